@@ -15,12 +15,13 @@ from graph.core.times import (
     InvalidTime,
     millis_ceil,
     millis_floor,
+    millis_of,
     parse_date,
     parse_time,
     rfc3339,
 )
 
-__all__ = ["LARGEST_EXACT", "SCALARS", "EpochMillis", "describe_enum", "millis_ceil", "millis_floor"]
+__all__ = ["LARGEST_EXACT", "SCALARS", "EpochMillis", "describe_enum", "millis_ceil", "millis_floor", "millis_of"]
 
 E = TypeVar("E", bound=Enum)
 

@@ -46,3 +46,8 @@ def days_between(first: date, last: date) -> Iterator[date]:
 def datetime_of(time_ms: int) -> datetime:
     """Epoch milliseconds as an aware time, exact to the millisecond before and after 1970."""
     return EPOCH_TIME + timedelta(milliseconds=time_ms)
+
+
+def possible_datetime(time_ms: int) -> datetime | None:
+    """The same; None of a time that the calendar does not have, from year 1 to 9999."""
+    return datetime_of(time_ms) if FIRST_MS <= time_ms <= LAST_MS else None

@@ -91,6 +91,11 @@ def _microseconds(fraction: str) -> int:
     return microseconds + 1 if microseconds % 1000 == 0 and fraction[6:].strip("0") else microseconds
 
 
+def millis_of(time: datetime) -> int:
+    """The millisecond of a time, since 1970. A plain date is the beginning of its day."""
+    return (time - EPOCH_TIME) // _MILLISECOND
+
+
 def millis_ceil(time: datetime) -> int:
     """The first millisecond of a time range that begins with this time, since 1970."""
     return -((EPOCH_TIME - time) // _MILLISECOND)
@@ -98,7 +103,7 @@ def millis_ceil(time: datetime) -> int:
 
 def millis_floor(time: datetime) -> int:
     """The last millisecond of a time range that ends with this time, since 1970. A plain date is in it to its end."""
-    first = (time - EPOCH_TIME) // _MILLISECOND
+    first = millis_of(time)
     return first + DAY_MS - 1 if isinstance(time, WholeDay) else first
 
 

@@ -13,12 +13,14 @@ from graphql import (
     GraphQLObjectType,
     GraphQLSchema,
     build_schema,
+    get_named_type,
     introspection_from_schema,
     is_introspection_type,
     is_specified_scalar_type,
     lexicographic_sort_schema,
 )
 
+from graph.api.times import time_name
 from graph.app import schema_of
 from graph.domains import DOMAINS
 from tests.schemas import printed
@@ -40,10 +42,13 @@ input AsOf @oneOf { recorded: DateTime  published: DateTime  first: Boolean }
 enum DeletedEvents { EXCLUDE INCLUDE ONLY }
 enum RevisionKind { CREATED REVISED RENAMED MERGED DELETED RESTORED }
 type EventAlias { eventId: String!  preferred: Boolean! }
-type Deletion { recordedAt: EpochMillis!  publishedAt: EpochMillis }
+type Deletion {
+  recordedAt: EpochMillis!  recordedTime: DateTime!  publishedAt: EpochMillis  publishedTime: DateTime
+}
 type RevisionChange { field: String!  before: JSON  after: JSON }
 type EventRevision {
-  number: Int!  kind: RevisionKind!  publishedAt: EpochMillis  recordedAt: EpochMillis!  minutesAfterOrigin: Float
+  number: Int!  kind: RevisionKind!  publishedAt: EpochMillis  publishedTime: DateTime
+  recordedAt: EpochMillis!  recordedTime: DateTime!  minutesAfterOrigin: Float
   changes: [RevisionChange!]!  event: Event!
 }
 type EventRevisionConnection { edges: [EventRevisionEdge!]!  nodes: [EventRevision!]!  pageInfo: PageInfo! }
@@ -70,7 +75,8 @@ type Event implements Node {
   id: ID!  eventId: String!  eventTsMs: EpochMillis!  time: DateTime!  mag: Float!  place: String!
   lat: Float!  lon: Float!  depth: Float  dayBucket: String!  source: String!  ingestedAt: EpochMillis!
   magType: String  type: String  status: String  updated: EpochMillis  url: String  tsunami: Boolean  felt: Int
-  alert: String  sig: Int
+  alert: String  sig: Int  alertLevel: AlertLevel  reviewStatus: ReviewStatus
+  ingestedTime: DateTime!  updatedTime: DateTime  publishedTime: DateTime  recordedTime: DateTime!
   revision: Int!  publishedAt: EpochMillis  recordedAt: EpochMillis!  preferredId: String!  aliases: [EventAlias!]!
   mergedInto: Event  deletion: Deletion
   revisions(first: Int, after: String, last: Int, before: String): EventRevisionConnection!
@@ -80,6 +86,8 @@ type Event implements Node {
     radiusKm: Float! = 100, days: Float! = 30, first: Int, after: String, last: Int, before: String
   ): EventConnection!
 }
+enum AlertLevel { GREEN YELLOW ORANGE RED }
+enum ReviewStatus { AUTOMATIC REVIEWED DELETED }
 input EventFilter {
   startTime: DateTime  endTime: DateTime
   minMagnitude: Float  maxMagnitude: Float  minDepth: Float  maxDepth: Float
@@ -111,7 +119,8 @@ enum UsgsFeed {
 }
 input IngestEventsInput { events: [EventInput!]! }
 input EventInput {
-  eventId: String!  eventTsMs: EpochMillis!  mag: Float!  place: String  lat: Float!  lon: Float!  depth: Float
+  eventId: String!  eventTsMs: EpochMillis  time: DateTime  mag: Float!  place: String
+  lat: Float!  lon: Float!  depth: Float
   source: String! = "USGS"  magType: String  type: String  status: String  updated: EpochMillis  url: String
   tsunami: Boolean  felt: Int  alert: String  sig: Int
   net: String  code: String  ids: [String!]  sources: [String!]  types: [String!]
@@ -119,6 +128,7 @@ input EventInput {
 }
 type IngestStatus {
   polling: Boolean!  lastSuccess: EpochMillis  lastError: String  lastErrorAt: EpochMillis
+  lastSuccessTime: DateTime  lastErrorTime: DateTime  nextAttemptTime: DateTime  lastChangesTime: DateTime
   failures: Int!  nextAttempt: EpochMillis  lastChanges: EpochMillis  changesFailures: Int!
   newestEventLagSeconds: Float
 }
@@ -150,7 +160,10 @@ type GoodnessOfFit { distance: Float!  pValue: Float!  bChange: Float  isStable:
 type SeismicNetwork { network: String!  events: Int!  complete: Int!  completeness: Float }
 type ConfidenceInterval { low: Float!  high: Float!  confidence: Float! }
 type BValuesOverTime { windows: [BValueWindow!]!  reason: String }
-type BValueWindow { firstMs: EpochMillis!  lastMs: EpochMillis!  events: Int!  b: Float!  uncertainty: Float! }
+type BValueWindow {
+  firstMs: EpochMillis!  firstTime: DateTime!  lastMs: EpochMillis!  lastTime: DateTime!
+  events: Int!  b: Float!  uncertainty: Float!
+}
 type BPositive { b: Float  uncertainty: Float  differences: Int!  reason: String }
 type EventRate { magnitude: Float!  events: Int!  perYear: Float!  low: Float!  high: Float! }
 type SeismicMoment { newtonMetres: Float!  magnitude: Float  events: Int!  binned: Int! }
@@ -167,7 +180,7 @@ scalar EpochMillis
 scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time")
 scalar Date @specifiedBy(url: "https://scalars.graphql.org/andimarek/local-date")
 
-type Rejection { eventId: String  code: String!  message: String! }
+type Rejection { index: Int!  eventId: String  code: String!  message: String! }
 
 # Only the names of these are in the contract.
 type RequestLog implements Node { id: ID! }
@@ -184,6 +197,8 @@ EVENT_ITEM = """
     sourceDepth net code ids sources types nst dmin rms gap cdi mmi title detail
     revision recordedAt publishedAt preferredId aliases mergedInto deletion revisions
 """
+TIMES = "time ingestedTime updatedTime recordedTime publishedTime"  # of instants that the item has
+ENUMERATIONS = "alertLevel reviewStatus"  # of texts that the item has
 LOG_ITEM = """
     logType requestId timestamp route status latencyMs error
     fetched upserted revised skipped rejected retries upstreamSize upstreamHash
@@ -259,8 +274,43 @@ def test_optional_arguments_have_no_default_of_null() -> None:
 
 
 def test_the_schema_has_every_attribute_of_an_event(documented: GraphQLSchema) -> None:
-    assert members(own_types(documented)["Event"]).keys() == set(EVENT_ITEM.split()) | {"id", "time", "nearby"}
+    others = {"id", "nearby", *TIMES.split(), *ENUMERATIONS.split()}
+    assert members(own_types(documented)["Event"]).keys() == set(EVENT_ITEM.split()) | others
 
 
 def test_the_schema_has_every_attribute_of_a_request_log(schema: GraphQLSchema) -> None:
-    assert members(own_types(schema)["RequestLog"]).keys() == set(LOG_ITEM.split()) | {"id", "time", "serviceLogs"}
+    assert members(own_types(schema)["RequestLog"]).keys() == set(LOG_ITEM.split()) | {
+        *("id", "time", "startTime", "endTime", "serviceLogs")
+    }
+
+
+def test_every_instant_in_epoch_milliseconds_is_a_time_too(schema: GraphQLSchema) -> None:
+    """By one rule for the names of both, in every domain."""
+    beside = {
+        f"{name}.{member_name}": (str(member.type), str(getattr(fields.get(time_name(member_name)), "type", None)))
+        for name, named in own_types(schema).items()
+        if isinstance(named, GraphQLObjectType)
+        for fields in [members(named)]
+        for member_name, member in fields.items()
+        if get_named_type(member.type).name == "EpochMillis"
+    }
+
+    assert len(beside) >= 19
+    assert {
+        name: types for name, types in beside.items() if types[1] != types[0].replace("EpochMillis", "DateTime")
+    } == {}
+
+
+@pytest.mark.parametrize(
+    ("millis", "time"),
+    [
+        ("writtenAt", "writtenTime"),
+        ("firstMs", "firstTime"),
+        ("updated", "updatedTime"),
+        ("endtime", "endTime"),
+        ("timestamp", "time"),
+        ("eventTsMs", "time"),
+    ],
+)
+def test_a_time_is_named_after_its_milliseconds(millis: str, time: str) -> None:
+    assert time_name(millis) == time

@@ -39,6 +39,7 @@ class Rejection:
     event_id: str | None  # None if it has no valid id
     code: str  # stable, such as MAGNITUDE_MISSING
     message: str  # what is wrong
+    index: int | None = None  # its position in the payload, from 0; None as long as only the event is known
 
 
 class RejectedFeature(Exception):
@@ -138,16 +139,21 @@ def given_record(given: Mapping[str, Any], *, ingested_at: int) -> Incoming:
     """Read an event or a deletion as a caller gives it.
 
     Args:
-        given: by the names of `Event`. All but the details are there; None means that it was not given.
+        given: by the names of `Event`. All but the details are there; None means that it was not given. The origin
+            time may be `time` instead of `event_ts_ms`, both in epoch milliseconds.
 
     Raises:
         RejectedFeature: As of `EventReader` and `checked_deletion`.
     """
     if given.get("status") == DELETED:
         return checked_deletion(given["event_id"], ids=given.get("ids"), updated=given.get("updated"))
+    event_ts_ms, time = given["event_ts_ms"], given.get("time")
+    if (event_ts_ms is None) == (time is None):
+        message = "The event needs either `eventTsMs` or `time`, and not both."
+        raise _rejected(_checked_id(given["event_id"]), "TIME_INVALID", message)
     return _read_event(
         given["event_id"],
-        given["event_ts_ms"],
+        event_ts_ms if time is None else time,
         given["mag"],
         given["place"],
         given["lat"],

@@ -14,6 +14,7 @@ from graph.api.recording import recorded
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 from graph.api.scopes import RequiresScope
 from graph.api.sizes import Cost, ListSize
+from graph.api.times import time_field
 from graph.core.days import datetime_of
 from graph.core.paging import Page, TimeOrder
 from graph.domains.request_logs import analytics, model
@@ -52,7 +53,9 @@ class RequestLog(relay.Node):
     upstream_size: float | None = strawberry.field(description="INGEST: bytes of the body or file; a whole number.")
     upstream_hash: str | None = strawberry.field(description="INGEST: SHA-256 of the same, hexadecimal.")
     starttime: EpochMillis | None = strawberry.field(description="QUERY: the filter's startTime, epoch milliseconds.")
+    start_time: datetime | None = time_field("starttime", "QUERY: the filter's startTime.", "starttime")
     endtime: EpochMillis | None = strawberry.field(description="QUERY: the filter's endTime, epoch milliseconds.")
+    end_time: datetime | None = time_field("endtime", "QUERY: the filter's endTime.", "endtime")
     minmagnitude: float | None = strawberry.field(description="QUERY: the filter's minMagnitude.")
     page_size: int | None = strawberry.field(description="QUERY: the requested page size.")
     result_count: int | None = strawberry.field(description="QUERY: records on the page.")
@@ -94,7 +97,9 @@ class RequestLogFilter:
 @strawberry.type(description="One combination of filter values, and its use.")
 class PopularFilter:
     starttime: EpochMillis | None = strawberry.field(description="The filter's startTime, epoch milliseconds.")
+    start_time: datetime | None = time_field("starttime", "The filter's startTime.")
     endtime: EpochMillis | None = strawberry.field(description="The filter's endTime, epoch milliseconds.")
+    end_time: datetime | None = time_field("endtime", "The filter's endTime.")
     minmagnitude: float | None = strawberry.field(description="The filter's minMagnitude.")
     page_size: int | None = strawberry.field(description="The requested page size.")
     hits: int = strawberry.field(description="Number of queries.")

@@ -5,6 +5,7 @@ values → chunks → check each value → store the chunk's records, see `stori
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import TypeVar
@@ -138,7 +139,7 @@ async def _checked(
             try:
                 records.append(check(value))
             except RejectedFeature as refusal:
-                report.reject(refusal.rejection)
+                report.reject(replace(refusal.rejection, index=place))
             else:
                 places.append(place)
         await give_way()

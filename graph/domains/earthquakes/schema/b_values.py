@@ -1,12 +1,14 @@
 """The Gutenberg-Richter relation, and what tells how far it can be trusted."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 
 import strawberry
 
 from graph.api.scalars import EpochMillis, describe_enum
 from graph.api.sizes import Cost, ListSize
+from graph.api.times import time_field
 from graph.domains.earthquakes.statistics import assessment, b_positive
 from graph.domains.earthquakes.statistics import goodness_of_fit as goodness
 from graph.domains.earthquakes.statistics.gutenberg_richter import LEAST_EVENTS
@@ -75,7 +77,9 @@ class SeismicNetwork:
 @strawberry.type(description="The b-value of some events that follow one another.")
 class BValueWindow:
     first_ms: EpochMillis = strawberry.field(description="Origin time of the first event, epoch milliseconds.")
+    first_time: datetime = time_field("first_ms", "Origin time of the first event.")
     last_ms: EpochMillis = strawberry.field(description="Origin time of the last event, epoch milliseconds.")
+    last_time: datetime = time_field("last_ms", "Origin time of the last event.")
     events: int = strawberry.field(description="The number of events.")
     b: float = strawberry.field(description="b-value, as that of the relation.")
     uncertainty: float = strawberry.field(description="Standard deviation of b.")

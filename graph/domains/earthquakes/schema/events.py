@@ -18,6 +18,7 @@ from graph.api.scalars import EpochMillis, describe_enum, millis_ceil
 from graph.api.scopes import RequiresScope
 from graph.api.selected import needs, selected_attributes
 from graph.api.sizes import Cost, ListSize
+from graph.api.times import time_field
 from graph.core.paging import Page, TimeOrder
 from graph.domains.earthquakes import feature_collection as geojson
 from graph.domains.earthquakes import model
@@ -25,12 +26,19 @@ from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.export.formats import ExportFormat
 from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
 from graph.domains.earthquakes.revisions.views import PRESENT, Deleted, View
+from graph.domains.earthquakes.schema.assessments import (
+    ALERT_LEVELS,
+    REVIEW_STATUSES,
+    AlertLevel,
+    ReviewStatus,
+)
 from graph.domains.earthquakes.schema.event_order import EventOrder
 from graph.domains.earthquakes.schema.export_link import export_url
 from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
 from graph.domains.earthquakes.schema.revisions import AsOfInput, Deletion, EventAlias, EventRevisionConnection
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
+from graph.store.folding import fold
 from graph.store.ordering import PageRequest
 
 describe_enum(ExportFormat, "A format of exports.", lambda each: each.description)
@@ -59,12 +67,14 @@ class Event(relay.Node):
     day_bucket: str = strawberry.field(description="UTC day of the origin time, `YYYYMMDD`.")
     source: str = strawberry.field(description="The source of the record, `USGS`.")
     ingested_at: EpochMillis = strawberry.field(description="When it was first stored, epoch milliseconds.")
+    ingested_time: datetime = time_field("ingested_at", "When it was first stored.", "ingestedAt")
     mag_type: str | None = strawberry.field(description="How the magnitude was measured, such as `ml` or `mww`.")
     type: str | None = strawberry.field(description="The type of event, such as `earthquake` or `quarry blast`.")
     status: str | None = strawberry.field(description="`automatic` or `reviewed`, as of the ingest.")
     updated: EpochMillis | None = strawberry.field(
         description="USGS's last change before the ingest, epoch milliseconds."
     )
+    updated_time: datetime | None = time_field("updated", "USGS's last change before the ingest.", "updated")
     url: str | None = strawberry.field(description="The event's page at USGS.")
     tsunami: bool | None = strawberry.field(description="Whether USGS linked it to a tsunami message.")
     felt: int | None = strawberry.field(description="Number of felt reports, as of the ingest.")
@@ -114,6 +124,31 @@ class Event(relay.Node):
     @staticmethod
     def published_at(event: strawberry.Parent[model.Event]) -> EpochMillis | None:
         return cast("EpochMillis | None", event.published_at)
+
+    recorded_time: datetime = time_field(
+        "recorded_at", "When this version was stored here.", "recordedAt", "ingestedAt"
+    )
+    published_time: datetime | None = time_field(
+        "published_at",
+        "When the source published this version; null if it did not say.",
+        *("publishedAt", "updated"),
+    )
+
+    @strawberry.field(
+        description="PAGER's alert level; null if there is none, or if `alert` is another text.",
+        metadata=needs("alert"),
+    )
+    @staticmethod
+    def alert_level(event: strawberry.Parent[model.Event]) -> AlertLevel | None:
+        return ALERT_LEVELS.get(fold(event.alert)) if event.alert else None
+
+    @strawberry.field(
+        description="Whether a seismologist has reviewed it; null if `status` says neither this nor that.",
+        metadata=needs("status"),
+    )
+    @staticmethod
+    def review_status(event: strawberry.Parent[model.Event]) -> ReviewStatus | None:
+        return REVIEW_STATUSES.get(fold(event.status)) if event.status else None
 
     @strawberry.field(description="The id that the source prefers now.", metadata=needs("preferredId"))
     @staticmethod

@@ -1,16 +1,18 @@
 """Ingests and the ingest status."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import strawberry
 from strawberry.types import Info
 
 from graph.api.context import Context
 from graph.api.recording import recorded
-from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
+from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor, millis_of
 from graph.api.scopes import RequiresScope
 from graph.api.sizes import Cost, ListSize
+from graph.api.times import time_field
 from graph.domains.earthquakes.ingest import report, status
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE, RECENT_ROUTE, Ingest
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
@@ -37,6 +39,7 @@ class IngestStatus:
     last_success: EpochMillis | None = strawberry.field(
         description="When a poll last succeeded, epoch milliseconds, with new events or without; null for never."
     )
+    last_success_time: datetime | None = time_field("last_success", "When a poll last succeeded; null for never.")
     last_error: str | None = strawberry.field(
         description="Stable code of the last poll that failed, such as `UPSTREAM_UNAVAILABLE`; null for none. "
         "It is kept after later successes."
@@ -44,14 +47,23 @@ class IngestStatus:
     last_error_at: EpochMillis | None = strawberry.field(
         description="When that poll failed, epoch milliseconds; null for never."
     )
+    last_error_time: datetime | None = time_field("last_error_at", "When that poll failed; null for never.")
     failures: int = strawberry.field(description="Polls that failed since the last success; 0 while they succeed.")
     next_attempt: EpochMillis | None = strawberry.field(
         description="When the next poll is due, epoch milliseconds; during a poll, when another process "
         "would take over. Null before the first poll, and if USGS is not polled."
     )
+    next_attempt_time: datetime | None = time_field(
+        "next_attempt",
+        "When the next poll is due, or another process would take over. Null before the first poll, "
+        "and if USGS is not polled.",
+    )
     last_changes: EpochMillis | None = strawberry.field(
         description="When USGS was last asked with success for what it has changed or deleted, epoch milliseconds; "
         "null for never. It is asked once an hour."
+    )
+    last_changes_time: datetime | None = time_field(
+        "last_changes", "When USGS was last asked with success for its changes; null for never."
     )
     changes_failures: int = strawberry.field(
         description="Such questions that failed since the last success; 0 while they succeed."
@@ -75,6 +87,9 @@ class IngestQueries:
 
 @strawberry.type(description="The reason why one event of an ingest was rejected.")
 class Rejection:
+    index: int = strawberry.field(
+        description="Its position from 0: among the given events, or among the features of the answer or file."
+    )
     event_id: str | None = strawberry.field(description="The event's id; null if it has no valid one.")
     code: str = strawberry.field(description="Stable code, such as `MAGNITUDE_MISSING`.")
     message: str = strawberry.field(description="What is wrong with the event.")
@@ -135,7 +150,14 @@ class IngestRecentInput:
 @strawberry.input(description="An event of a caller, which must follow the catalogue's rules.")
 class EventInput:
     event_id: str = strawberry.field(description="Event id, 1 to 64 characters, none of them a control.")
-    event_ts_ms: EpochMillis = strawberry.field(description="Origin time, epoch milliseconds.")
+    event_ts_ms: EpochMillis | None = strawberry.field(
+        default=None, description="Origin time, epoch milliseconds. An event needs either this or `time`."
+    )
+    time: datetime | None = strawberry.field(
+        default=None,
+        description="Origin time, to the millisecond; a date means its beginning, UTC. An event needs either this or "
+        "`eventTsMs`.",
+    )
     mag: float = strawberry.field(description="Magnitude; clamped to -2.0 … 10.0.")
     place: str | None = strawberry.field(
         default=None, description="The name of the place, cut after 512 characters; by default the coordinates."
@@ -169,6 +191,12 @@ class EventInput:
     mmi: float | None = strawberry.field(default=None, description="Greatest modelled intensity, 0 to 10.")
     title: str | None = strawberry.field(default=None, description="Magnitude and place.")
     detail: str | None = strawberry.field(default=None, description="Address of the event's full description.")
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """The values as JSON has them."""
+        values = vars(self)
+        return values if self.time is None else {**values, "time": millis_of(self.time)}
 
 
 @strawberry.input(description="Events to store.")
@@ -213,4 +241,4 @@ class IngestMutations:
         info: Info[Context, None],
         input: Annotated[IngestEventsInput, strawberry.argument(description="The events.")],
     ) -> report.IngestReport:
-        return await info.context.service(Ingest).events([vars(event) for event in input.events])
+        return await info.context.service(Ingest).events([event.values for event in input.events])

@@ -10,6 +10,7 @@ from graph.api import relay
 from graph.api.scalars import EpochMillis, describe_enum, millis_floor
 from graph.api.selected import needs
 from graph.api.sizes import ListSize
+from graph.api.times import time_field
 from graph.domains.earthquakes.revisions import model as records
 from graph.domains.earthquakes.revisions.versions import TRACKED, RevisionKind
 from graph.domains.earthquakes.revisions.views import AsOf, Deleted
@@ -66,7 +67,9 @@ class EventAlias:
 @strawberry.type(description="The deletion of an event by its source.")
 class Deletion:
     recorded_at: EpochMillis = strawberry.field(description="When it was stored here, epoch milliseconds.")
+    recorded_time: datetime = time_field("recorded_at", "When it was stored here.")
     published_at: EpochMillis | None = strawberry.field(description="When the source published it, epoch milliseconds.")
+    published_time: datetime | None = time_field("published_at", "When the source published it.")
 
 
 @strawberry.type(description="A value that differs from the version before.")
@@ -91,7 +94,11 @@ class EventRevision:
     published_at: EpochMillis | None = strawberry.field(
         description="When the source published it, epoch milliseconds; null if it did not say."
     )
+    published_time: datetime | None = time_field(
+        "published_at", "When the source published it; null if it did not say.", "publishedAt"
+    )
     recorded_at: EpochMillis = strawberry.field(description="When it was stored here, epoch milliseconds.")
+    recorded_time: datetime = time_field("recorded_at", "When it was stored here.", "recordedAt")
     minutes_after_origin: float | None = strawberry.field(
         description="The time from the earthquake to the publication, minutes; null if it is not known."
     )

@@ -221,3 +221,108 @@ def test_no_events_are_no_error(service: Service) -> None:
 def test_a_window_beyond_the_calendar_is_no_defect(service: Service, usgs: UsgsServer, time: str) -> None:
     assert service.codes(RECENT, {"input": {"startTime": time}}) == ["BAD_USER_INPUT"]
     assert usgs.requests == []
+
+
+REJECTED = """mutation E($input: IngestEventsInput!) {
+  ingestEvents(input: $input) { upserted rejections { index eventId code message } }
+}"""
+TIMELESS = {name: value for name, value in EVENT.items() if name != "eventTsMs"}
+
+
+@pytest.mark.parametrize(
+    ("time", "time_ms"),
+    [
+        ("2023-08-03T12:00:00.5Z", 1_691_064_000_500),
+        ("2023-08-03T14:00:00.9999+02:00", 1_691_064_000_999),
+        ("1969-12-31T23:59:59.9995Z", -1),
+        ("2023-08-03", 1_691_020_800_000),
+    ],
+)
+def test_an_origin_time_may_be_given_as_a_time(service: Service, time: str, time_ms: int) -> None:
+    payload = service.ask(REJECTED, {"input": {"events": [{**TIMELESS, "time": time}]}})["ingestEvents"]
+
+    assert payload == {"upserted": 1, "rejections": []}
+    assert service.ask('{ event(eventId: "us1") { eventTsMs } }') == {"event": {"eventTsMs": time_ms}}
+
+
+def test_an_event_with_both_times_or_none_rejects_itself_alone(service: Service) -> None:
+    time = "2023-08-03T12:00:00Z"
+    events = [EVENT, TIMELESS, {**EVENT, "eventId": "us2", "time": time}, {**TIMELESS, "eventId": "us3", "time": time}]
+
+    payload = service.ask(REJECTED, {"input": {"events": events}})["ingestEvents"]
+
+    message = "The event needs either `eventTsMs` or `time`, and not both."
+    assert payload["upserted"] == 2
+    assert payload["rejections"] == [
+        {"index": 1, "eventId": "us1", "code": "TIME_INVALID", "message": message},
+        {"index": 2, "eventId": "us2", "code": "TIME_INVALID", "message": message},
+    ]
+
+
+def test_a_deletion_needs_no_time(service: Service) -> None:
+    service.ask(REJECTED, {"input": {"events": [{**EVENT, "updated": NOON}]}})
+
+    deleted = {**TIMELESS, "status": "deleted", "updated": NOON + 1}
+    assert service.ask(REJECTED, {"input": {"events": [deleted]}})["ingestEvents"]["rejections"] == []
+    assert service.ask('{ event(eventId: "us1") { reviewStatus } }') == {"event": {"reviewStatus": "DELETED"}}
+
+
+def test_a_rejection_names_the_position_of_a_feature_in_its_answer(service: Service, usgs: UsgsServer) -> None:
+    features = week_features()[:1200]
+    for at in (0, 7, 1100):
+        features[at] = {**features[at], "geometry": None}
+    usgs.answer_next(collection(features))
+
+    recent = "mutation { ingestRecent(input: {feed: ALL_WEEK}) { fetched rejections { index code } } }"
+    payload = service.ask(recent)["ingestRecent"]
+
+    assert payload["fetched"] == 1200
+    assert payload["rejections"] == [{"index": at, "code": "COORDINATES_INVALID"} for at in (0, 7, 1100)]
+
+
+@pytest.mark.parametrize(
+    ("alert", "status", "expected"),
+    [
+        ("green", "reviewed", ("GREEN", "REVIEWED")),
+        ("Orange", "AUTOMATIC", ("ORANGE", "AUTOMATIC")),
+        ("pending", "manual", (None, None)),
+        (None, None, (None, None)),
+    ],
+)
+def test_the_alert_and_the_status_are_enumerations_beside_the_texts(
+    service: Service, alert: str | None, status: str | None, expected: tuple[str | None, str | None]
+) -> None:
+    service.ask(REJECTED, {"input": {"events": [{**EVENT, "alert": alert, "status": status}]}})
+
+    fields = "{ alert status alertLevel reviewStatus }"
+    query = f'{{ event(eventId: "us1") {fields} events(first: 1) {{ nodes {fields} }} }}'
+    expected_event = dict(
+        zip(("alert", "status", "alertLevel", "reviewStatus"), (alert, status, *expected), strict=True)
+    )
+    for _ in range(3):  # the compiled way from the second time on
+        assert service.ask(query) == {"event": expected_event, "events": {"nodes": [expected_event]}}
+
+
+def test_every_instant_of_an_event_is_a_time_too(service: Service) -> None:
+    for updated in (NOON + 1, 2**53 - 1):  # the latter is in no calendar
+        event = {**EVENT, "eventId": f"us{updated}", "updated": updated}
+        assert service.ask(REJECTED, {"input": {"events": [event]}})["ingestEvents"]["upserted"] == 1
+
+    fields = (
+        "{ ingestedTime updatedTime recordedTime publishedTime revisions { nodes { recordedTime publishedTime } } }"
+    )
+    query = f"{{ events {{ nodes {fields} }} }}"
+    found = {str(node["updatedTime"]): node for node in service.ask(query)["events"]["nodes"]}
+
+    now = "2023-11-14T22:13:20.000Z"  # of the clock that is held
+    later = "2023-08-03T12:00:00.001Z"
+    recorded = {"ingestedTime": now, "recordedTime": now}
+    assert found == {
+        str(time): {
+            **recorded,
+            "updatedTime": time,
+            "publishedTime": time,
+            "revisions": {"nodes": [{"recordedTime": now, "publishedTime": time}]},
+        }
+        for time in (later, None)
+    }

@@ -1,0 +1,42 @@
+"""The second field of an instant: beside epoch milliseconds, which follow the stored attribute, a `DateTime`.
+
+    ingested_at: EpochMillis = strawberry.field(description="When it was first stored, epoch milliseconds.")
+    ingested_time: datetime = time_field("ingested_at", "When it was first stored.")
+
+The instant of the record itself is `time`. The name of any other one ends with `Time` in place of `At`, `Ms` or
+`time`, or has it behind. A test compares the whole schema with this rule.
+"""
+
+from typing import Any
+
+import strawberry
+
+from graph.api.selected import needs
+from graph.core.days import possible_datetime
+
+
+def time_field(attribute: str, description: str, *needed: str) -> Any:
+    """A field with the time of an attribute in epoch milliseconds.
+
+    It is null if the attribute is None, or a time that the calendar does not have.
+
+    Args:
+        attribute: of the object that the resolver gets.
+        needed: what the attribute needs of a record, if it is one.
+    """
+
+    def resolve(parent: strawberry.Parent[Any]) -> Any:
+        time_ms = getattr(parent, attribute)
+        return None if time_ms is None else possible_datetime(time_ms)
+
+    return strawberry.field(description=description, resolver=resolve, metadata=needs(*needed))
+
+
+def time_name(millis_name: str) -> str:
+    """The name in the schema of the `DateTime` beside a field of epoch milliseconds."""
+    if millis_name in ("eventTsMs", "timestamp"):
+        return "time"
+    for ending in ("At", "Ms", "time"):
+        if millis_name.endswith(ending):
+            return f"{millis_name.removesuffix(ending)}Time"
+    return f"{millis_name}Time"
