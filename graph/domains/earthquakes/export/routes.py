@@ -1,10 +1,11 @@
-"""`GET /export/events.<format>`: the events of a filter in one answer."""
+"""`GET /export/events.<format>`: the events of a filter in one answer. `/events.<format>` leads there."""
 
 from collections.abc import Sequence
 from functools import partial
 
 from starlette.requests import Request
-from starlette.routing import BaseRoute
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.export.encoders import iso
@@ -21,12 +22,22 @@ COMMENTS = "comments"
 
 
 def export_routes(settings: Settings) -> Sequence[BaseRoute]:
-    """A route for each format, by the settings."""
+    """The routes of each format, by the settings."""
     limits = ExecutionLimits.of(settings)
     return [
-        download_route(path_of(format_), partial(_answer, format_), limits, scope=EVENTS_READ, recorded_as=PATH)
-        for format_ in ExportFormat
+        *(
+            download_route(path_of(format_), partial(_answer, format_), limits, scope=EVENTS_READ, recorded_as=PATH)
+            for format_ in ExportFormat
+        ),
+        *(Route(f"/events.{format_.value}", partial(_redirect, format_)) for format_ in ExportFormat),
     ]
+
+
+async def _redirect(format_: ExportFormat, request: Request) -> Response:
+    """Lead to the export with the same parameters, relative to the path: the service may stand below another one."""
+    query = request.scope["query_string"].decode("latin-1")
+    target = path_of(format_).removeprefix("/")
+    return RedirectResponse(f"{target}?{query}" if query else target, 308)
 
 
 async def _answer(format_: ExportFormat, request: Request, reads: Reads) -> Download:

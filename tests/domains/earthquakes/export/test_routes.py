@@ -235,3 +235,29 @@ def test_an_export_as_of_a_moment_leaves_out_what_was_stored_later(own_week: Ser
 
     assert then == before.content
     assert now.count(b"\n") == then.count(b"\n") + 1
+
+
+@pytest.mark.parametrize(
+    "query", ["", "?minMagnitude=5&types=earthquake&comments=0", "?place=P%C4%81hala%26%3D%0D%0Ax&a"]
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("name", MEDIA_TYPES)
+def test_a_shorter_path_leads_to_the_export_with_its_parameters(
+    week: Service, name: str, method: str, query: str
+) -> None:
+    answer = week.http.request(method, f"/events.{name}{query}")
+
+    assert (answer.status_code, answer.content) == (308, b"")
+    assert answer.headers["Location"] == f"export/events.{name}{query}"  # also below a prefix of a proxy
+    assert answer.next_request is not None
+    assert answer.next_request.url.raw_path.decode() == f"/export/events.{name}{query}"
+
+
+def test_the_export_behind_a_shorter_path_is_the_export(week: Service) -> None:
+    short, export = (
+        week.http.get(f"{path}?minMagnitude=5", follow_redirects=True) for path in ("/events.csv", "/export/events.csv")
+    )
+
+    assert short.content == export.content
+    assert week.http.get("/events.xls").status_code == 404
+    assert week.http.post("/events.csv").status_code == 405
