@@ -5,7 +5,7 @@ name is high, so that this may take a second. And its visitors hold a table of t
 which refers back to them, so that each document leaves several hundred objects in cycles.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -17,6 +17,8 @@ from graphql import (
     GraphQLError,
     GraphQLInputType,
     GraphQLSchema,
+    ListValueNode,
+    ObjectValueNode,
     OperationDefinitionNode,
     ParallelVisitor,
     SelectionSetNode,
@@ -29,6 +31,7 @@ from graphql import (
     specified_rules,
     visit,
 )
+from graphql.utilities.validate_input_value import validate_input_literal
 from graphql.validation import ASTValidationRule, OverlappingFieldsCanBeMergedRule, ValuesOfCorrectTypeRule
 from graphql.validation.validate import ValidationAbortedError, query_document_keys_to_validate
 from graphql.validation.validation_context import VariableUsage, VariableUsageVisitor
@@ -58,7 +61,7 @@ class FieldsCanBeMerged(OverlappingFieldsCanBeMergedRule):
 
 
 class ValuesOfCorrectType(ValuesOfCorrectTypeRule):
-    """The rule that checks values. It stops at a value with several errors."""
+    """The rule that checks values. It stops at a value with several errors, and locates what a scalar refuses."""
 
     def __init__(self, context: ValidationContext) -> None:
         super().__init__(context)
@@ -66,15 +69,28 @@ class ValuesOfCorrectType(ValuesOfCorrectTypeRule):
 
     def is_valid_value_node(self, node: ValueNode, input_type: GraphQLInputType | None) -> VisitorAction:
         self._left = MOST_ERRORS_OF_A_VALUE
-        with suppress(_EnoughErrorsOfAValue):
-            super().is_valid_value_node(node, input_type)
+
+        def report(error: GraphQLError, path: Sequence[str | int]) -> None:
+            self.report_error(error if error.nodes else GraphQLError(error.message, _literal_at(node, path)))
+            self._left -= 1
+            if not self._left:
+                raise _EnoughErrorsOfAValue
+
+        if input_type:
+            with suppress(_EnoughErrorsOfAValue):
+                validate_input_literal(node, input_type, report, None, None, self.context.hide_suggestions)
         return SKIP
 
-    def report_error(self, error: GraphQLError) -> None:
-        super().report_error(error)
-        self._left -= 1
-        if not self._left:
-            raise _EnoughErrorsOfAValue
+
+def _literal_at(literal: ValueNode, path: Sequence[str | int]) -> ValueNode:
+    """The part of a literal that a path leads to. One value may stand for a list of one."""
+    for key in path:
+        match literal:
+            case ObjectValueNode(fields=fields):
+                literal = next(field.value for field in fields if field.name.value == key)
+            case ListValueNode(values=values) if isinstance(key, int):
+                literal = values[key]
+    return literal
 
 
 _OURS: dict[type[ASTValidationRule], type[ASTValidationRule]] = {

@@ -11,6 +11,7 @@ from graphql import (
     GraphQLArgument,
     GraphQLField,
     Undefined,
+    ValueNode,
     VariableNode,
     is_non_null_type,
     is_required_argument,
@@ -25,7 +26,7 @@ Arguments = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 def compiled_arguments(definition: GraphQLField, node: FieldNode) -> Arguments | None:
-    """A function that returns the arguments of a field; None if a variable is nested in a value."""
+    """A function that returns the arguments of a field; None if graphql-core must find them, or report an error."""
     given = {argument.name.value: argument.value for argument in node.arguments or ()}
     fixed: dict[str, Any] = {}
     taken: list[tuple[str, str, GraphQLArgument, Any]] = []
@@ -38,7 +39,7 @@ def compiled_arguments(definition: GraphQLField, node: FieldNode) -> Arguments |
         elif value is None:
             if default is not Undefined:
                 fixed[out_name] = default
-        elif has_variables(value) or (literal := coerce_input_literal(value, argument.type)) is Undefined:
+        elif has_variables(value) or (literal := _literal(value, argument)) is Undefined:
             return None
         else:
             fixed[out_name] = literal
@@ -58,3 +59,11 @@ def compiled_arguments(definition: GraphQLField, node: FieldNode) -> Arguments |
         return found
 
     return arguments
+
+
+def _literal(value: ValueNode, argument: GraphQLArgument) -> Any:
+    """The value of a literal. `Undefined` if it has none, or if its input type refuses it, as a `@oneOf` does."""
+    try:
+        return coerce_input_literal(value, argument.type)
+    except Exception:  # graphql-core finds it again, and reports its place
+        return Undefined

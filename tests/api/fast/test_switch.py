@@ -85,3 +85,35 @@ def test_a_one_of_input_needs_exactly_one_field(tmp_path: Path, compiled: bool) 
             query = f"{{ events(asOf: {given}) {{ totalCount }} }}"
             (error,) = service.http.post("/graphql", json={"query": query}).json()["errors"]
             assert error["extensions"]["code"] in ("GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"), given
+
+
+INLINE = (
+    ("{ events(first: -1) { nodes { id } } }", 3),
+    ("{ events(first: 2, last: 2) { nodes { id } } }", 3),
+    ("{ events(filter: {minMagnitude: 5, maxMagnitude: 3}) { nodes { id } } }", 3),
+    ('{ events(after: "bad") { nodes { id } } }', 3),
+    ("{ events(first: 1) { nodes { id } } a: events(last: -1) { nodes { id } } }", 37),
+    ('{ event(eventId: "us1") { nearby(days: -1) { nodes { id } } } }', 27),
+    ("{ events(asOf: {}) { totalCount } }", 3),
+    ('{ node(id: "x") { id } }', 3),
+    ('{ events(filter: {startTime: "nonsense"}) { totalCount } }', 30),
+    ('{ events(filter: {types: ["a", 7]}) { totalCount } }', 32),
+    (
+        'mutation { ingestEvents(input: {events: [{eventId: "a", time: "x", mag: 1, lat: 1, lon: 1}]}) { upserted } }',
+        63,
+    ),
+    ('mutation { ingestEvents(input: {events: {eventId: "a", time: "x", mag: 1, lat: 1, lon: 1}}) { upserted } }', 62),
+)
+"""A document with a wrong argument, and the column of the field or of the literal."""
+
+
+def test_an_error_of_an_argument_in_the_document_has_its_place(tmp_path: Path) -> None:
+    """The same, compiled or not, and also at a second time, when what is compiled is kept."""
+    for compiled in (True, False):
+        store = f"sqlite:///{tmp_path}/{compiled}.db"
+        with running(Settings(store=store, compiled=compiled), clock=lambda: 1_700_000_000_000) as service:
+            event = '{eventId: "us1", eventTsMs: 1, mag: 1, lat: 1, lon: 1}'
+            service.ask(f"mutation {{ ingestEvents(input: {{events: [{event}]}}) {{ upserted }} }}")
+            for query, column in INLINE * 2:
+                (error,) = service.http.post("/graphql", json={"query": query}).json()["errors"]
+                assert error["locations"] == [{"line": 1, "column": column}], (compiled, query)
