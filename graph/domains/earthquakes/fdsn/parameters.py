@@ -114,8 +114,10 @@ KINDS = (
         texts(MOST_IDS, LONGEST_PUBLIC_ID),
         f"These events, by id or publicID; at most {MOST_IDS}, with commas between them.",
     ),
-    Parameter("catalog", "xs:string", _WORDS, "Any of these sources of records, as `catalogs` lists them."),
-    Parameter("contributor", "xs:string", _WORDS, "Any of these networks, as `contributors` lists them."),
+    Parameter(
+        "catalog", "xs:string", _WORDS, "Any of these sources of records, as `catalogs` lists them, in any case."
+    ),
+    Parameter("contributor", "xs:string", _WORDS, "Any of these networks, as `contributors` lists them, in any case."),
 )
 ANSWER = (
     Parameter("limit", "xs:int", whole(1), "The most events of the answer."),

@@ -12,7 +12,7 @@ from graph.domains.earthquakes.fdsn.public_ids import event_id_of
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.revisions.views import PRESENT, Deleted, View
 from graph.domains.earthquakes.selection import Selection
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Operator, all_of
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, Operator, SameText, all_of
 
 DELETED = {"false": Deleted.EXCLUDE, "true": Deleted.INCLUDE, "only": Deleted.ONLY}
 """Value of `includedeleted` → which deleted events are selected."""
@@ -75,7 +75,7 @@ def _selection(given: Mapping[str, Any]) -> Selection:
         Compare(attribute, sign, given[name]) for name, attribute, sign in _COMPARED if name in given
     ]
     if "catalog" in given:
-        conditions.append(OneOf("source", given["catalog"]))
+        conditions.append(SameText("source", given["catalog"]))
     keeps = [ring.keep] if ring else []
     if "eventtype" in given:
         keeps.append(keeps_types(given["eventtype"]))

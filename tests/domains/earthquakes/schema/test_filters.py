@@ -135,3 +135,29 @@ def test_a_deleted_event_is_found_by_its_id_where_deleted_ones_are_asked_for(ser
     query = '{ events(deleted: %s, filter: {ids: ["us1", "us2"]}) { totalCount nodes { eventId } } }'
     numbers = {kind: service.ask(query % kind)["events"]["totalCount"] for kind in ("EXCLUDE", "ONLY", "INCLUDE")}
     assert numbers == {"EXCLUDE": 1, "ONLY": 1, "INCLUDE": 2}
+
+
+@pytest.mark.parametrize(
+    ("name", "stored", "fdsn"),
+    [
+        ("types", "earthquake", "eventtype"),
+        ("networks", "nc", "contributor"),
+        ("magTypes", "md", "magnitudetype"),
+        ("status", "reviewed", "reviewstatus"),
+        ("alerts", "green", "alertlevel"),
+        (None, "USGS", "catalog"),
+    ],
+)
+def test_a_text_finds_the_same_events_however_it_is_written(
+    any_week: Service, name: str | None, stored: str, fdsn: str
+) -> None:
+    """In the graph, in exports and for seismologists' programs."""
+    spellings = (stored, stored.upper(), stored.lower(), stored.title())
+
+    of_fdsn = {any_week.http.get(f"/fdsnws/event/1/count?{fdsn}={each}&format=text").text for each in spellings}
+    assert len(of_fdsn) == 1
+    assert 0 < int(of_fdsn.pop()) <= 2124
+    if name is not None:
+        counts = {any_week.ask(EVENTS, {"filter": {name: [each]}})["events"]["totalCount"] for each in spellings}
+        exported = {any_week.http.get(f"/export/events.csv?{name}={each}").text.count("\n") - 1 for each in spellings}
+        assert counts == exported != {0}
