@@ -7,7 +7,6 @@ from typing import Any, cast
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -41,8 +40,9 @@ from graph.transport.compression import Compression
 from graph.transport.direct_route import DirectRoute
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.errors import format_error
+from graph.transport.origins import with_cors
 from graph.transport.refusals import Refusals
-from graph.transport.request import PREFLIGHTED, Head
+from graph.transport.request import Head
 from graph.transport.request_ids import RequestIds
 from graph.transport.streams import Streams
 from graph.transport.websocket import SocketLimits, WebSocketEndpoint
@@ -147,7 +147,7 @@ def create_app(
     app = DirectRoute(app, GRAPH_PATH, ServerErrorMiddleware(graph.app, handler=_unexpected))
     if settings.compression:
         app = Compression(app)
-    return RequestIds(_cors(app, settings.cors_origins) if settings.cors_origins else app)
+    return RequestIds(with_cors(app, settings.cors_origins) if settings.cors_origins else app)
 
 
 def build_admission(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> Admission:
@@ -167,17 +167,6 @@ def build_admission(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> 
     )
     known = persisted(settings.allowed_documents, documents)
     return Admission(documents, known, ExecutionLimits.of(settings), suggesting=settings.introspection)
-
-
-def _cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
-    """Allow requests of web pages of these origins. There are no cookies, so pages send their own credentials."""
-    return CORSMiddleware(
-        app,
-        allow_origins=origins,
-        allow_methods=["GET", "POST"],
-        allow_headers=["Authorization", *PREFLIGHTED],
-        expose_headers=["Retry-After", "X-As-Of", "X-Request-Id"],
-    )
 
 
 async def _healthz(request: Request) -> Response:

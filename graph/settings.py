@@ -29,6 +29,10 @@ from graph.store.location import StoreLocation
 LEAST_SECRET_BYTES = 32  # RFC 7518 section 3.2: the key is at least as long as the hash of HS256
 
 
+ALL_ORIGINS = "*"
+LOOPBACK_ORIGINS = "loopback"  # those of development servers on this machine
+
+
 def _store_url(url: str) -> str:
     StoreLocation.of(url)
     return url
@@ -46,7 +50,7 @@ def _secret(secret: SecretStr) -> SecretStr:
 
 
 def _origin(text: str) -> str:
-    if text != "*" and not re.fullmatch(r"https?://[^/?#\s]+", text):
+    if text not in (ALL_ORIGINS, LOOPBACK_ORIGINS) and not re.fullmatch(r"https?://[^/?#\s]+", text):
         raise ValueError(f"{text!r} is no origin such as https://quakes.example")
     return text
 
@@ -129,7 +133,9 @@ class Settings(DomainNames):
         True, description="Whether answers are compressed for clients that accept Zstandard, Brotli or gzip."
     )
     cors_origins: CommaSeparated[Origin] = Field(
-        (), description="Origins whose web pages may send requests, separated by commas; `*` for all."
+        (),
+        description="Origins whose web pages may send requests, separated by commas; `loopback` for development "
+        "servers on this machine, `*` for all.",
     )
     allowed_documents: Path | None = Field(
         None, description="File that lists the only documents to execute; without it, any document is executed."
@@ -146,7 +152,7 @@ class Settings(DomainNames):
     max_cost: int = Field(
         20_000,
         ge=1,
-        description="Maximum cost of an operation in points: about one for each value. Introspection may cost more.",
+        description="Maximum cost of an operation in points: about one for four values. Introspection may cost more.",
     )
     rate_limit: int = Field(0, ge=0, description="Points that a caller may spend in a minute; 0 for no limit.")
     rate_limit_store: str = Field(

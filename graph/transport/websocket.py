@@ -29,6 +29,7 @@ from graph.core.errors import (
 from graph.observability.logs import get_logger
 from graph.transport.admission import Admission, Client
 from graph.transport.errors import format_refusal
+from graph.transport.origins import allows
 from graph.transport.request import GraphQLRequest, same_origin
 from graph.transport.socket_operations import Disconnected, SocketOperations
 
@@ -66,7 +67,7 @@ class WebSocketEndpoint:
         """Make the endpoint.
 
         Args:
-            origins: other origins whose web pages may connect; `*` for all. A browser sends no preflight
+            origins: other origins whose web pages may connect, as the setting names them. A browser sends no preflight
                 before it opens a WebSocket, so the server must check the origin.
         """
         self._admission = admission
@@ -78,7 +79,7 @@ class WebSocketEndpoint:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         await receive()  # `websocket.connect`
         origin = headers.get("origin")
-        if not (self._origins & {origin, "*"} or same_origin(origin, headers.get("host"))):
+        if not (allows(self._origins, origin) or same_origin(origin, headers.get("host"))):
             await send({"type": "websocket.close"})  # before an acceptance, this is a 403
             return
         address = scope["client"][0] if scope.get("client") else None

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
+from graph.transport.origins import allows
 from tests.bearers import bearer
 from tests.browser import Visit
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
@@ -148,16 +149,40 @@ async def test_a_page_of_a_named_origin_may_ask(visit: Visit, page: str, tmp_pat
     assert answer == {"data": {"ingestEvents": {"fetched": 0}}}
 
 
-@pytest.mark.parametrize(("origin", "allowed"), [("https://a.example", True), ("https://b.example", False)])
+NAMED = ("https://a.example",)
+ORIGINS: list[tuple[str, tuple[str, ...], bool]]
+ORIGINS = [("https://a.example", NAMED, True), ("https://b.example", NAMED, False)]
+ORIGINS += [
+    (origin, origins, origins != NAMED)
+    for origin in ("http://localhost:5173", "http://127.0.0.1:3000", "http://[::1]:8080", "http://localhost")
+    for origins in (NAMED, ("loopback",), ("https://a.example", "loopback"))
+]
+ORIGINS += [
+    (origin, ("loopback",), False)
+    for origin in (
+        *("http://localhost.evil.example", "http://localhost:1@evil.example", "http://evil.example#localhost"),
+        *("http://localhost:5173.evil.example", "http://evil-localhost:5173", "http://127.0.0.1.evil.example:80"),
+        *("http://127.0.0.11:3000", "http://127a0b0c1:3000", "ftp://localhost", "null", "loopback", "http://[::1"),
+        *("http://localhost:123456", "https://a.example", "http://localhost:5173/"),
+    )
+]
+
+
+@pytest.mark.parametrize(("origin", "origins", "allowed"), ORIGINS)
+def test_http_and_websockets_let_the_same_origins_in(origin: str, origins: tuple[str, ...], allowed: bool) -> None:
+    assert allows(origins, origin) is allowed
+
+
+@pytest.mark.parametrize(("origin", "origins", "allowed"), ORIGINS)
 def test_cors_is_open_only_to_the_named_origins(
-    tmp_path: Path, usgs: UsgsServer, week: Service, origin: str, allowed: bool
+    tmp_path: Path, usgs: UsgsServer, week: Service, origin: str, origins: tuple[str, ...], allowed: bool
 ) -> None:
     preflight = {
         "Origin": origin,
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "authorization,content-type,graphql-cost",
     }
-    with running(settings(tmp_path / "empty.db", usgs, cors_origins=("https://a.example",))) as service:
+    with running(settings(tmp_path / "empty.db", usgs, cors_origins=origins)) as service:
         answered = service.http.options("/graphql", headers=preflight)
         asked = service.http.post("/graphql", json={"query": QUERY}, headers={"Origin": origin})
     closed = week.http.options("/graphql", headers=preflight)

@@ -372,6 +372,23 @@ async def test_pages_of_named_origins_and_of_the_service_may_connect(
         assert refused.value.response.status_code == 403
 
 
+@pytest.mark.parametrize(
+    ("origin", "is_let_in"),
+    [("http://localhost:5173", True), ("http://[::1]:1", True), ("http://localhost.evil.example", False)],
+)
+async def test_pages_of_development_servers_may_connect_where_they_are_allowed(
+    tmp_path: Path, usgs: UsgsServer, origin: str, is_let_in: bool
+) -> None:
+    with limited(tmp_path, usgs, cors_origins=("loopback",)) as service:
+        if is_let_in:
+            async with initialised(service.url, origin=origin) as client:
+                await client.quiet()
+        else:
+            with pytest.raises(InvalidStatus):
+                async with socket_to(service.url, origin=origin):
+                    pass
+
+
 async def test_a_star_allows_pages_of_all_origins(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, cors_origins=("*",)) as service:
         async with initialised(service.url, origin="https://any.example") as client:
