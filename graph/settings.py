@@ -152,7 +152,7 @@ class Settings(DomainNames):
     max_cost: int = Field(
         20_000,
         ge=1,
-        description="Maximum cost of an operation in points: about one for four values. Introspection may cost more.",
+        description="Maximum cost of an operation in points: about one for each value. Introspection may cost more.",
     )
     rate_limit: int = Field(0, ge=0, description="Points that a caller may spend in a minute; 0 for no limit.")
     rate_limit_store: str = Field(

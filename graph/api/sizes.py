@@ -65,10 +65,10 @@ def list_size(definition: GraphQLField) -> ListSize | None:
     return _directive(definition, ListSize)
 
 
-def weight(definition: GraphQLField) -> float:
-    """The points that a field costs by itself."""
+def weight(definition: GraphQLField) -> float | None:
+    """The points that a field costs by itself, if they are declared."""
     directive = _directive(definition, Cost)
-    return float(directive.weight) if directive else 1.0
+    return float(directive.weight) if directive else None
 
 
 def length(directive: ListSize, node: FieldNode, defaults: Variables, page_sizes: PageSizes) -> Size:

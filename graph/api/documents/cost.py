@@ -1,9 +1,12 @@
 """The cost of an operation in points: one for each field, times the size of its list.
 
+Of an object's values, the first twelve cost a point each, and further ones a tenth. To read a record and to make the
+object takes most of the time, however many values it has: so a page of 1,000 with every value of a record fits into
+the default limit, and two pages with twelve values each do not.
+
 The part that depends only on the document is computed once. A sum of a few products is left for
-each request's variables. The cost is an upper bound of the number of values in the answer, while
-lists keep to their sizes: skipped fields count, and a field that is selected twice under one name
-counts once, since it is resolved once.
+each request's variables. The cost grows with the number of values in the answer, while lists keep to their sizes:
+skipped fields count, and a field that is selected twice under one name counts once, since it is resolved once.
 
 The cost of introspection grows with the schema, and tools such as GraphiQL need it whole. So it has a
 limit of its own, which grows too.
@@ -47,6 +50,8 @@ WHOLE_SCHEMA = get_introspection_query(
     specified_by_url=True, directive_is_repeatable=True, schema_description=True, input_value_deprecation=True
 )
 MARGIN = 1.5  # over the cost of `WHOLE_SCHEMA`, since some tools follow lists of lists further
+FULL_VALUES = 12  # of an object, which cost a point each
+FURTHER_VALUE = 0.1  # points
 MOST_FIELDS_VISITED = 5_000  # of one operation; nested fragments can name far more fields than any client needs
 
 
@@ -56,10 +61,29 @@ class _Price:
 
     fixed: float
     lists: tuple[tuple[Size, "_Price"], ...] = ()  # size, and the price of each element
+    values: int = 0  # of one object, outside of `fixed`
+    value_lists: tuple[Size, ...] = ()  # more values of the same object
 
     def points(self, variables: Variables) -> float:
         """The sum with these variables."""
-        return self.fixed + sum(size(variables) * each.points(variables) for size, each in self.lists)
+        values = self.values + sum(size(variables) for size in self.value_lists)
+        return (
+            self.fixed + points_of(values) + sum(size(variables) * each.points(variables) for size, each in self.lists)
+        )
+
+    @property
+    def settled(self) -> "_Price":
+        """The same price, without the values whose number is known."""
+        return self if self.value_lists else _Price(self.fixed + points_of(self.values), self.lists)
+
+
+_VALUE = _Price(0, values=1)
+"""The price of a value without a declared cost."""
+
+
+def points_of(values: float) -> float:
+    """What so many values of one object cost."""
+    return values if values <= FULL_VALUES else FULL_VALUES + (values - FULL_VALUES) * FURTHER_VALUE
 
 
 class Pricing:
@@ -128,14 +152,20 @@ class _Reading:
             for of, node in self._fields(parent, selection_set, spread):
                 by_response_name.setdefault((node.alias or node.name).value, []).append((of, node))
         fixed, lists = 0.0, list[tuple[Size, _Price]]()
+        values, value_lists = 0, list[Size]()
         for found in by_response_name.values():
             for size, price in self._field(found[0][0], [node for _, node in found], sized):
-                if size is None:
+                if price is _VALUE:
+                    if size is None:
+                        values += 1
+                    else:
+                        value_lists.append(size)
+                elif size is None and not price.value_lists:
                     fixed += price.fixed
                     lists += price.lists
                 else:
-                    lists.append((size, price))
-        return _Price(fixed, tuple(lists))
+                    lists.append((size or _once, price))
+        return _Price(fixed, tuple(lists), values, tuple(value_lists)).settled
 
     def _field(
         self, parent: GraphQLNamedType, nodes: Sequence[FieldNode], sized: Mapping[str, Size]
@@ -160,10 +190,12 @@ class _Reading:
             elif below:
                 yield given, _Price(1 / ROWS_READ_PER_POINT)  # the page is read, whatever is selected
         selection_sets = [node.selection_set for node in nodes if node.selection_set]
-        # A list without selections: the weight is that of an element.
-        yield None if selection_sets else size, _Price(weight(definition))
+        own = weight(definition)
         if selection_sets:
+            yield None, _Price(1 if own is None else own)
             yield size, self.selected(get_named_type(definition.type), selection_sets, below)
+        else:  # of a list, the weight is that of an element
+            yield size, _VALUE if own is None else _Price(own)
 
     def _fields(
         self, parent: GraphQLNamedType, selection_set: SelectionSetNode, spread: set[str]
@@ -174,3 +206,7 @@ class _Reading:
             if self._visited > MOST_FIELDS_VISITED:
                 raise QueryTooComplex("The document's fragments name too many fields: use fewer fragments.")
             yield field
+
+
+def _once(_: Variables) -> float:
+    return 1

@@ -11,13 +11,17 @@ from graphql import (
     GraphQLObjectType,
     OperationDefinitionNode,
     get_introspection_query,
+    get_named_type,
+    is_leaf_type,
     parse,
     validate,
 )
 from hypothesis import given
 from hypothesis_graphql import queries
+from strawberry.types.field import StrawberryField
 
-from graph.api.documents.cost import MOST_FIELDS_VISITED, Pricing
+from graph.api.documents.cost import MOST_FIELDS_VISITED, Pricing, points_of
+from graph.api.sizes import Cost
 from graph.core.errors import QueryTooComplex
 from graph.core.paging import PageSizes
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
@@ -165,6 +169,38 @@ def test_a_page_of_a_thousand_with_ten_fields_fits_and_a_product_does_not() -> N
     assert cost(f"{{ {aliased} }}") == 20_204 > LIMIT
 
 
+def every_value(of: GraphQLObjectType) -> str:
+    """The fields of a type that are values and take no arguments, which are most of its fields."""
+    names = [name for name, each in of.fields.items() if is_leaf_type(get_named_type(each.type)) and not each.args]
+    assert 2 * len(names) > len(of.fields)
+    return " ".join(names)
+
+
+def test_a_page_of_a_thousand_with_every_value_of_an_event_fits_and_two_do_not(week: Service) -> None:
+    event, info = (schema.type_map[name] for name in ("Event", "PageInfo"))
+    assert isinstance(event, GraphQLObjectType)
+    assert isinstance(info, GraphQLObjectType)
+    selected = f"edges {{ cursor node {{ {every_value(event)} }} }} pageInfo {{ {every_value(info)} }} totalCount"
+    page = f"events(first: 1000) {{ {selected} }}"
+
+    assert LIMIT / 2 < cost(f"{{ {page} }}") < LIMIT
+    assert len(week.ask(f"{{ {page} }}")["events"]["edges"]) == 1000
+    assert week.codes(f"{{ a: {page} b: {page} }}") == ["QUERY_TOO_COMPLEX"]
+
+
+def test_further_values_of_an_object_cost_a_tenth_and_those_of_each_object_count_alone() -> None:
+    twelve = f"{TEN} url sig"
+    more = "felt alert status type magType rms gap dmin nst mmi"
+
+    assert cost(f'{{ event(eventId: "x") {{ {twelve} }} }}') == 1 + 12
+    assert cost(f'{{ event(eventId: "x") {{ {twelve} {more} }} }}') == 1 + 12 + 1
+    assert cost(f'{{ event(eventId: "x") {{ {twelve} ids types }} }}') == 1 + 12 + 1  # five of each
+    assert cost(f'{{ event(eventId: "x") {{ {twelve} mergedInto {{ {twelve} }} }} }}') == 1 + 12 + 10 + 12
+    merged = f"mergedInto {{ {twelve} ids types }}"
+    assert cost(f'{{ event(eventId: "x") {{ {twelve} ids types {merged} }} }}') == 1 + 13 + 10 + 13
+    assert cost(f"{{ events(first: 10) {{ nodes {{ {twelve} {more} }} asGeoJson }} }}") == 2 + 10 * 13 + 160 + 1
+
+
 def test_the_introspection_of_tools_fits_whatever_the_limit_is_and_circles_do_not() -> None:
     document = parse(INTROSPECTION)
     limit = PRICING.least_limit(*parts(document))
@@ -211,10 +247,12 @@ def test_multiplying_fragments_are_refused() -> None:
     assert MOST_FIELDS_VISITED < 2**40
 
 
-def resolved(value: Any) -> int:
-    """How many fields an answer has."""
+def resolved(value: Any) -> float:
+    """How many fields an answer has, further values of an object as a part of one."""
     if isinstance(value, dict):
-        return sum(1 + resolved(each) for each in value.values())
+        values = [each for each in value.values() if not isinstance(each, dict | list)]  # a null may be an object
+        others = points_of(len(value)) - points_of(len(values))  # lists of values among them
+        return points_of(len(values)) + others + sum(map(resolved, value.values()))
     return sum(map(resolved, value)) if isinstance(value, list) else 0
 
 
@@ -258,3 +296,18 @@ def test_every_list_of_the_schema_has_a_size() -> None:
         if "[" in str(field.type)
     }
     assert lists == sized
+
+
+def test_a_value_that_is_awaited_declares_its_cost() -> None:
+    """It may read or compute much."""
+    undeclared = {
+        f"{named.name}.{name}"
+        for named in schema.type_map.values()
+        if isinstance(named, GraphQLObjectType)
+        for name, field in named.fields.items()
+        for declared in [field.extensions.get("strawberry-definition")]
+        if is_leaf_type(get_named_type(field.type)) and isinstance(declared, StrawberryField) and declared.is_async
+        if not any(isinstance(each, Cost) for each in declared.directives)
+    }
+
+    assert undeclared == set()

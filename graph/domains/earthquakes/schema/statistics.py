@@ -88,7 +88,7 @@ CompletenessMagnitude = Annotated[
     "are the events of type `earthquake`, in any case, and those without a type."
 )
 class CatalogueStatistics:
-    @strawberry.field(description="The number of events.", metadata=needs())
+    @strawberry.field(description="The number of events.", directives=[Cost(weight="1")], metadata=needs())
     @staticmethod
     async def count(selected: strawberry.Parent[statistics.Statistics]) -> int:
         return (await selected.counts()).total()
