@@ -17,7 +17,8 @@ from tests.processes import TIMEOUT_S
 
 ARGUMENTS = (
     "--no-sandbox",  # containers run as root, where Chromium has none
-    "--disable-gpu",
+    "--use-angle=swiftshader",  # WebGL, which the map is drawn with, without a graphics processor
+    "--enable-unsafe-swiftshader",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

@@ -56,9 +56,19 @@ def route(
     scope: Scope | None = None,
     methods: Sequence[str] = ("GET",),
     refuse: Refuse = format_as_json,
+    recorded_as: str | None = None,
 ) -> Route:
-    """A route for callers with a scope, or for all callers."""
-    endpoint = _Endpoint(path, answer, scope, refuse, writes=not {"GET", "HEAD"}.issuperset(methods))
+    """A route for callers with a scope, or for all callers.
+
+    Args:
+        path: without parameters, unless `recorded_as` names a stable route for the metrics and the request log.
+        answer: answers a request.
+        scope: that callers need.
+        methods: that it takes.
+        refuse: formats a refusal.
+        recorded_as: the route in the metrics and the request log.
+    """
+    endpoint = _Endpoint(recorded_as or path, answer, scope, refuse, writes=not {"GET", "HEAD"}.issuperset(methods))
     return Route(path, endpoint.answered, methods=list(methods))
 
 

@@ -27,7 +27,7 @@ from graph.settings import Settings
 from graph.store.entity import Item
 from graph.transport.routes import route
 
-EVENT_PATH = "/events/{event_id:path}"  # an id may have a slash
+EVENTS_PATH = "/events"
 
 
 def dashboard_routes(settings: Settings) -> Sequence[BaseRoute]:
@@ -43,7 +43,13 @@ def dashboard_routes(settings: Settings) -> Sequence[BaseRoute]:
     answer, scope = (_page, EVENTS_READ) if settings.public_read else (_unread_page, None)
     return [
         *dashboard.routes(settings.max_page_size, served),
-        route(EVENT_PATH, partial(answer, pages), scope=scope, refuse=partial(_refused, pages)),
+        route(
+            f"{EVENTS_PATH}/{{event_id:path}}",  # an id may have a slash
+            partial(answer, pages),
+            scope=scope,
+            refuse=partial(_refused, pages),
+            recorded_as=EVENTS_PATH,
+        ),
     ]
 
 

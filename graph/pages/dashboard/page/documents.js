@@ -76,13 +76,18 @@ export const LARGEST = `query Largest($filter: EventFilter) {
 }
 ${EVENT}`;
 
-/** How often which magnitudes are. */
-export const STATISTICS = `query Statistics($filter: EventFilter) {
+/** What the plots show of all events: how many there are over time, by magnitude and by depth; and the largest. */
+export const STATISTICS = `query Statistics($filter: EventFilter, $interval: Interval!, $binKm: Float!) {
   catalogueStatistics(filter: $filter) {
     count
     largest { ...Shown }
+    series(interval: $interval) { interval start counts }
     magnitudeFrequency { magnitude count cumulative }
-    gutenbergRichter { completeness b uncertainty a events reliability reason }
+    gutenbergRichter {
+      completeness b uncertainty a events reliability reason
+      bootstrap(confidence: 0.95) { low high }
+    }
+    depths(binKm: $binKm) { bins { depth count } unknown reason }
   }
 }
 ${EVENT}`;
@@ -155,6 +160,11 @@ export const EVENT_IN_FULL = `query EventInFull($eventId: String!) {
   }
 }
 ${EVENT}`;
+
+/** What an event did, beside what lists show of it. */
+export const EFFECTS = `query Effects($eventId: String!) {
+  event(eventId: $eventId) { magType felt cdi mmi alert tsunami }
+}`;
 
 /** The largest events of an area and a time. */
 export const LARGEST_NEARBY = `query LargestNearby($filter: EventFilter!, $first: Int!) {

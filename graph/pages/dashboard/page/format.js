@@ -39,6 +39,9 @@ function clock() {
 /** 2023-08-04 00:31:44 */
 export const time = (ms) => clock().time.format(ms);
 
+/** The same in UTC, whatever is preferred. */
+export const utc = (ms) => new Date(ms).toISOString().replace("T", " ").slice(0, 19);
+
 /** UTC, or a name such as GMT+2, which may change with the season */
 export const zoneName = (ms) => clock().name.formatToParts(ms).find(({ type }) => type === "timeZoneName").value;
 

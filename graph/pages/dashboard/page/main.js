@@ -11,7 +11,7 @@ import { depthSection } from "./plots/depth_section.js";
 import { eventRates } from "./plots/event_rates.js";
 import { magnitudeFrequency } from "./plots/magnitude_frequency.js";
 import { magnitudeTime } from "./plots/magnitude_time.js";
-import { onPreferences, preferenceButton, units } from "./preferences.js";
+import { onPreferences, preferenceButton, units, zone } from "./preferences.js";
 import { presets } from "./presets.js";
 import { problemList } from "./problem_list.js";
 import { connection } from "./sentences.js";
@@ -27,7 +27,7 @@ const { dataset } = document.documentElement;
 const problems = problemList(byId("problems"), showAll);
 
 const plots = [
-  magnitudeTime(byId("magnitude-time"), { onSelect: select, onRange: zoom }),
+  magnitudeTime(byId("magnitude-time"), { onSelect: select, onRange: zoom, timeZone: zone }),
   eventRates(byId("event-rates"), { onRange: zoom }),
   depthSection(byId("depth-section"), { onSelect: select }),
   magnitudeFrequency(byId("magnitude-frequency")),
@@ -42,7 +42,7 @@ const card = eventCard({ onClose: () => mark(null) });
 const list = eventList(byId("list"), select, addressOf);
 const exports = exportLinks(byId("export").querySelector("ul"));
 const shortcuts = presets(byId("presets"));
-const areaWatch = "triggers" in dataset ? watchArea() : null;
+const areaWatch = "triggers" in dataset ? watchArea(document.body) : null;
 
 const views = {
   list,
@@ -156,7 +156,9 @@ function select(eventId, anchor) {
   const event = watch?.find(eventId);
   if (event) {
     mark(eventId);
-    card.open(event, anchor, { restoreFocusTo: document.activeElement });
+    const focused = document.activeElement;
+    const inList = () => byId("list").querySelector(`[data-event-id="${CSS.escape(eventId)}"] a`);
+    card.open(event, new DOMRect(anchor.x, anchor.y, anchor.width ?? 0, anchor.height ?? 0), { restoreFocusTo: () => (focused.isConnected ? focused : inList()) });
   }
 }
 
@@ -237,6 +239,7 @@ preferenceButton(byId("units"), "units", "Lengths");
 onPreferences(() => {
   map.setUnits(units());
   watch.rewrite();
+  plots.forEach((plot) => plot.redraw?.());
 });
 addEventListener("popstate", () => open());
 addEventListener("hashchange", () => takeToken() && showAll());

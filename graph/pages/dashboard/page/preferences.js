@@ -5,8 +5,12 @@ const CHOICES = { zone: ["UTC", "local"], units: ["km", "mi"] };
 const chosen = new EventTarget();
 
 function read(name) {
-  const stored = localStorage.getItem(name);
-  return CHOICES[name].includes(stored) ? stored : CHOICES[name][0];
+  try {
+    const stored = localStorage.getItem(name);
+    return CHOICES[name].includes(stored) ? stored : CHOICES[name][0];
+  } catch {
+    return CHOICES[name][0]; // a browser may refuse to store anything
+  }
 }
 
 /** @returns {"UTC" | "local"} the time zone of what is shown */
@@ -15,9 +19,10 @@ export const zone = () => read("zone");
 /** @returns {"km" | "mi"} the unit of lengths */
 export const units = () => read("units");
 
-/** Calls back after each change. */
+/** Calls back after each change, also after one in another tab. */
 export function onPreferences(changed) {
   chosen.addEventListener("change", changed);
+  addEventListener("storage", ({ key }) => key in CHOICES && changed());
 }
 
 /** A button that changes a preference to the other choice, and says which one it is. */

@@ -6,6 +6,8 @@ import { ORDERS, ROWS } from "./event_list.js";
 import { ask, wording } from "./graph.js";
 import { follow } from "./live.js";
 import { axisRange, inPeriod } from "./periods.js";
+import { BIN_KM } from "./plots/depths.js";
+import { intervalOf } from "./plots/periods.js";
 import { byAge, byDepth, extent } from "./scales.js";
 import { arrivals, summary } from "./sentences.js";
 import { ShownEvents } from "./shown_events.js";
@@ -191,7 +193,8 @@ export class Watch {
 
   async #showStatistics() {
     const filter = await this.begun;
-    const { catalogueStatistics } = await ask(STATISTICS, { filter }, this.#ended.signal);
+    const interval = intervalOf(axisRange(filter, [0, this.#newest], this.#end) ?? { from: 0, to: 0 });
+    const { catalogueStatistics } = await ask(STATISTICS, { filter, interval, binKm: BIN_KM }, this.#ended.signal);
     this.#statistics = catalogueStatistics;
     this.#draw();
   }
@@ -274,7 +277,9 @@ export class Watch {
   #replace(eventId, event) {
     this.#shown.replace(eventId, event);
     this.views.list.replace(eventId, event);
-    this.views.card.show(eventId, event);
+    if (event) {
+      this.views.card.show(event);
+    }
     this.recount();
     this.#draw();
     this.#summarise();
@@ -324,6 +329,7 @@ export class Watch {
         ...{ filter, events, colouring, range: this.#range, statistics: this.#statistics },
         isWhole: this.#shown.isWhole,
         count: this.#total ?? events.length,
+        noun: filter.types ? "event" : "earthquake", // that the statistics count
       });
     }, () => {});
   }

@@ -3,7 +3,7 @@
 import { coordinates, count, counted, decimal, magnitude } from "../format.js";
 import { element } from "../html.js";
 import { alert, chosenTime, depth, intensity, times } from "./event_words.js";
-import { zone } from "./preferences.js";
+import { zone } from "../preferences.js";
 
 const SIZES = [2.5, 4, 5, 6, 7]; // the magnitudes at which a badge changes its colour
 
@@ -38,20 +38,23 @@ export function whereAndWhen(event) {
 export function effects({ felt, cdi, mmi, alert: level, tsunami }) {
   return known([
     ["Felt reports at USGS", felt, count],
-    ["Intensity, by these reports", cdi, intensity],
+    ["Intensity, by USGS's reports", cdi, intensity],
     ["Intensity, by ShakeMap", mmi, intensity],
     ["PAGER alert", level, alert],
     ["Tsunami", tsunami, (is) => (is ? "a tsunami message was linked to it" : "no tsunami message")],
   ]);
 }
 
-/** What people have reported here. */
-export function feltHere({ reports, cdi, cells }) {
+/** What people have reported here, for a comparison with what they have reported to USGS. */
+export function feltHere({ reports, cdi, usgsCdi, cells }) {
   if (!reports) {
     return [];
   }
   const strength = cdi === null ? "intensity not known" : `intensity ${intensity(cdi)}`;
-  return [["Felt here", `${strength}, by ${counted(reports, "report")} from ${counted(cells.length, "place")}`]];
+  return [
+    ["Felt here", `${strength}, by ${counted(reports, "report")} from ${counted(cells.length, "place")}`],
+    ...(usgsCdi === null ? [["Intensity, by USGS's reports", "not known"]] : []), // otherwise it is among the effects
+  ];
 }
 
 /** How well it is known. */

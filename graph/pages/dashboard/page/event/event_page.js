@@ -13,7 +13,7 @@ import { badge, effects, feltHere, quality, title, usgsLink, whereAndWhen, write
 import { eventMap } from "./event_map.js";
 import { chosenTime, depth } from "./event_words.js";
 import { neighboursOf, showNeighbours } from "./neighbours.js";
-import { onPreference } from "./preferences.js";
+import { onPreferences } from "../preferences.js";
 import { showRevisions } from "./revisions.js";
 import { shareButton } from "./share.js";
 
@@ -213,7 +213,7 @@ function showState(state) {
   place.textContent = texts[state.name](state);
 }
 
-onPreference(() => shown && draw());
+onPreferences(() => shown && draw());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => shown && draw());
 addEventListener("hashchange", () => takeToken() && show());
 takeToken();

@@ -1,7 +1,7 @@
 // How the facts of an event are written: distances in the chosen units, times in three zones, intensities with names.
 
-import { count, decimal, time } from "../format.js";
-import { units, zone } from "./preferences.js";
+import { count, decimal, utc } from "../format.js";
+import { units, zone } from "../preferences.js";
 
 const KM_PER_MILE = 1.609344;
 const MINUTE = 60_000;
@@ -62,7 +62,7 @@ export function times(ms, lon) {
   const offset = -new Date(ms).getTimezoneOffset();
   const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
   return {
-    utc: `${time(ms)} UTC`,
+    utc: `${utc(ms)} UTC`,
     local: name === "UTC" ? null : `${shifted(ms, offset)}, ${name}`,
     epicentre: `${shifted(ms, 60 * Math.round(lon / 15))}, nautical time zone`,
   };
@@ -70,7 +70,7 @@ export function times(ms, lon) {
 
 /** A time in the chosen zone. */
 export function chosenTime(ms) {
-  return zone() === "local" ? shifted(ms, -new Date(ms).getTimezoneOffset()) : `${time(ms)} UTC`;
+  return zone() === "local" ? shifted(ms, -new Date(ms).getTimezoneOffset()) : `${utc(ms)} UTC`;
 }
 
 /** 2 days before, of something that was so much earlier than something else; 3 hours after, if that is negative */
@@ -90,7 +90,7 @@ function shifted(ms, minutes) {
   const size = Math.abs(minutes);
   const rest = size % 60 ? `:${String(size % 60).padStart(2, "0")}` : "";
   const offset = size ? `${minutes < 0 ? "−" : "+"}${Math.floor(size / 60)}${rest}` : "";
-  return `${time(ms + minutes * MINUTE)} UTC${offset}`;
+  return `${utc(ms + minutes * MINUTE)} UTC${offset}`;
 }
 
 function grouped(value, digits) {

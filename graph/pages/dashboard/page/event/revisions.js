@@ -1,6 +1,6 @@
 // The versions of an event: a table of what changed and when, and a plot of the magnitude if that changed.
 
-import { count, decimal, magnitude, time } from "../format.js";
+import { count, decimal, magnitude, utc } from "../format.js";
 import { element } from "../html.js";
 import { script, styleSheet } from "../third_party.js";
 import { chosenTime } from "./event_words.js";
@@ -22,7 +22,7 @@ const FIELDS = {
   sourceDepth: ["depth at the source", (km) => `${decimal(km, 1)} km`],
   lat: ["latitude", (degrees) => `${decimal(degrees, 3)}°`],
   lon: ["longitude", (degrees) => `${decimal(degrees, 3)}°`],
-  eventTsMs: ["time", (ms) => `${time(ms)} UTC`],
+  eventTsMs: ["time", (ms) => `${utc(ms)} UTC`],
   place: ["place", String],
   type: ["type", String],
   status: ["status", String],
@@ -91,7 +91,7 @@ async function plot(place, versions) {
   const colour = (name) => getComputedStyle(place).getPropertyValue(name).trim();
   const { uPlot } = globalThis;
   const look = { stroke: colour("--faint"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
-  const minutes = (self, splits) => splits.map((seconds) => time(1000 * seconds).slice(5, 16));
+  const minutes = (self, splits) => splits.map((seconds) => utc(1000 * seconds).slice(5, 16));
   const data = [versions.map((version) => published(version) / 1000), magnitudes];
   place.drawn?.destroy();
   place.drawn = new uPlot(

@@ -5,7 +5,7 @@ import { json, script } from "../third_party.js";
 import { collection, point } from "./layers.js";
 import { labelPoint } from "./label_point.js";
 import { whenIdle } from "./loading.js";
-import { closed, coasts, unwound } from "./unwound.js";
+import { closed, coasts, polygonsOf, unwound } from "./unwound.js";
 
 const ABOVE = "plates"; // the layer over the land
 
@@ -15,6 +15,13 @@ const LEVELS = [
   { name: "50m", from: 2.5, maxzoom: 6 },
   { name: "10m", from: 5, maxzoom: 9 },
 ];
+
+/** What a level has, from the bottom to the top. */
+const PARTS = {
+  land: { type: "fill", paint: { "fill-antialias": false }, property: "fill-color" },
+  border: { type: "line", paint: { "line-width": 0.6 }, property: "line-color" },
+  coast: { type: "line", paint: { "line-width": 0.8 }, property: "line-color" },
+};
 const ENDLESS = 24; // beyond the greatest zoom
 const LEAST = -2; // beneath the least
 
@@ -37,8 +44,8 @@ export class BaseMap {
 
   recolour() {
     for (const { name } of this.#shown) {
-      for (const [layer, [property, colour]] of Object.entries(paints(this.colours()))) {
-        this.map.setPaintProperty(`${layer}-${name}`, property, colour);
+      for (const [part, { property }] of Object.entries(PARTS)) {
+        this.map.setPaintProperty(`${part}-${name}`, property, this.colours()[part]);
       }
     }
   }
@@ -62,22 +69,21 @@ export class BaseMap {
     const { land, countries } = topology.objects;
     const polygons = polygonsOf(topojson.feature(topology, land).features);
     const borders = topojson.mesh(topology, countries, (one, other) => one !== other);
-    const parts = {
-      land: feature("MultiPolygon", polygons.map((rings) => rings.map(closed))),
-      coast: feature("MultiLineString", coasts(polygons.flat())),
-      border: feature("MultiLineString", borders.coordinates.map(unwound)),
-    };
-    for (const [part, data] of Object.entries(parts)) {
-      const id = `${part}-${level.name}`;
-      const [property, colour] = paints(this.colours())[part];
-      const width = part === "land" ? {} : { "line-width": part === "coast" ? 0.8 : 0.6 };
-      this.map.addSource(id, { type: "geojson", data, maxzoom: level.maxzoom, buffer: 8, tolerance: 0.5 });
+    const data = collection([
+      feature("land", "MultiPolygon", polygons.map((rings) => rings.map(closed))),
+      feature("coast", "MultiLineString", coasts(polygons.flat())),
+      feature("border", "MultiLineString", borders.coordinates.map(unwound)),
+    ]);
+    // One source for all: each one that is drawn costs a mask for each of its tiles.
+    this.map.addSource(level.name, { type: "geojson", data, maxzoom: level.maxzoom, buffer: 8, tolerance: 0.5 });
+    for (const [part, { type, paint, property }] of Object.entries(PARTS)) {
       this.map.addLayer(
         {
-          id,
-          source: id,
-          type: part === "land" ? "fill" : "line",
-          paint: { [property]: colour, ...width, ...(part === "land" ? { "fill-antialias": false } : {}) },
+          id: `${part}-${level.name}`,
+          source: level.name,
+          type,
+          filter: ["==", ["get", "part"], part],
+          paint: { ...paint, [property]: this.colours()[part] },
         },
         ABOVE,
       );
@@ -94,24 +100,16 @@ export class BaseMap {
     this.#shown.forEach(({ name, from }, at) => {
       const first = at ? from : LEAST;
       const end = this.#shown[at + 1]?.from ?? ENDLESS;
-      ["land", "coast", "border"].forEach((part) => this.map.setLayerZoomRange(`${part}-${name}`, first, end));
+      Object.keys(PARTS).forEach((part) => this.map.setLayerZoomRange(`${part}-${name}`, first, end));
     });
   }
 }
 
-const paints = ({ land, coast, border }) => ({
-  land: ["fill-color", land],
-  coast: ["line-color", coast],
-  border: ["line-color", border],
+const feature = (part, type, coordinates) => ({
+  type: "Feature",
+  properties: { part },
+  geometry: { type, coordinates },
 });
-
-const feature = (type, coordinates) => ({ type: "Feature", properties: {}, geometry: { type, coordinates } });
-
-/** The polygons of features, each its outer ring and its holes, unwound. */
-const polygonsOf = (features) =>
-  features
-    .flatMap(({ geometry: { type, coordinates } }) => (type === "Polygon" ? [coordinates] : coordinates))
-    .map((rings) => rings.map(unwound));
 
 /** The names of countries, each in the middle of its largest part; `size` is the root of that part's area, degrees. */
 function names({ features }) {

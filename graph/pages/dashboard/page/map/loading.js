@@ -28,7 +28,7 @@ export function whenIdle(callback) {
 /** MapLibre, ready to make maps. */
 export async function mapLibre() {
   if (!document.createElement("canvas").getContext("webgl2")) {
-    throw new Error("this browser draws no WebGL here");
+    throw new Error("this browser has no WebGL");
   }
   const [worker] = await Promise.all([
     workerUrl("maplibre-gl-worker.js"),

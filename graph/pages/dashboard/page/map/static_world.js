@@ -3,6 +3,7 @@
 import { json, script } from "../third_party.js";
 import { circleRadius } from "./layers.js";
 import { svg } from "./svg.js";
+import { closed, polygonsOf } from "./unwound.js";
 
 const MOST = 200; // events, the largest
 const FACTOR = 0.5; // of the circles' sizes: a picture is small
@@ -27,13 +28,15 @@ export class StaticWorld {
     });
   }
 
-  /** Draws the land, twice: what lies beyond one edge of the picture begins at the other. */
+  /** Draws the land thrice: what lies beyond one edge of the picture begins at the other. */
   async showLand() {
     const [topology] = await Promise.all([json("countries-110m.json"), script("topojson-client.min.js")]);
-    const rings = globalThis.topojson.feature(topology, topology.objects.land).features.flatMap(ringsOf);
+    const { features } = globalThis.topojson.feature(topology, topology.objects.land);
+    const rings = polygonsOf(features).flat().map(closed);
     const place = ([lon, lat]) => `${(lon - WEST).toFixed(1)} ${(90 - lat).toFixed(1)}`;
     const d = rings.map((ring) => `M${ring.map(place).join("L")}Z`).join("");
-    this.land.replaceChildren(svg("path", { d }), svg("path", { d, transform: "translate(360)" }));
+    const turns = [-360, 0, 360].map((x) => svg("path", { d, transform: `translate(${x})`, "fill-rule": "evenodd" }));
+    this.land.replaceChildren(...turns);
   }
 
   showEvents(events, colouring) {
@@ -61,5 +64,3 @@ export class StaticWorld {
     }
   }
 }
-
-const ringsOf = ({ geometry: { type, coordinates } }) => (type === "Polygon" ? [coordinates] : coordinates).flat();

@@ -14,6 +14,12 @@ export function unwound(line) {
   });
 }
 
+/** The polygons of features, each its outer ring and its holes, unwound. */
+export const polygonsOf = (features) =>
+  features
+    .flatMap(({ geometry: { type, coordinates } }) => (type === "Polygon" ? [coordinates] : coordinates))
+    .map((rings) => rings.map(unwound));
+
 /** A ring as an area: one that goes around the pole, as Antarctica's, is closed through it. */
 export function closed(ring) {
   const [[first]] = ring;

@@ -1,105 +1,164 @@
-// How often which magnitudes are: counts on a logarithmic axis, with the Gutenberg-Richter relation that the graph
-// estimates from the events at and above the magnitude of completeness.
+// How often which magnitudes are: counts on a logarithmic axis, with the Gutenberg-Richter relation that the service
+// estimates from the events at and above the magnitude of completeness, unless they contradict it.
 
-import { count, counted, decimal, magnitude } from "../format.js";
-import { linear, ticks } from "../scales.js";
-import { axes, onSize, plotHeight, svg } from "./svg.js";
+import { count, counted, magnitude } from "../format.js";
+import { element } from "../html.js";
+import { relationAt, sentences, styleOf } from "./gutenberg_richter.js";
+import { partsOf, plotIn } from "./plot.js";
+import { point, reach } from "./pointing.js";
+import { tipOver } from "./tip.js";
 
-const MARGINS = { left: 46, right: 14, top: 26, bottom: 42 }; // px
+const LEAST = 0.7; // on the axis of numbers, so that single events are above it
+const DASHES = [6, 5]; // px
 
 /** @param {HTMLElement} figure */
 export function magnitudeFrequency(figure) {
-  const drawing = figure.querySelector("svg");
-  let size = null;
-  let statistics = null;
+  const { place, caption } = partsOf(figure);
+  const legend = legendAfter(place);
+  let bins = [];
+  let relation = null; // null as long as there is none to draw
+  let style = null;
+  let noun = "earthquake";
 
-  function draw() {
-    if (!size || !statistics) {
-      return;
-    }
-    const bins = statistics.magnitudeFrequency;
-    drawing.replaceChildren();
-    if (!bins.length) {
-      return;
-    }
-    const area = {
-      left: MARGINS.left,
-      right: size.width - MARGINS.right,
-      top: MARGINS.top,
-      bottom: size.height - MARGINS.bottom,
-    };
-    const magnitudes = [bins[0].magnitude - 0.1, bins.at(-1).magnitude + 0.2];
-    const powers = [-0.15, Math.log10(Math.max(10, bins[0].cumulative)) + 0.1];
-    const x = linear(magnitudes, [area.left, area.right]);
-    const y = linear(powers, [area.bottom, area.top]);
-    const log = (number) => y(Math.log10(number));
-    const tenths = Math.round((magnitudes[1] - magnitudes[0]) / 0.1); // closer than which no label tells them apart
+  const plot = plotIn(
+    place,
+    ({ axis, colour, uPlot }) => {
+      const points = (name, size, others) => ({
+        scale: "y",
+        paths: () => null,
+        points: { show: true, size, stroke: () => colour(name), width: 1, ...others },
+      });
+      const edge = { scale: "y", stroke: null, width: 0, points: { show: false } };
+      return {
+        titles: () => ({ left: { text: `${noun}s` }, x: { text: "magnitude" } }),
+        scales: {
+          x: { time: false, range: () => outermost(bins) },
+          y: { distr: 3, log: 10, range: () => [LEAST, Math.max(10, bins[0]?.cumulative ?? 1) * 1.6] },
+        },
+        bands: [{ series: [4, 5], fill: () => colour("plot-band") }],
+        series: [
+          {},
+          points("plot-fill", 5, { fill: "transparent" }),
+          points("plot-dots", 6, { fill: () => colour("plot-dots") }),
+          { scale: "y", stroke: () => colour("plot-mark"), width: 2, paths: line(uPlot, () => style), points: { show: false } },
+          edge,
+          edge,
+        ],
+        axes: [
+          axis({ scale: "x", space: 48, size: 40, values: (_, values) => values.map(magnitude) }),
+          axis({
+            scale: "y",
+            size: 52,
+            filter: powers,
+            grid: { ...axis({}).grid, filter: powers },
+            values: (_, values) => values.map((value) => value && count(value)),
+          }),
+        ],
+        hooks: {
+          ready: [begin],
+          draw: [(drawn) => relation?.completeness != null && completeness(drawn, relation.completeness, colour("plot-text"))],
+        },
+      };
+    },
+  );
+  Object.defineProperty(figure, "plot", { get: () => plot.drawn, configurable: true });
 
-    drawing.append(
-      axes(
-        area,
-        ticks(magnitudes, Math.min(tenths, Math.floor(size.width / 50))).map((value) => ({
-          at: x(value),
-          label: magnitude(value),
-        })),
-        Array.from({ length: Math.floor(powers[1]) + 1 }, (_, power) => ({ at: y(power), label: count(10 ** power) })),
-        { x: "magnitude", y: "events" },
-      ),
-      ...bins
-        .filter((bin) => bin.count)
-        .map((bin) =>
-          svg("rect", { class: "in-bin", x: x(bin.magnitude) - 3, y: log(bin.count) - 3, width: 6, height: 6 }),
-        ),
-      ...bins.map((bin) => svg("circle", { class: "cumulative", cx: x(bin.magnitude), cy: log(bin.cumulative), r: 3 })),
-      ...fit(statistics, magnitudes[1], powers[0], x, y, area),
-    );
+  function begin(drawn) {
+    const tip = tipOver(drawn.over);
+    point(drawn, {
+      onHover: ({ x }, event) => {
+        const [nearest] = bins
+          .map((bin) => ({ bin, left: drawn.valToPos(bin.magnitude, "x") }))
+          .sort((one, other) => Math.abs(one.left - x) - Math.abs(other.left - x));
+        if (nearest && Math.abs(nearest.left - x) <= reach(event)) {
+          const { magnitude: from, count: within, cumulative } = nearest.bin;
+          const text = `M ${magnitude(from)}: ${counted(cumulative, noun)} of this or more, ${count(within)} of this tenth`;
+          tip.show(text, nearest.left, drawn.valToPos(cumulative, "y"));
+        } else {
+          tip.hide();
+        }
+      },
+      onLeave: tip.hide,
+    });
   }
-
-  onSize(drawing, plotHeight, (width, height) => {
-    size = { width, height };
-    draw();
-  });
 
   return {
     /**
-     * @param {object} given  CatalogueStatistics
-     * @param {string} noun  what it counts: earthquakes alone, unless the filter names types
+     * @param {object} shown
+     * @param {?object} shown.statistics  CatalogueStatistics; null where they are not known
+     * @param {string} [shown.noun]  what is counted: earthquakes alone, unless the filter names types
      */
-    show(given, noun) {
-      statistics = given;
-      figure.querySelector("figcaption").textContent = caption(given, noun);
-      draw();
+    show({ statistics, noun: counts = "earthquake" }) {
+      if (!statistics) {
+        return;
+      }
+      bins = statistics.magnitudeFrequency;
+      relation = statistics.gutenbergRichter;
+      style = styleOf(relation);
+      noun = counts;
+      legend.fit.hidden = !style;
+      legend.fit.className = style ?? "";
+      const magnitudes = bins.map((bin) => bin.magnitude);
+      const none = magnitudes.map(() => null);
+      const { line, least, greatest } = style ? relationAt(relation, magnitudes) : { line: none, least: none, greatest: none };
+      const columns = [bins.map((bin) => bin.count || null), bins.map((bin) => bin.cumulative), line, greatest, least];
+      plot.show(bins.length ? [magnitudes, ...columns] : null);
+      caption.textContent = `${counted(statistics.count, noun)}. ${sentences(relation, noun)}`;
     },
+    redraw: plot.redraw,
   };
 }
 
-/** log10 N = a - b M, from the magnitude of completeness to where the line leaves the plot. */
-function fit({ gutenbergRichter: { a, b, completeness: least } }, greatest, leastPower, x, y, area) {
-  if (a === null || b === null) {
-    return [];
-  }
-  const end = b > 0 ? Math.min(greatest, (a - leastPower) / b) : greatest;
-  return [
-    svg("line", { class: "completeness", x1: x(least), x2: x(least), y1: area.top, y2: area.bottom }),
-    svg("text", { class: "completeness", x: x(least) + 4, y: area.bottom - 8 }, `complete from ${magnitude(least)}`),
-    svg("line", { class: "fit", x1: x(least), y1: y(a - b * least), x2: x(end), y2: y(a - b * end) }),
-  ];
+/** Leaves only the powers of ten. */
+const powers = (_, values) => values.map((value) => (Number.isInteger(Math.log10(value)) ? value : null));
+
+const outermost = (bins) => (bins.length ? [bins[0].magnitude - 0.15, bins.at(-1).magnitude + 0.15] : [0, 1]);
+
+/** The path of the fit, dashed where it is doubtful. */
+function line(uPlot, style) {
+  const linear = uPlot.paths.linear();
+  return (drawn, index, from, to) => {
+    drawn.series[index].dash = style() === "dashed" ? DASHES : null;
+    return linear(drawn, index, from, to);
+  };
 }
 
-const VERDICTS = { DOUBTFUL: "Doubtful: ", POOR: "Not to be trusted: " };
+/** A line at the magnitude of completeness, with its name at the top. */
+function completeness({ ctx, bbox, valToPos }, from, colour) {
+  const ratio = devicePixelRatio;
+  const x = valToPos(from, "x", true);
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = colour;
+  ctx.lineWidth = ratio;
+  ctx.setLineDash([2 * ratio, 3 * ratio]);
+  ctx.beginPath();
+  ctx.moveTo(x, bbox.top);
+  ctx.lineTo(x, bbox.top + bbox.height);
+  ctx.stroke();
+  ctx.font = `${12 * ratio}px ${getComputedStyle(ctx.canvas).fontFamily}`;
+  const isRight = x < bbox.left + 0.75 * bbox.width;
+  ctx.textAlign = isRight ? "left" : "right";
+  ctx.textBaseline = "top";
+  ctx.fillText(`complete from ${magnitude(from)}`, x + (isRight ? 5 : -5) * ratio, bbox.top + 2 * ratio);
+  ctx.restore();
+}
 
-function caption({ count: all, gutenbergRichter: relation }, noun) {
-  const parts = [`${counted(all, noun)}.`];
-  if (relation.b === null) {
-    parts.push(`No Gutenberg–Richter relation: ${relation.reason}`);
-  } else {
-    parts.push(
-      `Complete from magnitude ${magnitude(relation.completeness)}, by maximum curvature. Of ${counted(relation.events, noun)} from there,`,
-      `b = ${decimal(relation.b, 2)} ± ${decimal(relation.uncertainty, 2)} and a = ${decimal(relation.a, 2)}.`,
-    );
-    if (relation.reason) {
-      parts.push(`${VERDICTS[relation.reliability] ?? ""}${relation.reason}`);
-    }
-  }
-  return parts.join(" ");
+/** What the marks are. */
+function legendAfter(place) {
+  const list = element("ul", "", "plot-legend");
+  const texts = {
+    cumulative: "this magnitude or more",
+    "in-bin": "this tenth of a magnitude",
+    fit: "Gutenberg–Richter, with the 95 % band of b",
+  };
+  const entries = Object.entries(texts).map(([name, text]) => {
+    const entry = element("li");
+    const swatch = element("i", "", name);
+    swatch.ariaHidden = "true";
+    entry.append(swatch, text);
+    return [name, entry];
+  });
+  list.append(...entries.map(([, entry]) => entry));
+  place.after(list);
+  return Object.fromEntries(entries);
 }

@@ -1,86 +1,122 @@
-// Magnitudes over time: each event a circle, coloured as on the map.
+// Magnitudes over time: each event a circle, coloured as on the map. Where there are more events than circles, bars behind
+// them show how many there are.
 
-import { EventCircles } from "../map/event_circles.js";
-import { magnitude, minute } from "../format.js";
-import { extent, linear, radius, ticks, timeTicks } from "../scales.js";
-import { axes, onSize, plotHeight, svg } from "./svg.js";
+import { count, counted, magnitude, minute } from "../format.js";
+import { extent } from "../scales.js";
+import { bars } from "./bars.js";
+import { eventCircles } from "./event_circles.js";
+import { edges, NOUNS } from "./periods.js";
+import { partsOf, plotIn, WHOLE_STEPS } from "./plot.js";
+import { inTime, timeLabels } from "./time_axis.js";
 
-const MARGINS = { left: 38, right: 14, top: 26, bottom: 42 }; // px
+const PART_OF_BARS = 0.22; // of the plot's height, below the circles
 
 /**
  * @param {HTMLElement} figure
- * @param {(eventId: string) => void} onSelect
+ * @param {object} callbacks
+ * @param {(eventId: string, at: {x: number, y: number}) => void} callbacks.onSelect  at px of the window
+ * @param {(range: {from: number, to: number}) => void} [callbacks.onRange]  a range of time that was dragged, epoch ms
+ * @param {() => "UTC" | "local"} [callbacks.timeZone]
  */
-export function magnitudeTime(figure, onSelect) {
-  const drawing = figure.querySelector("svg");
-  const circles = new EventCircles(drawing, onSelect);
-  const frame = svg("g");
-  drawing.append(frame, circles.group);
-  let size = null;
-  let shown = null;
+export function magnitudeTime(figure, { onSelect, onRange = null, timeZone = () => "UTC" }) {
+  const { place, caption } = partsOf(figure);
+  let range = { from: 0, to: 1 };
+  let series = null; // of all events, where not all are drawn
+  let most = 0; // events in one of its periods
+  let magnitudes = [0, 1]; // the least and the greatest
 
-  function draw() {
-    if (!size || !shown) {
-      return;
-    }
-    const { events, colouring } = shown;
-    if (!events.length) {
-      frame.replaceChildren();
-      circles.draw([], null, colouring);
-      return;
-    }
-    const area = {
-      left: MARGINS.left,
-      right: size.width - MARGINS.right,
-      top: MARGINS.top,
-      bottom: size.height - MARGINS.bottom,
-    };
-    const times = padded(extent(events, "eventTsMs"), 0.01, 3_600_000);
-    const magnitudes = padded(extent(events, "mag"), 0.04, 0.5);
-    const x = linear(times, [area.left, area.right]);
-    const y = linear(magnitudes, [area.bottom, area.top]);
-    frame.replaceChildren(
-      axes(
-        area,
-        timeTicks(times, Math.max(2, Math.floor(size.width / 70))).map(({ ms, label }) => ({ at: x(ms), label })),
-        ticks(magnitudes, 6).map((value) => ({ at: y(value), label: magnitude(value) })),
-        { x: "time, UTC", y: "magnitude" },
-      ),
-    );
-    circles.draw(
-      events,
-      ({ eventTsMs, mag }) => ({ x: x(eventTsMs), y: y(mag), r: Math.max(2, radius(mag) / 2) }),
-      colouring,
-    );
-  }
-
-  onSize(drawing, plotHeight, (width, height) => {
-    size = { width, height };
-    draw();
-  });
+  const plot = plotIn(
+    place,
+    ({ uPlot, axis, colour }) => ({
+      ...inTime(uPlot, timeZone),
+      titles: () => ({
+        left: { text: "magnitude" },
+        right: { text: series ? `all, a ${NOUNS[series.interval]}` : "" },
+        x: { text: timeZone() === "local" ? "your time" : "UTC" },
+      }),
+      scales: {
+        x: { time: true, range: () => padded(range.from, range.to, 0.012) },
+        y: { range: () => withBars(magnitudes, Boolean(series)) },
+        count: { range: () => [0, Math.max(1, most) / PART_OF_BARS] },
+      },
+      series: [{}, { paths: () => null, points: { show: false } }],
+      axes: [
+        axis(timeLabels),
+        axis({
+          scale: "y",
+          size: 34,
+          space: 32,
+          values: (_, values) => values.map((value) => (value >= magnitudes[0] - 0.1 ? magnitude(value) : "")),
+        }),
+        axis({
+          scale: "count",
+          side: 1,
+          grid: { show: false },
+          size: () => (series ? 48 : 0),
+          values: (_, values) => values.map((value) => (series && value <= most ? count(value) : "")),
+          incrs: WHOLE_STEPS,
+          space: 24,
+        }),
+      ],
+      hooks: {
+        ...circles.hooks,
+        drawAxes: [
+          (drawn) =>
+            series && bars(drawn, "count", edges(series), series.counts, () => colour("plot-bar"), colour("plot-fill")),
+        ],
+      },
+    }),
+  );
+  const circles = eventCircles(figure, plot, { order: "time", onSelect, onRange });
+  Object.defineProperty(figure, "plot", { get: () => plot.drawn, configurable: true });
 
   return {
-    show(events, colouring) {
-      shown = { events, colouring };
-      figure.querySelector("figcaption").textContent = caption(events);
-      draw();
+    /**
+     * @param {object} shown
+     * @param {import("../documents.js").QuakeEvent[]} shown.events
+     * @param {boolean} shown.isWhole  whether these are all; else they are the largest
+     * @param {?number} shown.count  of all events; null where it is not known
+     * @param {?{from: number, to: number}} shown.range  of time, epoch ms
+     * @param {import("../scales.js").Colouring} shown.colouring
+     * @param {?object} shown.statistics  CatalogueStatistics, with its series; null where they are not known
+     */
+    show({ events, isWhole, count: all, range: shown, colouring, statistics }) {
+      const sorted = [...events].sort((one, other) => one.eventTsMs - other.eventTsMs);
+      range = shown ?? range;
+      series = isWhole || !statistics?.series.counts.length ? null : statistics.series;
+      most = series ? Math.max(...series.counts) : 0;
+      magnitudes = extent(sorted, "mag");
+      circles.take(sorted, colouring);
+      plot.show(sorted.length ? [sorted.map(({ eventTsMs }) => eventTsMs), sorted.map(({ mag }) => mag)] : null);
+      caption.textContent = sentences(sorted, isWhole, all, series, onRange !== null);
     },
-    select: (eventId) => circles.select(eventId),
-    ring: (eventId) => circles.ring(eventId),
+    select: circles.select,
+    ring: circles.ring,
+    redraw: plot.redraw,
   };
 }
 
-function caption(events) {
+function sentences(events, isWhole, all, series, canDrag) {
   if (!events.length) {
     return "No event to show.";
   }
-  const [first, last] = extent(events, "eventTsMs");
   const [least, greatest] = extent(events, "mag");
-  return `From ${minute(first)} to ${minute(last)}, magnitudes ${magnitude(least)} to ${magnitude(greatest)}.`;
+  const times = `from ${minute(events[0].eventTsMs)} to ${minute(events.at(-1).eventTsMs)}`;
+  const magnitudes = `magnitudes ${magnitude(least)} to ${magnitude(greatest)}`;
+  const number = isWhole ? counted(events.length, "event") : `The ${count(events.length)} largest of ${all ? count(all) : "more"} events`;
+  const behind = series ? ` The bars count all earthquakes of a ${NOUNS[series.interval]}.` : "";
+  const drag = canDrag ? " Drag across a time to see it alone, or fill in its days in the filters." : "";
+  return `${number}, ${times}, ${magnitudes}.${behind}${drag}`;
 }
 
-/** A range with room on both sides: a share of its length, and so much at least. */
-function padded([from, to], share, least) {
-  const room = Math.max((to - from) * share, (least - (to - from)) / 2);
-  return [from - room, to + room];
+/** A range with room on both sides, as a part of its length. */
+function padded(least, greatest, part) {
+  const room = (greatest - least) * part;
+  return [least - room, greatest + room];
+}
+
+/** The range of magnitudes, with room for circles at its ends and for bars below them. */
+function withBars([least, greatest], areBars) {
+  const [from, to] = padded(Math.min(least, greatest - 0.5), Math.max(greatest, least + 0.5), 0.06);
+  return [areBars ? from - ((to - from) * PART_OF_BARS) / (1 - PART_OF_BARS) : from, to];
 }

@@ -1,7 +1,7 @@
 // What people report: the part of the page that shows sightings on the map and in a list, and takes reports. It is there
 // only where the service has sightings and the caller may read them.
 
-import { FELT, REPORT } from "../documents.js";
+import { REPORT } from "../documents.js";
 import { ask, wording } from "../graph.js";
 import { problemList } from "../problem_list.js";
 import { reportForm } from "./report_form.js";
@@ -71,20 +71,5 @@ export function sightings(section, { map, say, problems }) {
       watch = new SightingWatch(Number(document.documentElement.dataset.pageSize), views);
     },
     select: (sightingId) => list.select(sightingId),
-    /** Asks how strongly an earthquake was felt. */
-    async felt(eventId, onAnswer) {
-      if (section.hidden) {
-        return;
-      }
-      try {
-        const { event } = await ask(FELT, { eventId });
-        problems.tell("felt", []);
-        if (event) {
-          onAnswer(event.feltIntensity);
-        }
-      } catch (error) {
-        problems.tell("felt", [wording(error)]);
-      }
-    },
   };
 }

@@ -1,0 +1,199 @@
+"""The card of an event in Chromium, put by itself on a page that is not the dashboard."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser import Visit
+from tests.pages.dashboard.conftest import Opener
+from tests.pages.dashboard.subscription import an_event
+
+JAVA = "us6000kxp7"
+BRIG = an_event("us1", url="https://earthquake.usgs.gov/earthquakes/eventpage/us1")
+
+pytestmark = pytest.mark.needs("chromium")
+
+
+async def opened_card(page: Page, url: str, event: dict[str, Any], anchor: dict[str, float] | None) -> None:
+    """Open the card beside an anchor, by a button that gets the focus back. The page remembers it as `card`."""
+    await page.goto(f"{url}/events/{JAVA}")
+    await expect(page.locator("#connection")).to_have_text("Live")
+    await page.evaluate(
+        """async ([event, anchor]) => {
+          const from = document.querySelector("script[type=module]").src.replace("event_page", "event_card");
+          const { eventCard } = await import(from);
+          globalThis.left = [];
+          globalThis.card = eventCard({ onClose: eventId => left.push(eventId) });
+          globalThis.shifts = [];
+          new PerformanceObserver(list => shifts.push(...list.getEntries().map(({ value }) => value)))
+            .observe({ type: "layout-shift" });
+          const button = document.querySelector(".actions button");
+          button.focus();
+          card.open(event, anchor, { restoreFocusTo: button });
+        }""",
+        [event, anchor],
+    )
+
+
+async def box_of(page: Page) -> dict[str, float]:
+    box: dict[str, float] = await page.get_by_role("dialog").evaluate(
+        "card => (({ left, top, right, bottom }) => ({ left, top, right, bottom }))(card.getBoundingClientRect())"
+    )
+    return box
+
+
+async def test_it_says_what_the_list_says_and_what_the_event_did(visit: Visit, shared: str) -> None:
+    page = visit.page
+    java = an_event(JAVA, place="Java, Indonesia", mag=5.5, lon=113.1466, lat=-6.1198, depth=578.001)
+    await opened_card(page, shared, java, {"x": 100, "y": 200, "width": 20, "height": 20})
+
+    card = page.get_by_role("dialog", name="M 5.5 earthquake, Java, Indonesia")
+    await expect(card).to_be_focused()
+    await expect(card.get_by_role("term")).to_have_text(
+        [
+            *("Time", "At the epicentre", "Depth", "Coordinates"),
+            *("Intensity, by ShakeMap", "PAGER alert", "Tsunami", "Id"),
+        ]
+    )
+    await expect(card.get_by_role("definition")).to_have_text(
+        [
+            "2023-08-04 03:00:00 UTC",
+            "2023-08-04 11:00:00 UTC+8, nautical time zone",
+            "578.0 km (359.2 mi)",
+            "6.12° S 113.15° E",
+            "I (1.0), not felt",
+            "green: no damage or casualties expected",
+            "no tsunami message",
+            JAVA,
+        ]
+    )
+    await expect(card.locator(".badge")).to_have_text("Magnitude 5.5 mww")
+    await card.get_by_role("link", name="Details").click()
+    await expect(page).to_have_url(f"{shared}/events/{JAVA}")
+    assert visit.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("at", "side"),
+    [((100, 200), "right"), ((1100, 200), "left"), ((100, 880), "right"), ((1380, 890), "left"), ((0, 0), "right")],
+)
+async def test_it_is_beside_what_was_clicked(visit: Visit, shared: str, at: tuple[float, float], side: str) -> None:
+    x, y = at
+    await opened_card(visit.page, shared, BRIG, {"x": x, "y": y, "width": 20, "height": 20})
+
+    box = await box_of(visit.page)
+    assert box["left"] == x + 32 if side == "right" else box["right"] == x - 12
+    assert 8 <= box["top"] < box["bottom"] <= 892
+
+
+@pytest.mark.parametrize(("y", "is_below"), [(100, True), (600, False)])
+async def test_beside_what_is_as_wide_as_the_page_it_is_below_or_above(
+    visit: Visit, shared: str, y: float, *, is_below: bool
+) -> None:
+    await visit.page.set_viewport_size({"width": 800, "height": 700})
+    await opened_card(visit.page, shared, BRIG, {"x": 10, "y": y, "width": 780, "height": 30})
+
+    box = await box_of(visit.page)
+    assert box["top"] == y + 42 if is_below else box["bottom"] <= y - 11
+    assert [box["left"], box["right"]] == pytest.approx([400 - 176, 400 + 176])
+
+
+async def test_it_is_always_within_the_window(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.set_viewport_size({"width": 700, "height": 420})
+    await opened_card(page, shared, BRIG, {"x": 0, "y": 0, "width": 1, "height": 1})
+
+    for x, y in product((0, 340, 690), (0, 200, 415)):
+        await page.evaluate(
+            "([event, box]) => card.open(event, box)", [BRIG, {"x": x, "y": y, "width": 9, "height": 4}]
+        )
+        box = await box_of(page)
+        assert 8 <= box["left"] < box["right"] <= 692
+        assert 8 <= box["top"] < box["bottom"] <= 412
+
+
+async def test_on_a_telephone_it_is_a_sheet_at_the_bottom(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await page.set_viewport_size({"width": 390, "height": 844})
+    await opened_card(page, shared, BRIG, {"x": 100, "y": 700, "width": 20, "height": 20})
+
+    box = await box_of(page)
+    assert (box["left"], box["right"], box["bottom"]) == (0, 390, 844)
+    assert box["top"] >= 0.4 * 844
+    assert await page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize("how", ["Escape", "button"])
+async def test_it_closes_and_gives_the_focus_back(visit: Visit, shared: str, how: str) -> None:
+    page = visit.page
+    await opened_card(page, shared, BRIG, {"x": 100, "y": 200, "width": 20, "height": 20})
+    card = page.get_by_role("dialog")
+    close = card.get_by_role("button", name="Close")
+    size = await close.bounding_box()
+    assert size is not None
+    assert (size["width"], size["height"]) == (44, 44)
+
+    await (page.keyboard.press("Escape") if how == "Escape" else close.click())
+
+    await expect(page.locator(".event-card")).to_be_hidden()
+    await expect(page.locator("main").get_by_role("button", name="Share")).to_be_focused()
+    assert await page.evaluate("[card.eventId, left]") == [None, ["us1"]]
+
+
+async def test_escape_closes_it_also_while_the_focus_is_on_the_page(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await opened_card(page, shared, BRIG, {"x": 100, "y": 200, "width": 20, "height": 20})
+    link = page.get_by_role("link", name="All events")
+    await link.focus()
+
+    await page.keyboard.press("Escape")
+
+    await expect(page.locator(".event-card")).to_be_hidden()
+    await expect(link).to_be_focused()
+
+
+async def test_another_event_and_another_version_take_its_place(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await opened_card(page, shared, BRIG, {"x": 100, "y": 200, "width": 20, "height": 20})
+    other = an_event("us2", place="Sion, Switzerland")
+    await page.evaluate("event => card.open(event, { x: 900, y: 100, width: 10, height: 10 })", other)
+
+    await expect(page.get_by_role("dialog")).to_have_count(1)
+    await expect(page.get_by_role("dialog", name="Sion")).to_be_focused()
+    await page.evaluate("event => card.show(event)", {**other, "mag": 6.1, "depth": None})
+    await expect(page.get_by_role("dialog", name="M 6.1 earthquake, Sion")).to_contain_text("not measured")
+    await page.evaluate("event => card.show(event)", BRIG)
+    await expect(page.get_by_role("dialog", name="Sion")).to_have_count(1)
+    assert await page.evaluate("card.eventId") == "us2"
+
+
+async def test_the_page_does_not_move(visit: Visit, shared: str) -> None:
+    page = visit.page
+    await opened_card(page, shared, BRIG, {"x": 100, "y": 200, "width": 20, "height": 20})
+    await page.keyboard.press("Escape")
+
+    assert await page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(() => done(shifts))))") == []
+
+
+async def test_text_of_an_event_stays_text_and_only_web_addresses_are_links(visit: Visit, shared: str) -> None:
+    page = visit.page
+    event = an_event("us/1?#", place="<img src=x onerror=alert(1)>", url="javascript:alert(1)")
+    await opened_card(page, shared, event, None)
+
+    card = page.get_by_role("dialog", name="<img src=x onerror=alert(1)>")
+    await expect(card.get_by_role("link")).to_have_text(["Details"])
+    await expect(card.get_by_role("link")).to_have_attribute("href", f"{shared}/events/us%2F1%3F%23")
+    assert visit.complaints == []
+
+
+async def test_a_service_without_sightings_is_not_asked_what_was_felt(visit: Visit, opened: Opener) -> None:
+    url, _ = opened(domains=("earthquakes",))
+    asked: list[str] = []
+    visit.page.on("request", lambda request: asked.append(request.post_data or ""))
+    async with visit.page.expect_response(lambda answer: "query Effects" in (answer.request.post_data or "")):
+        await opened_card(visit.page, url, BRIG, None)
+
+    assert not any("feltIntensity" in document for document in asked)
+    assert visit.complaints == []

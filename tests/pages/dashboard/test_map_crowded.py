@@ -1,0 +1,218 @@
+"""The map where there are more events than the page loads: numbers of areas, and the largest events over them."""
+
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import ANY
+
+import httpx
+import pytest
+from playwright.async_api import Page, Request, Route, expect
+
+from tests.bearers import bearer
+from tests.browser import Visit
+from tests.pages.dashboard.conftest import app_on
+from tests.pages.dashboard.looking import on_map, until
+from tests.pages.dashboard.test_map import MAP, look, place_of, rested, view
+from tests.processes import TIMEOUT_S
+from tests.service import serving
+from tests.sharing import folder_of_run, made_once
+
+pytestmark = pytest.mark.needs("chromium")
+
+NEWEST_MS = 1_700_000_000_000
+SWARM, ISLANDS, BLASTS = 3400, 200, 10
+ALL = SWARM + ISLANDS + BLASTS
+
+
+def crowd() -> Iterator[dict[str, Any]]:
+    """A swarm in California, some events beside the dateline, the largest of which is elsewhere, and quarry blasts."""
+    rng = random.Random(20231114)
+
+    def event(event_id: str, lat: float, lon: float, **others: Any) -> dict[str, Any]:
+        time_ms = NEWEST_MS - rng.randrange(6 * 86_400_000)
+        drawn = {"eventTsMs": time_ms, "mag": round(1 + rng.expovariate(2.3), 2), "place": "somewhere", "depth": 8.0}
+        return {"eventId": event_id, "lat": lat, "lon": lon, "type": "earthquake"} | drawn | others
+
+    yield event("largest", 39.0, 142.0, mag=7.4, place="Sanriku, Japan")
+    for number in range(1, SWARM):
+        yield event(f"swarm{number}", round(rng.gauss(36, 0.5), 3), round(rng.gauss(-118, 0.5), 3))
+    for number in range(ISLANDS):
+        yield event(f"island{number}", round(rng.gauss(-20, 2), 3), round((rng.gauss(180, 3) + 180) % 360 - 180, 3))
+    for number in range(BLASTS):
+        yield event(f"blast{number}", 39.5, -116.5, type="quarry blast")
+
+
+def ask(url: str, query: str, **variables: Any) -> dict[str, Any]:
+    """The data of the answer."""
+    body = {"query": query, "variables": variables}
+    answer = httpx.post(f"{url}/graphql", json=body, headers=bearer(), timeout=TIMEOUT_S).json()
+    assert answer.keys() == {"data"}, answer
+    data: dict[str, Any] = answer["data"]
+    return data
+
+
+def fill(url: str) -> None:
+    """Store the crowd."""
+    store = "mutation ($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
+    events = list(crowd())
+    for first in range(0, ALL, 500):
+        ask(url, store, events=events[first : first + 500])
+
+
+@pytest.fixture(scope="session")
+def crowded_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file that holds the crowd, to be copied."""
+
+    def ingest(path: Path) -> None:
+        with serving(app_on(path)) as url:
+            fill(url)
+
+    return made_once(folder_of_run(tmp_path_factory) / "crowd.db", ingest)
+
+
+@pytest.fixture(scope="session")
+def crowded(tmp_path_factory: pytest.TempPathFactory, crowded_file: Path) -> Iterator[str]:
+    """Where the crowd is shown, for tests that only look."""
+    copied = tmp_path_factory.mktemp("crowd") / "crowd.db"
+    shutil.copy(crowded_file, copied)
+    with serving(app_on(copied)) as url:
+        yield url
+
+
+def asked(page: Page) -> list[dict[str, Any]]:
+    """The filters by which the page asks what a view holds, from now on."""
+    found: list[dict[str, Any]] = []
+
+    def note(request: Request) -> None:
+        body = request.post_data_json if request.method == "POST" else None
+        if isinstance(body, dict) and "query View(" in body["query"]:
+            found.append(body["variables"]["filter"])
+
+    page.on("request", note)
+    return found
+
+
+async def counted(page: Page, url: str) -> None:
+    """Open the page, and wait until the map has counted the whole world's events."""
+    await page.goto(url)
+    await expect(page.locator("#map")).to_have_attribute("data-counted", str(SWARM + ISLANDS))
+    await rested(page)
+
+
+async def moved(page: Page, lon: float, lat: float, zoom: float) -> None:
+    """Look elsewhere, and wait until the page asks what there is."""
+    async with page.expect_request(lambda request: "query View(" in (request.post_data or "")):
+        await look(page, lon, lat, zoom)
+
+
+async def clusters(page: Page) -> list[int]:
+    """The numbers of events of the areas."""
+    found: list[int] = await page.evaluate(
+        f"{MAP}.getSource('clusters').serialize().data.features.map(({{ properties }}) => properties.count)"
+    )
+    return found
+
+
+async def test_the_numbers_of_areas_are_those_of_the_service(visit: Visit, crowded: str) -> None:
+    page = visit.page
+    filters = asked(page)
+    await counted(page, crowded)
+
+    world = {"minLat": -67.5, "maxLat": 90, "minLon": -180, "maxLon": 180}  # as far as the map's height reaches
+    assert filters == [{"startTime": ANY, "box": world}]
+    assert sum(await clusters(page)) == SWARM + ISLANDS
+
+    await moved(page, -118, 36, 5)
+
+    count = "query ($filter: EventFilter) { catalogueStatistics(filter: $filter) { count } }"
+    near = ask(crowded, count, filter=filters[-1])["catalogueStatistics"]["count"]
+    assert 2000 < near < SWARM
+    await expect(page.locator("#map")).to_have_attribute("data-counted", str(near))
+    assert sum(await clusters(page)) == near
+    assert visit.complaints == []
+
+
+async def test_the_largest_events_show_over_the_numbers(visit: Visit, crowded: str) -> None:
+    page = visit.page
+    await counted(page, crowded)
+
+    shown = await on_map(page)
+    largest = sorted((event["mag"] for event in crowd()), reverse=True)[:200]
+    assert sorted((event["mag"] for event in shown.values()), reverse=True) == largest
+    assert "largest" in shown
+    await expect(page.locator("#map-caption")).to_have_text(
+        "3,610 events; the largest of magnitude 7.4, Sanriku, Japan. "
+        "Shown one by one are the largest 200 of this view; "
+        "the numbers count the earthquakes of each area."
+    )
+    await expect(page.get_by_role("list", name="Number")).to_contain_text("earthquakes of an area")
+    layers = await page.evaluate(f"{MAP}.getStyle().layers.map(({{ id }}) => id)")
+    assert layers.index("clusters") < layers.index("events") < layers.index("cluster-counts")
+
+
+async def test_a_click_on_a_number_leads_to_its_events(visit: Visit, crowded: str) -> None:
+    page = visit.page
+    await counted(page, f"{crowded}/?colour=depth")
+    [lon, lat] = await page.evaluate(
+        f"""() => {{
+          const {{ features }} = {MAP}.getSource("clusters").serialize().data;
+          return features.find(({{ properties }}) => properties.count === {SWARM - 1}).geometry.coordinates;
+        }}"""
+    )
+    assert (lon, lat) == (pytest.approx(-118, abs=2), pytest.approx(36, abs=2))  # where its events are
+    at = await page.evaluate(f"place => {MAP}.project(place)", [lon, lat])
+    edge = await page.evaluate(f"at => {MAP}.unproject([at.x + 26, at.y - 3])", at)
+    before = await view(page)
+
+    await page.mouse.click(*await place_of(page, edge["lng"], edge["lat"]))
+
+    await until(page, f"zoom => {MAP}.getZoom() > zoom + 1.9 && !{MAP}.isMoving()", before["zoom"])
+    after = await view(page)
+    assert (after["lon"] % 360, after["lat"]) == (pytest.approx(lon % 360, abs=1), pytest.approx(lat, abs=1))
+
+
+async def test_what_cannot_be_counted_is_said(visit: Visit, crowded: str) -> None:
+    page = visit.page
+    counts = {
+        "events": {"totalCount": 1_000_000},
+        "catalogueStatistics": {"grid": {"cells": [], "reason": "Too many."}},
+    }
+
+    async def refuse(route: Route) -> None:
+        if "query View(" in str(route.request.post_data):
+            await route.fulfill(json={"data": counts})
+        else:
+            await route.continue_()
+
+    await page.route("**/graphql", refuse)
+    await page.goto(crowded)
+
+    await expect(page.locator("#map-caption")).to_have_text(
+        "3,610 events; the largest of magnitude 7.4, Sanriku, Japan. Shown are the largest 200 of this view. "
+        "The others cannot be counted by area: Too many."
+    )
+    assert len(await on_map(page)) == 200
+    await expect(page.locator("#map")).to_have_attribute("data-counted", "0")
+
+
+async def test_a_view_that_cannot_be_asked_for_is_reported_until_one_can(visit: Visit, crowded: str) -> None:
+    page = visit.page
+
+    async def refuse(route: Route) -> None:
+        if "query View(" in str(route.request.post_data):
+            await route.fulfill(status=503, json={"errors": [{"message": "No views."}]})
+        else:
+            await route.continue_()
+
+    await page.route("**/graphql", refuse)
+    await page.goto(crowded)
+    await expect(page.get_by_role("alert")).to_contain_text("No views.")
+
+    await page.unroute("**/graphql")
+    await look(page, -100, 36, 2)
+
+    await expect(page.get_by_role("alert")).not_to_contain_text("No views.")
+    await expect(page.locator("#map")).not_to_have_attribute("data-counted", "0")
