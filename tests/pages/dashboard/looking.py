@@ -65,3 +65,42 @@ async def colour_of(page: Page, event_id: str) -> str:
         event_id,
     )
     return found
+
+
+async def on_map(page: Page, source: str = "events") -> dict[str, dict[str, Any]]:
+    """The properties of what the map draws of a source, by the ids of the events."""
+    features = await page.evaluate(
+        "source => document.querySelector('#map').map.getSource(source).serialize().data.features", source
+    )
+    return {feature["properties"]["eventId"]: feature["properties"] for feature in features}
+
+
+async def map_draws(page: Page, events: int) -> None:
+    """Wait until the map draws so many events one by one."""
+    await expect(page.locator("#map")).to_have_attribute("data-drawn", str(events))
+    await drawn_somehow(page)
+
+
+async def shown_on_map(page: Page, event_id: str, *, is_shown: bool = True) -> None:
+    """Wait until the map draws an event, or does not."""
+    await drawn_somehow(page)
+    await until(
+        page,
+        """([eventId, isShown]) => {
+          const { features } = document.querySelector("#map").map.getSource("events").serialize().data;
+          return features.some(({ properties }) => properties.eventId === eventId) === isShown;
+        }""",
+        [event_id, is_shown],
+    )
+
+
+async def drawn_somehow(page: Page) -> None:
+    """Wait until MapLibre draws the map."""
+    await expect(page.locator("#map")).to_have_attribute("data-state", "drawn")
+
+
+async def until(page: Page, condition: str, arg: object = None) -> None:
+    """Wait until a function of JavaScript returns true. Playwright's own way evaluates text, which the page forbids."""
+    async with asyncio.timeout(TIMEOUT_S):
+        while not await page.evaluate(condition, arg):  # noqa: ASYNC110 - the page sets no event
+            await asyncio.sleep(0.02)

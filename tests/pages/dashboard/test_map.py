@@ -10,7 +10,7 @@ from playwright.async_api import Page, Route, expect
 
 from tests.browser import Visit
 from tests.pages.dashboard.conftest import Opener
-from tests.pages.dashboard.looking import EVENTS, STRONG, WEEK, drawn, on_map, settled, shown_on_map, until
+from tests.pages.dashboard.looking import EVENTS, STRONG, WEEK, map_draws, on_map, settled, shown_on_map, until
 from tests.pages.dashboard.subscription import Subscription, an_event
 from tests.pages.dashboard.test_live import store
 
@@ -28,7 +28,7 @@ HTMLCanvasElement.prototype.getContext = function (type, ...others) {
 async def opened_map(page: Page, url: str, events: int) -> None:
     """Open the page, and wait until its map is drawn and rests."""
     await page.goto(url)
-    await drawn(page, events)
+    await map_draws(page, events)
     await rested(page)
 
 
@@ -173,7 +173,7 @@ async def test_the_map_takes_its_place_before_it_is_loaded(visit: Visit, shared:
     before = [await page.locator(part).bounding_box() for part in (".map-frame", "#map-caption", "#list")]
 
     await held[0].continue_()
-    await drawn(page, STRONG)
+    await map_draws(page, STRONG)
 
     after = [await page.locator(part).bounding_box() for part in (".map-frame", "#map-caption", "#list")]
     assert after == before
@@ -328,7 +328,7 @@ async def test_the_globe_and_hidden_plates_are_remembered(visit: Visit, shared: 
         await expect(plates).to_have_attribute("aria-pressed", "false")
         assert await page.evaluate(state) == ["globe", "none"]
         await page.reload()
-        await drawn(page, 11)
+        await map_draws(page, 11)
     assert not [url for url in visit.requested[len(visit.requested) // 2 + 1 :] if "plate_boundaries" in url]
     await globe.click()
     assert await page.evaluate("localStorage.getItem('projection')") == "flat"
@@ -372,7 +372,7 @@ async def test_an_event_that_is_deleted_leaves_the_map(visit: Visit, opened: Ope
     told(subscription, an_event("new1"), "DELETED")
 
     await shown_on_map(page, "new1", is_shown=False)
-    await drawn(page, EVENTS)
+    await map_draws(page, EVENTS)
 
 
 # Without MapLibre

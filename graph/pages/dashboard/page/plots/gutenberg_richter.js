@@ -1,6 +1,7 @@
 // The line of a Gutenberg-Richter relation, the band in which it may lie, and what can honestly be said of both.
 
 import { counted, decimal, magnitude } from "../format.js";
+import { inWords } from "../graph.js";
 import { placesOf, uncertain } from "./uncertain.js";
 
 const BIN = 0.1; // magnitudes are counted in tenths
@@ -52,7 +53,8 @@ export const uncertaintyOfA = (relation) =>
 
 /** What there is to say of a relation. */
 export function sentences(relation, noun) {
-  const { a, b, completeness, events, reliability, reason, bootstrap } = relation;
+  const { a, b, completeness, events, reliability, bootstrap } = relation;
+  const reason = relation.reason && inWords(relation.reason);
   if (b === null) {
     return `No Gutenberg–Richter relation: ${reason}`;
   }
