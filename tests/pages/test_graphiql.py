@@ -125,15 +125,14 @@ async def test_the_token_of_the_printed_address_is_sent_and_shown_nowhere_else(v
 
 @in_browser
 async def test_the_example_of_paging_leads_to_the_next_page(visit: Visit, origin: str) -> None:
-    page, result = visit.page, visit.page.locator(".result-window")
+    page = visit.page
     await page.goto(f"{origin}/graphql")
     await page.locator(".graphiql-tab-button").nth(TABS.index("NextPageByCursor")).click()
     async with asyncio.timeout(TIMEOUT_S):
         await page.evaluate(WHEN_READ, "NextPageByCursor")
     for some in (week_features()[:5], week_features()[5:10]):
         await page.locator(".graphiql-execute-button").click()
-        for feature in some:
-            await expect(result).to_contain_text(f'"eventId": "{feature["id"]}"')
+        await page.wait_for_function(f"eventId => {RESULT}.includes(eventId)", arg=some[-1]["id"])
         answer = json.loads(await page.evaluate(RESULT))
         assert [edge["node"]["eventId"] for edge in answer["data"]["events"]["edges"]] == [row["id"] for row in some]
         await page.evaluate(SET_VARIABLES, json.dumps({"after": answer["data"]["events"]["pageInfo"]["endCursor"]}))
@@ -223,6 +222,17 @@ async def test_every_example_has_its_tab(visit: Visit, origin: str) -> None:
         await expect(visit.page.locator(".graphiql-tab-active")).to_contain_text(TABS[number])
         query, variables, _ = await visit.page.evaluate(EDITORS)
         assert (query, variables) == (example.query, example.variables or "")
+
+
+@in_browser
+async def test_every_tab_can_be_seen_at_once(visit: Visit, origin: str) -> None:
+    await visit.page.goto(f"{origin}/graphql")
+    tabs = visit.page.locator(".graphiql-tab-button")
+
+    await expect(tabs).to_have_text(TABS)
+    for tab in await tabs.all():
+        await expect(tab).to_be_in_viewport(ratio=1)
+    await expect(visit.page.get_by_label("Add tab")).to_be_in_viewport(ratio=1)
 
 
 @in_browser
