@@ -16,6 +16,12 @@ class Unavailable(RuntimeError):
     """The package cannot be fetched; the message says why."""
 
 
+def cache() -> Path:
+    """The folder of what npm has fetched."""
+    cached = os.environ.get("XDG_CACHE_HOME") or Path(__file__).resolve().parent.parent / ".cache"
+    return Path(cached) / "npm"
+
+
 @dataclass(frozen=True, slots=True)
 class NpmPackage:
     """One version of a package, with the hash of its tarball."""
@@ -28,8 +34,7 @@ class NpmPackage:
     @property
     def folder(self) -> Path:
         """Its folder in the cache."""
-        cache = os.environ.get("XDG_CACHE_HOME") or Path(__file__).resolve().parent.parent / ".cache"
-        return Path(cache) / "npm" / f"{self.name}-{self.version}"
+        return cache() / f"{self.name}-{self.version}"
 
     def fetched(self) -> Path:
         """Fetch the package if the cache does not have it. Returns its folder."""
