@@ -32,6 +32,10 @@ class Block:
     test: str | None  # the file that executes it, where this is not left to the tests of documents
 
 
+def _blocks(text: str) -> list[Block]:
+    return [Block(found["language"], dedent(found["text"]), found["test"]) for found in _BLOCK.finditer(text)]
+
+
 @dataclass(frozen=True)
 class Document:
     """A Markdown file."""
@@ -56,7 +60,7 @@ class Document:
     @cached_property
     def blocks(self) -> list[Block]:
         """Its code blocks, in order."""
-        return [Block(found["language"], dedent(found["text"]), found["test"]) for found in _BLOCK.finditer(self.text)]
+        return _blocks(self.text)
 
     @property
     def spans(self) -> list[str]:
@@ -81,6 +85,10 @@ class Document:
         level = re.search(rf"^(#+) {re.escape(heading)}$", self.text, re.MULTILINE)
         assert level, f"{self.name} has no heading {heading}"
         return re.split(rf"^{level[1]} ", self.text[level.end() :], maxsplit=1, flags=re.MULTILINE)[0]
+
+    def blocks_below(self, heading: str) -> list[Block]:
+        """The code blocks below a heading, up to the next one of its level."""
+        return _blocks(self.section(heading))
 
     def rows(self, heading: str) -> list[list[str]]:
         """The cells of the table below a heading, without its head."""

@@ -5,7 +5,7 @@ import json
 from tests.documents.markdown import DOCUMENTS, ROOT
 
 TESTS = [path.read_text() for path in (ROOT / "tests").rglob("*.py")]
-LANGUAGES = {"sh", "graphql", "json", "js", "python", "dockerfile", "mermaid", "text", "yaml"}
+LANGUAGES = {"sh", "graphql", "json", "js", "ts", "html", "python", "dockerfile", "mermaid", "text", "toml", "yaml"}
 
 
 def test_a_test_in_a_document_exists() -> None:

@@ -128,7 +128,7 @@ class WithoutRelay(Visitor):
         return self.REMOVE
 
 
-def test_a_fragment_of_a_frontend_is_valid() -> None:
+def test_a_document_of_relay_is_valid() -> None:
     scripts = [block.text for document in DOCUMENTS for block in document.blocks if block.language == "js"]
     texts = [text for script in scripts for text in re.findall(r"graphql`(.*?)`", script, re.DOTALL)]
 
@@ -138,11 +138,12 @@ def test_a_fragment_of_a_frontend_is_valid() -> None:
 
 
 def problems(relay: str) -> list[GraphQLError]:
-    """The validation errors of a fragment with Relay's own directives."""
+    """The validation errors of a query, or of a fragment, with Relay's own directives."""
     document = parse(relay)
+    text = print_ast(visit(document, WithoutRelay()))
     fragment = document.definitions[0]
-    assert isinstance(fragment, FragmentDefinitionNode)
-    declared = re.findall(r'(\w+): \{ ?type: "([\w!]+)"', relay)
-    variables = ", ".join(f"${name}: {type_}" for name, type_ in declared)
-    query = f"query ({variables}) {{ ...{fragment.name.value} }} {print_ast(visit(document, WithoutRelay()))}"
-    return validate(SCHEMA, parse(query))
+    if isinstance(fragment, FragmentDefinitionNode):
+        declared = re.findall(r'(\w+): \{ ?type: "([\w!]+)"', relay)
+        variables = ", ".join(f"${name}: {type_}" for name, type_ in declared)
+        text = f"query ({variables}) {{ ...{fragment.name.value} }} {text}"
+    return validate(SCHEMA, parse(text))
