@@ -1,4 +1,9 @@
-"""Apollo Client, Relay, urql and GraphQL Code Generator run the programs of docs/clients/javascript.md."""
+"""Apollo Client, Relay, urql and GraphQL Code Generator run the programs of docs/clients/javascript.md.
+
+`npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved` in this folder makes the lock. The
+packages run on Node 18, which Debian has. Of GraphQL Code Generator, only those of early 2025 do, which
+`--before=2025-02-01` selects.
+"""
 
 import json
 import shutil
