@@ -10,16 +10,21 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 SELECTED = "us6000kxp7"  # the latest strong earthquake of the week
+ARGUMENTS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")  # WebGL without a graphics card
+DESKTOP = (1280, 1120)
+TELEPHONE = (390, 844)
 
 
 def main(origin: str, folder: str) -> None:
     """Save each picture under its name."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    week = f"{origin}/?minMagnitude=2.5"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         graphiql(browser, f"{origin}/graphql", Path(folder, "graphiql.png"))
-        dashboard(browser, f"{origin}/?minMagnitude=2.5", Path(folder, "dashboard-light.png"), dark=False)
-        dashboard(browser, f"{origin}/?minMagnitude=2.5&colour=depth", Path(folder, "dashboard-dark.png"), dark=True)
+        dashboard(browser, week, Path(folder, "dashboard-light.png"), DESKTOP)
+        dashboard(browser, f"{week}&colour=depth", Path(folder, "dashboard-dark.png"), DESKTOP, dark=True)
+        dashboard(browser, week, Path(folder, "dashboard-phone.png"), TELEPHONE, dark=True)
         browser.close()
 
 
@@ -32,17 +37,22 @@ def graphiql(browser: Browser, url: str, path: Path) -> None:
     page.screenshot(path=path)
 
 
-def dashboard(browser: Browser, url: str, path: Path, *, dark: bool) -> None:
-    """The live dashboard from its top to its plots, with a selected event."""
-    page = browser.new_page(viewport={"width": 1024, "height": 1240}, color_scheme="dark" if dark else "light")
+def dashboard(browser: Browser, url: str, path: Path, size: tuple[int, int], *, dark: bool = False) -> None:
+    """The live dashboard from its top; on a desktop with the card of an event."""
+    width, height = size
+    page = browser.new_page(
+        viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", device_scale_factor=1
+    )
     page.goto(url)
     page.locator("#connection[data-state=live]").wait_for()
-    page.locator(f"tr[data-event-id={SELECTED}] button").click()
-    page.locator("#magnitude-frequency .fit").first.wait_for()
-    page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+    page.locator("#map[data-state=drawn]").wait_for()
+    if size == DESKTOP:
+        page.locator(f"#list li[data-event-id={SELECTED}] a").click()
+    page.locator("#magnitude-frequency .u-over").wait_for()
+    page.wait_for_timeout(3000)  # until the map has its land and rests
+    page.evaluate("document.activeElement.blur()")
     page.mouse.move(0, 0)
-    bottom = page.locator("#magnitude-frequency").evaluate("plot => plot.getBoundingClientRect().bottom")
-    page.screenshot(path=path, clip={"x": 0, "y": 0, "width": 1024, "height": bottom + 16})
+    page.screenshot(path=path)
 
 
 main(*sys.argv[1:])

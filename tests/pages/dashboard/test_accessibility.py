@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from itertools import product
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from scripts.npm_package import NpmPackage
@@ -21,6 +22,12 @@ AXE = NpmPackage(
 )
 
 pytestmark = pytest.mark.needs("chromium")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(webgl_visit: Visit) -> Visit:
+    """A page that has WebGL, with which the map is drawn."""
+    return webgl_visit
 
 
 async def shown(page: Page, url: str) -> None:

@@ -41,14 +41,13 @@ async def test_it_shows_the_week_and_sends_nothing_to_other_hosts(visit: Visit, 
     await expect(page.locator("#map-caption")).to_have_text(
         "2,124 events; the largest of magnitude 5.9, 266 km S of Burica, Panama."
     )
-    await expect(page.locator("#magnitude-time-caption")).to_have_text(
-        "From 2023-07-28 03:13 UTC to 2023-08-04 02:52 UTC, magnitudes −1.1 to 5.9."
+    await expect(page.locator("#magnitude-time-caption")).to_contain_text(
+        "2,124 events, from 2023-07-28 03:13 UTC to 2023-08-04 02:52 UTC, magnitudes −1.1 to 5.9."
     )
     await expect(page.locator("#magnitude-frequency-caption")).to_have_text(
         re.compile(
             r"2,071 earthquakes\. Complete from magnitude 0\.9, by maximum curvature\. "
-            r"Of 1,263 earthquakes from there, b = 0\.40 ± 0\.01 and a = 3\.46\. "
-            r"Not to be trusted: The events mix 15 networks, of which some .+"
+            r"No line is drawn, since the 1,263 earthquakes from there have no common slope: The events mix 15 networks"
         )
     )
     assert len(await items(page)) == 25
@@ -91,7 +90,7 @@ async def test_back_and_forward_restore_earlier_choices(visit: Visit, shared: st
     await settled(page, STRONG)
     await page.get_by_role("link", name="Next").click()
     await expect(page.locator("#list .caption")).to_contain_text("to 2023-08-01")
-    await page.get_by_label("Depth", exact=True).check()
+    await page.get_by_role("radio", name="Depth").check()
     await becomes(page, COLOURING, "depth")
 
     await page.go_back()
@@ -121,7 +120,7 @@ async def test_all_filters_are_sent(visit: Visit, shared: str) -> None:
     )
     await page.goto(f"{shared}/?{address}")
     await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(
-        "14 events. No Gutenberg–Richter relation: It takes all great events: leave out `maxMagnitude`."
+        "14 events. No Gutenberg–Richter relation: It takes all great events: leave out “Max magnitude”."
     )
     await expect(page.locator("#list .caption")).not_to_be_empty()
 
@@ -254,7 +253,7 @@ async def test_colour_tells_age_or_depth(visit: Visit, shared: str) -> None:
     assert await colour_of(page, "us6000kxp7") == "c1"
     recent = await deep.evaluate("item => getComputedStyle(item).color")
 
-    await page.get_by_label("Depth", exact=True).check()
+    await page.get_by_role("radio", name="Depth").check()
 
     await becomes(page, COLOURING, "depth")
     await expect(deep).to_have_class("magnitude c5")
@@ -271,7 +270,7 @@ async def test_colour_tells_age_or_depth(visit: Visit, shared: str) -> None:
         ("minMagnitude=4.55", "Magnitude, Min: the address says “4.55”, which is not possible, so it is left out."),
         ("from=yesterday", "Time, From: the address says “yesterday”, which is not possible, so it is left out."),
         ("from=2023-13-01", "Time, From: the address says “2023-13-01”, which is not possible, so it is left out."),
-        ("minMagnitude=5&maxMagnitude=3", "Magnitude: Min is beyond Max, so Max is left out."),
+        ("minDepth=0&maxDepth=-1", "Depth, Max: the address says “-1”, which is not possible, so it is left out."),
         ("period=century", "Time, Period: the address says “century”, which is not possible, so it is left out."),
         (
             "significant=yes",
@@ -323,7 +322,7 @@ async def test_a_problem_is_shown_until_it_is_solved(visit: Visit, shared: str) 
     told = page.get_by_role("alert").locator("p")
     await expect(told).to_have_text(wrong)
 
-    await page.get_by_label("Depth", exact=True).check()
+    await page.get_by_role("radio", name="Depth").check()
     await expect(page.get_by_role("list", name="Depth")).to_be_visible()
     await expect(told).to_have_text(wrong)
     newest = await items(page)
@@ -508,18 +507,11 @@ async def test_an_open_page_takes_a_token_from_its_address(visit: Visit, opened:
     assert [headers["authorization"] for headers in subscription.headers] == [authorization]
 
 
-async def test_only_addresses_of_the_web_become_links(visit: Visit, opened: Opener) -> None:
-    url, subscription = opened()
-    await visit.page.goto(url)
-    await settled(visit.page)
-    addresses = ["https://usgs.example/1", "javascript:alert(1)", "data:text/html,1", "/relative", "", None]
-    await expect(visit.page.locator("#connection")).to_contain_text("Live")
-    for number, address in enumerate(addresses):
-        subscription.notice(an_event(f"link{number}", url=address))
-    await expect(visit.page.locator("#list li[data-event-id=link5]")).to_be_visible()
+async def test_of_a_range_that_is_reversed_the_end_is_left_out(visit: Visit, shared: str) -> None:
+    await visit.page.goto(f"{shared}/?minMagnitude=4.5&maxMagnitude=3")
 
-    links = visit.page.locator("#list li[data-event-id^=link] a")
-    assert await links.evaluate_all("links => links.map(link => link.href)") == ["https://usgs.example/1"]
+    await expect(visit.page.get_by_role("alert")).to_have_text("Magnitude: Min is beyond Max, so Max is left out.")
+    await settled(visit.page, STRONG)
 
 
 async def test_without_javascript_it_says_where_the_events_are(visit: Visit, shared: str) -> None:

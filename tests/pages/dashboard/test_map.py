@@ -6,15 +6,22 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, Route, expect
 
 from tests.browser import Visit
 from tests.pages.dashboard.conftest import Opener
 from tests.pages.dashboard.looking import EVENTS, STRONG, WEEK, map_draws, on_map, settled, shown_on_map, until
-from tests.pages.dashboard.subscription import Subscription, an_event
-from tests.pages.dashboard.test_live import store
+from tests.pages.dashboard.subscription import Subscription, an_event, store
 
 pytestmark = pytest.mark.needs("chromium")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(webgl_visit: Visit) -> Visit:
+    """A page that has WebGL, with which the map is drawn."""
+    return webgl_visit
+
 
 MAP = "document.querySelector('#map').map"
 NO_WEBGL = """

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, Request, Route, expect
 
 from graph.domains.earthquakes.scopes import EVENTS_READ
@@ -20,11 +21,18 @@ from tests.store.samples import NOON, NOON_SECONDS, HeldClock
 
 pytestmark = pytest.mark.needs("chromium")
 
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(webgl_visit: Visit) -> Visit:
+    """A page that has WebGL, with which the map is drawn."""
+    return webgl_visit
+
+
 RINGS = "#map .sightings g[data-sighting-id]"
 ITEMS = "#sightings li"
 NOON_TIME = datetime.fromtimestamp(NOON_SECONDS, UTC)  # 2023-11-14 22:13:20; a report of then expires at 22:44
 PALMIRA = "us6000kxnn"  # an earthquake in Colombia
-IMPORT = 'import(document.querySelector("script").src.replace("main", "confidence"))'
+IMPORT = 'import(document.querySelector("script[type=module]").src.replace("main", "confidence"))'
 
 
 async def shown(page: Page, where: str, *, reports: int = 0) -> None:

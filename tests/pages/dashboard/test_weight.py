@@ -1,0 +1,48 @@
+"""What the dashboard's first view takes: bytes on the wire, and no movement of what is read."""
+
+from typing import Any
+
+import pytest
+
+from tests.browser import Visit
+from tests.pages.dashboard.looking import WEEK, drawn_somehow, settled
+
+pytestmark = pytest.mark.needs("chromium", "the web pages' packages")
+
+MOST_BYTES = 400_000  # compressed, before the map is loaded
+MOST_SHIFT = 0.01  # a tenth of what Core Web Vitals call good
+WATCH_SHIFTS = """
+window.shift = 0;
+new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (window.shift += value)))
+  .observe({ type: "layout-shift", buffered: true });
+"""
+OF_THE_MAP = ("maplibre", "countries-", "topojson", "plate_boundaries")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)])
+async def test_the_first_view_is_light_and_nothing_moves(
+    own_visit: Visit, whole_week: str, width: int, height: int
+) -> None:
+    page = own_visit.page
+    await page.set_viewport_size({"width": width, "height": height})
+    await page.add_init_script(WATCH_SHIFTS)
+    network = await page.context.new_cdp_session(page)
+    urls: dict[str, str] = {}
+    sizes: dict[str, int] = {}
+
+    def note_answer(answer: dict[str, Any]) -> None:
+        urls[answer["requestId"]] = answer["response"]["url"]
+
+    def note_end(end: dict[str, Any]) -> None:
+        sizes[end["requestId"]] = end["encodedDataLength"]
+
+    network.on("Network.responseReceived", note_answer)
+    network.on("Network.loadingFinished", note_end)
+    await network.send("Network.enable")
+    await page.goto(whole_week)
+    await settled(page, WEEK)
+    await drawn_somehow(page)
+
+    first = sum(size for request, size in sizes.items() if not any(name in urls[request] for name in OF_THE_MAP))
+    assert 100_000 < first < MOST_BYTES
+    assert await page.evaluate("window.shift") < MOST_SHIFT
