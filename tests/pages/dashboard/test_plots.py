@@ -68,7 +68,7 @@ async def test_a_click_selects_the_largest_within_reach(visit: Visit, shared: st
     plot = await Plot.begun(visit.page, shared, "magnitude_time")
     await plot.show(**of_week(week))
     great = next(event for event in week if event["eventId"] == "us6000kxfl")
-    small = {**great, "eventId": "small", "mag": great["mag"] - 0.1, "place": "Beside it"}
+    small = {**great, "eventId": "small", "mag": great["mag"] - 0.02, "place": "Beside it"}
     other = {**great, "eventId": "other", "eventTsMs": great["eventTsMs"] + 43_200_000, "mag": 5.0}
     await plot.show(**of_week([small, great, other]))
 

@@ -32,7 +32,7 @@ RINGS = "#map .sightings g[data-sighting-id]"
 ITEMS = "#sightings li"
 NOON_TIME = datetime.fromtimestamp(NOON_SECONDS, UTC)  # 2023-11-14 22:13:20; a report of then expires at 22:44
 PALMIRA = "us6000kxnn"  # an earthquake in Colombia
-IMPORT = 'import(document.querySelector("script[type=module]").src.replace("main", "confidence"))'
+IMPORT = 'import(document.querySelector("script[type=module]").src.replace("main", "sightings/confidence"))'
 
 
 async def shown(page: Page, where: str, *, reports: int = 0) -> None:
@@ -174,6 +174,7 @@ async def test_the_rings_of_a_cell_are_told_apart_and_counted(own_visit: Visit, 
     page = own_visit.page
     await shown(page, address(url), reports=7)
 
+    await expect(page.locator(RINGS)).to_have_count(5)
     radii = await page.locator(f"{RINGS} .ring").evaluate_all("rings => rings.map(({ r }) => r.baseVal.value)")
     assert sorted(radii) == [7, 7, 13, 19, 25]
     await expect(page.locator("#map .sightings text")).to_have_text(["×5"])
@@ -404,8 +405,8 @@ async def test_the_browsers_position_can_be_used(own_visit: Visit, opened: Opene
     await page.locator(".report > summary").click()
     await page.get_by_role("button", name="Use my position").click()
 
-    await expect(page.get_by_label("latitude")).to_have_value("35.7712")
-    await expect(page.get_by_label("longitude")).to_have_value("-117.6000")
+    await expect(page.locator("[name=lat]")).to_have_value("35.7712")
+    await expect(page.locator("[name=lon]")).to_have_value("-117.6000")
 
 
 async def fill_in(page: Page, **values: str) -> None:
@@ -427,9 +428,9 @@ async def test_a_service_without_sightings_is_asked_for_none(visit: Visit, opene
     asked = [sent(page, operation) for operation in ("Sightings(", "LiveSightings", "Reporter", "Felt(")]
     await page.goto(address(url))
     await settled(page)
-    await page.locator("#list li[data-event-id] button").first.click()
+    await page.locator("#list li[data-event-id] a").first.click()
 
-    await expect(page.get_by_role("region", name="Selected event")).to_contain_text("Depth")
+    await expect(page.get_by_role("dialog")).to_contain_text("Depth")
     await expect(page.locator("#connection")).to_contain_text("Live")
     await expect(page.locator("#sightings")).to_be_hidden()
     await expect(page.get_by_role("alert")).to_be_empty()
@@ -443,7 +444,7 @@ async def test_who_may_not_read_sightings_sees_none_and_all_else(visit: Visit, o
     async with page.expect_response(lambda answer: "query Sightings" in (answer.request.post_data or "")):
         await page.goto(address(url, EVENTS_READ))
     await settled(page)
-    await page.locator("#list li[data-event-id] button").first.click()
+    await page.locator("#list li[data-event-id] a").first.click()
 
     await expect(page.locator("#connection")).to_contain_text("Live")
     await expect(page.locator("#sightings")).to_be_hidden()
@@ -500,16 +501,18 @@ async def test_an_earthquake_tells_how_it_was_felt_here(visit: Visit, opened: Op
     await page.goto(address(url, search="?minMagnitude=4.5"))
     await settled(page, STRONG)
 
-    await page.locator(f"#list li[data-event-id={PALMIRA}] button").click()
-    details = page.get_by_role("region", name="Selected event")
-    await expect(details.locator("dt", has_text="Felt here")).to_have_count(1)
-    await expect(details.locator("dd", has_text="2 reports")).to_have_text("intensity 2.7, by 2 reports from 1 place")
-    await expect(details).to_contain_text("Felt by USGS's reports")
+    await page.locator(f"#list li[data-event-id={PALMIRA}] a").click()
+    card = page.get_by_role("dialog", name="Palmira, Colombia")
+    await expect(card.locator("dt", has_text="Felt here")).to_have_count(1)
+    await expect(card.locator("dd", has_text="2 reports")).to_have_text(
+        "intensity III (2.7), weak, by 2 reports from 1 place"
+    )
+    await expect(card).to_contain_text("Intensity, by USGS's reportsnot known")
 
     felt = sent(page, "Felt(")
     async with page.expect_response(lambda answer: "query Felt" in (answer.request.post_data or "")) as answered:
-        await page.locator("#list li[data-event-id=us6000kxp7] button").click()
+        await page.locator("#list li[data-event-id=us6000kxp7] a").click()
     await (await answered.value).finished()
-    await expect(details.locator("dt", has_text="Felt")).to_have_count(0)
+    await expect(page.get_by_role("dialog", name="Java").locator("dt", has_text="Felt here")).to_have_count(0)
     assert len(felt) == 1
     assert visit.complaints == []

@@ -37,7 +37,7 @@ const NAMES = {
 };
 
 /** A sentence of the graph in the words of the page, which calls its arguments by the labels of the filters. */
-export const inWords = (sentence) => sentence.replace(/`(\w+)`/g, (_, name) => (NAMES[name] ? `“${NAMES[name]}”` : name));
+export const inWords = (sentence) => sentence.replace(/`(\w+)`/g, (whole, name) => (NAMES[name] ? `“${NAMES[name]}”` : whole));
 
 /** What to say of an error. */
 export function wording(error) {
