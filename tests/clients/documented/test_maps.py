@@ -82,28 +82,28 @@ def maps() -> Iterator[tuple[Starlette, str]]:
 
 @pytest.mark.needs("chromium", "the web pages' packages")
 async def test_maplibre_draws_the_export_on_a_page_of_an_allowed_origin(
-    visit: Visit, maps: tuple[Starlette, str], tmp_path: Path, week_file: Path, usgs: UsgsServer
+    webgl_visit: Visit, maps: tuple[Starlette, str], tmp_path: Path, week_file: Path, usgs: UsgsServer
 ) -> None:
     app, origin = maps
     shutil.copy(week_file, tmp_path / "week.db")
     with running(settings(tmp_path / "week.db", usgs, cors_origins=(origin,))) as service:
         app.state.service = service.url
-        await visit.page.goto(origin)
+        await webgl_visit.page.goto(origin)
 
-        await visit.page.wait_for_function(f"{RENDERED}.length === 81")
-        assert await visit.page.evaluate(f"{RENDERED}.filter(({{ id }}) => id !== undefined).length") == 0
+        await webgl_visit.page.wait_for_function(f"{RENDERED}.length === 81")
+        assert await webgl_visit.page.evaluate(f"{RENDERED}.filter(({{ id }}) => id !== undefined).length") == 0
 
-    assert [complaint for complaint in visit.complaints if "WebGL" not in complaint] == []  # it says how it draws
+    assert [complaint for complaint in webgl_visit.complaints if "WebGL" not in complaint] == []  # it says how it draws
 
 
 @pytest.mark.needs("chromium", "the web pages' packages")
 async def test_maplibre_gets_nothing_on_a_page_of_another_origin(
-    visit: Visit, maps: tuple[Starlette, str], week: Service
+    webgl_visit: Visit, maps: tuple[Starlette, str], week: Service
 ) -> None:
     app, origin = maps
     app.state.service = week.url
 
-    await visit.page.goto(origin)
-    await visit.page.wait_for_function("map.getSource('earthquakes')")
+    await webgl_visit.page.goto(origin)
+    await webgl_visit.page.wait_for_function("map.getSource('earthquakes')")
 
-    assert "Failed to fetch" in await visit.page.evaluate(ASK_AGAIN)
+    assert "Failed to fetch" in await webgl_visit.page.evaluate(ASK_AGAIN)

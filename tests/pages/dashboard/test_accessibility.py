@@ -57,7 +57,7 @@ async def test_everything_has_its_role_and_name(visit: Visit, shared: str) -> No
     page = visit.page
     await shown(page, shared)
 
-    for name in ("Magnitude in time", "Events by day", "Depth", "Frequency of magnitudes"):
+    for name in ("Magnitude in time", "Events over time", "Depth", "Frequency of magnitudes"):
         await expect(page.get_by_role("img", name=name, exact=True)).to_have_count(1)
         await expect(page.get_by_role("heading", name=name, level=2, exact=True)).to_have_count(1)
     await expect(page.get_by_role("application", name="Map of the events")).to_have_accessible_description(

@@ -138,7 +138,7 @@ async def test_all_filters_are_sent(visit: Visit, shared: str) -> None:
     filters = [given["filter"] for given in variables if "filter" in given]
     assert expected in filters
     assert all(given.items() <= expected.items() for given in filters)
-    await expect(page.locator("#filter-number")).to_have_text("6")
+    await expect(page.locator("#filter-number")).to_have_text("8")
     await with_filters(page)
     await page.get_by_role("button", name="Apply").click()
     assert urlsplit(page.url).query == address

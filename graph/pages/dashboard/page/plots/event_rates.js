@@ -42,11 +42,11 @@ export function eventRates(figure, { onRange = null } = {}) {
       ],
       axes: [
         axis(timeLabels),
-        axis({ scale: "y", size: 46, space: 36, incrs: WHOLE_STEPS, values: (_, values) => values.map(count) }),
+        axis({ scale: "y", size: 58, space: 36, incrs: WHOLE_STEPS, values: (_, values) => values.map(count) }),
         axis({
           scale: "sum",
           side: 1,
-          size: 52,
+          size: 64,
           space: 36,
           stroke: () => colour("plot-mark"),
           grid: { show: false },

@@ -48,7 +48,7 @@ export function magnitudeFrequency(figure) {
           axis({ scale: "x", space: 48, size: 40, values: (_, values) => values.map(magnitude) }),
           axis({
             scale: "y",
-            size: 52,
+            size: 64,
             filter: powers,
             grid: { ...axis({}).grid, filter: powers },
             values: (_, values) => values.map((value) => value && count(value)),

@@ -52,7 +52,7 @@ export function magnitudeTime(figure, { onSelect, onRange = null, timeZone = () 
           scale: "count",
           side: 1,
           grid: { show: false },
-          size: () => (series ? 48 : 0),
+          size: () => (series ? 58 : 0),
           values: (_, values) => values.map((value) => (series && value <= most ? count(value) : "")),
           incrs: WHOLE_STEPS,
           space: 24,
