@@ -91,7 +91,7 @@ async def test_maplibre_draws_the_export_on_a_page_of_an_allowed_origin(
         await webgl_visit.page.goto(origin)
 
         await webgl_visit.page.wait_for_function(f"{RENDERED}.length === 81")
-        assert await webgl_visit.page.evaluate(f"{RENDERED}.filter(({{ id }}) => id !== undefined).length") == 0
+        assert await webgl_visit.page.evaluate(f"{RENDERED}.every(({{ id }}) => id === 0)")
 
     assert [complaint for complaint in webgl_visit.complaints if "WebGL" not in complaint] == []  # it says how it draws
 
