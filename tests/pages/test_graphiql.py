@@ -194,6 +194,7 @@ async def test_every_example_can_be_run(own_week: Service, tmp_path: Path, examp
 async def test_graphiql_contacts_no_other_host_and_keeps_the_policy(visit: Visit, origin: str) -> None:
     """Also when every part of GraphiQL that a click opens is opened."""
     page = visit.page
+    await page.emulate_media(reduced_motion="reduce")  # without a graphics card, a dialog that fades takes minutes
     await page.goto(f"{origin}/graphql")
     await page.locator(".graphiql-execute-button").click()
     await expect(page.locator(".result-window")).to_contain_text("nc73919986")
