@@ -1,5 +1,6 @@
 """Chromium, as the machine has it, with everything but the loopback interface out of its reach."""
 
+import re
 import shutil
 import subprocess
 from collections.abc import AsyncIterator, Iterator
@@ -47,6 +48,7 @@ HTMLCanvasElement.prototype.getContext = (getContext => function (kind, ...other
 })(HTMLCanvasElement.prototype.getContext);
 """
 """The map is a picture then, which Chromium draws in a tenth of the time that it needs without a graphics card."""
+OF_THE_DRIVER = re.compile("GL Driver Message|performance warning: READ-usage buffer")  # in place of a graphics card's
 VIEWPORT: ViewportSize = {"width": 1400, "height": 900}
 
 expect.set_options(timeout=1000 * TIMEOUT_S)
@@ -149,7 +151,7 @@ def _watched(page: Page) -> Visit:
     visit = Visit(page, requested=[], complaints=[])
 
     def note_console(message: ConsoleMessage) -> None:
-        if message.type in {"warning", "error"} and "GL Driver Message" not in message.text:
+        if message.type in {"warning", "error"} and not OF_THE_DRIVER.search(message.text):
             visit.complaints.append(message.text)
 
     page.on("request", lambda request: visit.requested.append(request.url))

@@ -31,7 +31,8 @@ from graph.domains.earthquakes.payloads.commands import rebuild_catalogue
 from graph.domains.earthquakes.payloads.keeping import PayloadFolder
 from graph.domains.earthquakes.payloads.receiving import Payloads
 from graph.domains.earthquakes.payloads.versions import PayloadVersions
-from graph.domains.earthquakes.schema.events import Event, EventQueries, events_by_key
+from graph.domains.earthquakes.schema.event_queries import EventQueries
+from graph.domains.earthquakes.schema.events import Event, events_by_key
 from graph.domains.earthquakes.schema.ingest import IngestMutations, IngestQueries
 from graph.domains.earthquakes.schema.live import EventSubscriptions
 from graph.domains.earthquakes.schema.statistics import StatisticsQueries

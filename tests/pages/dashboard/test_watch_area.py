@@ -26,7 +26,7 @@ pytestmark = pytest.mark.needs("chromium")
 
 async def watching(page: Page, url: str, filter_: dict[str, Any]) -> None:
     await page.goto(url)
-    await expect(page.locator("#connection")).to_have_text("Live")
+    await expect(page.locator("#connection")).to_contain_text("Live")
     await page.evaluate(
         """async filter => {
           const from = document.querySelector("script[type=module]").src.replace("event/event_page", "watch_area");

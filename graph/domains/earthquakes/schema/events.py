@@ -1,10 +1,8 @@
-"""Events: one by its id, pages in time order, and events near another event."""
+"""The type of an event, its page, and the events near it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
-from functools import partial
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import strawberry
 from strawberry.scalars import JSON
@@ -13,9 +11,7 @@ from strawberry.types import Info
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context
-from graph.api.recording import recorded
-from graph.api.scalars import EpochMillis, describe_enum, millis_ceil
-from graph.api.scopes import RequiresScope
+from graph.api.scalars import EpochMillis, describe_enum
 from graph.api.selected import needs, selected_attributes
 from graph.api.sizes import Cost, ListSize
 from graph.api.times import time_field
@@ -25,7 +21,7 @@ from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.export.formats import ExportFormat
 from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
-from graph.domains.earthquakes.revisions.views import PRESENT, Deleted, View
+from graph.domains.earthquakes.revisions.views import PRESENT, View
 from graph.domains.earthquakes.schema.assessments import (
     ALERT_LEVELS,
     REVIEW_STATUSES,
@@ -33,10 +29,7 @@ from graph.domains.earthquakes.schema.assessments import (
     ReviewStatus,
 )
 from graph.domains.earthquakes.schema.event_order import EventOrder
-from graph.domains.earthquakes.schema.export_link import export_url
-from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
-from graph.domains.earthquakes.schema.revisions import AsOfInput, Deletion, EventAlias, EventRevisionConnection
-from graph.domains.earthquakes.scopes import EVENTS_READ
+from graph.domains.earthquakes.schema.revisions import Deletion, EventAlias, EventRevisionConnection
 from graph.domains.earthquakes.selection import Selection
 from graph.store.folding import fold
 from graph.store.ordering import PageRequest
@@ -221,7 +214,7 @@ class Event(relay.Node):
             float, strawberry.argument(description="At most so many days before or after, 0 … 3,653.")
         ] = 30,
     ) -> EventPage:
-        return await _page(info, Selection.around(event, radius_km=radius_km, days=days), page)
+        return await event_page(info, Selection.around(event, radius_km=radius_km, days=days), page)
 
     @classmethod
     def is_type_of(cls, record: object, info: object) -> bool:
@@ -269,86 +262,7 @@ class EventConnection(relay.Connection[Event]):
         return page.partitions
 
 
-def _facts(context: Context, arguments: Mapping[str, Any], page: EventPage | None) -> dict[str, Any]:
-    """The facts of an events query's filter and page for its request log."""
-    sizes = [size for size in (arguments.get("first"), arguments.get("last")) if size is not None]
-    facts: dict[str, Any] = {"page_size": sizes[0] if sizes else context.page_sizes.default}
-    facts |= filter_facts(context, arguments, page)
-    if page and page.was_read:
-        facts["result_count"] = len(page.records)
-        facts["has_next_token"] = page.has_more
-        facts["buckets_scanned"] = page.partitions
-    return facts
-
-
-@strawberry.type
-class EventQueries:
-    @strawberry.field(
-        description="The event with this id or any alias of it; null if the catalogue does not have it. "
-        "A deleted event has a `deletion`.",
-        graphql_type=Event | None,
-        directives=[RequiresScope(scope=EVENTS_READ)],
-        metadata=recorded("/earthquakes/event"),
-    )
-    async def event(
-        self,
-        info: Info[Context, None],
-        event_id: Annotated[str, strawberry.argument(description="USGS event id, such as `us7000kz6a`.")],
-        as_of: Annotated[
-            AsOfInput | None, strawberry.argument(description="The version of another time; by default the latest.")
-        ] = None,
-    ) -> model.Event | None:
-        attributes = selected_attributes(info, model.Event)
-        return await info.context.service(Catalogue).event(event_id, attributes, as_of.value if as_of else None)
-
-    @connection_field(
-        EventConnection,
-        lambda arguments: arguments["order_by"].cursors,
-        model.Event,
-        description="Events in the order of time or of magnitude, by default the newest first.",
-        directives=[RequiresScope(scope=EVENTS_READ), PAGE_SIZE],
-        metadata=recorded(model.CATALOGUE_ROUTE, facts=_facts),
-    )
-    async def events(
-        self,
-        info: Info[Context, None],
-        page: PageRequest,
-        filter: Annotated[EventFilter | None, strawberry.argument(description="Which events; by default all.")] = None,
-        order_by: Annotated[EventOrder, strawberry.argument(description="Their order.")] = EventOrder.TIME_DESC,
-        as_of: Annotated[
-            AsOfInput | None,
-            strawberry.argument(
-                description="The catalogue of another time; by default the present one. Attributes that make no "
-                "version, such as `felt`, are the last ones of the version."
-            ),
-        ] = None,
-        deleted: Annotated[
-            Deleted, strawberry.argument(description="Whether the list has deleted events.")
-        ] = Deleted.EXCLUDE,
-        updated_since: Annotated[
-            datetime | None,
-            strawberry.argument(description="Only events whose version was stored here at this time or later."),
-        ] = None,
-    ) -> EventPage:
-        selection = filter.selection if filter else Selection()
-        if updated_since:
-            selection = replace(selection, updated_since_ms=millis_ceil(updated_since))
-        view = View(as_of.value if as_of else None, deleted)
-        found = await _page(info, selection, page, order_by, view)
-        if order_by.by_magnitude or (view.as_of and view.as_of.recorded_ms is None):
-            return found
-        link = partial(
-            export_url,
-            filter_=filter,
-            order_by=order_by,
-            as_of=as_of.recorded if as_of else None,
-            deleted=deleted,
-            updated_since=updated_since,
-        )
-        return replace(found, export_url=link)
-
-
-async def _page(
+async def event_page(
     info: Info[Context, None],
     selection: Selection,
     page: PageRequest,

@@ -70,12 +70,6 @@ export const VIEW = `query View($filter: EventFilter, $degrees: Float!) {
   }
 }`;
 
-/** The largest event. */
-export const LARGEST = `query Largest($filter: EventFilter) {
-  catalogueStatistics(filter: $filter) { largest { ...Shown } }
-}
-${EVENT}`;
-
 /** What the plots show of all events: how many there are over time, by magnitude and by depth; and the largest. */
 export const STATISTICS = `query Statistics($filter: EventFilter, $interval: Interval!, $binKm: Float!) {
   catalogueStatistics(filter: $filter) {

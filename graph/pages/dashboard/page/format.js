@@ -43,7 +43,7 @@ export const time = (ms) => clock().time.format(ms);
 export const utc = (ms) => new Date(ms).toISOString().replace("T", " ").slice(0, 19);
 
 /** UTC, or a name such as GMT+2, which may change with the season */
-export const zoneName = (ms) => clock().name.formatToParts(ms).find(({ type }) => type === "timeZoneName").value;
+const zoneName = (ms) => clock().name.formatToParts(ms).find(({ type }) => type === "timeZoneName").value;
 
 /** 2023-08-04 00:31 UTC */
 export const minute = (ms) => `${time(ms).slice(0, 16)} ${zoneName(ms)}`;

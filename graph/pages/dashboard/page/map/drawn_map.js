@@ -5,7 +5,6 @@ import { clusterFeatures } from "./cluster_features.js";
 import { coloursOf, onScheme } from "./colours.js";
 import { circleRadius, collection, colourEvents, mapStyle, point, recolour, sizeEvents, sizeFactor } from "./layers.js";
 import { frameOf, placesOf } from "./outline.js";
-import { keepPace } from "./pace.js";
 import { pick, reachOf } from "./picking.js";
 import { showPlates } from "./plates.js";
 import { sightingMarkers } from "./sighting_rings.js";
@@ -69,7 +68,6 @@ export class DrawnMap {
   #begin() {
     const { map } = this;
     this.base = new BaseMap(map, () => this.colours, this.options.onFailure);
-    keepPace(map);
     sizeEvents(map, this.frame.clientWidth);
     map.on("resize", () => sizeEvents(map, this.frame.clientWidth));
     map.on("moveend", ({ originalEvent }) => this.options.onMove(Boolean(originalEvent)));

@@ -2,7 +2,7 @@
 
 import { radius } from "../scales.js";
 
-export const FONT = ["sans-serif"]; // drawn by the browser, so no file of glyphs is loaded
+const FONT = ["sans-serif"]; // drawn by the browser, so no file of glyphs is loaded
 export const LEAST_RADIUS = 3; // px: smaller circles are hard to see, and harder to touch
 const SELECTION_GAP = 4; // px between a circle and what marks it
 const NOTHING = { type: "FeatureCollection", features: [] };

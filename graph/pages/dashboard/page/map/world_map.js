@@ -2,8 +2,6 @@
 // report as rings. It holds what there is to show; `drawn_map.js` draws it once MapLibre is there, or `static_world.js`
 // where it cannot be.
 
-import { LARGEST } from "../documents.js";
-import { ask, wording } from "../graph.js";
 import { element } from "../html.js";
 import { caption } from "./caption.js";
 import { controls } from "./controls.js";
@@ -37,7 +35,6 @@ export function worldMap(figure, { onSelect, onSelectSighting, onArea, onProblem
   let shown = null; // what `show` was given, and its events by their ids
   let answer = null; // what the view holds, where not all events are loaded
   let degrees = 0; // of the areas that it counts by
-  let largest = null; // of all events, where not all are loaded
   let reported = { sightings: [], now: 0 };
   let area = null;
   let selected = null;
@@ -86,27 +83,15 @@ export function worldMap(figure, { onSelect, onSelectSighting, onArea, onProblem
   }
 
   function describe(drawnEvents) {
-    const { events, isWhole, count } = shown;
+    const { events, count } = shown;
     figure.querySelector("figcaption").textContent = caption({
       total: Math.max(count ?? 0, events.size), // arrivals are counted later than they are shown
-      largest: isWhole ? largestOf([...events.values()], 1)[0] : largest,
+      largest: largestOf([...events.values()], 1)[0], // which is among them, also if they are not all
       drawn: drawnEvents,
       answer,
       noun: noun(),
       sightings: reported.sightings.length,
     });
-  }
-
-  async function askLargest(filter) {
-    try {
-      const { catalogueStatistics } = await ask(LARGEST, { filter });
-      if (shown.filter === filter) {
-        largest = catalogueStatistics.largest;
-        draw();
-      }
-    } catch (error) {
-      tell("largest", [wording(error)]);
-    }
   }
 
   function drawSightings() {
@@ -238,6 +223,7 @@ export function worldMap(figure, { onSelect, onSelectSighting, onArea, onProblem
      * @param {import("../scales.js").Colouring} what.colouring
      */
     show({ filter, events, isWhole, count, colouring }) {
+      const before = shown;
       const isSame = shown && !shown.isWhole && !isWhole && JSON.stringify(shown.filter) === JSON.stringify(filter);
       shown = {
         filter: isSame ? shown.filter : filter,
@@ -248,29 +234,10 @@ export function worldMap(figure, { onSelect, onSelectSighting, onArea, onProblem
       };
       if (!isSame) {
         answer = null;
-        largest = null;
         view?.follow(isWhole ? null : filter);
-        if (!isWhole) {
-          askLargest(filter);
-        }
+      } else if (count !== before.count) {
+        view?.refresh(); // the numbers of areas have changed, too
       }
-      draw();
-    },
-    /** Takes in events that have arrived. */
-    add(events) {
-      for (const event of events) {
-        shown.events.set(event.eventId, event);
-        largest = largest && largest.mag > event.mag ? largest : event;
-      }
-      view?.refresh();
-      draw();
-    },
-    /** Shows another version of an event, or none of it any more. */
-    replace(eventId, event) {
-      if (shown.events.delete(eventId) && event) {
-        shown.events.set(eventId, event);
-      }
-      view?.refresh();
       draw();
     },
     select(eventId) {

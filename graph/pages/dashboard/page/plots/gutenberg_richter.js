@@ -41,14 +41,14 @@ export function relationAt({ completeness, b, events, bootstrap }, magnitudes) {
  * bins, that of Utsu (1966), is (ln 10 · b · 0.1)² / 12 of itself below the exact one of Tinti and Mulargia (1987), BSSA 77,
  * 2125-2134.
  */
-export const uncertaintyOf = ({ b, uncertainty }) => Math.max(uncertainty, (b * (Math.LN10 * b * BIN) ** 2) / 12);
+const uncertaintyOf = ({ b, uncertainty }) => Math.max(uncertainty, (b * (Math.LN10 * b * BIN) ** 2) / 12);
 
 /**
  * The standard deviation of a = log10 N + b Mc: that of b, and that of counting N independent events, √N.
  *
  * @param {object} relation  GutenbergRichter
  */
-export const uncertaintyOfA = (relation) =>
+const uncertaintyOfA = (relation) =>
   Math.hypot(relation.completeness * uncertaintyOf(relation), Math.LOG10E / Math.sqrt(relation.events));
 
 /** What there is to say of a relation. */
