@@ -17,7 +17,7 @@ def test_a_browser_gets_a_page_for_an_unknown_path(week: Service) -> None:
     answer = week.http.get("/nowhere", headers=BROWSER)
 
     assert (answer.status_code, answer.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
-    assert answer.headers["Vary"] == "Accept"
+    assert answer.headers["Vary"] == "Accept, Accept-Encoding"
     assert "<h1>Not Found</h1>" in answer.text
     assert re.findall(r'<a href="(.+?)">(.+?)</a>', answer.text) == [("./", "Dashboard"), ("graphql", "GraphiQL")]
 

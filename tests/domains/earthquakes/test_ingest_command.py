@@ -153,6 +153,7 @@ def test_json_is_an_object_a_source_with_the_names_of_the_graph() -> None:
             "eventId": "us2",
             "code": "MAGNITUDE_MISSING",
             "message": "The event has no magnitude yet. A later ingest takes it once it has one.",
+            "index": 0,
         }
     ]
     assert (no["source"], no["fetched"], no["error"]["code"]) == ("no.txt", 0, "INVALID_UPSTREAM_RESPONSE")

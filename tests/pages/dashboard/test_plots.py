@@ -68,8 +68,8 @@ async def test_a_click_selects_the_largest_within_reach(visit: Visit, shared: st
     plot = await Plot.begun(visit.page, shared, "magnitude_time")
     await plot.show(**of_week(week))
     great = next(event for event in week if event["eventId"] == "us6000kxfl")
-    small = {**great, "eventId": "small", "mag": great["mag"] - 0.02, "place": "Beside it"}
-    other = {**great, "eventId": "other", "eventTsMs": great["eventTsMs"] + 43_200_000, "mag": 5.0}
+    small = {**great, "eventId": "small", "mag": great["mag"] - 0.1, "place": "Beside it"}
+    other = {**great, "eventId": "other", "eventTsMs": great["eventTsMs"] + 43_200_000, "mag": 0.0}
     await plot.show(**of_week([small, great, other]))
 
     x, y = await plot.at(small["eventTsMs"], small["mag"])
@@ -80,7 +80,7 @@ async def test_a_click_selects_the_largest_within_reach(visit: Visit, shared: st
     ]
     await visit.page.mouse.move(across, down)
     await expect(visit.page.locator("#tested .tip")).to_have_text(
-        "M 5.9, 266 km S of Burica, Panama, 2023-07-28 07:17 UTC"
+        "M 5.9, 266 km S of Burica, Panama, 2023-08-03 01:25 UTC"
     )
     x, y = await plot.at(other["eventTsMs"], other["mag"])
     await visit.page.mouse.move(x, y + 30)
@@ -183,12 +183,12 @@ async def test_the_largest_of_many_stand_over_bars_that_count_all(
     await plot.show(**of_week(largest, isWhole=False, count=EVENTS, statistics=statistics))
 
     assert await plot.caption() == (
-        "The 50 largest of 185 events, from 2023-07-28 03:54 UTC to 2023-08-04 00:31 UTC, magnitudes 4.7 to 5.9. "
+        "The 50 largest of 185 events, from 2023-07-28 07:03 UTC to 2023-08-04 00:31 UTC, magnitudes 4.8 to 5.9. "
         "The bars count all earthquakes of a day." + HINT
     )
     highest = max(statistics["series"]["counts"])
     least, top, bottom = await plot.of_plot(
-        f"[plot.valToPos(4.7, 'y'), plot.valToPos({highest}, 'count'), plot.over.clientHeight]"
+        f"[plot.valToPos(4.8, 'y'), plot.valToPos({highest}, 'count'), plot.over.clientHeight]"
     )
     assert least < top < bottom  # the circles are above the bars
 

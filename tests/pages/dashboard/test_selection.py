@@ -239,3 +239,7 @@ async def test_an_export_sends_the_token(visit: Visit, opened: Opener) -> None:
     assert download.suggested_filename == "events.csv"
     assert len((await download.path()).read_text().splitlines()) == 1 + STRONG
     assert token not in "".join(visit.requested)
+
+    await page.evaluate("sessionStorage.setItem('token', 'expired')")
+    await page.get_by_role("link", name="CSV").click()
+    await expect(page.get_by_role("alert")).to_have_text("Your token was not accepted: it cannot be read.")

@@ -74,9 +74,6 @@ export function post(query, variables, accept, signal) {
   });
 }
 
-/** Asks for a file of the service, with the token where there is one. */
-export const fetched = (url, signal) => fetch(url, { headers: authorization(), signal });
-
 /** What an answer without data says. */
 export function refusal(response, answer) {
   const [error] = answer?.errors ?? [];

@@ -1,11 +1,12 @@
 // The page: puts its parts together, and goes where its address says. The address holds everything that can be selected,
 // so that any state of the page can be shared, and the browser's back and forward lead through them.
 
+import { downloadsOf } from "./download.js";
 import { eventCard } from "./event/event_card.js";
 import { eventList } from "./event_list.js";
 import { exportLinks } from "./export_links.js";
 import * as filters from "./filters.js";
-import { takeToken } from "./graph.js";
+import { takeToken, wording } from "./graph.js";
 import { worldMap } from "./map/world_map.js";
 import { depthSection } from "./plots/depth_section.js";
 import { eventRates } from "./plots/event_rates.js";
@@ -40,7 +41,7 @@ const map = worldMap(byId("map"), {
 });
 const card = eventCard({ onClose: () => mark(null) });
 const list = eventList(byId("list"), select, addressOf);
-const exports = exportLinks(byId("export").querySelector("ul"));
+const exports = byId("export").querySelector("ul");
 const shortcuts = presets(byId("presets"));
 const areaWatch = "triggers" in dataset ? watchArea(document.body) : null;
 
@@ -66,7 +67,7 @@ const views = {
     main.shown = shown; // for the browser's console
     map.show(shown);
     plots.forEach((plot) => plot.show(shown));
-    exports.show(shown.filter);
+    exports.replaceChildren(...exportLinks(shown.filter));
   },
   ring(eventId) {
     [map, ...plots].forEach((view) => view.ring?.(eventId));
@@ -234,6 +235,10 @@ document.addEventListener("keydown", ({ key }) => {
 });
 
 byId("watch-area").addEventListener("click", () => areaWatch.open(selection.filter));
+downloadsOf(exports, async (work) => {
+  problems.tell("export", []);
+  await work().catch((error) => problems.tell("export", [wording(error)]));
+});
 preferenceButton(byId("zone"), "zone", "Times");
 preferenceButton(byId("units"), "units", "Lengths");
 onPreferences(() => {

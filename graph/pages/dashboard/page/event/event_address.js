@@ -5,13 +5,13 @@ import { address } from "../graph.js";
 /** The page of an event. */
 export const pageOf = (eventId) => address(`events/${encodeURIComponent(eventId)}`);
 
-/** Where the event can be had in other formats: their names and addresses. */
+/** Where the event can be had in other formats: their names, addresses and files. */
 export function exportsOf(eventId) {
   const id = encodeURIComponent(eventId);
   const isInFdsn = "fdsn" in document.documentElement.dataset;
   return [
-    ["GeoJSON", address(`export/events.geojson?ids=${id}`)],
-    ["CSV", address(`export/events.csv?ids=${id}`)],
-    ...(isInFdsn ? [["QuakeML", address(`fdsnws/event/1/query?eventid=${id}`)]] : []),
+    ["GeoJSON", address(`export/events.geojson?ids=${id}`), "event.geojson"],
+    ["CSV", address(`export/events.csv?ids=${id}`), "event.csv"],
+    ...(isInFdsn ? [["QuakeML", address(`fdsnws/event/1/query?eventid=${id}`), "event.xml"]] : []),
   ];
 }

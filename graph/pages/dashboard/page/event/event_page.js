@@ -3,7 +3,8 @@
 import { batched } from "../batched.js";
 import { EVENT_IN_FULL, FELT, LIVE_EVENT, SIGHTINGS_OF } from "../documents.js";
 import { magnitude } from "../format.js";
-import { ask, fetched, hasToken, Refused, takeToken, wording } from "../graph.js";
+import { downloadsOf } from "../download.js";
+import { ask, Refused, takeToken, wording } from "../graph.js";
 import { element } from "../html.js";
 import { follow } from "../live.js";
 import { problemList } from "../problem_list.js";
@@ -137,30 +138,11 @@ function ids({ eventId, preferredId, aliases }) {
   return aliases.map((alias) => named(alias.eventId)).join(", ");
 }
 
-function exportLink([name, url], at) {
+function exportLink([name, url, file], at) {
   const link = element("a", name);
   link.href = url;
-  link.download = "";
-  link.addEventListener("click", (click) => {
-    if (hasToken()) {
-      click.preventDefault(); // a link does not send the token
-      part("export", asking.signal, () => save(url, name));
-    }
-  });
+  link.download = file;
   return at ? [", ", link] : [link];
-}
-
-/** Saves a file that is read with the token. */
-async function save(url, name) {
-  const response = await fetched(url);
-  if (!response.ok) {
-    throw new Error(`the ${name} could not be loaded`);
-  }
-  const link = element("a");
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition"))?.[1] ?? `${EVENT_ID}.xml`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href));
 }
 
 function drawEffects() {
@@ -213,6 +195,7 @@ function showState(state) {
   place.textContent = texts[state.name](state);
 }
 
+downloadsOf(byId("exports"), (work) => part("export", asking.signal, work));
 onPreferences(() => shown && draw());
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => shown && draw());
 addEventListener("hashchange", () => takeToken() && show());
