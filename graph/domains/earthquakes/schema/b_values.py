@@ -132,8 +132,8 @@ class GutenbergRichter:
     events: int = strawberry.field(description="The number of events in the estimate.")
 
     @strawberry.field(
-        description="How far b can be trusted: by the goodness of fit, and by whether the events mix networks that are "
-        "complete from different magnitudes. Null if there is no estimate.",
+        description="How far b can be trusted: by the goodness of fit, by the number of great events, and by whether "
+        "the events mix networks that are complete from different magnitudes. Null if there is no estimate.",
         graphql_type=Reliability | None,
         directives=[ASSESSED],
     )

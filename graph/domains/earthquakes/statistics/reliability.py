@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from graph.domains.earthquakes.statistics.goodness_of_fit import SAMPLES, GoodnessOfFit
+from graph.domains.earthquakes.statistics.great_events import GreatEvents
 from graph.domains.earthquakes.statistics.networks import Mixture
 
 REJECTED_BELOW = 0.05  # p-value; of truly exponential samples, one in twenty is below it
@@ -29,11 +30,12 @@ class Verdict:
     reason: str | None = None
 
 
-def verdict(fit: GoodnessOfFit, mixed: Mixture | None) -> Verdict:
+def verdict(fit: GoodnessOfFit, mixed: Mixture | None, great: GreatEvents | None = None) -> Verdict:
     """Judge a b-value.
 
     Args:
         mixed: None if the networks are not known.
+        great: None if they are not compared.
     """
     found: list[tuple[Reliability, str]] = []
     if mixed and mixed.is_harmful:
@@ -45,6 +47,14 @@ def verdict(fit: GoodnessOfFit, mixed: Mixture | None) -> Verdict:
                 Reliability.POOR if clearly else Reliability.DOUBTFUL,
                 f"The magnitudes are not exponential above the completeness: their cumulative distribution is off by "
                 f"{fit.distance:.3f}, as at most {max(fit.p_value, 1 / SAMPLES):.1%} of exponential samples are.",
+            )
+        )
+    if great and great.p_value < REJECTED_BELOW:
+        found.append(
+            (
+                Reliability.DOUBTFUL,
+                f"The great events do not fit: {great.events:,} have at least magnitude {great.magnitude:.1f}, "
+                f"where the relation expects {great.expected:.2g}.",
             )
         )
     if fit.is_stable is False:

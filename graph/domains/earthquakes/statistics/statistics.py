@@ -10,6 +10,7 @@ from graph.domains.earthquakes.statistics import assessment
 from graph.domains.earthquakes.statistics.b_positive import BOverTime, BPositive, BWindow, b_positive, b_windows
 from graph.domains.earthquakes.statistics.events import Events
 from graph.domains.earthquakes.statistics.goodness_of_fit import GoodnessOfFit
+from graph.domains.earthquakes.statistics.great_events import great_events
 from graph.domains.earthquakes.statistics.gutenberg_richter import (
     LEAST_EVENTS,
     Completeness,
@@ -228,7 +229,10 @@ class Relation:
     async def verdict(self) -> Verdict | None:
         """The reliability and the reason; None without a b-value."""
         fit = await self.goodness_of_fit()
-        return verdict(fit, await self.networks()) if fit else None
+        if not fit or self.b is None or self.completeness is None:
+            return None
+        great = great_events(await self._of.counts(), self.completeness, self.b)
+        return verdict(fit, await self.networks(), great)
 
     async def reason(self) -> str | None:
         """Why there is no b-value, or why it is not to be trusted."""

@@ -8,6 +8,7 @@ from graph.domains.earthquakes.magnitudes import bin_of
 from graph.domains.earthquakes.statistics import assessment
 from graph.domains.earthquakes.statistics.events import is_earthquake
 from graph.domains.earthquakes.statistics.goodness_of_fit import GoodnessOfFit
+from graph.domains.earthquakes.statistics.great_events import GreatEvents
 from graph.domains.earthquakes.statistics.gutenberg_richter import GutenbergRichter, completeness, gutenberg_richter
 from graph.domains.earthquakes.statistics.networks import Mixture, Network, mixture, network_of
 from graph.domains.earthquakes.statistics.reliability import Reliability, Verdict, verdict
@@ -72,6 +73,16 @@ def test_a_verdict_is_the_worst_of_its_tests(fit: GoodnessOfFit, mixed: Mixture 
 
     assert found.reliability is expected
     assert (found.reason is None) is (expected is Reliability.GOOD)
+
+
+def test_great_events_that_the_relation_does_not_expect_make_it_doubtful() -> None:
+    found = verdict(FITS, ONE, GreatEvents(6.0, 4, 0.195, 0.003))
+
+    assert found == Verdict(
+        Reliability.DOUBTFUL,
+        "The great events do not fit: 4 have at least magnitude 6.0, where the relation expects 0.2.",
+    )
+    assert verdict(FITS, ONE, GreatEvents(6.0, 1, 0.195, 0.4)) == Verdict(Reliability.GOOD)
 
 
 def test_a_network_is_incomplete_if_its_maximum_lies_well_above_the_completeness() -> None:

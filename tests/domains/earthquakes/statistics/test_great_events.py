@@ -1,0 +1,64 @@
+"""Whether the number of great events fits a relation: beside SciPy, and of samples where it does and does not."""
+
+from collections import Counter
+
+import pytest
+from scipy.stats import poisson
+
+from graph.domains.earthquakes.statistics.goodness_of_fit import sample_above
+from graph.domains.earthquakes.statistics.great_events import great_events
+from graph.domains.earthquakes.statistics.gutenberg_richter import Completeness, gutenberg_richter
+from tests.domains.earthquakes.statistics.test_goodness_of_fit import geometric
+
+SAMPLES = 200
+
+
+def test_the_least_likely_number_is_that_of_scipy() -> None:
+    counts = geometric(1000, 0.2303, 10, 1) + Counter({60: 3})
+    probabilities = []
+    for tenths in range(10, 62):
+        number, mean = sum(count for at, count in counts.items() if at >= tenths), 1003 * 10 ** (1 - tenths / 10)
+        if min(number, mean) <= 10:
+            probabilities.append(min(poisson.sf(number - 1, mean), poisson.cdf(number, mean)))
+
+    found = great_events(counts, 1.0, 1.0)
+
+    assert (found.magnitude, found.events) == (6.0, 3)
+    assert found.expected == pytest.approx(0.01003)
+    assert found.p_value == pytest.approx(2 * len(probabilities) * min(probabilities))
+
+
+def test_missing_great_events_are_seen_too() -> None:
+    """Of a catalogue that was cut, or whose magnitudes saturate."""
+    counts = geometric(40_000, 0.2303, 10, 1)
+    cut = Counter({tenths: count for tenths, count in counts.items() if tenths < 40})
+
+    found = great_events(cut, 1.0, 1.0)
+
+    assert (found.magnitude, found.events) == (4.0, 0)
+    assert found.expected == pytest.approx(40, rel=0.01)
+    assert found.p_value < 1e-12
+
+
+def test_a_distance_does_not_show_a_few_great_events_of_many() -> None:
+    counts = geometric(40_000, 0.2303, 10, 1) + Counter({70: 3})
+    relation = gutenberg_richter(counts, Completeness(1.0))
+    assert relation.b is not None
+    assert sum(sample_above(counts, 1.0)) == 40_003
+
+    found = great_events(counts, 1.0, relation.b)
+
+    assert found.p_value < 0.001
+
+
+@pytest.mark.parametrize("events", [60, 1000, 40_000])
+def test_exponential_samples_are_objected_to_in_one_case_of_twenty_at_most(events: int) -> None:
+    objected = 0
+    for seed in range(SAMPLES):
+        counts = geometric(events, 0.23, 10, seed)
+        b = gutenberg_richter(counts, Completeness(1.0)).b
+        assert b is not None
+        found = great_events(counts, 1.0, b)
+        objected += found.p_value < 0.05
+
+    assert objected <= SAMPLES / 20
