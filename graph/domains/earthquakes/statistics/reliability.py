@@ -46,7 +46,7 @@ def verdict(fit: GoodnessOfFit, mixed: Mixture | None, great: GreatEvents | None
             (
                 Reliability.POOR if clearly else Reliability.DOUBTFUL,
                 f"The magnitudes are not exponential above the completeness: their cumulative distribution is off by "
-                f"{fit.distance:.3f}, as at most {max(fit.p_value, 1 / SAMPLES):.1%} of exponential samples are.",
+                f"{fit.distance:.3f}, as at most {max(fit.p_value, 1 / SAMPLES):.2%} of exponential samples are.",
             )
         )
     if great and great.p_value < REJECTED_BELOW:
@@ -61,7 +61,7 @@ def verdict(fit: GoodnessOfFit, mixed: Mixture | None, great: GreatEvents | None
         found.append(
             (
                 Reliability.DOUBTFUL,
-                f"b depends on the completeness: over half a magnitude, its mean is {fit.b_change:.1f} standard "
+                f"b depends on the completeness: over half a magnitude, its mean is {fit.b_change:.2f} standard "
                 f"deviations off, so the completeness is probably higher.",
             )
         )

@@ -85,6 +85,14 @@ def test_great_events_that_the_relation_does_not_expect_make_it_doubtful() -> No
     assert verdict(FITS, ONE, GreatEvents(6.0, 1, 0.195, 0.4)) == Verdict(Reliability.GOOD)
 
 
+def test_a_reason_claims_no_smaller_part_than_was_simulated() -> None:
+    """Of 400 samples, one is a quarter of a percent."""
+    reason = verdict(GoodnessOfFit(0.2, 0.0, 1.04, False), ONE).reason or ""
+
+    assert "as at most 0.25% of exponential samples are" in reason
+    assert "its mean is 1.04 standard deviations off" in reason
+
+
 def test_a_network_is_incomplete_if_its_maximum_lies_well_above_the_completeness() -> None:
     dense = [("ci", 10)] * 60 + [("ci", 12)] * 40
     near = [("nc", 12)] * 30
