@@ -55,7 +55,7 @@ export function magnitudeTime(figure, { onSelect, onRange = null, timeZone = () 
           size: () => (series ? 58 : 0),
           values: (_, values) => values.map((value) => (series && value <= most ? count(value) : "")),
           incrs: WHOLE_STEPS,
-          space: 24,
+          space: 16,
         }),
       ],
       hooks: {
