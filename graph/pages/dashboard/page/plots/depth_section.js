@@ -112,16 +112,17 @@ export function depthSection(figure, { onSelect }) {
 
 /** What the section is along, by name; nothing for the wider of the two. */
 function choiceOf(place, onChange) {
-  const label = element("label", "along ", "plot-choice");
+  const choice = element("p", "along ", "plot-choice");
   const select = element("select");
+  select.ariaLabel = "Section along"; // a label around it would be named by its options too
   for (const [value, text] of [["", "automatic"], ["longitude", "longitude"], ["latitude", "latitude"]]) {
     const option = element("option", text);
     option.value = value;
     select.append(option);
   }
   select.addEventListener("change", onChange);
-  label.append(select);
-  place.before(label);
+  choice.append(select);
+  place.before(choice);
   return select;
 }
 
