@@ -337,6 +337,32 @@ async def test_the_area_that_is_shown_can_be_searched(visit: Visit, shared: str)
     await expect(search).to_be_hidden()
 
 
+@pytest.mark.parametrize(("frame_ms", "opacity"), [(50, 0), (5, 1)])
+async def test_a_map_that_is_drawn_slowly_moves_without_its_lines(
+    visit: Visit, shared: str, frame_ms: int, opacity: int
+) -> None:
+    page = visit.page
+    await opened_map(page, f"{shared}/?minMagnitude=5.5", 11)
+    await until(page, f"() => !!{MAP}.getLayer('coast-110m')")
+    opacities = f"['plates', 'coast-110m', 'border-110m'].map(id => {MAP}.getPaintProperty(id, 'line-opacity') ?? 1)"
+    clock = "{ configurable: true, get: () => (time += step) }"
+    await page.evaluate(
+        f"step => {{ let time = 0; Object.defineProperty(document.timeline, 'currentTime', {clock}); }}", frame_ms
+    )
+    x, y = await place_of(page, 160, 0)
+
+    await page.mouse.move(x, y)
+    await page.mouse.down()
+    for step in range(1, 30):
+        await page.mouse.move(x - 4 * step, y)
+        await page.evaluate("new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))")
+    assert await page.evaluate(opacities) == [opacity] * 3
+    await page.mouse.up()
+
+    await rested(page)
+    assert await page.evaluate(opacities) == [1] * 3
+
+
 async def test_the_globe_and_hidden_plates_are_remembered(visit: Visit, shared: str) -> None:
     page = visit.page
     await opened_map(page, f"{shared}/?minMagnitude=5.5", 11)

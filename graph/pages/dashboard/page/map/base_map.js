@@ -22,6 +22,7 @@ const PARTS = {
   border: { type: "line", paint: { "line-width": 0.6 }, property: "line-color" },
   coast: { type: "line", paint: { "line-width": 0.8 }, property: "line-color" },
 };
+const LINES = Object.keys(PARTS).filter((part) => PARTS[part].type === "line");
 const ENDLESS = 24; // beyond the greatest zoom
 const LEAST = -2; // beneath the least
 
@@ -40,6 +41,11 @@ export class BaseMap {
     this.onFailure = onFailure;
     map.on("zoom", () => this.#load());
     this.#load();
+  }
+
+  /** The layers that are lines. */
+  get lines() {
+    return this.#shown.flatMap(({ name }) => LINES.map((part) => `${part}-${name}`));
   }
 
   recolour() {

@@ -4,6 +4,7 @@ import { BaseMap } from "./base_map.js";
 import { clusterFeatures } from "./cluster_features.js";
 import { coloursOf, onScheme } from "./colours.js";
 import { circleRadius, collection, colourEvents, mapStyle, point, recolour, sizeEvents, sizeFactor } from "./layers.js";
+import { lightenWhileMoving } from "./moving.js";
 import { frameOf, placesOf } from "./outline.js";
 import { pick, reachOf } from "./picking.js";
 import { showPlates } from "./plates.js";
@@ -68,6 +69,7 @@ export class DrawnMap {
   #begin() {
     const { map } = this;
     this.base = new BaseMap(map, () => this.colours, this.options.onFailure);
+    lightenWhileMoving(map, () => ["plates", ...this.base.lines]);
     sizeEvents(map, this.frame.clientWidth);
     map.on("resize", () => sizeEvents(map, this.frame.clientWidth));
     map.on("moveend", ({ originalEvent }) => this.options.onMove(Boolean(originalEvent)));
@@ -143,6 +145,7 @@ export class DrawnMap {
   /** Frames an area and shows all of it; null frames none. */
   showArea(box) {
     this.#fill("area", box ? [frameOf(box)] : []);
+    this.map.setLayoutProperty("area", "visibility", box ? "visible" : "none"); // an empty layer costs a frame time, too
     if (box) {
       this.map.fitBounds(placesOf(box), { padding: EDGE_PX, maxZoom: CLOSEST - 2 });
     }

@@ -28,6 +28,7 @@ export function mapStyle(projection, colours) {
   const source = (others = {}) => ({ type: "geojson", data: NOTHING, ...others });
   return {
     version: 8,
+    transition: { duration: 0 },
     projection: { type: projection },
     sources: {
       names: source({ maxzoom: 6 }),
@@ -55,7 +56,7 @@ export function mapStyle(projection, colours) {
         },
         filter: [">=", ["get", "size"], ["step", ["zoom"], 12, 2, 5, 3, 2, 4, 0.7, 5, 0]],
       },
-      { id: "area", type: "line", source: "area", layout: { "line-join": "miter" } },
+      { id: "area", type: "line", source: "area", layout: { "line-join": "miter", visibility: "none" } },
       { id: "clusters", type: "circle", source: "clusters", paint: { "circle-radius": ["get", "r"] } },
       { id: "events", type: "circle", source: "events" },
       {
