@@ -182,6 +182,21 @@ async def test_a_click_on_a_number_leads_to_its_events(visit: Visit, crowded: st
     assert after["lat"] == pytest.approx(lat, abs=1)
 
 
+async def test_few_events_are_drawn_one_by_one_across_the_dateline(visit: Visit, crowded: str) -> None:
+    page = visit.page
+    filters = asked(page)
+    await counted(page, crowded)
+
+    await moved(page, 180, -20, 4)
+
+    await expect(page.locator("#map")).to_have_attribute("data-counted", "0")
+    islands = {event["eventId"] for event in crowd() if event["eventId"].startswith("island")}
+    assert islands <= set(await on_map(page))
+    assert filters[-1]["box"]["minLon"] > 0 > filters[-1]["box"]["maxLon"]
+    assert not await clusters(page)
+    assert visit.complaints == []
+
+
 async def test_what_cannot_be_counted_is_said(visit: Visit, crowded: str) -> None:
     page = visit.page
     counts = {

@@ -77,5 +77,17 @@ export const lies = ({ lat, lon }, box) => holds(box, { minLat: lat, maxLat: lat
 
 export const widthOf = ({ minLon, maxLon }) => (maxLon < minLon ? maxLon - minLon + 360 : maxLon - minLon);
 
+/** The bounds of a view as an area to search: within the world, and its west and east within a turn. */
+export function areaOf({ south, north, west, east }) {
+  const rounded = (value) => Math.round(value * 100) / 100;
+  const isWorld = east - west >= 360;
+  return {
+    south: rounded(Math.max(-90, south)),
+    north: rounded(Math.min(90, north)),
+    west: isWorld ? -180 : rounded(wrapped(west)),
+    east: isWorld ? 180 : rounded(wrapped(east)),
+  };
+}
+
 /** A longitude from -180 on, below 180. */
 const wrapped = (lon) => ((((lon + 180) % 360) + 360) % 360) - 180;

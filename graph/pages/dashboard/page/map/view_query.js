@@ -88,7 +88,7 @@ async function allEvents(filter, first, signal) {
   let after = null;
   let more = true;
   while (more) {
-    const { events } = await ask(EVENTS, { filter, first, after }, signal);
+    const { events } = await ask(EVENTS, { filter, orderBy: "MAGNITUDE_DESC", first, after }, signal);
     found.push(...events.nodes);
     after = events.pageInfo.endCursor;
     more = events.pageInfo.hasNextPage;

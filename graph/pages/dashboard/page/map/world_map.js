@@ -4,19 +4,17 @@
 
 import { element } from "../html.js";
 import { caption } from "./caption.js";
-import { controls } from "./controls.js";
 import { credits } from "./credits.js";
 import { DrawnMap } from "./drawn_map.js";
+import { furnish } from "./furniture.js";
 import { drawLegends } from "./legends.js";
 import { mapLibre, whenShown } from "./loading.js";
-import { remember, remembered } from "./remembered.js";
-import { scaleBar } from "./scale_bar.js";
+import { remembered } from "./remembered.js";
 import { StaticWorld } from "./static_world.js";
 import { areaDegrees, boxOfAreas, lies } from "./view_box.js";
 import { ViewWatch } from "./view_watch.js";
 
 const MOST_OVER_CELLS = 200; // events of a view, the largest, that are drawn over the numbers of the others
-const HINT = "Arrow keys move the map, plus and minus zoom.";
 
 /**
  * @param {HTMLElement} figure  with a heading, `.map-frame`, `.legends`, `.sightings-legend` and a caption
@@ -41,8 +39,7 @@ export function worldMap(figure, { onSelect, onSelectSighting, onArea, onProblem
   let units = "km";
   let drawn = null; // the map, once it is there
   let still = null; // the picture in its place
-  let buttons = null;
-  let scale = null;
+  let furniture = null; // what stands on it
   let view = null;
   const problems = new Map(); // part → texts
 
@@ -98,13 +95,6 @@ export function worldMap(figure, { onSelect, onSelectSighting, onArea, onProblem
     drawn?.showSightings(reported.sightings, reported.now);
   }
 
-  function drawScale() {
-    if (drawn) {
-      const { lat } = drawn.map.getCenter();
-      scale.show(lat, drawn.map.getZoom(), units);
-    }
-  }
-
   async function begin() {
     try {
       const maplibregl = await mapLibre();
@@ -116,41 +106,19 @@ export function worldMap(figure, { onSelect, onSelectSighting, onArea, onProblem
         onFailure: () => tell("land", ["The map's land could not be loaded."]),
       });
       await begun.ready;
-      furnish(begun);
+      fill(begun);
     } catch (error) {
       stand(error);
     }
   }
 
-  /** Puts on the map what there is to show, and its buttons. */
-  function furnish(begun) {
+  /** Puts on the map what there is to show. */
+  function fill(begun) {
     drawn = begun;
     figure.map = begun.map; // for tests, and for those who look into the page
     view = new ViewWatch(() => drawn.view(), take, (texts) => tell("view", texts));
-    const hasPlates = remembered("plates") !== "hidden";
-    buttons = controls(
-      frame,
-      {
-        zoomIn: () => drawn.map.zoomIn(),
-        zoomOut: () => drawn.map.zoomOut(),
-        showWorld: () => drawn.showWorld(),
-        searchArea: () => onArea(areaOf(drawn.view().bounds)),
-        setGlobe(isGlobe) {
-          remember("projection", isGlobe ? "globe" : "flat");
-          drawn.project(isGlobe ? "globe" : "mercator");
-        },
-        setPlates(isShown) {
-          remember("plates", isShown ? "shown" : "hidden");
-          drawPlates(isShown);
-        },
-      },
-      { isGlobe: drawn.projection === "globe", hasPlates },
-    );
-    scale = scaleBar(frame);
-    drawn.map.on("move", drawScale);
-    drawScale();
-    nameCanvas();
-    drawPlates(hasPlates);
+    const captionId = figure.querySelector("figcaption").id;
+    furniture = furnish(drawn, frame, { captionId, units, onArea, onPlates: drawPlates });
     drawSightings();
     drawn.showArea(area);
     drawn.select(selected);
@@ -170,16 +138,6 @@ export function worldMap(figure, { onSelect, onSelectSighting, onArea, onProblem
     }
   }
 
-  function nameCanvas() {
-    const hint = element("p", HINT, "hint");
-    hint.id = "map-hint";
-    frame.append(hint);
-    const painted = drawn.map.getCanvas();
-    painted.role = "application"; // so that a screen reader leaves it the arrow keys
-    painted.setAttribute("aria-roledescription", "map");
-    painted.setAttribute("aria-describedby", `${figure.querySelector("figcaption").id} ${hint.id}`);
-  }
-
   /** Without MapLibre, the figure says so, and shows a picture. */
   function stand(error) {
     canvas.remove();
@@ -196,7 +154,7 @@ export function worldMap(figure, { onSelect, onSelectSighting, onArea, onProblem
   function moved(isByPerson) {
     view.rest();
     if (isByPerson) {
-      buttons.offerSearch(true);
+      furniture.offerSearch(true);
     }
     if (answer?.cells) {
       draw();
@@ -266,23 +224,10 @@ export function worldMap(figure, { onSelect, onSelectSighting, onArea, onProblem
     /** @param {"km" | "mi"} chosen */
     setUnits(chosen) {
       units = chosen;
-      drawScale();
+      furniture?.setUnits(chosen);
     },
   };
 }
 
 const largestOf = (events, most = MOST_OVER_CELLS) =>
   [...events].sort((one, other) => other.mag - one.mag).slice(0, most);
-
-/** The bounds of a view as an area to search: within the world, and its west and east within a turn. */
-function areaOf({ south, north, west, east }) {
-  const wrapped = (lon) => ((((lon + 180) % 360) + 360) % 360) - 180;
-  const rounded = (value) => Math.round(value * 100) / 100;
-  const isWorld = east - west >= 360;
-  return {
-    south: rounded(Math.max(-90, south)),
-    north: rounded(Math.min(90, north)),
-    west: isWorld ? -180 : rounded(wrapped(west)),
-    east: isWorld ? 180 : rounded(wrapped(east)),
-  };
-}
