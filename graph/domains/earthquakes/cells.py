@@ -14,7 +14,7 @@ from math import ceil, floor
 LON_DEGREES = 2  # of a cell; of latitude it is one degree. So a day has at most 32,400 counts, which fit an item
 ROWS, COLUMNS = 180, 360 // LON_DEGREES
 COARSE_DEGREES = 10
-_COARSE_COLUMNS = 360 // COARSE_DEGREES
+COARSE_COLUMNS = 360 // COARSE_DEGREES
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def cell_of(lat: float, lon: float) -> int:
 def coarse_of(cell: int) -> int:
     """The number of the coarse cell that a cell lies in: ten degrees by ten, 36 along a parallel."""
     row, column = divmod(cell, COLUMNS)
-    return row // COARSE_DEGREES * _COARSE_COLUMNS + column * LON_DEGREES // COARSE_DEGREES
+    return row // COARSE_DEGREES * COARSE_COLUMNS + column * LON_DEGREES // COARSE_DEGREES
 
 
 def row_of(lat: float) -> int:

@@ -58,6 +58,19 @@ class Facets:
             first = bisect_left(cells, run.start)
             yield self._of_cells[begins[first] : begins[bisect_left(cells, run.stop, first)]]
 
+    @property
+    def size(self) -> int:
+        """The number of entries of all cells."""
+        return len(self._of_cells)
+
+    def cells(self, places: range) -> Iterator[tuple[int, int]]:
+        """Each cell, and the number of its events on some days."""
+        first, stop = places.start << COUNT_BITS, places.stop << COUNT_BITS
+        for cell, begin, end in zip(self._cells, self._begins, self._begins[1:], strict=False):
+            start = bisect_left(self._of_cells, first, begin, end)
+            entries = self._of_cells[start : bisect_left(self._of_cells, stop, start, end)]
+            yield cell, sum(entry & COUNT_MASK for entry in entries)
+
 
 _NONE: "array[int]" = array("I")
 

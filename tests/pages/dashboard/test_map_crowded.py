@@ -90,6 +90,14 @@ def crowded(tmp_path_factory: pytest.TempPathFactory, crowded_file: Path) -> Ite
         yield url
 
 
+@pytest.fixture
+def crowded_beyond_reading(tmp_path: Path, crowded_file: Path) -> Iterator[str]:
+    """Where the crowd is shown by a service that reads fewer events for statistics."""
+    shutil.copy(crowded_file, tmp_path / "crowd.db")
+    with serving(app_on(tmp_path / "crowd.db", max_statistics_events=1000)) as url:
+        yield url
+
+
 def asked(page: Page) -> list[dict[str, Any]]:
     """The filters by which the page asks what a view holds, from now on."""
     found: list[dict[str, Any]] = []
@@ -139,6 +147,19 @@ async def test_the_numbers_of_areas_are_those_of_the_service(visit: Visit, crowd
     assert 2000 < near < SWARM
     await expect(page.locator("#map")).to_have_attribute("data-counted", str(near))
     assert sum(await clusters(page)) == near
+    assert visit.complaints == []
+
+
+async def test_more_events_than_the_service_reads_are_counted_by_wide_cells(
+    crowded_beyond_reading: str, visit: Visit
+) -> None:
+    page = visit.page
+    await counted(page, crowded_beyond_reading)
+
+    assert sum(await clusters(page)) == SWARM + ISLANDS
+    assert SWARM - 1 in await clusters(page)
+    greatest = f"{MAP}.getSource('clusters').serialize().data.features.map(({{ properties }}) => properties.greatest)"
+    assert set(await page.evaluate(greatest)) == {None}
     assert visit.complaints == []
 
 

@@ -14,6 +14,7 @@ from graph.api.selected import needs, selected_attributes
 from graph.api.sizes import Cost, ListSize
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.cells import COARSE_DEGREES
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
 from graph.domains.earthquakes.schema.b_values import BPositive, Confidence, GutenbergRichter
 from graph.domains.earthquakes.schema.events import Event
@@ -245,7 +246,9 @@ class CatalogueStatistics:
         return await selected.inter_event_times(QUANTILES if quantiles is None else quantiles)
 
     @strawberry.field(
-        description="The number of events in the cells of a grid, for maps.",
+        description="The number of events in the cells of a grid, for maps. If they are too many to be read, "
+        f"summaries count those of a time range, in cells of {COARSE_DEGREES} degrees or a multiple of that. Events at "
+        "exactly 180° east belong to their easternmost cells.",
         graphql_type=Grid,
         directives=[OF_EVENTS],
         metadata=needs("mag", "lat", "lon"),

@@ -82,7 +82,9 @@ class GridCell:
     count: int = strawberry.field(
         description="Events of this cell, southern and western edge included.", directives=[CELL_VALUE]
     )
-    greatest: float = strawberry.field(description="The greatest magnitude.", directives=[CELL_VALUE])
+    greatest: float | None = strawberry.field(
+        description="The greatest magnitude; null where the cells are counted from summaries.", directives=[CELL_VALUE]
+    )
 
 
 @strawberry.type(description="The number of events in the cells of a grid that begins at 90° south and 180° west.")

@@ -1,12 +1,13 @@
 """Where events are: their depths, and their number in the cells of a grid. No I/O."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import ceil, floor, inf, isnan
 
 from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.cells import COARSE_COLUMNS, COARSE_DEGREES
 
 MOST_DEPTH_BINS = 1_000
 MOST_CELLS = 10_000
@@ -37,7 +38,7 @@ class GridCell:
     lat: float  # degrees north, the southern edge, which belongs to it
     lon: float  # degrees east, the western edge, which belongs to it
     count: int
-    greatest: float  # the greatest magnitude
+    greatest: float | None  # the greatest magnitude; None if it is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +136,24 @@ class GridCounts:
             for (row, column), (count, greatest) in sorted(self._cells.items())
         ]
         return Grid(self._degrees, tuple(cells))
+
+
+def grid_of_coarse_cells(degrees: int, counts: Mapping[int, int]) -> Grid:
+    """A grid of cells that consist of coarse cells, in which the greatest magnitudes are not known.
+
+    Args:
+        degrees: the height and width of a cell, a multiple of `COARSE_DEGREES`.
+        counts: coarse cell → the number of its events.
+    """
+    size = degrees // COARSE_DEGREES
+    cells: Counter[tuple[int, int]] = Counter()
+    for coarse, count in counts.items():
+        row, column = divmod(coarse, COARSE_COLUMNS)
+        cells[row // size, column // size] += count
+    return Grid(
+        degrees,
+        tuple(
+            GridCell(row * degrees - 90, column * degrees - 180, count, greatest=None)
+            for (row, column), count in sorted(cells.items())
+        ),
+    )

@@ -6,11 +6,14 @@ does, so those of a whole year are kept.
 """
 
 from collections import Counter
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from cachetools import FIFOCache
 
 from graph.core.spans import TimeSpan, YearPart
 from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.cells import cell_of, coarse_of
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.domains.earthquakes.selection import Selection
@@ -32,6 +35,19 @@ OTHER_TYPE = AnyOf((Compare("type", "<", EARTHQUAKE), Compare("type", ">", EARTH
 DayCounts = Counter[tuple[str, Bin]]
 """Day bucket and bin → a number of events."""
 
+K = TypeVar("K")
+
+
+class CountedBy(NamedTuple, Generic[K]):
+    """What events are counted by."""
+
+    attributes: frozenset[str]
+    key: Callable[[Item], K]
+
+
+DAY_AND_BIN = CountedBy(frozenset({"mag"}), lambda item: (item["dayBucket"], bin_of(item["mag"])))
+COARSE_CELL = CountedBy(frozenset({"lat", "lon"}), lambda item: coarse_of(cell_of(item["lat"], item["lon"])))
+
 
 class OtherTypes:
     """Counts the events that are no earthquakes."""
@@ -39,7 +55,7 @@ class OtherTypes:
     def __init__(self, database: Database, summaries: Summaries) -> None:
         self._database = database
         self._summaries = summaries
-        self._years: FIFOCache[str, tuple[Item, DayCounts]] = FIFOCache(CACHED_YEARS)
+        self._years: FIFOCache[tuple[str, CountedBy[Any]], tuple[Item, Counter[Any]]] = FIFOCache(2 * CACHED_YEARS)
 
     async def counts(self, selection: Selection) -> DayCounts:
         """The events of other types, in the time range and the magnitudes of a selection.
@@ -51,30 +67,44 @@ class OtherTypes:
         for part in TimeSpan.of(*selection.span).years(await self._summaries.years()):
             if not most_others(part.value) or not part.value.may_match(selection.magnitudes):
                 continue
-            if part.is_whole and (selection.magnitudes.everything or self._known(part) is not None):
-                of_year = await self._year(part)
+            if part.is_whole and (selection.magnitudes.everything or self._known(part, DAY_AND_BIN) is not None):
+                of_year = await self._year(part, DAY_AND_BIN)
                 counts.update({at: count for at, count in of_year.items() if _lies_in(at[1], selection.magnitudes)})
             else:
-                counts.update(await self._read(part, selection))
+                counts.update(await self._read(part, selection, DAY_AND_BIN))
             await give_way()
         return counts
 
-    def _known(self, part: YearPart[Summary]) -> DayCounts | None:
-        """What is kept of a year, if the year is unchanged."""
-        version, counts = self._years.get(part.year, (None, None))
-        return counts if version == part.value.item else None
+    async def coarse_cells(self, selection: Selection) -> Counter[int]:
+        """Coarse cell → the events of other types.
 
-    async def _year(self, part: YearPart[Summary]) -> DayCounts:
-        """The counts of a whole year and all magnitudes."""
-        if (known := self._known(part)) is not None:
-            return known
-        counts = await self._read(part, Selection())
-        # An index may lag behind the summary: counts are kept only if they are what the summary says.
-        if counts.total() == most_others(part.value):
-            self._years[part.year] = part.value.item, counts
+        Args:
+            selection: by time alone.
+        """
+        counts: Counter[int] = Counter()
+        for part in TimeSpan.of(*selection.span).years(await self._summaries.years()):
+            if most_others(part.value):
+                year = self._year(part, COARSE_CELL) if part.is_whole else self._read(part, selection, COARSE_CELL)
+                counts.update(await year)
+                await give_way()
         return counts
 
-    async def _read(self, part: YearPart[Summary], selection: Selection) -> DayCounts:
+    def _known(self, part: YearPart[Summary], by: CountedBy[K]) -> Counter[K] | None:
+        """What is kept of a year, if the year is unchanged."""
+        version, counts = self._years.get((part.year, by), (None, None))
+        return counts if version == part.value.item else None
+
+    async def _year(self, part: YearPart[Summary], by: CountedBy[K]) -> Counter[K]:
+        """The counts of a whole year and all magnitudes."""
+        if (known := self._known(part, by)) is not None:
+            return known
+        counts = await self._read(part, Selection(), by)
+        # An index may lag behind the summary: counts are kept only if they are what the summary says.
+        if counts.total() == most_others(part.value):
+            self._years[part.year, by] = part.value.item, counts
+        return counts
+
+    async def _read(self, part: YearPart[Summary], selection: Selection, by: CountedBy[K]) -> Counter[K]:
         """The counts of a part of a year, from the events."""
         promises: list[Promise] = []
         year = await self._summaries.days(part.year, part.value)
@@ -88,11 +118,11 @@ class OtherTypes:
             index=TIME_ORDERED,
             between=selection.span,
             where=all_of(selection.condition, OTHER_TYPE),
-            attributes=frozenset({"mag", "type"}),
+            attributes=by.attributes | {"type"},
         )
-        counts: DayCounts = Counter()
+        counts: Counter[K] = Counter()
         async for items in items_of(self._database, query, promises):
-            counts.update((item["dayBucket"], bin_of(item["mag"])) for item in items if not is_earthquake(item["type"]))
+            counts.update(by.key(item) for item in items if not is_earthquake(item["type"]))
         return counts
 
 

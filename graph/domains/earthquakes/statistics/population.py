@@ -17,6 +17,8 @@ from graph.core.days import DAY_MS, day_bucket, day_span
 from graph.core.errors import QueryTooComplex
 from graph.core.spans import TimeSpan
 from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.cells import cell_of, coarse_of
+from graph.domains.earthquakes.coarse_cells import coarse_cells
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.domains.earthquakes.selection import Selection
@@ -51,14 +53,16 @@ class TooMany:
     is_testing: bool = False
 
     @property
+    def limit(self) -> str:
+        """What was exceeded."""
+        if self.is_testing:
+            return f"A filter is tested on at most {self.most:,} events"
+        return f"It takes the events themselves, of which at most {self.most:,} are read"
+
+    @property
     def reason(self) -> str:
         """What to do."""
-        limit = (
-            f"A filter is tested on at most {self.most:,} events"
-            if self.is_testing
-            else f"It takes the events themselves, of which at most {self.most:,} are read"
-        )
-        return f"{limit}: narrow the time range, the magnitudes or the area."
+        return f"{self.limit}: narrow the time range, the magnitudes or the area."
 
 
 class Population:
@@ -177,6 +181,21 @@ class Population:
             raise QueryTooComplex(events.reason)
         return events
 
+    @property
+    def has_coarse_cells(self) -> bool:
+        """Whether the summaries count it by coarse cells: by time alone."""
+        return self.is_summarised and self.selection.magnitudes.everything
+
+    async def coarse_cells(self) -> Counter[int] | None:
+        """Coarse cell → the number of its events; None if the facets do not count all of them."""
+        counts = await coarse_cells(self._summaries, self.span)
+        if counts is None:
+            return None
+        async for items in self._items(await self._promises_of_cut_days(), None, frozenset({"lat", "lon"})):
+            counts.update(coarse_of(cell_of(item["lat"], item["lon"])) for item in items)
+        counts.subtract(await self._other_types.coarse_cells(self.selection))
+        return +counts
+
     async def sample(self) -> Events:
         """Some events that show the networks: all if there are few, or those of days that are spread evenly."""
         if not self.is_summarised or await self.total() <= min(SAMPLE, self.most_events):
@@ -256,10 +275,13 @@ class Population:
 
     async def _read_cut_days(self) -> DayCounts:
         counts: DayCounts = Counter()
-        promises = [await self.promise(day, self.selection.magnitudes) for day in self.span.cut]
+        promises = await self._promises_of_cut_days()
         async for items in self._items(promises, self.selection.condition, frozenset({"mag"})):
             counts.update((item["dayBucket"], bin_of(item["mag"])) for item in items)
         return counts
+
+    async def _promises_of_cut_days(self) -> list[Promise]:
+        return [await self.promise(day, self.selection.magnitudes) for day in self.span.cut]
 
     async def _outermost_days(self) -> tuple[str | None, str | None]:
         """The first and the last day with events."""

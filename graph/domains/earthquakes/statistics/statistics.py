@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 
 from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.cells import COARSE_DEGREES
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, bin_of
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.statistics import assessment
@@ -18,7 +19,7 @@ from graph.domains.earthquakes.statistics.gutenberg_richter import (
     completeness,
     gutenberg_richter,
 )
-from graph.domains.earthquakes.statistics.in_space import DepthCounts, Depths, Grid, GridCounts
+from graph.domains.earthquakes.statistics.in_space import DepthCounts, Depths, Grid, GridCounts, grid_of_coarse_cells
 from graph.domains.earthquakes.statistics.inter_event_times import InterEventTimes, inter_event_times
 from graph.domains.earthquakes.statistics.largest import largest_of
 from graph.domains.earthquakes.statistics.moment import SeismicMoment, seismic_moment
@@ -189,7 +190,7 @@ class Statistics:
         return inter_event_times(events.times, quantiles)
 
     async def grid(self, degrees_per_cell: float) -> Grid:
-        """The number of events in each cell of a grid.
+        """The number of events in each cell of a grid; of too many events, by cells that the summaries count.
 
         Raises:
             BadUserInput: The size of a cell is not possible, or there are too many cells.
@@ -197,10 +198,19 @@ class Statistics:
         counts = GridCounts(degrees_per_cell)
         events = await self.population.events()
         if isinstance(events, TooMany):
-            return Grid(degrees_per_cell, reason=events.reason)
+            return await self._coarse_grid(degrees_per_cell, events)
         async for part in _parts(events):
             counts.add(zip(events.lats[part], events.lons[part], events.magnitudes[part], strict=True))
         return counts.grid()
+
+    async def _coarse_grid(self, degrees: float, too_many: TooMany) -> Grid:
+        if not self.population.has_coarse_cells:
+            return Grid(degrees, reason=too_many.reason)
+        if degrees % COARSE_DEGREES:
+            advice = f"narrow the time range or the area, or take cells of {COARSE_DEGREES} degrees"
+            return Grid(degrees, reason=f"{too_many.limit}: {advice}.")
+        counts = await self.population.coarse_cells()
+        return Grid(degrees, reason=too_many.reason) if counts is None else grid_of_coarse_cells(int(degrees), counts)
 
 
 class Relation:

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter, defaultdict
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -284,6 +285,37 @@ async def test_too_many_events_leave_parts_out_with_a_reason(engine: str) -> Non
         few = catalogue_of(database, most_statistics_events=5)
         with pytest.raises(QueryTooComplex, match="A filter is tested on at most 50 events: narrow the time range"):
             await few.statistics(Selection(place="here"))
+
+
+@A_FEW
+@given(events=catalogues, spans=summarised_selections, degrees=st.sampled_from([10, 20, 30, 40, 90]))
+async def test_cells_of_too_many_events_are_counted_from_summaries(
+    engine: str, events: list[Event], spans: Selection, degrees: int
+) -> None:
+    selection = Selection(spans.start_ms, spans.end_ms)
+    events = [event for event in events if event.lon != 180]  # which the cells of summaries have farther east
+    async with stored(engine, events) as database:
+        read = await (await catalogue_of(database).statistics(selection)).grid(degrees)
+        for _ in range(2):  # the second time, with what is kept of whole years
+            statistics = await catalogue_of(database, most_statistics_events=0).statistics(selection)
+            counted = await statistics.grid(degrees)
+
+            assert [replace(cell, greatest=None) for cell in read.cells] == list(counted.cells)
+            assert counted.reason is None
+
+
+async def test_cells_of_too_many_events_need_a_time_range_alone_and_facets(engine: str) -> None:
+    async with stored(engine, events_at(*range(NOON, NOON + 60), mag=3.0)) as database:
+        catalogue = catalogue_of(database, most_statistics_events=50)
+        everything = await catalogue.statistics(Selection())
+        assert [cell.count for cell in (await everything.grid(30)).cells] == [60]
+        assert "or take cells of 10 degrees." in str((await everything.grid(15)).reason)
+        strong = await catalogue.statistics(Selection(magnitudes=MagnitudeRange(2.0, None)))
+        assert "narrow the time range, the magnitudes or the area." in str((await strong.grid(30)).reason)
+
+        assert await database.update(Update(year_key("2023"), add={"revision": 1}))
+        stale = await catalogue_of(database, most_statistics_events=50).statistics(Selection())
+        assert "narrow the time range, the magnitudes or the area." in str((await stale.grid(30)).reason)
 
 
 async def test_a_time_range_is_as_long_as_its_bounds_or_its_events(engine: str) -> None:

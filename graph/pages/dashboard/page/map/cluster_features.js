@@ -22,7 +22,7 @@ export function clusterFeatures(cells, cellDegrees, areaDegrees) {
       lat: area.lat + count * Math.min(90, lat + cellDegrees / 2),
       lon: area.lon + count * (lon + cellDegrees / 2),
       count: area.count + count,
-      greatest: Math.max(area.greatest, greatest),
+      greatest: greatest === null ? null : Math.max(area.greatest, greatest),
     });
   }
   const most = Math.max(1, ...[...areas.values()].map(({ count }) => count));

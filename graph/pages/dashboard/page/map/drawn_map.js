@@ -11,7 +11,6 @@ import { showPlates } from "./plates.js";
 import { sightingMarkers } from "./sighting_rings.js";
 import { clusterLines, eventLines, tip } from "./tip.js";
 import { radius } from "../scales.js";
-import { cellDegrees } from "./view_box.js";
 
 const RING_MS = 6000; // for how long an arrival is ringed
 const CENTRE = [160, 12]; // the Pacific and its ring of earthquakes as a whole
@@ -99,10 +98,10 @@ export class DrawnMap {
     this.#mark();
   }
 
-  /** Draws the numbers of events by areas of so many degrees. */
-  showCells(cells, degrees, noun) {
+  /** Draws the numbers of events by areas. */
+  showCells(cells, cellDegrees, areaDegrees, noun) {
     this.#noun = noun;
-    this.#fill("clusters", clusterFeatures(cells, cellDegrees(degrees), degrees));
+    this.#fill("clusters", clusterFeatures(cells, cellDegrees, areaDegrees));
   }
 
   showPlates(isShown) {

@@ -33,5 +33,5 @@ export const eventLines = ({ mag, place, eventTsMs }) => [`M ${magnitude(mag)}`,
 /** What the tip says of the events of an area. */
 export const clusterLines = ({ count, greatest }, noun) => [
   counted(count, noun),
-  `the largest of magnitude ${magnitude(greatest)}`,
+  ...(greatest === null ? [] : [`the largest of magnitude ${magnitude(greatest)}`]),
 ];

@@ -1,6 +1,6 @@
 // The areas of views, as the graph's BoxInput: between latitudes and longitudes, the west of which may lie east of its east.
 
-const COARSEST = 22.5; // degrees of an area; the others are halves of halves of it, so that they lie in each other
+const COARSEST = 20; // degrees of an area; the others are halves of halves of it, so that they lie in each other
 const FINEST = 0.01; // degrees of a cell
 const AREA_PX = 64;
 const CELLS_ACROSS = 4; // of an area, by which it is known where in it its events are
@@ -16,11 +16,15 @@ export function areaDegrees(zoom) {
 export const cellDegrees = (ofAreas) => ofAreas / CELLS_ACROSS;
 
 /**
- * The whole areas that a view touches; null if they are all of the world.
+ * The whole areas that a view touches; null for all of the world, as for each view by the coarsest areas: most of the
+ * world is in it.
  *
  * @param {{west: number, south: number, east: number, north: number}} bounds  longitudes run on beyond ±180
  */
 export function boxOfAreas({ west, south, east, north }, degrees) {
+  if (degrees === COARSEST) {
+    return null;
+  }
   const down = (value, least) => Math.floor((value - least) / degrees) * degrees + least;
   const up = (value, least) => Math.ceil((value - least) / degrees) * degrees + least;
   const minLat = Math.max(-90, down(south, -90));

@@ -1,14 +1,16 @@
 // Asks the service what a view of the map holds: its events one by one where they are few, or their number by cells.
 //
-// The service counts by cells what it can read at once. Of more events, it is asked for one part of the time after the
-// other, and the counts are added.
+// The service counts by cells what it can read at once; of the whole world, any number of events by wide cells. Of more
+// events elsewhere, it is asked for one part of the time after the other, and the counts are added.
 
 import { EVENTS, VIEW } from "../documents.js";
 import { ask, Refused } from "../graph.js";
+import { cellDegrees } from "./view_box.js";
 
 const MOST_EVENTS = 2000; // that are drawn one by one
 const MOST_PARTS = 8; // of the time, each a query of its own
 const MOST_COUNTED = 200_000; // events in all parts, of which the service reads 30,000 at once
+const WIDE = 10; // degrees of a cell by which the service counts more than it reads
 const TOO_MUCH = "QUERY_TOO_COMPLEX";
 
 /**
@@ -18,35 +20,49 @@ const TOO_MUCH = "QUERY_TOO_COMPLEX";
  * @property {number} lat  its southern edge, degrees north
  * @property {number} lon  its western edge, degrees east
  * @property {number} count
- * @property {number} greatest  magnitude
+ * @property {?number} greatest  magnitude, where the service has read the events
  *
- * @typedef {{events: import("../documents.js").QuakeEvent[]} | {cells: Cell[], total: number, reason: ?string}} Answer
+ * @typedef {{events: import("../documents.js").QuakeEvent[]} | Counts} Answer
+ *
+ * @typedef {object} Counts
+ * @property {Cell[]} cells
+ * @property {number} degrees  of a cell
+ * @property {number} total
+ * @property {?string} reason  why there are no cells
  */
 
 /**
  * @param {object} filter  an EventFilter with a time
- * @param {number} degrees  of a cell
+ * @param {number} ofAreas  degrees of an area, whose cells are counted together
  * @param {number} pageSize
  * @param {AbortSignal} signal
  * @returns {Promise<Answer>}
  */
-export async function askView(filter, degrees, pageSize, signal) {
-  const parts = await counted(filter, degrees, signal);
+export async function askView(filter, ofAreas, pageSize, signal) {
+  const degrees = cellDegrees(ofAreas);
+  const whole = await askPart(filter, degrees, signal);
+  if (whole.reason && whole.isCounted && !filter.box && ofAreas % WIDE === 0) {
+    const { cells, total, reason } = await askPart(filter, WIDE, signal);
+    if (!reason) {
+      return { cells, degrees: WIDE, total, reason };
+    }
+  }
+  const parts = await divided(filter, whole, degrees, signal);
   const total = parts.reduce((sum, part) => sum + part.total, 0);
   if (total <= MOST_EVENTS && parts.every(({ isCounted }) => isCounted)) {
     return { events: await allEvents(filter, pageSize, signal) };
   }
   const reason = parts.find((part) => part.reason)?.reason ?? null;
-  return { cells: reason ? [] : added(parts.flatMap(({ cells }) => cells)), total, reason };
+  return { cells: reason ? [] : added(parts.flatMap(({ cells }) => cells)), degrees, total, reason };
 }
 
-/** The counts of a filter, in as many parts of its time as it takes. */
-async function counted(filter, degrees, signal) {
+/** The counts of a filter, in as many parts of its time as it takes, the first of which is the whole. */
+async function divided(filter, whole, degrees, signal) {
   const waiting = [filter];
   const parts = [];
   while (waiting.length) {
     const next = waiting.shift();
-    const part = await askPart(next, degrees, signal);
+    const part = next === filter ? whole : await askPart(next, degrees, signal);
     const mayHalve = part.reason && part.total <= MOST_COUNTED && parts.length + waiting.length + 2 <= MOST_PARTS;
     const halves = mayHalve ? halved(next) : null;
     if (halves) {
@@ -106,7 +122,7 @@ function added(cells) {
       lat,
       lon,
       count: before.count + count,
-      greatest: Math.max(before.greatest, greatest),
+      greatest: Math.max(before.greatest, greatest), // parts are counted in narrow cells, which have one
     });
   }
   return [...found.values()];

@@ -2,7 +2,7 @@
 // and only for what the last answer does not hold.
 
 import { wording } from "../graph.js";
-import { areaDegrees, boxOfAreas, cellDegrees, common, holds } from "./view_box.js";
+import { areaDegrees, boxOfAreas, common, holds } from "./view_box.js";
 import { askView } from "./view_query.js";
 
 const REST_MS = 250; // for which the map does not move
@@ -79,6 +79,6 @@ export class ViewWatch {
     if (box === undefined) {
       return { events: [] };
     }
-    return askView(box ? { ...others, box } : others, cellDegrees(degrees), this.pageSize, signal);
+    return askView(box ? { ...others, box } : others, degrees, this.pageSize, signal);
   }
 }

@@ -71,7 +71,7 @@ export function worldMap(figure, { onSelect, onSelectSighting, onArea, onProblem
     const events = drawn ? oneByOne() : [...shown.events.values()];
     const cells = answer?.cells ?? [];
     drawn?.showEvents(events, shown.colouring);
-    drawn?.showCells(cells, degrees, noun());
+    drawn?.showCells(cells, answer?.degrees, degrees, noun());
     const pictured = still?.showEvents(events, shown.colouring);
     figure.dataset.drawn = drawn ? events.length : (pictured ?? 0);
     figure.dataset.counted = cells.reduce((sum, { count }) => sum + count, 0);
