@@ -70,7 +70,7 @@ class EventPages:
             request,
             root=root_of(request),
             status=410 if event.is_deleted else 200,
-            head=_head(event, f"{request.base_url}{FOLDER}/{SOCIAL_CARD}"),
+            head=_head(event, str(request.base_url)),
             title=escape(event.title),
             description=escape(event.description),
             event_id=escape(event.event_id),
@@ -97,14 +97,14 @@ class EventPages:
         return error_page(request, status, text, links=self._links, headers=headers)
 
 
-def _head(event: EventSummary, image: str) -> str:
+def _head(event: EventSummary, base_url: str) -> str:
     """The description of an event: https://ogp.me and https://developer.x.com/en/docs/x-for-websites/cards."""
     properties = {
         "og:type": "article",
         "og:site_name": "Quakegraph",
         "og:title": event.title,
         "og:description": event.description,
-        "og:image": image,
+        "og:image": f"{base_url}{FOLDER}/{SOCIAL_CARD}",
         "og:image:width": "1200",
         "og:image:height": "630",
         "og:image:alt": "Quakegraph: rings around an epicentre",
@@ -112,7 +112,7 @@ def _head(event: EventSummary, image: str) -> str:
     names = {"description": event.description, "twitter:card": "summary_large_image"}
     return "\n".join(
         [
-            f'<link rel="canonical" href="{quote(event.event_id, safe="")}">',
+            f'<link rel="canonical" href="{escape(base_url)}events/{quote(event.event_id, safe="")}">',
             *(f'<meta name="{name}" content="{escape(text)}">' for name, text in names.items()),
             *(f'<meta property="{name}" content="{escape(text)}">' for name, text in properties.items()),
         ]

@@ -34,7 +34,7 @@ def test_the_head_describes_the_event(week: Service) -> None:
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     assert re.findall("<title>(.*?)</title>", answer.text) == ["M 5.5 earthquake, Java, Indonesia"]
     assert re.findall("<h1>(.*?)</h1>", answer.text) == ["M 5.5 earthquake, Java, Indonesia"]
-    assert f'<link rel="canonical" href="{JAVA}">' in answer.text
+    assert f'<link rel="canonical" href="{week.url}/events/{JAVA}">' in answer.text  # search engines want it absolute
     found = described(answer.text)
     assert found["description"] == found["og:description"] == DESCRIPTION
     assert found["og:title"] == "M 5.5 earthquake, Java, Indonesia"
@@ -108,7 +108,7 @@ def test_text_of_an_event_never_becomes_markup(service: Service) -> None:
     ]
     assert answer.text.count("&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;{packages}&lt;img") == 3
     assert 'data-event-id="a&quot;&gt;&lt;b&gt;{title}&#x27;&amp;/c"' in answer.text
-    assert '<link rel="canonical" href="a%22%3E%3Cb%3E%7Btitle%7D%27%26%2Fc">' in answer.text
+    assert f'<link rel="canonical" href="{service.url}/events/a%22%3E%3Cb%3E%7Btitle%7D%27%26%2Fc">' in answer.text
 
 
 @pytest.mark.parametrize(("path", "root"), [("/events/us%2F1", "../"), ("/events/us/1", "../../")])
