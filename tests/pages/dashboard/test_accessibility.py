@@ -8,18 +8,15 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
-from scripts.npm_package import NpmPackage
 from tests.browser import Visit
+from tests.pages.axe import violations
 from tests.pages.dashboard.conftest import Opener
-from tests.pages.dashboard.looking import becomes, settled
+from tests.pages.dashboard.looking import becomes, map_draws, settled
 from tests.pages.dashboard.reports import ANNA, RIDGECREST, People, address
+from tests.pages.dashboard.test_map import place_of
 from tests.store.samples import NOON, NOON_SECONDS, HeldClock
 
-AXE = NpmPackage(
-    "axe-core",
-    "4.10.3",
-    sha512="Xm7bpRXnDSX2YE2YFfBk2FnF0ep6tmG7xPh8iHee8MIcrgq762Nkce856dYtJYLkuIoYZvGfTs/PbZhideTcEg==",
-)
+PANAMA = (-82.6217, 5.6346)  # the strongest event of the week, °E and °N
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -46,11 +43,25 @@ async def test_axe_finds_nothing(visit: Visit, shared: str, scheme: str) -> None
     await page.locator("#list li a").first.click()
     await expect(page.get_by_role("dialog")).to_be_visible()
     await page.locator("#more-filters summary").press("Enter")
-    await page.evaluate((AXE.fetched() / "axe.min.js").read_text())
 
-    found = await page.evaluate("axe.run().then(({ violations }) => violations)")
+    assert await violations(page) == []
 
-    assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
+
+@pytest.mark.needs("npm")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing_on_the_map_with_a_tip_and_a_card(visit: Visit, shared: str, scheme: str) -> None:
+    page = visit.page
+    await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    await shown(page, shared)
+    await map_draws(page, 81)
+    await page.mouse.move(*await place_of(page, *PANAMA))
+    await expect(page.locator("#map .tip")).to_contain_text("266 km S of Burica, Panama")
+    assert await violations(page) == []
+
+    await page.mouse.click(*await place_of(page, *PANAMA))
+    await expect(page.get_by_role("dialog", name="Panama")).to_be_visible()
+
+    assert await violations(page) == []
 
 
 async def test_everything_has_its_role_and_name(visit: Visit, shared: str) -> None:
@@ -192,11 +203,8 @@ async def test_axe_finds_nothing_in_what_people_report(own_visit: Visit, opened:
     await reported(page, opened, scheme=scheme)
     await page.get_by_role("button", name="Report", exact=True).click()
     await expect(page.locator("#sighting-problems p")).to_have_count(1)
-    await page.evaluate((AXE.fetched() / "axe.min.js").read_text())
 
-    found = await page.evaluate("axe.run().then(({ violations }) => violations)")
-
-    assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
+    assert await violations(page) == []
 
 
 async def test_every_control_for_reports_has_a_name(own_visit: Visit, opened: Opener) -> None:

@@ -10,8 +10,8 @@ from playwright.async_api import Browser, Page, expect
 
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from tests.browser import Visit
+from tests.pages.axe import violations
 from tests.pages.dashboard.reports import ANNA, People, address
-from tests.pages.dashboard.test_accessibility import AXE
 from tests.service import Service, running
 from tests.settings import Settings
 
@@ -337,11 +337,8 @@ async def test_axe_finds_nothing(service: Service, visit: Visit, scheme: str) ->
     store(service, mag=5.0, updated=NOON + 1)
     store(service, eventId="us2", eventTsMs=NOON + 9)
     await opened_page(page, f"{service.url}/events/us1")
-    await page.evaluate((AXE.fetched() / "axe.min.js").read_text())
 
-    found = await page.evaluate("axe.run().then(({ violations }) => violations)")
-
-    assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
+    assert await violations(page) == []
 
 
 async def test_badges_have_enough_contrast_at_every_size(visit: Visit, week: Service) -> None:

@@ -8,6 +8,7 @@ from playwright.async_api import Page, expect
 from graph.access.callers import Scope
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from tests.browser import Visit
+from tests.pages.axe import violations
 from tests.pages.dashboard.conftest import Opener
 from tests.pages.dashboard.reports import TESTER, People, address
 
@@ -125,3 +126,22 @@ async def test_a_caller_who_may_only_read_is_told_when_the_watch_is_refused(visi
     await expect(dialog.get_by_role("status")).to_contain_text("scopes triggers:read and triggers:write")
     await expect(dialog.get_by_role("button", name="Watch")).to_be_enabled()
     assert watches(url) == []
+
+
+@pytest.mark.needs("npm")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_axe_finds_nothing(visit: Visit, opened: Opener, scheme: str) -> None:
+    url, _ = opened()
+    page = visit.page
+    await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    with_scopes = address(f"{url}/events/{JAVA}", *TRIGGERS, EVENTS_READ).replace("/#", "#")
+    await watching(page, with_scopes, CALIFORNIA)
+    dialog = page.get_by_role("dialog", name="Watch this area")
+    await expect(dialog.get_by_label("Name")).to_be_focused()
+    await expect(dialog).to_contain_text("mutation { createEndpoint(")
+    assert await violations(page) == []
+
+    await dialog.get_by_role("button", name="Watch").click()
+    await expect(dialog.get_by_role("status")).to_contain_text("is watched")
+
+    assert await violations(page) == []
