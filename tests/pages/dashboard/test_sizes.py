@@ -1,0 +1,93 @@
+"""The dashboard on screens of five sizes, light and dark, with a map that is drawn and with a picture in its place."""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser import Visit
+from tests.pages.dashboard.looking import STRONG, drawn_somehow, settled, with_filters
+
+pytestmark = pytest.mark.needs("chromium", "the web pages' packages")
+
+SIZES = {
+    "telephone": (390, 844),
+    "tablet": (768, 1024),
+    "turned tablet": (1024, 768),
+    "laptop": (1280, 800),
+    "large screen": (1920, 1080),
+}
+SCHEMES = ("light", "dark")
+LEAST_TARGET = 44  # px, for a finger
+LEAST_FRAME = 300  # px of the map, in either direction
+SMALL_TARGETS = """least => [...document.querySelectorAll(
+  "header :is(a, button), #filters :is(a, button, summary, select, input:not([type=checkbox])), " +
+  "#map :is(button, .choice label), #list :is(li > a, nav a, select)"
+)].filter((target) => target.checkVisibility()).flatMap((target) => {
+  const { width, height } = target.getBoundingClientRect();
+  return Math.min(width, height) < least ? [`${target.outerHTML.slice(0, 60)}: ${width} × ${height}`] : [];
+})"""
+
+
+async def opened(page: Page, url: str, size: str, scheme: str) -> None:
+    """Open the strong events of the week, and wait until they are shown."""
+    width, height = SIZES[size]
+    await page.set_viewport_size({"width": width, "height": height})
+    await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    await page.goto(f"{url}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+
+
+async def looked_over(visit: Visit, size: str) -> None:
+    """Check what is the same for all: it fits, it says what the map shows, and what it offers can be reached."""
+    page = visit.page
+    width, _ = SIZES[size]
+    assert await page.evaluate("document.documentElement.scrollWidth") <= width
+    frame = await page.locator("#map .map-frame").bounding_box()
+    assert frame
+    assert min(frame["width"], frame["height"]) >= LEAST_FRAME
+    assert frame["x"] >= 0
+    assert frame["x"] + frame["width"] <= width
+    await expect(page.locator("#map-caption")).to_contain_text(f"{STRONG} events; the largest of magnitude 5.9")
+    await expect(page.locator("#list li")).to_have_count(25)
+    for plot in ("magnitude-time", "event-rates", "depth-section", "magnitude-frequency"):
+        await expect(page.locator(f"#{plot} canvas").first).to_be_visible()
+        await expect(page.locator(f"#{plot}-caption")).not_to_be_empty()
+    await with_filters(page)
+    await expect(page.get_by_role("searchbox", name="Place")).to_be_in_viewport()
+    assert await page.evaluate("document.documentElement.scrollWidth") <= width
+    assert visit.complaints == []
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("size", SIZES)
+async def test_it_fits_with_a_picture_in_place_of_the_map(visit: Visit, shared: str, size: str, scheme: str) -> None:
+    await opened(visit.page, shared, size, scheme)
+    await expect(visit.page.locator("#map")).to_have_attribute("data-state", "still")
+    await expect(visit.page.locator("#map svg.still circle")).to_have_count(STRONG)
+    await expect(visit.page.locator("#map .still-notice")).to_have_text(
+        "The map cannot be drawn: this browser has no WebGL. This picture shows the largest events."
+    )
+
+    await looked_over(visit, size)
+
+
+@pytest.mark.parametrize(("size", "scheme"), [*((size, "light") for size in SIZES), ("telephone", "dark")])
+async def test_it_fits_with_a_drawn_map(webgl_visit: Visit, shared: str, size: str, scheme: str) -> None:
+    await opened(webgl_visit.page, shared, size, scheme)
+    await drawn_somehow(webgl_visit.page)
+    await expect(webgl_visit.page.locator("#map canvas")).to_be_visible()
+
+    await looked_over(webgl_visit, size)
+
+
+async def test_a_finger_finds_everything(visit: Visit, shared: str) -> None:
+    browser = visit.page.context.browser
+    assert browser
+    width, height = SIZES["telephone"]
+    page = await browser.new_page(viewport={"width": width, "height": height}, has_touch=True, is_mobile=True)
+    await page.goto(f"{shared}/?minMagnitude=4.5")
+    await settled(page, STRONG)
+    await drawn_somehow(page)
+    await with_filters(page)
+
+    assert await page.evaluate(SMALL_TARGETS, LEAST_TARGET) == []
+    await page.close()
