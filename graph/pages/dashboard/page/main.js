@@ -7,6 +7,7 @@ import { eventList } from "./event_list.js";
 import { exportLinks } from "./export_links.js";
 import * as filters from "./filters.js";
 import { takeToken, wording } from "./graph.js";
+import { newestWhenIdle } from "./idle.js";
 import { worldMap } from "./map/world_map.js";
 import { depthSection } from "./plots/depth_section.js";
 import { eventRates } from "./plots/event_rates.js";
@@ -33,6 +34,7 @@ const plots = [
   depthSection(byId("depth-section"), { onSelect: select }),
   magnitudeFrequency(byId("magnitude-frequency")),
 ];
+const drawPlots = plots.map((plot) => newestWhenIdle((shown) => plot.show(shown))); // each in a moment of its own
 const map = worldMap(byId("map"), {
   onSelect: select,
   onSelectSighting: (sightingId) => reports?.select(sightingId),
@@ -66,7 +68,7 @@ const views = {
     main.dataset.drawn = shown.events.length;
     main.shown = shown; // for the browser's console
     map.show(shown);
-    plots.forEach((plot) => plot.show(shown));
+    drawPlots.forEach((draw) => draw(shown));
     exports.replaceChildren(...exportLinks(shown.filter));
   },
   ring(eventId) {

@@ -1,8 +1,10 @@
 // Loads MapLibre GL for a map that comes into view, once the browser has nothing more urgent to do.
 
-import { script, styleSheet, workerUrl } from "../third_party.js";
+import { whenIdle } from "../idle.js";
+import { ownWorkerUrl, script, styleSheet, workerUrl } from "../third_party.js";
 
-const LONGEST_WAIT_MS = 2000; // for an idle moment
+export { whenIdle };
+
 const NEAR = "200px"; // of the window: a map so close is loaded
 
 /** Calls back when an element is in view or nearly so, in an idle moment. */
@@ -19,14 +21,9 @@ export function whenShown(element, callback) {
   observer.observe(element);
 }
 
-/** Calls back in an idle moment; a browser without such moments takes the next one. */
-export function whenIdle(callback) {
-  const wait = globalThis.requestIdleCallback ?? setTimeout;
-  wait(() => callback(), { timeout: LONGEST_WAIT_MS });
-}
-
 /** MapLibre, ready to make maps. */
 export async function mapLibre() {
+  await prepareWebGL();
   if (!document.createElement("canvas").getContext("webgl2")) {
     throw new Error("this browser has no WebGL");
   }
@@ -37,4 +34,19 @@ export async function mapLibre() {
   ]);
   globalThis.maplibregl.setWorkerUrl(worker);
   return globalThis.maplibregl;
+}
+
+/** Has the browser prepare WebGL beside the page, where it can; it works without. */
+function prepareWebGL() {
+  return new Promise((resolve) => {
+    if (!globalThis.OffscreenCanvas) {
+      resolve();
+      return;
+    }
+    const worker = new Worker(ownWorkerUrl(new URL("./webgl_worker.js", import.meta.url).href));
+    worker.onmessage = worker.onerror = () => {
+      worker.terminate();
+      resolve();
+    };
+  });
 }

@@ -35,7 +35,8 @@ export function eventCircles(figure, plot, { order, onSelect, onRange = null }) 
     const { drawn } = plot;
     const [xs, ys] = drawn.data;
     const [x, y] = [drawn.valToPos(xs[index], "x"), drawn.valToPos(ys[index], "y")];
-    return x >= 0 && x <= drawn.over.clientWidth ? { x, y } : null;
+    const width = drawn.bbox.width / devicePixelRatio; // to ask an element would lay out the page for each event
+    return x >= 0 && x <= width ? { x, y } : null;
   }
 
   /** The largest event within reach of a place, the nearest one of equals; −1 if there is none. */
