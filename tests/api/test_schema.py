@@ -174,7 +174,7 @@ type InterEventTimes {
 }
 type TimeQuantile { part: Float!  seconds: Float! }
 type Grid { degreesPerCell: Float!  cells: [GridCell!]!  reason: String }
-type GridCell { lat: Float!  lon: Float!  count: Int!  greatest: Float! }
+type GridCell { lat: Float!  lon: Float!  count: Int!  greatest: Float }
 scalar JSON @specifiedBy(url: "https://ecma-international.org/wp-content/uploads/ECMA-404_2nd_edition_december_2017.pdf")
 scalar EpochMillis
 scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time")
