@@ -46,7 +46,6 @@ WITHOUT_WEBGL = """
 HTMLCanvasElement.prototype.getContext = (getContext => function (kind, ...others) {
   return kind.startsWith("webgl") ? null : getContext.call(this, kind, ...others);
 })(HTMLCanvasElement.prototype.getContext);
-delete globalThis.OffscreenCanvas;
 """
 """The map is a picture then, which Chromium draws in a tenth of the time that it needs without a graphics card."""
 OF_THE_DRIVER = re.compile("GL Driver Message|performance warning: READ-usage buffer")  # in place of a graphics card's

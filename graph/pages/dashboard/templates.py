@@ -113,7 +113,7 @@ def _policy() -> dict[str, list[str]]:
         "style-src": ["'self'", *styles],
         "connect-src": ["'self'", *others],
         "img-src": ["'self'", "data:"],  # icons: the page's own, and those within MapLibre's style sheet
-        "worker-src": ["'self'", *(["blob:"] if from_cdn else [])],
+        "worker-src": ["blob:" if from_cdn else "'self'"],
         "require-trusted-types-for": ["'script'"],  # text can never become markup
         "trusted-types": ["third-party"],
     }

@@ -6,7 +6,7 @@ import { address } from "./graph.js";
 const FILES = JSON.parse(document.documentElement.dataset.packages);
 const IS_LOCAL = "packaged" in document.documentElement.dataset;
 
-/** The page's policy for Trusted Types: a script is one of the listed files, a blob of one, or a worker of the page's own. */
+/** The page's policy for Trusted Types: a script is one of the listed files, or a blob of one. */
 const trusted = globalThis.trustedTypes?.createPolicy("third-party", { createScriptURL: (url) => url }) ?? {
   createScriptURL: (url) => url,
 };
@@ -51,9 +51,6 @@ export function workerUrl(name) {
     return trusted.createScriptURL(url);
   });
 }
-
-/** The address of a worker among the page's own files. */
-export const ownWorkerUrl = (url) => trusted.createScriptURL(url);
 
 function added(element, name) {
   element.integrity = FILES[name].integrity;

@@ -1,7 +1,7 @@
 // Loads MapLibre GL for a map that comes into view, once the browser has nothing more urgent to do.
 
 import { whenIdle } from "../idle.js";
-import { ownWorkerUrl, script, styleSheet, workerUrl } from "../third_party.js";
+import { script, styleSheet, workerUrl } from "../third_party.js";
 
 export { whenIdle };
 
@@ -23,7 +23,6 @@ export function whenShown(element, callback) {
 
 /** MapLibre, ready to make maps. */
 export async function mapLibre() {
-  await prepareWebGL();
   if (!document.createElement("canvas").getContext("webgl2")) {
     throw new Error("this browser has no WebGL");
   }
@@ -34,19 +33,4 @@ export async function mapLibre() {
   ]);
   globalThis.maplibregl.setWorkerUrl(worker);
   return globalThis.maplibregl;
-}
-
-/** Has the browser prepare WebGL beside the page, where it can; it works without. */
-function prepareWebGL() {
-  return new Promise((resolve) => {
-    if (!globalThis.OffscreenCanvas) {
-      resolve();
-      return;
-    }
-    const worker = new Worker(ownWorkerUrl(new URL("./webgl_worker.js", import.meta.url).href));
-    worker.onmessage = worker.onerror = () => {
-      worker.terminate();
-      resolve();
-    };
-  });
 }
