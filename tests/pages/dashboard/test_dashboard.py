@@ -460,6 +460,12 @@ async def test_an_empty_catalogue_shows_how_to_fill_it(visit: Visit, opened: Ope
 
     await expect(visit.page.locator("#summary")).to_contain_text("quakegraph ingest --feed ALL_WEEK")
     await expect(visit.page.locator("#connection")).to_contain_text("Live")
+    await expect(visit.page.locator("#map")).to_have_attribute("data-state", "still")
+    await expect(visit.page.locator("#map-caption")).to_have_text("No event to show.")
+    await expect(visit.page.locator("#list .caption")).to_have_text("No events.")
+    await expect(visit.page.locator("#magnitude-frequency-caption")).to_contain_text("No Gutenberg–Richter relation")
+    for plot in ("magnitude-time", "event-rates", "depth-section", "magnitude-frequency"):
+        await expect(visit.page.locator(f"#{plot} canvas")).to_have_count(0)
     assert visit.complaints == []
 
 
