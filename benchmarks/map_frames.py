@@ -2,10 +2,10 @@
 
     python -m benchmarks.map_frames --events 50000
 
-starts `quakegraph serve` on a new store and opens the dashboard on all of its events, of which the map draws the largest
-over the numbers of the others by area. Then the map pans along the equator, zooms in and out, and pans as a globe. A
-frame counts when MapLibre has drawn it; the gaps are those between frames. Each movement is repeated, in turn with the
-others, since machines are noisy.
+starts `quakegraph serve` on a new store and opens the dashboard on all of its events, of which the map draws the
+largest over the numbers of the others by area. Then the map pans along the equator, zooms in, pans over California,
+and turns as a globe. A frame counts when MapLibre has drawn it; the gaps are those between frames. Each movement is
+repeated, in turn with the others, since machines are noisy.
 """
 
 import asyncio

@@ -1,10 +1,10 @@
 // Land, coasts, borders and names of countries, of Natural Earth: the closer a person looks, the more detailed. A level
 // is loaded when it is first needed, and the one before shows until then.
 
+import { whenIdle } from "../idle.js";
 import { json, script } from "../third_party.js";
 import { collection, point } from "./layers.js";
 import { labelPoint } from "./label_point.js";
-import { whenIdle } from "./loading.js";
 import { closed, coasts, polygonsOf, unwound } from "./unwound.js";
 
 const ABOVE = "plates"; // the layer over the land

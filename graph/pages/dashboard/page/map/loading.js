@@ -3,8 +3,6 @@
 import { whenIdle } from "../idle.js";
 import { script, styleSheet, workerUrl } from "../third_party.js";
 
-export { whenIdle };
-
 const NEAR = "200px"; // of the window: a map so close is loaded
 
 /** Calls back when an element is in view or nearly so, in an idle moment. */
