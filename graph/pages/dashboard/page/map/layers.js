@@ -28,7 +28,7 @@ export function mapStyle(projection, colours) {
   const source = (others = {}) => ({ type: "geojson", data: NOTHING, ...others });
   return {
     version: 8,
-    transition: { duration: 0 },
+    transition: { duration: 0 }, // what is left out of a moving map goes and comes at once
     projection: { type: projection },
     sources: {
       names: source({ maxzoom: 6 }),

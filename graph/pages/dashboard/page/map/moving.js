@@ -1,8 +1,8 @@
 // Keeps a map moving smoothly where it is drawn slowly, as without a graphics card: while it moves, it goes without the
 // lines of coasts, borders and plates, which take a third of a frame's time.
 
-const JUDGED = 8; // frames
-const SLOW_MS = (JUDGED * 1000) / 30; // at less than 30 frames a second
+const LONG_MS = 40; // a frame, at less than 25 a second
+const JUDGED = 8; // frames, most of which are long where a map is slow; one or two may be long for other reasons
 
 /**
  * @param {object} map  of MapLibre
@@ -10,30 +10,30 @@ const SLOW_MS = (JUDGED * 1000) / 30; // at less than 30 frames a second
  */
 export function lightenWhileMoving(map, lines) {
   let isSlow = false; // it stays so: the machine is the same
-  let begun = 0; // when the first of the judged frames was drawn, ms
-  let frames = 0; // of the movement, until they are judged
+  let judged = 0; // frames
+  let long = 0; // of them
 
   const show = (opacity) => lines().forEach((layer) => map.setPaintProperty(layer, "line-opacity", opacity));
 
-  map.on("movestart", () => {
-    frames = 0;
-    if (isSlow) {
-      show(0);
+  function judge(ms) {
+    judged += 1;
+    long += ms > LONG_MS;
+    if (!isSlow && judged === JUDGED) {
+      isSlow = long > JUDGED / 2;
+      [judged, long] = [0, 0];
+      if (isSlow && map.isMoving()) {
+        show(0);
+      }
     }
-  });
+  }
+
   map.on("render", () => {
-    if (isSlow || !map.isMoving()) {
-      return;
-    }
-    const now = document.timeline.currentTime; // of the frame
-    if (frames % JUDGED === 0) {
-      isSlow = frames > 0 && now - begun > SLOW_MS;
-      begun = now;
-    }
-    frames += 1;
-    if (isSlow) {
-      show(0);
+    if (!isSlow && map.isMoving()) {
+      // The next frame of the browser, since that of the map may wait for a hand that holds it.
+      const { currentTime } = document.timeline;
+      requestAnimationFrame(() => judge(document.timeline.currentTime - currentTime));
     }
   });
+  map.on("movestart", () => isSlow && show(0));
   map.on("moveend", () => isSlow && show(1));
 }
