@@ -26,6 +26,8 @@ async def coarse_cells(summaries: Summaries, span: TimeSpan) -> Counter[int] | N
     if len(facets) < len(whole):
         return None
     for item in facets.values():
+        await charge_rows(tested=len(item))
+        await give_way()
         for name, count in item.items():
             if name.startswith(COARSE_CELL):
                 counts[int(name[len(COARSE_CELL) :])] += count
