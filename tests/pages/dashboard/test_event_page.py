@@ -291,7 +291,7 @@ async def test_without_public_reading_its_script_asks_with_the_token(visit: Visi
         async with page.expect_download() as downloading:
             await page.get_by_role("link", name="CSV").click()
         download = await downloading.value
-        assert download.suggested_filename == "event.csv"
+        assert download.suggested_filename == "events.csv"
         assert download.url.startswith("blob:")
         await page.goto(f"{service.url}/events/us0nothing")
         await expect(page.get_by_role("alert")).to_contain_text("The catalogue has no event “us0nothing”.")
