@@ -27,7 +27,8 @@ async def visit(webgl_visit: Visit) -> Visit:
     return webgl_visit
 
 
-async def shown(page: Page, url: str) -> None:
+async def shown(page: Page, url: str, scheme: str = "light") -> None:
+    await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     await page.goto(f"{url}/?minMagnitude=4.5")
     await settled(page, 81)
     await expect(page.locator("#connection")).to_contain_text("Live")
@@ -38,8 +39,7 @@ async def shown(page: Page, url: str) -> None:
 async def test_axe_finds_nothing(visit: Visit, shared: str, scheme: str) -> None:
     """WCAG 2.2 at AA, as far as a program can tell, and axe's own best practices."""
     page = visit.page
-    await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    await shown(page, shared)
+    await shown(page, shared, scheme)
     await page.locator("#list li a").first.click()
     await expect(page.get_by_role("dialog")).to_be_visible()
     await page.locator("#more-filters summary").press("Enter")
@@ -51,8 +51,7 @@ async def test_axe_finds_nothing(visit: Visit, shared: str, scheme: str) -> None
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_on_the_map_with_a_tip_and_a_card(visit: Visit, shared: str, scheme: str) -> None:
     page = visit.page
-    await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    await shown(page, shared)
+    await shown(page, shared, scheme)
     await map_draws(page, 81)
     await page.mouse.move(*await place_of(page, *PANAMA))
     await expect(page.locator("#map .tip")).to_contain_text("266 km S of Burica, Panama")
@@ -146,8 +145,7 @@ async def test_the_drawings_follow_the_width(visit: Visit, shared: str) -> None:
 async def test_colours_stand_out(visit: Visit, shared: str, scheme: str) -> None:
     """Text by 4.5:1 and circles by 3:1, as WCAG 1.4.3 and 1.4.11 have it; and a ramp's brightness runs one way."""
     page = visit.page
-    await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    await shown(page, shared)
+    await shown(page, shared, scheme)
     names = ["text", "faint", "link", "good", "bad", "page", "panel", "map-land", "map-sea", "mark", "control"]
     ramps = {by: [f"{by}-{n}" for n in range(1, 6)] for by in ("age", "depth")}
     light = await page.evaluate(

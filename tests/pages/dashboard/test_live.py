@@ -659,8 +659,9 @@ async def test_a_failed_load_is_repeated_when_the_stream_is_open(visit: Visit, o
     await page.route("**/graphql", refuse)
     await page.goto(url)
     await expect(page.get_by_role("alert")).to_contain_text("Later.")
-    await expect(page.locator("#summary")).to_contain_text(
-        f"{EVENTS} events since 2023-07-28 02:52 UTC, up to the newest one."
+    await expect(page.locator("#summary")).to_have_text(
+        f"{EVENTS} events since 2023-07-28 02:52 UTC, up to the newest one. "
+        "The largest: M 5.9, 266 km S of Burica, Panama."
     )
 
     mended.set()
