@@ -26,6 +26,8 @@ SMALL_TARGETS = """least => [...document.querySelectorAll(
   return Math.min(width, height) < least ? [`${target.outerHTML.slice(0, 60)}: ${width} × ${height}`] : [];
 })"""
 
+PLOTS = ("magnitude-time", "event-rates", "depth-section", "magnitude-frequency")
+
 
 async def opened(page: Page, url: str, size: str, scheme: str) -> None:
     """Open the strong events of the week, and wait until they are shown."""
@@ -48,9 +50,10 @@ async def looked_over(visit: Visit, size: str) -> None:
     assert frame["x"] + frame["width"] <= width
     await expect(page.locator("#map-caption")).to_contain_text(f"{STRONG} events; the largest of magnitude 5.9")
     await expect(page.locator("#list li")).to_have_count(25)
-    for plot in ("magnitude-time", "event-rates", "depth-section", "magnitude-frequency"):
-        await expect(page.locator(f"#{plot} canvas").first).to_be_visible()
+    for plot in PLOTS:
         await expect(page.locator(f"#{plot}-caption")).not_to_be_empty()
+        await page.locator(f"#{plot}").scroll_into_view_if_needed()
+        await expect(page.locator(f"#{plot} canvas").first).to_be_visible()
     await with_filters(page)
     await expect(page.get_by_role("searchbox", name="Place")).to_be_in_viewport()
     assert await page.evaluate("document.documentElement.scrollWidth") <= width
@@ -91,3 +94,26 @@ async def test_a_finger_finds_everything(visit: Visit, shared: str) -> None:
 
     assert await page.evaluate(SMALL_TARGETS, LEAST_TARGET) == []
     await page.close()
+
+
+async def test_a_plot_is_drawn_when_it_comes_near(own_visit: Visit, shared: str) -> None:
+    """A telephone neither loads the library nor draws before; what the plot says is there from the first."""
+    page = own_visit.page
+    await opened(page, shared, "telephone", "light")
+    await expect(page.locator("#magnitude-frequency-caption")).not_to_be_empty()
+    assert not any("uplot" in url for url in own_visit.requested)
+
+    await page.locator("#magnitude-frequency").scroll_into_view_if_needed()
+
+    await expect(page.locator("#magnitude-frequency canvas")).to_be_visible()
+
+
+async def test_a_print_has_all_plots(own_visit: Visit, shared: str) -> None:
+    page = own_visit.page
+    await opened(page, shared, "telephone", "light")
+    await expect(page.locator(".plot canvas")).to_have_count(0)
+
+    await page.pdf()
+
+    for plot in PLOTS:
+        await expect(page.locator(f"#{plot} canvas").first).to_be_attached()

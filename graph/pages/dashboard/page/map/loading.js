@@ -1,22 +1,19 @@
 // Loads MapLibre GL for a map that comes into view, once the browser has nothing more urgent to do.
 
 import { whenIdle } from "../idle.js";
+import { onNear } from "../near.js";
 import { script, styleSheet, workerUrl } from "../third_party.js";
 
 const NEAR = "200px"; // of the window: a map so close is loaded
 
 /** Calls back when an element is in view or nearly so, in an idle moment. */
 export function whenShown(element, callback) {
-  const observer = new IntersectionObserver(
-    (entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) {
-        observer.disconnect();
-        whenIdle(callback);
-      }
-    },
-    { rootMargin: NEAR },
-  );
-  observer.observe(element);
+  const end = onNear(element, NEAR, (isNear) => {
+    if (isNear) {
+      end();
+      whenIdle(callback);
+    }
+  });
 }
 
 /** MapLibre, ready to make maps. */

@@ -1,9 +1,11 @@
 // What all plots share: uPlot in a figure, as large as its place, in the page's type and colours, with a text in its stead.
 
 import { element } from "../html.js";
+import { onNear } from "../near.js";
 import { script, styleSheet } from "../third_party.js";
 
 const FONT_PX = 12;
+const NEAR = "100%"; // of the window's size: what is farther away is drawn when it comes so near
 /** Distances of ticks between whole numbers. */
 export const WHOLE_STEPS = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
 
@@ -36,6 +38,8 @@ export function plotIn(place, options) {
   const colours = new Map();
   let data = null;
   let isBegun = false;
+  let isNear = false;
+  let isDrawn = true; // what there is
 
   const plot = { drawn: null, colour, show, redraw };
 
@@ -49,11 +53,22 @@ export function plotIn(place, options) {
   function show(given) {
     data = given;
     place.toggleAttribute("data-empty", !data);
-    if (data && !isBegun) {
+    isDrawn = !data;
+    if (isNear) {
+      draw();
+    }
+  }
+
+  function draw() {
+    if (isDrawn) {
+      return;
+    }
+    isDrawn = true;
+    if (isBegun) {
+      plot.drawn?.setData(data);
+    } else {
       isBegun = true;
       loaded().then(begin, fail);
-    } else if (data) {
-      plot.drawn?.setData(data);
     }
   }
 
@@ -94,6 +109,13 @@ export function plotIn(place, options) {
   }
 
   DARK.addEventListener("change", redraw);
+  addEventListener("beforeprint", draw);
+  onNear(place, NEAR, (near) => {
+    isNear = near;
+    if (isNear) {
+      draw();
+    }
+  });
   return plot;
 }
 
