@@ -1,15 +1,21 @@
-"""The build hook that puts the web pages' third-party files into `graph/pages/packages/static/`, and so into the wheel.
+"""The build hook that puts the web pages' third-party files and the dashboard's bundle into the wheel.
 
-`graph/pages/packages/packages.toml` lists the files, the npm packages that have them, and their hashes.
-After a build, the folder has exactly these files, each script, style sheet and map also in its Brotli
-form, or none. Without npm or its registry, the build warns and continues, since the web pages work
-without the files. A file with another hash is never written, and fails the build.
+`graph/pages/packages/packages.toml` lists the third-party files, the npm packages that have them, and their hashes.
+After a build, `graph/pages/packages/static/` has exactly these files, or none. The bundle joins the dashboard's own
+modules and style sheets to one file for each entry of `graph/pages/dashboard/sources.py`, by esbuild, which is listed
+there, too. Each script, style sheet and map has its Brotli form beside it.
+
+Without npm or its registry, the build warns and continues, since the web pages work without either. A file with another
+hash is never written, and fails the build.
 """
 
 import base64
 import hashlib
+import platform
+import runpy
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
 import tomllib
@@ -20,7 +26,7 @@ import brotli
 from hatchling.builders.config import BuilderConfig
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-TIMEOUT_S = 240  # for npm; the tarballs are 16 MB together
+TIMEOUT_S = 240  # for npm; the tarballs are 21 MB together
 COMPRESSED = {".js", ".css", ".json"}
 QUALITY = 10  # of Brotli: a twentieth better than 9, and twice as fast as 11
 RETRY_ONCE = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000")  # in ms; npm would wait for over a minute
@@ -34,26 +40,42 @@ class WrongHash(Exception):
     """A package or a file does not have its pinned hash."""
 
 
-class WebPagePackages(BuildHookInterface[BuilderConfig]):
-    """Fetches missing files before the wheel, editable or not, is built."""
+class NoBundler(Exception):
+    """There is no esbuild for this machine, or it does not run."""
+
+
+class WebPages(BuildHookInterface[BuilderConfig]):
+    """Fetches missing files, and makes a missing bundle, before the wheel, editable or not, is built."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        source = Path(self.root, "graph", "pages", "packages")
-        packages = tomllib.loads((source / "packages.toml").read_text())["package"]
-        static = source / "static"
-        static.mkdir(exist_ok=True)
-        if up_to_date(static, packages):
-            return
-        clear(static)
+        pages = Path(self.root, "graph", "pages")
+        listed = tomllib.loads((pages / "packages" / "packages.toml").read_text())
         try:
-            files = fetch(packages)
+            put_packages(pages / "packages" / "static", listed["package"])
         except NpmUnavailable as cause:
             self.app.display_warning(f"The web pages will load their packages from the public CDN: {cause}")
-            return
-        for name, content in files.items():
-            (static / name).write_bytes(content)
-            if Path(name).suffix in COMPRESSED:
-                compressed_form(static / name).write_bytes(brotli.compress(content, quality=QUALITY))
+        try:
+            put_bundle(pages / "dashboard", listed["bundler"])
+        except (NpmUnavailable, NoBundler) as cause:
+            self.app.display_warning(f"The dashboard will load its modules one by one: {cause}")
+
+
+def put_packages(static: Path, packages: list[dict[str, Any]]) -> None:
+    """Leave exactly the listed third-party files in the folder."""
+    static.mkdir(exist_ok=True)
+    if up_to_date(static, packages):
+        return
+    clear(static)
+    for name, content in fetch(packages).items():
+        put(static / name, content)
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write a file, with its compressed form beside it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    if path.suffix in COMPRESSED:
+        compressed_form(path).write_bytes(brotli.compress(content, quality=QUALITY))
 
 
 def up_to_date(static: Path, packages: list[dict[str, Any]]) -> bool:
@@ -85,16 +107,22 @@ def built(static: Path) -> list[Path]:
 def fetch(packages: list[dict[str, Any]]) -> dict[str, bytes]:
     """Fetch the listed files and check every hash. Returns the content of each file by its name."""
     with tempfile.TemporaryDirectory() as folder:
-        npm_pack([f"{package['name']}@{package['version']}" for package in packages], Path(folder))
-        tarballs = {integrity("sha512", path.read_bytes()): path for path in Path(folder).glob("*.tgz")}
         files: dict[str, bytes] = {}
-        for package in packages:
-            if package["integrity"] not in tarballs:
-                raise WrongHash(f"npm delivered no {package['name']} {package['version']} of the pinned hash")
-            with tarfile.open(tarballs[package["integrity"]]) as tarball:
+        for package, path in zip(packages, tarballs(packages, Path(folder)), strict=True):
+            with tarfile.open(path) as tarball:
                 for file in package["file"]:
                     files[file["name"]] = extract(tarball, file)
         return files
+
+
+def tarballs(packages: list[dict[str, Any]], folder: Path) -> list[Path]:
+    """Download the packages' tarballs, each of which has its pinned hash."""
+    npm_pack([f"{package['name']}@{package['version']}" for package in packages], folder)
+    found = {integrity("sha512", path.read_bytes()): path for path in folder.glob("*.tgz")}
+    for package in packages:
+        if package["integrity"] not in found:
+            raise WrongHash(f"npm delivered no {package['name']} {package['version']} of the pinned hash")
+    return [found[package["integrity"]] for package in packages]
 
 
 def npm_pack(releases: list[str], folder: Path) -> None:
@@ -123,3 +151,33 @@ def extract(tarball: tarfile.TarFile, file: dict[str, str]) -> bytes:
 def integrity(algorithm: str, content: bytes) -> str:
     """The hash in the notation of npm and browsers."""
     return f"{algorithm}-{base64.b64encode(hashlib.new(algorithm, content).digest()).decode()}"
+
+
+def put_bundle(dashboard: Path, bundlers: list[dict[str, Any]]) -> None:
+    """Leave exactly the bundle of the present sources in its folder."""
+    sources = runpy.run_path(str(dashboard / "sources.py"))
+    bundle, entries = sources["BUNDLE"], sources["ENTRIES"]
+    if all((bundle / name).is_file() for name in entries):
+        return
+    shutil.rmtree(sources["BUNDLES"], ignore_errors=True)
+    for name, content in joined(sources["PAGE"], entries, bundlers).items():
+        put(bundle / name, content)
+
+
+def joined(page: Path, entries: tuple[str, ...], bundlers: list[dict[str, Any]]) -> dict[str, bytes]:
+    """Join each entry with all that it imports. Returns the contents by their names."""
+    machine = f"{sys.platform}-{platform.machine().lower()}"
+    bundler = next((each for each in bundlers if each["machine"] == machine), None)
+    if bundler is None:
+        raise NoBundler(f"no esbuild is listed for {machine}")
+    with tempfile.TemporaryDirectory() as folder:
+        (path,) = tarballs([bundler], Path(folder))
+        with tarfile.open(path) as tarball:
+            tarball.extractall(folder, filter="data")
+        program = Path(folder, "package", bundler["program"])
+        command = [program, *entries, "--bundle", "--minify", "--format=esm", "--log-level=warning", "--outbase=."]
+        try:
+            subprocess.run([*command, f"--outdir={folder}/out"], cwd=page, check=True, timeout=TIMEOUT_S)
+        except (OSError, subprocess.TimeoutExpired) as failed:
+            raise NoBundler(f"esbuild does not run here: {failed}") from failed
+        return {name: Path(folder, "out", name).read_bytes() for name in entries}

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from graph.pages import packages
+from graph.pages.dashboard.sources import BUNDLE
 from scripts import collector
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -26,7 +27,8 @@ REQUIREMENTS: dict[str, Callable[[], bool]] = {
     "a tmpfs": lambda: os.geteuid() == 0 and shutil.which("mount") is not None and _mounts(),
     "npm": lambda: shutil.which("npm") is not None,
     "Linux on x86-64": collector.runs_here,
-    "the web pages' packages": packages.bundled,  # there once `pip install -e .` has found npm
+    "the web pages' packages": packages.packaged,  # there once `pip install -e .` has found npm
+    "the dashboard's bundle": BUNDLE.is_dir,  # there once `pip install -e .` has found npm, until a page's file changes
 }
 
 

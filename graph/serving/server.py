@@ -91,8 +91,8 @@ def serve(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> None:
             click.echo(
                 f"{page.name}: {origin}{page.path}{_fragment(settings, page.name.lower(), page.scopes)}", err=True
             )
-        if not packages.bundled():
-            click.echo(packages.NOT_BUNDLED, err=True)
+        if not packages.packaged():
+            click.echo(packages.NOT_PACKAGED, err=True)
         if settings.workers == 1:
             _serve_here(settings, domains, listener)
         else:

@@ -4,18 +4,20 @@ It is plain HTML, CSS and JavaScript modules, the files of `page/`, and queries 
 The map and the plots are drawn by third-party packages (`graph/pages/packages/`), which `third_party.js` loads.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from graph.pages import packages
 from graph.pages.dashboard.event_page import EventPages, EventSummary
-from graph.pages.dashboard.templates import FILES, PATH, THIRD_PARTY, VERSION, Template
-from graph.pages.headers import FOR_EVER, MEDIA_TYPES
+from graph.pages.dashboard.sources import VERSION
+from graph.pages.dashboard.templates import FILES, PATH, THIRD_PARTY, Template
+from graph.pages.kept_file import kept_file
 
 __all__ = ["FILES", "PAGE_SIZE", "PATH", "THIRD_PARTY", "VERSION", "EventPages", "EventSummary", "routes"]
 
@@ -32,7 +34,7 @@ def routes(most_on_page: int, served: Sequence[str]) -> list[BaseRoute]:
     page = Template("index.html", served, page_size=str(min(PAGE_SIZE, most_on_page)))
     return [
         Route("/", partial(_page, page)),
-        Route(f"{PATH}/{VERSION}/{{name:path}}", _file),
+        Route(f"{PATH}/{VERSION}/{{name:path}}", partial(_file, FILES)),
         *packages.routes("dashboard"),
     ]
 
@@ -41,9 +43,9 @@ async def _page(page: Template, request: Request) -> Response:
     return page.answer(request)
 
 
-async def _file(request: Request) -> Response:
+async def _file(files: Mapping[str, Path], request: Request) -> Response:
     """Serve one of the files, by its exact name."""
-    path = FILES.get(request.path_params["name"])
+    path = files.get(request.path_params["name"])
     if path is None:
         raise HTTPException(404)
-    return FileResponse(path, media_type=MEDIA_TYPES[path.suffix], headers=FOR_EVER)
+    return kept_file(path, request)

@@ -1,7 +1,8 @@
 """The files of the dashboard, and its HTML: templates that are filled with the values of this release and deployment.
 
 The files are served under one folder whose name is a hash of their contents. So they may be cached for ever, and a
-module finds the others of its version by their plain names. Only the HTML itself is revalidated.
+module finds the others of its version by their plain names. Only the HTML itself is revalidated. A file of the bundle
+stands in place of the entry that it was made of; where there is no bundle, browsers load all modules one by one.
 """
 
 import json
@@ -16,23 +17,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from graph.pages import packages
+from graph.pages.dashboard.sources import BUNDLE, ENTRIES, PAGE, SOURCES, VERSION
 from graph.pages.headers import MEDIA_TYPES, has_current, page_headers
 
 PATH = "/dashboard"  # the folder of the files, as a browser sees it
 
-_PAGE = Path(__file__).parent / "page"
 THIRD_PARTY = packages.files_of("dashboard")
-FILES = {path.relative_to(_PAGE).as_posix(): path for path in sorted(_PAGE.rglob("*")) if path.suffix in MEDIA_TYPES}
-
-
-def _version() -> str:
-    digest = sha256()
-    for name, path in FILES.items():
-        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
-
-
-VERSION = _version()
+UNBUNDLED = {name: path for name, path in SOURCES.items() if path.suffix in MEDIA_TYPES}
+FILES = UNBUNDLED | {name: BUNDLE / name for name in ENTRIES if BUNDLE.is_dir()}
 FOLDER = f"{PATH[1:]}/{VERSION}"  # relative to the service's root
 
 
@@ -47,12 +39,12 @@ class Template:
             served: what the service has beside events. Scripts find it in the document's element: `data-sightings`.
             values: HTML, by the names of placeholders, that is the same for every request.
         """
-        self._text = (_PAGE / name).read_text()
+        self._text = (PAGE / name).read_text()
         (entry,) = re.findall(r'<script type="module" src="\{files\}/([\w./]+)">', self._text)
-        self._modules = imported_by(entry)
+        self._modules = imported_by(entry, FILES)
         self._values = {
             "packages": escape(json.dumps(_third_party())),
-            "packaged": " data-packaged" if packages.bundled(THIRD_PARTY) else "",
+            "packaged": " data-packaged" if packages.packaged(THIRD_PARTY) else "",
             "served": "".join(f" data-{name}" for name in served),
             **values,
         }
@@ -81,11 +73,14 @@ class Template:
         return re.sub(r"\{(\w+)\}", lambda placeholder: filled[placeholder[1]], html)
 
 
-def imported_by(name: str) -> list[str]:
-    """The modules that a module needs at its start, itself among them. Those that are imported later are left out."""
+def imported_by(name: str, files: Mapping[str, Path]) -> list[str]:
+    """The modules that a module of these files needs at its start, itself among them.
+
+    Those that are imported later are left out. A bundle has all that it needs in itself.
+    """
     found = {name: None}
     for module in (waiting := [name]):
-        imported = re.findall(r'^(?:import|export|\}) .*"(\.[\w./-]+)";$', FILES[module].read_text(), re.MULTILINE)
+        imported = re.findall(r'^(?:import|export|\}) .*"(\.[\w./-]+)";$', files[module].read_text(), re.MULTILINE)
         for path in imported:
             other = posixpath.normpath(posixpath.join(posixpath.dirname(module), path))
             if other not in found:
@@ -96,7 +91,7 @@ def imported_by(name: str) -> list[str]:
 
 def _third_party() -> dict[str, dict[str, str]]:
     """Where the browser loads each third-party file from, and its hash, by its name without a version."""
-    packaged = packages.bundled(THIRD_PARTY)
+    packaged = packages.packaged(THIRD_PARTY)
     return {
         file.plain_name: {"url": file.url(from_package=packaged), "integrity": file.integrity} for file in THIRD_PARTY
     }
@@ -104,7 +99,7 @@ def _third_party() -> dict[str, dict[str, str]]:
 
 def _policy() -> dict[str, list[str]]:
     """What the web page may load, run and query."""
-    from_cdn = () if packages.bundled(THIRD_PARTY) else THIRD_PARTY
+    from_cdn = () if packages.packaged(THIRD_PARTY) else THIRD_PARTY
     scripts = [file.origin for file in from_cdn if file.origin.endswith(".js")]
     styles = [file.origin for file in from_cdn if file.origin.endswith(".css")]
     others = [file.origin for file in from_cdn if not file.origin.endswith(".css")]  # a worker's script is fetched

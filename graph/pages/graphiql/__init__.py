@@ -13,11 +13,12 @@ from pathlib import Path
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from graph.pages import packages
-from graph.pages.headers import FOR_EVER, MEDIA_TYPES, page_headers
+from graph.pages.headers import page_headers
+from graph.pages.kept_file import kept_file
 
 PATH = "/graphiql"  # the folder of the web page's own files
 
@@ -70,8 +71,8 @@ def page(graphql_path: str, examples: Iterable[Example], *, from_package: bool |
         examples: the tabs that it opens at its start.
         from_package: whether to load GraphiQL's files from this package; by default, if it has them.
     """
-    bundled = packages.bundled(THIRD_PARTY) if from_package is None else from_package
-    elements = [_element(f"/{file.url(from_package=True)}") if bundled else _checked(file) for file in THIRD_PARTY]
+    packaged = packages.packaged(THIRD_PARTY) if from_package is None else from_package
+    elements = [_element(f"/{file.url(from_package=True)}") if packaged else _checked(file) for file in THIRD_PARTY]
     elements += [_element(f"{PATH}/{file.name}") for file in OWN]
     loaded = "\n".join(elements)
     tabs = json.dumps([{"query": example.query, "variables": example.variables} for example in examples])
@@ -90,7 +91,7 @@ def page(graphql_path: str, examples: Iterable[Example], *, from_package: bool |
 </html>
 """,
         headers={
-            **page_headers(_policy(() if bundled else THIRD_PARTY)),
+            **page_headers(_policy(() if packaged else THIRD_PARTY)),
             "Vary": "Accept",  # the same path answers with JSON to clients that accept it
         },
     )
@@ -131,4 +132,4 @@ async def _file(request: Request) -> Response:
     found = next((file for file in OWN if file.name == request.path_params["name"]), None)
     if found is None:
         raise HTTPException(404)
-    return FileResponse(found.path, media_type=MEDIA_TYPES[found.path.suffix], headers=FOR_EVER)
+    return kept_file(found.path, request)

@@ -1,7 +1,6 @@
 """The third-party files of the web pages: which there are, where a browser loads them from, and their route.
 
-By default no web page contacts another host: the build (`hatch_build.py`) put the files into `static/`, each beside
-its Brotli form, which takes seconds to make and is a tenth smaller than what a request could wait for. Without them,
+By default no web page contacts another host: the build (`hatch_build.py`) put the files into `static/`. Without them,
 the web pages load the same files from the public CDN, and the browser checks each against its pinned hash.
 """
 
@@ -11,17 +10,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from graph.pages.headers import FOR_EVER, MEDIA_TYPES
+from graph.pages.headers import MEDIA_TYPES
+from graph.pages.kept_file import kept_file
 
 PATH = "/packages"  # the folder of the files, as a browser sees it
 CDN = "https://cdn.jsdelivr.net/npm"  # serves the files of an npm package's release unchanged
-NOT_BUNDLED = (
+NOT_PACKAGED = (
     f"The third-party files of the web pages are not in this package, since it was built without npm: "
     f"browsers load them from {CDN}"
 )
@@ -74,7 +73,7 @@ def files_of(web_page: str) -> tuple[File, ...]:
     return tuple(file for file in FILES if file.web_page == web_page)
 
 
-def bundled(files: Sequence[File] = FILES) -> bool:
+def packaged(files: Sequence[File] = FILES) -> bool:
     """Whether this package has the files, so that the web pages contact no other host."""
     return all(file.path.is_file() for file in files)
 
@@ -89,24 +88,4 @@ async def _file(files: Sequence[File], request: Request) -> Response:
     file = next((file for file in files if file.name == request.path_params["name"]), None)
     if file is None or not file.path.is_file():
         raise HTTPException(404)
-    media_type = MEDIA_TYPES[file.path.suffix]
-    headers = {**FOR_EVER, "Vary": "Accept-Encoding"}
-    if not _accepts_brotli(request.headers):
-        return FileResponse(file.path, media_type=media_type, headers=headers)
-    compressed = file.path.with_name(f"{file.name}.br")
-    return FileResponse(compressed, media_type=media_type, headers={**headers, "Content-Encoding": "br"})
-
-
-def _accepts_brotli(headers: Headers) -> bool:
-    """Whether the client reads Brotli: RFC 9110, section 12.5.3."""
-    accepted = dict(_coding(each) for each in headers.get("accept-encoding", "").split(","))
-    return accepted.get("br", 0.0) > 0
-
-
-def _coding(text: str) -> tuple[str, float]:
-    """The name of a coding and its weight, which is 0 if it cannot be read."""
-    name, _, weight = text.partition(";")
-    try:
-        return name.strip().lower(), float(weight.partition("=")[2]) if weight else 1.0
-    except ValueError:
-        return name.strip().lower(), 0.0
+    return kept_file(file.path, request)

@@ -14,6 +14,9 @@ from pydantic import SecretStr
 
 from graph.app import create_app
 from graph.core.clock import Clock, now_ms
+from graph.pages import dashboard
+from graph.pages.dashboard import templates
+from graph.pages.dashboard.templates import UNBUNDLED
 from tests.bearers import SECRET
 from tests.domains.earthquakes.usgs.usgs_server import running_usgs, week_features
 from tests.pages.dashboard.subscription import Subscription
@@ -65,6 +68,19 @@ def whole_week(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Ite
 def shared(tmp_path_factory: pytest.TempPathFactory, sparse_file: Path) -> Iterator[str]:
     """Where the sparse week is shown, for tests that only look."""
     yield from _shown(sparse_file, tmp_path_factory.mktemp("dashboard") / "week.db")
+
+
+@pytest.fixture(scope="session")
+def from_modules(tmp_path_factory: pytest.TempPathFactory, sparse_file: Path) -> Iterator[str]:
+    """Where the sparse week is shown without a bundle, so that a test may import the modules that the page has."""
+    copied = tmp_path_factory.mktemp("dashboard") / "week.db"
+    shutil.copy(sparse_file, copied)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(templates, "FILES", UNBUNDLED)
+        patch.setattr(dashboard, "FILES", UNBUNDLED)
+        app = app_on(copied)
+    with serving(app) as url:
+        yield url
 
 
 def _shown(file: Path, copied: Path) -> Iterator[str]:

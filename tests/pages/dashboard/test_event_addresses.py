@@ -147,17 +147,6 @@ def test_the_page_may_do_what_the_dashboard_may(week: Service) -> None:
     assert policies[0] == policies[1]
 
 
-def test_each_page_loads_only_the_modules_that_it_needs(week: Service) -> None:
-    dashboard_page, event_page = (
-        set(re.findall(r'modulepreload" href="[\w./]*?dashboard/\w+/([\w./]+)"', week.http.get(path).text))
-        for path in ("/", f"/events/{JAVA}")
-    )
-
-    assert "main.js" in dashboard_page - event_page
-    assert "event/event_page.js" in event_page - dashboard_page
-    assert "graph.js" in event_page & dashboard_page
-
-
 def test_the_page_is_counted_under_one_route(service: Service) -> None:
     store(service, "us1")
     service.http.get("/events/us1")

@@ -18,9 +18,9 @@ HINT = " Drag across a time to see it alone, or fill in its days in the filters.
 
 
 @pytest.fixture(scope="session")
-def week(shared: str) -> list[dict[str, Any]]:
+def week(from_modules: str) -> list[dict[str, Any]]:
     """The events of the sparse week."""
-    return events_of(shared, WEEK)
+    return events_of(from_modules, WEEK)
 
 
 def of_week(events: list[dict[str, Any]], **others: Any) -> dict[str, Any]:
@@ -33,9 +33,9 @@ def of_week(events: list[dict[str, Any]], **others: Any) -> dict[str, Any]:
 
 
 async def test_each_event_is_drawn_at_its_time_and_magnitude(
-    visit: Visit, shared: str, week: list[dict[str, Any]]
+    visit: Visit, from_modules: str, week: list[dict[str, Any]]
 ) -> None:
-    plot = await Plot.begun(visit.page, shared, "magnitude_time")
+    plot = await Plot.begun(visit.page, from_modules, "magnitude_time")
     await plot.show(**of_week(week))
 
     in_time = sorted(week, key=lambda event: event["eventTsMs"])
@@ -50,9 +50,9 @@ async def test_each_event_is_drawn_at_its_time_and_magnitude(
     assert visit.complaints == []
 
 
-async def test_the_time_range_is_that_of_the_page(visit: Visit, shared: str, week: list[dict[str, Any]]) -> None:
+async def test_the_time_range_is_that_of_the_page(visit: Visit, from_modules: str, week: list[dict[str, Any]]) -> None:
     """So an arrival does not squeeze the events before it, and what is outside of the range is not drawn."""
-    plot = await Plot.begun(visit.page, shared, "magnitude_time")
+    plot = await Plot.begun(visit.page, from_modules, "magnitude_time")
     await plot.show(**of_week(week))
     before = await plot.of_plot("[plot.scales.x.min, plot.scales.x.max]")
     far = {**week[0], "eventId": "far", "eventTsMs": TO + 30 * 86_400_000}
@@ -64,8 +64,10 @@ async def test_the_time_range_is_that_of_the_page(visit: Visit, shared: str, wee
     assert await plot.of_plot("plot.root.dataset.events") == str(EVENTS)
 
 
-async def test_a_click_selects_the_largest_within_reach(visit: Visit, shared: str, week: list[dict[str, Any]]) -> None:
-    plot = await Plot.begun(visit.page, shared, "magnitude_time")
+async def test_a_click_selects_the_largest_within_reach(
+    visit: Visit, from_modules: str, week: list[dict[str, Any]]
+) -> None:
+    plot = await Plot.begun(visit.page, from_modules, "magnitude_time")
     await plot.show(**of_week(week))
     great = next(event for event in week if event["eventId"] == "us6000kxfl")
     small = {**great, "eventId": "small", "mag": great["mag"] - 0.1, "place": "Beside it"}
@@ -89,11 +91,13 @@ async def test_a_click_selects_the_largest_within_reach(visit: Visit, shared: st
     assert len(await plot.heard()) == 1
 
 
-async def test_a_finger_reaches_farther_than_a_mouse(visit: Visit, shared: str, week: list[dict[str, Any]]) -> None:
+async def test_a_finger_reaches_farther_than_a_mouse(
+    visit: Visit, from_modules: str, week: list[dict[str, Any]]
+) -> None:
     browser = visit.page.context.browser
     assert browser
     page = await browser.new_page(has_touch=True, viewport={"width": 390, "height": 844})
-    plot = await Plot.begun(page, shared, "magnitude_time", width=370)
+    plot = await Plot.begun(page, from_modules, "magnitude_time", width=370)
     alone = {**week[0], "eventTsMs": (FROM + TO) // 2, "mag": 3.0}
     await plot.show(**of_week([alone]))
     x, y = await plot.at(alone["eventTsMs"], 3.0)
@@ -107,8 +111,8 @@ async def test_a_finger_reaches_farther_than_a_mouse(visit: Visit, shared: str, 
     await page.close()
 
 
-async def test_a_drag_gives_its_range_of_time(visit: Visit, shared: str, week: list[dict[str, Any]]) -> None:
-    plot = await Plot.begun(visit.page, shared, "magnitude_time")
+async def test_a_drag_gives_its_range_of_time(visit: Visit, from_modules: str, week: list[dict[str, Any]]) -> None:
+    plot = await Plot.begun(visit.page, from_modules, "magnitude_time")
     await plot.show(**of_week(week))
     begin, end = FROM + 86_400_000, FROM + 3 * 86_400_000
     left, y = await plot.at(begin, 2)
@@ -133,10 +137,10 @@ async def test_a_drag_gives_its_range_of_time(visit: Visit, shared: str, week: l
 
 
 async def test_the_keyboard_leads_through_the_events_in_time(
-    visit: Visit, shared: str, week: list[dict[str, Any]]
+    visit: Visit, from_modules: str, week: list[dict[str, Any]]
 ) -> None:
     page = visit.page
-    plot = await Plot.begun(page, shared, "magnitude_time")
+    plot = await Plot.begun(page, from_modules, "magnitude_time")
     await plot.show(**of_week(week))
     oldest, second, *_ = sorted(week, key=lambda event: event["eventTsMs"])
     slider = page.locator("#tested").get_by_role("slider", name="Events in order of time, Enter selects")
@@ -151,10 +155,10 @@ async def test_the_keyboard_leads_through_the_events_in_time(
 
 
 async def test_the_selected_event_and_arrivals_are_marked(
-    visit: Visit, shared: str, week: list[dict[str, Any]]
+    visit: Visit, from_modules: str, week: list[dict[str, Any]]
 ) -> None:
     page = visit.page
-    plot = await Plot.begun(page, shared, "magnitude_time")
+    plot = await Plot.begun(page, from_modules, "magnitude_time")
     await plot.show(**of_week(week))
     event = next(event for event in week if event["eventId"] == "us6000kxfl")
 
@@ -175,11 +179,11 @@ async def test_the_selected_event_and_arrivals_are_marked(
 
 
 async def test_the_largest_of_many_stand_over_bars_that_count_all(
-    visit: Visit, shared: str, week: list[dict[str, Any]]
+    visit: Visit, from_modules: str, week: list[dict[str, Any]]
 ) -> None:
-    plot = await Plot.begun(visit.page, shared, "magnitude_time")
+    plot = await Plot.begun(visit.page, from_modules, "magnitude_time")
     largest = sorted(week, key=lambda event: -event["mag"])[:50]
-    statistics = statistics_of(shared, WEEK)
+    statistics = statistics_of(from_modules, WEEK)
     await plot.show(**of_week(largest, isWhole=False, count=EVENTS, statistics=statistics))
 
     assert await plot.caption() == (
@@ -193,22 +197,24 @@ async def test_the_largest_of_many_stand_over_bars_that_count_all(
     assert least < top < bottom  # the circles are above the bars
 
 
-async def test_nothing_to_show_is_said(visit: Visit, shared: str) -> None:
+async def test_nothing_to_show_is_said(visit: Visit, from_modules: str) -> None:
     for module in ("magnitude_time", "depth_section"):
-        plot = await Plot.begun(visit.page, shared, module)
+        plot = await Plot.begun(visit.page, from_modules, module)
         await plot.show(**of_week([]))
         assert await plot.caption() == "No event to show."
         await expect(visit.page.locator("#tested .plot canvas")).to_have_count(0)
     assert visit.complaints == []
 
 
-async def test_times_are_utc_or_those_of_the_browser(visit: Visit, shared: str, week: list[dict[str, Any]]) -> None:
+async def test_times_are_utc_or_those_of_the_browser(
+    visit: Visit, from_modules: str, week: list[dict[str, Any]]
+) -> None:
     browser = visit.page.context.browser
     assert browser
     page = await browser.new_page(timezone_id="Asia/Kolkata")
     ticks = {}
     for zone in ("UTC", "local"):
-        plot = await Plot.begun(page, shared, "magnitude_time", time_zone=zone)
+        plot = await Plot.begun(page, from_modules, "magnitude_time", time_zone=zone)
         await plot.show(**of_week(week))
         ticks[zone] = await plot.of_plot("plot.axes[0]._splits.map(ms => ms % 86400000 / 3600000)")
     assert set(ticks["UTC"]) == {0}
@@ -219,11 +225,11 @@ async def test_times_are_utc_or_those_of_the_browser(visit: Visit, shared: str, 
 # Earthquakes over time
 
 
-async def test_each_day_is_counted_and_summed(visit: Visit, shared: str) -> None:
+async def test_each_day_is_counted_and_summed(visit: Visit, from_modules: str) -> None:
     page = visit.page
-    statistics = statistics_of(shared, WEEK)
+    statistics = statistics_of(from_modules, WEEK)
     counts = statistics["series"]["counts"]
-    plot = await Plot.begun(page, shared, "event_rates")
+    plot = await Plot.begun(page, from_modules, "event_rates")
     await plot.show(statistics=statistics, range={"from": FROM, "to": TO})
 
     edges, drawn, sums = await plot.of_plot("plot.data")
@@ -245,23 +251,23 @@ async def test_each_day_is_counted_and_summed(visit: Visit, shared: str) -> None
     assert visit.complaints == []
 
 
-async def test_days_that_the_range_does_not_cut_are_whole(visit: Visit, shared: str) -> None:
+async def test_days_that_the_range_does_not_cut_are_whole(visit: Visit, from_modules: str) -> None:
     where = {"startTime": "2023-07-29", "endTime": "2023-07-30T23:59:59.999Z"}
-    statistics = statistics_of(shared, where)
-    plot = await Plot.begun(visit.page, shared, "event_rates")
+    statistics = statistics_of(from_modules, where)
+    plot = await Plot.begun(visit.page, from_modules, "event_rates")
     await plot.show(statistics=statistics, range={"from": 1690588800000, "to": 1690761599999})
 
     assert "part" not in await plot.caption()
     assert await plot.of_plot("plot.data[1].length") == 3
 
 
-async def test_no_earthquakes_are_no_number(visit: Visit, shared: str) -> None:
-    plot = await Plot.begun(visit.page, shared, "event_rates")
-    await plot.show(statistics=statistics_of(shared, {"minMagnitude": 9}), range=None)
+async def test_no_earthquakes_are_no_number(visit: Visit, from_modules: str) -> None:
+    plot = await Plot.begun(visit.page, from_modules, "event_rates")
+    await plot.show(statistics=statistics_of(from_modules, {"minMagnitude": 9}), range=None)
     assert await plot.caption() == "No earthquake to count."
 
     where = {"minMagnitude": 9, **WEEK, "endTime": "2023-08-04"}
-    await plot.show(statistics=statistics_of(shared, where), range={"from": FROM, "to": TO})
+    await plot.show(statistics=statistics_of(from_modules, where), range={"from": FROM, "to": TO})
     assert await plot.caption() == "No earthquake to count."
     assert "NaN" not in await visit.page.locator("#tested").inner_text()
     assert visit.complaints == []
@@ -271,9 +277,9 @@ async def test_no_earthquakes_are_no_number(visit: Visit, shared: str) -> None:
     ("days", "interval"), [(0, "DAY"), (7, "DAY"), (400, "DAY"), (401, "MONTH"), (2557, "MONTH"), (40_000, "YEAR")]
 )
 async def test_periods_are_the_shortest_that_are_few_enough(
-    visit: Visit, shared: str, days: int, interval: str
+    visit: Visit, from_modules: str, days: int, interval: str
 ) -> None:
-    await Plot.begun(visit.page, shared, "event_rates")
+    await Plot.begun(visit.page, from_modules, "event_rates")
     chosen = await visit.page.evaluate(
         """async (days) => {
           const root = document.querySelector("script[type=module]").src.replace(/main\\.js$/, "");
@@ -284,11 +290,11 @@ async def test_periods_are_the_shortest_that_are_few_enough(
     assert chosen == interval
 
 
-async def test_months_are_as_long_as_they_are(visit: Visit, shared: str) -> None:
+async def test_months_are_as_long_as_they_are(visit: Visit, from_modules: str) -> None:
     series = {"interval": "MONTH", "start": "2023-01-01", "counts": [3, 0, 5]}
     statistics = {"count": 8, "series": series}
     january, february, march, april = 1672531200000, 1675209600000, 1677628800000, 1680307200000
-    plot = await Plot.begun(visit.page, shared, "event_rates")
+    plot = await Plot.begun(visit.page, from_modules, "event_rates")
     await plot.show(statistics=statistics, range={"from": january, "to": april - 1})
 
     edges, _, sums = await plot.of_plot("plot.data")
@@ -300,10 +306,10 @@ async def test_months_are_as_long_as_they_are(visit: Visit, shared: str) -> None
 # Depths
 
 
-async def test_each_event_is_drawn_at_its_depth(visit: Visit, shared: str, week: list[dict[str, Any]]) -> None:
+async def test_each_event_is_drawn_at_its_depth(visit: Visit, from_modules: str, week: list[dict[str, Any]]) -> None:
     page = visit.page
-    statistics = statistics_of(shared, WEEK)
-    plot = await Plot.begun(page, shared, "depth_section")
+    statistics = statistics_of(from_modules, WEEK)
+    plot = await Plot.begun(page, from_modules, "depth_section")
     unknown = {**week[0], "eventId": "unknown", "depth": None}
     await plot.show(**of_week([unknown, *week], statistics=statistics))
 
@@ -326,9 +332,9 @@ async def test_each_event_is_drawn_at_its_depth(visit: Visit, shared: str, week:
 
 
 async def test_a_section_across_the_dateline_is_in_one_piece(
-    visit: Visit, shared: str, week: list[dict[str, Any]]
+    visit: Visit, from_modules: str, week: list[dict[str, Any]]
 ) -> None:
-    plot = await Plot.begun(visit.page, shared, "depth_section")
+    plot = await Plot.begun(visit.page, from_modules, "depth_section")
     lons = [179.0, -179.5, -175.0, 171.0]
     events = [{**week[0], "eventId": f"d{lon}", "lon": lon, "lat": -20.0, "depth": 100.0} for lon in lons]
     await plot.show(**of_week(events))
@@ -338,8 +344,10 @@ async def test_a_section_across_the_dateline_is_in_one_piece(
     assert labels == ["170° E", "180°", "175° W"]
 
 
-async def test_the_depths_of_too_many_are_not_counted(visit: Visit, shared: str, week: list[dict[str, Any]]) -> None:
-    plot = await Plot.begun(visit.page, shared, "depth_section")
+async def test_the_depths_of_too_many_are_not_counted(
+    visit: Visit, from_modules: str, week: list[dict[str, Any]]
+) -> None:
+    plot = await Plot.begun(visit.page, from_modules, "depth_section")
     statistics = {"depths": {"bins": [], "unknown": 0, "reason": "It takes the events themselves."}}
     await plot.show(**of_week(week[:20], isWhole=False, count=61234, statistics=statistics))
 
@@ -348,8 +356,8 @@ async def test_the_depths_of_too_many_are_not_counted(visit: Visit, shared: str,
     await expect(visit.page.locator("#tested .plot-beside")).to_be_hidden()
 
 
-async def test_an_event_is_selected_in_the_section(visit: Visit, shared: str, week: list[dict[str, Any]]) -> None:
-    plot = await Plot.begun(visit.page, shared, "depth_section")
+async def test_an_event_is_selected_in_the_section(visit: Visit, from_modules: str, week: list[dict[str, Any]]) -> None:
+    plot = await Plot.begun(visit.page, from_modules, "depth_section")
     await plot.show(**of_week(week))
     deepest = max(week, key=lambda event: event["depth"])
     lon = next(
@@ -365,10 +373,10 @@ async def test_an_event_is_selected_in_the_section(visit: Visit, shared: str, we
 
 
 async def test_colours_follow_the_scheme_and_the_colouring(
-    visit: Visit, shared: str, week: list[dict[str, Any]]
+    visit: Visit, from_modules: str, week: list[dict[str, Any]]
 ) -> None:
     page = visit.page
-    plot = await Plot.begun(page, shared, "magnitude_time")
+    plot = await Plot.begun(page, from_modules, "magnitude_time")
     event = {**week[0], "mag": 6.0, "eventTsMs": (FROM + TO) // 2, "depth": 500.0}
     pixel = """Array.from(plot.ctx.getImageData(
       plot.valToPos(plot.data[0][0], "x", true), plot.valToPos(6, "y", true), 1, 1).data)"""
@@ -388,15 +396,15 @@ async def test_colours_follow_the_scheme_and_the_colouring(
 
 @pytest.mark.parametrize("module", ["magnitude_time", "event_rates", "depth_section", "magnitude_frequency"])
 async def test_a_plot_is_sharp_and_as_large_as_its_place(
-    visit: Visit, shared: str, week: list[dict[str, Any]], module: str
+    visit: Visit, from_modules: str, week: list[dict[str, Any]], module: str
 ) -> None:
     browser = visit.page.context.browser
     assert browser
     page = await browser.new_page(device_scale_factor=2, viewport={"width": 800, "height": 700})
-    plot = await Plot.begun(page, shared, module, width=700)
+    plot = await Plot.begun(page, from_modules, module, width=700)
     place = page.locator("#tested .plot")
     before = await place.evaluate("place => place.offsetHeight")
-    await plot.show(**of_week(week, statistics=statistics_of(shared, WEEK)))
+    await plot.show(**of_week(week, statistics=statistics_of(from_modules, WEEK)))
     for width in (700, 340):
         await page.locator("#tested").evaluate("(figure, width) => (figure.style.width = `${width}px`)", width)
         await page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
@@ -408,19 +416,21 @@ async def test_a_plot_is_sharp_and_as_large_as_its_place(
 
 
 async def test_a_plot_is_an_image_with_a_name_and_a_description(
-    visit: Visit, shared: str, week: list[dict[str, Any]]
+    visit: Visit, from_modules: str, week: list[dict[str, Any]]
 ) -> None:
-    plot = await Plot.begun(visit.page, shared, "magnitude_time")
+    plot = await Plot.begun(visit.page, from_modules, "magnitude_time")
     await plot.show(**of_week(week))
 
     image = visit.page.get_by_role("img", name="Tested")
     await expect(image).to_have_accessible_description(await plot.caption())
 
 
-async def test_without_the_library_the_caption_says_so(visit: Visit, shared: str, week: list[dict[str, Any]]) -> None:
+async def test_without_the_library_the_caption_says_so(
+    visit: Visit, from_modules: str, week: list[dict[str, Any]]
+) -> None:
     page = visit.page
     await page.route("**/uplot*.js", lambda route: route.abort())
-    plot = await Plot.begun(page, shared, "magnitude_time")
+    plot = await Plot.begun(page, from_modules, "magnitude_time")
     await page.evaluate("shown => window.show(shown)", of_week(week))
 
     await expect(page.locator("#tested .plot")).to_have_text(
@@ -430,11 +440,11 @@ async def test_without_the_library_the_caption_says_so(visit: Visit, shared: str
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_marks_of_plots_stand_out(visit: Visit, shared: str, scheme: str) -> None:
+async def test_marks_of_plots_stand_out(visit: Visit, from_modules: str, scheme: str) -> None:
     """Text by 4.5:1 and marks by 3:1, as WCAG 1.4.3 and 1.4.11 have it."""
     page = visit.page
     await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    await page.goto(f"{shared}/?minMagnitude=9")
+    await page.goto(f"{from_modules}/?minMagnitude=9")
     names = ["page", "plot-text", "plot-mark", "plot-fill", "plot-dots", "plot-tip", "plot-tip-text"]
     luminances = await page.evaluate(
         """names => names.map(name => {

@@ -2,7 +2,7 @@
 
 import { collection } from "./layers.js";
 
-const FILE = "plate_boundaries.json";
+const FILE = `${document.documentElement.dataset.files}/map/plate_boundaries.json`;
 const HUNDREDTHS = 100; // the file's numbers a degree
 
 let loaded = null; // a promise of the lines
@@ -21,7 +21,7 @@ export async function showPlates(map, isShown) {
 
 async function load() {
   try {
-    const response = await fetch(new URL(FILE, import.meta.url));
+    const response = await fetch(new URL(FILE, document.baseURI));
     return (await response.json()).map(places);
   } catch (error) {
     loaded = null; // so that the next attempt loads them again

@@ -1,0 +1,40 @@
+"""Serves a file whose URL changes with its content: clients keep it for ever.
+
+The build puts the Brotli form beside some files. It takes seconds to make, and is a tenth smaller than what a request
+could wait for.
+"""
+
+from pathlib import Path
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from graph.pages.headers import FOR_EVER, MEDIA_TYPES
+
+
+def kept_file(path: Path, request: Request) -> Response:
+    """The file, in its Brotli form if there is one and the client reads it."""
+    media_type = MEDIA_TYPES[path.suffix]
+    compressed = path.with_name(f"{path.name}.br")
+    if not compressed.is_file():
+        return FileResponse(path, media_type=media_type, headers=FOR_EVER)
+    headers = {**FOR_EVER, "Vary": "Accept-Encoding"}
+    if not _accepts_brotli(request.headers):
+        return FileResponse(path, media_type=media_type, headers=headers)
+    return FileResponse(compressed, media_type=media_type, headers={**headers, "Content-Encoding": "br"})
+
+
+def _accepts_brotli(headers: Headers) -> bool:
+    """Whether the client reads Brotli: RFC 9110, section 12.5.3."""
+    accepted = dict(_coding(each) for each in headers.get("accept-encoding", "").split(","))
+    return accepted.get("br", 0.0) > 0
+
+
+def _coding(text: str) -> tuple[str, float]:
+    """The name of a coding and its weight, which is 0 if it cannot be read."""
+    name, _, weight = text.partition(";")
+    try:
+        return name.strip().lower(), float(weight.partition("=")[2]) if weight else 1.0
+    except ValueError:
+        return name.strip().lower(), 0.0
