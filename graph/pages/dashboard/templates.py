@@ -24,7 +24,7 @@ PATH = "/dashboard"  # the folder of the files, as a browser sees it
 
 THIRD_PARTY = packages.files_of("dashboard")
 UNBUNDLED = {name: path for name, path in SOURCES.items() if path.suffix in MEDIA_TYPES}
-FILES = UNBUNDLED | {name: BUNDLE / name for name in ENTRIES if BUNDLE.is_dir()}
+FILES = UNBUNDLED | {name: BUNDLE / name for name in ENTRIES if (BUNDLE / name).is_file()}
 FOLDER = f"{PATH[1:]}/{VERSION}"  # relative to the service's root
 
 
