@@ -54,7 +54,9 @@ ANSWERS = (
     Asked("an event by its id", [graph(LOOKUP)]),
     page(50),
     page(1000),
-    Asked("the dashboard's files", [f"{dashboard.PATH}/{dashboard.VERSION}/{name}" for name in dashboard.FILES]),
+    Asked(
+        "the dashboard's bundle", [f"{dashboard.PATH}/{dashboard.VERSION}/{name}" for name in ("main.js", "main.css")]
+    ),
     Asked("an export as GeoJSON", ["/export/events.geojson"]),
 )
 
