@@ -7,7 +7,7 @@ import { circleRadius, collection, colourEvents, mapStyle, point, recolour, size
 import { lightenWhileMoving } from "./moving.js";
 import { frameOf, placesOf } from "./outline.js";
 import { pick, reachOf } from "./picking.js";
-import { showPlates } from "./plates.js";
+import { setPlatesAside, showPlates } from "./plates.js";
 import { sightingMarkers } from "./sighting_rings.js";
 import { clusterLines, eventLines, tip } from "./tip.js";
 import { radius } from "../scales.js";
@@ -68,7 +68,7 @@ export class DrawnMap {
   #begin() {
     const { map } = this;
     this.base = new BaseMap(map, () => this.colours, this.options.onFailure);
-    lightenWhileMoving(map, () => ["plates", ...this.base.lines]);
+    lightenWhileMoving(map, (isLight) => this.#lighten(isLight));
     sizeEvents(map, this.frame.clientWidth);
     map.on("resize", () => sizeEvents(map, this.frame.clientWidth));
     map.on("moveend", ({ originalEvent }) => this.options.onMove(Boolean(originalEvent)));
@@ -77,6 +77,12 @@ export class DrawnMap {
     map.on("mouseout", () => this.tip.hide());
     map.on("movestart", () => this.tip.hide());
     onScheme(() => this.#recolour());
+  }
+
+  /** Leaves out, or brings back, the lines of coasts, borders and plates, which take half of a frame's time. */
+  #lighten(isLight) {
+    this.base.lines.forEach((layer) => this.map.setPaintProperty(layer, "line-opacity", isLight ? 0 : 1));
+    setPlatesAside(this.map, isLight);
   }
 
   #recolour() {

@@ -3,6 +3,7 @@
 import { collection } from "./layers.js";
 
 const FILE = `${document.documentElement.dataset.files}/map/plate_boundaries.json`;
+const BEYOND_ZOOM = 24; // the greatest that MapLibre takes
 const HUNDREDTHS = 100; // the file's numbers a degree
 
 let loaded = null; // a promise of the lines
@@ -17,6 +18,14 @@ export async function showPlates(map, isShown) {
       collection([{ type: "Feature", properties: {}, geometry: { type: "MultiLineString", coordinates } }]),
     );
   }
+}
+
+/**
+ * Sets them aside for a while, whether they are shown or not. A layer beyond its zooms saves more than an invisible one: the
+ * mask of its source, too.
+ */
+export function setPlatesAside(map, isAside) {
+  map.setLayerZoomRange("plates", isAside ? BEYOND_ZOOM : 0, BEYOND_ZOOM);
 }
 
 async function load() {
