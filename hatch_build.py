@@ -1,9 +1,9 @@
 """The build hook that puts the web pages' third-party files and the dashboard's bundle into the wheel.
 
 `graph/pages/packages/packages.toml` lists the third-party files, the npm packages that have them, and their hashes.
-After a build, `graph/pages/packages/static/` has exactly these files, or none. The bundle joins the dashboard's own
-modules and style sheets to one file for each entry of `graph/pages/dashboard/sources.py`, by esbuild, which is listed
-there, too. Each script, style sheet and map has its Brotli form beside it.
+After a build, `graph/pages/packages/static/` has exactly these files, or none. The same list has esbuild, which joins
+the dashboard's own modules and style sheets to the bundle: one file for each entry of
+`graph/pages/dashboard/sources.py`. Each script, style sheet and map has its Brotli form beside it.
 
 Without npm or its registry, the build warns and continues, since the web pages work without either. A file with another
 hash is never written, and fails the build.

@@ -79,7 +79,7 @@ export class DrawnMap {
     onScheme(() => this.#recolour());
   }
 
-  /** Leaves out, or brings back, the lines of coasts, borders and plates, which take half of a frame's time. */
+  /** Leaves out, or brings back, the lines: they take a third of a frame's time, and more on a globe. */
   #lighten(isLight) {
     this.base.lines.forEach((layer) => this.map.setPaintProperty(layer, "line-opacity", isLight ? 0 : 1));
     setPlatesAside(this.map, isLight);

@@ -5,7 +5,7 @@ const JUDGED = 8; // frames, most of which are long where a map is slow; one or 
 
 /**
  * @param {object} map  of MapLibre
- * @param {(isLight: boolean) => void} lighten  called at the begin and the end of a movement
+ * @param {(isLight: boolean) => void} lighten  called at the beginning and at the end of a movement
  */
 export function lightenWhileMoving(map, lighten) {
   let isSlow = false; // it stays so: the machine is the same
