@@ -1,11 +1,12 @@
 """What all tests share: signals, deadlines, effort, what a machine must have, and the engines of the store."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 pytest_plugins = (
-    *("tests.signals", "tests.deadlines", "tests.effort", "tests.sharing", "tests.needs"),
+    *("tests.signals", "tests.deadlines", "tests.effort", "tests.sharing", "tests.left_open", "tests.needs"),
     *("tests.browser", "tests.service", "tests.store.emulator"),
 )
 
@@ -16,6 +17,13 @@ def engine(request: pytest.FixtureRequest) -> str:
     if request.param == "dynamodb":
         request.getfixturevalue("dynamodb_endpoint")
     return str(request.param)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """The parameter's name, with a number from pytest, in place of bytes and of text that is no short word."""
+    if isinstance(val, bytes) or (isinstance(val, str) and not re.fullmatch(r"[\w .:/@$-]{1,40}", val, re.ASCII)):
+        return argname
+    return None  # as pytest names it
 
 
 @pytest.fixture

@@ -29,7 +29,11 @@ def answering(body: bytes, encoding: str, asked: list[str]) -> object:
     return app
 
 
-@pytest.mark.parametrize(("body", "encoding"), [(gzip.compress(TEXT), "gzip"), (TEXT, "identity"), (TEXT, "")])
+@pytest.mark.parametrize(
+    ("body", "encoding"),
+    [(gzip.compress(TEXT), "gzip"), (TEXT, "identity"), (TEXT, "")],
+    ids=["gzip", "identity", "no encoding"],
+)
 async def test_an_answer_in_a_requested_encoding_is_decoded(body: bytes, encoding: str) -> None:
     asked: list[str] = []
     with serving(answering(body, encoding, asked)) as url:  # type: ignore[arg-type]
@@ -42,6 +46,7 @@ async def test_an_answer_in_a_requested_encoding_is_decoded(body: bytes, encodin
 @pytest.mark.parametrize(
     ("body", "encoding"),
     [(zstandard.compress(TEXT), "zstd"), (brotli.compress(TEXT), "BR"), (gzip.compress(TEXT), "gzip, zstd")],
+    ids=["zstd", "brotli", "gzip and zstd"],
 )
 async def test_an_answer_in_another_encoding_is_an_error_before_its_body_is_read(body: bytes, encoding: str) -> None:
     with serving(answering(body, encoding, [])) as url:  # type: ignore[arg-type]
