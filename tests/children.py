@@ -22,16 +22,22 @@ class Child(subprocess.Popen[AnyStr]):
         super().__exit__(kind, error, trace)
 
 
-def descendants(ancestor: int) -> list[int]:
-    """The children of a process, and their children. Without /proc, none are found."""
-    children = defaultdict[int, list[int]](list)
+def children() -> dict[int, list[int]]:
+    """The children of each process. Without /proc, none are found."""
+    found = defaultdict[int, list[int]](list)
     for status in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # of a process that has just ended
             parent = status.read_bytes().rpartition(b")")[2].split()[1]
-            children[int(parent)].append(int(status.parent.name))
-    found = list(children[ancestor])
+            found[int(parent)].append(int(status.parent.name))
+    return found
+
+
+def descendants(ancestor: int) -> list[int]:
+    """The children of a process, and their children."""
+    of = children()
+    found = list(of[ancestor])
     for process in found:
-        found += children[process]
+        found += of[process]
     return found
 
 

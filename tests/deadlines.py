@@ -33,6 +33,7 @@ from tests.children import kill_descendants
 _output = pytest.StashKey[TextIO]()  # standard error, which is not captured
 _last = pytest.StashKey[threading.Timer]()
 
+DEADLINE = "deadline"  # the name of the threads that wait for one
 _WORKER_GRACE_S = 5.0  # xdist kills a worker 10 seconds after it told it to end, and leaves its children behind
 
 
@@ -97,6 +98,7 @@ def _grace(config: pytest.Config) -> float:
 def _timer(config: pytest.Config, name: str, seconds: float, *, grace: float | None = None) -> threading.Timer:
     seconds += _grace(config) if grace is None else grace
     timer = threading.Timer(seconds, _end_run, (config.stash[_output], f"{name} has not ended within {seconds:g} s"))
+    timer.name = DEADLINE
     timer.daemon = True  # it keeps no interpreter from its end
     timer.start()
     return timer

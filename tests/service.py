@@ -153,7 +153,7 @@ def week_file(tmp_path_factory: pytest.TempPathFactory, _usgs: UsgsServer) -> Pa
     return made_once(folder_of_run(tmp_path_factory) / "week.db", ingest)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def week(tmp_path_factory: pytest.TempPathFactory, week_file: Path, _usgs: UsgsServer) -> Iterator[Service]:
     """A service with the real week, for tests that only read."""
     copied = tmp_path_factory.mktemp("shared") / "week.db"
