@@ -1,8 +1,8 @@
 """The number of repetitions in tests: few in a quick run, many in a thorough one.
 
-The README's test command and `.ci/run` are quick: properties get a fifth of the examples, and loops a fifth of the
-rounds. `.ci/thorough` repeats those tests, marked `hypothesis` or `repeated`, as often as they are meant to be. Anybody
-can do that: `TEST_EFFORT=thorough pytest -m "hypothesis or repeated"`.
+The README's test command and `.ci/run` are quick: properties get a fifth of the examples, always the same ones, and
+loops a fifth of the rounds. `scripts/check thorough` repeats those tests, marked `hypothesis` or `repeated`, as often as
+they are meant to be, and with new examples each time.
 """
 
 import os
@@ -21,12 +21,12 @@ def rounds(thorough: int, *, at_least: int = 3) -> int:
     return thorough if THOROUGH else min(thorough, max(at_least, thorough // QUICK_SHARE))
 
 
-# No test depends on a clock.
 settings.register_profile(
     EFFORT,
     settings.default,
     max_examples=rounds(EXAMPLES),
-    deadline=None,
+    derandomize=not THOROUGH,  # a quick run does not depend on chance
+    deadline=None,  # no test depends on a clock
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(EFFORT)  # before any module of tests makes settings of its own
@@ -38,5 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "repeated: the effort decides how often it repeats; see tests/effort.py")
 
 
-def pytest_report_header() -> str:
-    return f"effort: {EFFORT}"
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    seed = getattr(config.option, "randomly_seed", None)  # of pytest-randomly, unless it was switched off
+    order = "as collected" if seed is None else f"--randomly-seed={seed}"
+    terminalreporter.write_line(f"effort: {EFFORT}, order: {order}")
