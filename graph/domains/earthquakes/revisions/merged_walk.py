@@ -21,9 +21,9 @@ from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.store.between import Between, Found, page_between
 from graph.store.entity import Item
-from graph.store.time_walk import Keep, Walk
+from graph.store.time_walk import READ_AT_LEAST, Keep, Walk
 
-MOST_OF_A_MILLISECOND = 1_000_000  # versions, far beyond any
+TIES_GROWTH = 8  # mostly, one reading finds all versions of a millisecond
 
 
 class WalkOf(Protocol):
@@ -95,13 +95,17 @@ class MergedWalk:
             end_ms = merged[size - 1]["eventTsMs"]
             if any(reading.more and reading.items[-1]["eventTsMs"] == end_ms for reading in readings):
                 of_end = replace(self._selection, start_ms=end_ms, end_ms=end_ms)
-                ties = [
-                    await self._walk(of, of_end, within).read(MOST_OF_A_MILLISECOND, forward=forward)
-                    for of in self._walks
-                ]
-                merged = _merged([merged, *(tie.items for tie in ties)], forward=forward)
+                ties = [await self._all(of, of_end, within, forward=forward) for of in self._walks]
+                merged = _merged([merged, *ties], forward=forward)
         more = len(merged) > size or any(reading.more for reading in readings)
         return Found(merged[:size], more, sum(reading.partitions for reading in readings))
+
+    async def _all(self, of: WalkOf, selection: Selection, within: Between, *, forward: bool) -> Sequence[Item]:
+        """All versions of a millisecond. What a reading asks for is charged, so it asks for more only if there are."""
+        most = READ_AT_LEAST
+        while (reading := await self._walk(of, selection, within).read(most, forward=forward)).more:
+            most *= TIES_GROWTH
+        return reading.items
 
     def _walk(self, of: WalkOf, selection: Selection, within: Between) -> Walk:
         own = selection.keep
