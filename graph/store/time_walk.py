@@ -133,7 +133,7 @@ class Walk:
         admitted = await self._admission(stop, forward)
         items: Sequence[Item] = []
         partitions = 0
-        query, between = self._query, self._until(stop, forward)
+        query, last = self._query, self._partition(stop) if stop else None
         async with aclosing(self._batches(wanted, forward, start, stop)) as batches:
             async for batch, rows in batches:
                 if query.where:
@@ -144,16 +144,19 @@ class Walk:
                     if self._keep:
                         rest = rest if self._keep.learn else max(rest, READ_AT_LEAST)
                         await charge_rows(read=rest)
+                    # The partition of `stop` is the last one, and the only one that `stop` bounds.
+                    some = batch[:-1] if batch[-1] == last and len(batch) > 1 else batch
+                    between = self._until(stop, forward) if some == [last] else query.between
                     page = await self._database.query(
-                        replace(query, partitions=batch, between=between, forward=forward, start=behind, limit=rest)
+                        replace(query, partitions=some, between=between, forward=forward, start=behind, limit=rest)
                     )
                     await self._learn(page.items)
                     items = joined(items, filtered(page.items, admitted) if admitted else page.items)
                     partitions += page.partitions
                     behind = page.last_key
-                    batch = batch[batch.index(self._partition(behind)) :] if behind else []
+                    batch = batch[batch.index(self._partition(behind)) if behind else len(some) :]
                     if batch and len(items) < wanted:
-                        partitions -= 1  # a partition that is read on counts once
+                        partitions -= 1 if behind else 0  # a partition that is read on counts once
                         await give_way()
                 if len(items) >= wanted:
                     break
@@ -227,7 +230,8 @@ class Walk:
         holds = self._keep.holds if self._keep else None
         if stop is None:
             return holds
-        at, at_of, key_of = self._at(stop), self._at, self._entity.key_of
+        at, at_of, last, partition_of = self._at(stop), self._at, self._partition(stop), self._partition
+        key_of = self._entity.key_of
         tie = Query(
             entity=self._entity,
             index=self._query.index,
@@ -241,7 +245,7 @@ class Walk:
 
         def admitted(item: Item) -> bool:
             # Of the items that tie with `stop`, only those that come before it.
-            is_before = at_of(item) != at or key_of(item) in before
+            is_before = at_of(item) != at or partition_of(item) != last or key_of(item) in before
             return is_before and (holds is None or holds(item))
 
         return admitted
