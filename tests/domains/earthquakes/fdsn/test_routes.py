@@ -23,36 +23,14 @@ STATUSES = {
     # as FDSN describes
     f"{ROOT}/": 200,
     ROOT: 307,  # to the line above
-    f"{ROOT}/version": 200,
-    f"{ROOT}/catalogs": 200,
-    f"{ROOT}/contributors": 200,
-    f"{ROOT}/application.wadl": 200,
-    f"{ROOT}/query?limit=1": 200,
-    f"{ROOT}/query?starttime=2023-08-01&endtime=2023-08-02T00:00:00.000000&minmagnitude=4.5": 200,
-    f"{ROOT}/query?start=2023-08-01T00:00:00Z&end=2023-08-02T00:00:00.5&minmag=4&maxmag=5&format=text": 200,
-    f"{ROOT}/query?minlat=-90&maxlat=90&minlon=-180&maxlon=180&limit=1": 200,
-    f"{ROOT}/query?lat=38&lon=-122&minradius=0&maxradius=5&limit=1": 200,
-    f"{ROOT}/query?latitude=38&longitude=238&maxradiuskm=500&limit=1": 200,
-    f"{ROOT}/query?latitude=38&longitude=-122&maxradius=5&minlatitude=38&limit=1": 200,
-    f"{ROOT}/query?mindepth=-10&maxdepth=700&limit=1": 200,
-    f"{ROOT}/query?magnitudetype=ML,mw&eventtype=earthquake,quarry%20blast&limit=1": 200,
-    f"{ROOT}/query?eventtype=other%20event,quarry_blast&limit=1": 200,
+    **{f"{ROOT}/{name}": 200 for name in ("version", "catalogs", "contributors", "application.wadl")},
     f"{ROOT}/query?includeallorigins=True&includeallmagnitudes=False&includearrivals=t&limit=1": 200,
-    f"{ROOT}/query?catalog=USGS&contributor=nc,us&limit=1": 200,
-    f"{ROOT}/query?updatedafter=2023-08-01&limit=1": 200,
-    f"{ROOT}/query?orderby=magnitude-asc&limit=1&offset=2": 200,
-    f"{ROOT}/query?format=geojson&limit=1": 200,
-    f"{ROOT}/query?format=csv&limit=1": 200,
     f"{ROOT}/query?format=quakeml&limit=1": 200,
-    f"{ROOT}/query?minfelt=1&minsig=1&maxsig=900&mincdi=1&maxgap=300": 200,
-    f"{ROOT}/query?alertlevel=green&reviewstatus=reviewed": 200,
-    f"{ROOT}/query?includedeleted=true&limit=1": 200,
+    f"{ROOT}/query?limit=1&": 200,
     f"{ROOT}/query?starttime={OTHER_DAY}&limit=1": 200,
-    f"{ROOT}/count": 200,
     f"{ROOT}/count?format=xml&minmagnitude=2.45": 200,
     f"{ROOT}/count?format=geojson&eventid=nc73919986": 200,
     # no data
-    f"{ROOT}/query?minmagnitude=9.9": 204,
     f"{ROOT}/query?minmagnitude=9.9&nodata=204&format=text": 204,
     f"{ROOT}/query?minmagnitude=9.9&nodata=404": 404,
     f"{ROOT}/query?minmagnitude=9.9&nodata=404&format=geojson": 404,
@@ -62,84 +40,52 @@ STATUSES = {
     f"{ROOT}/query?offset=999999999999999": 204,
     f"{ROOT}/query?starttime=0001-01-01&endtime=0001-01-02": 204,
     # no such service
-    "/fdsnws/dataselect/1/application.wadl": 404,
-    "/fdsnws/dataselect/1/query": 404,
-    "/fdsnws/station/1/application.wadl": 404,
-    "/fdsnws/event/2/query": 404,
+    **dict.fromkeys(("/fdsnws/dataselect/1/query", "/fdsnws/station/1/application.wadl", "/fdsnws/event/2/query"), 404),
     f"{ROOT}/queryauth": 404,
     f"{ROOT}/query/": 307,
     f"{ROOT}/../1/version/x": 404,
-    # parameters
-    f"{ROOT}/query?minmagnitud=4": 400,
-    f"{ROOT}/query?MinMagnitude=4": 400,
-    f"{ROOT}/query?minmagnitude=4&minmagnitude=4": 400,
-    f"{ROOT}/query?minmagnitude=4&minmag=4": 400,
-    f"{ROOT}/query?minmagnitude=": 400,
-    f"{ROOT}/query?minmagnitude": 400,
-    f"{ROOT}/query?=4": 400,
-    f"{ROOT}/query?&minmagnitude=4": 400,
-    f"{ROOT}/query?minmagnitude=4&": 200,
-    f"{ROOT}/query?producttype=shakemap": 400,
-    f"{ROOT}/query?minmagnitude=nan": 400,
-    f"{ROOT}/query?minmagnitude=inf": 400,
-    f"{ROOT}/query?minmagnitude=1e999": 400,
-    f"{ROOT}/query?minmagnitude=1e-200": 400,
-    f"{ROOT}/query?minmagnitude=1_0": 400,
-    f"{ROOT}/query?minmagnitude=%D9%A4": 400,  # an Arabic digit
-    f"{ROOT}/query?minmagnitude=0x4": 400,
-    f"{ROOT}/query?minmagnitude=5&maxmagnitude=4": 400,
-    f"{ROOT}/query?starttime=2023-08-02&endtime=2023-08-01": 400,
-    f"{ROOT}/query?starttime=1691020800000": 400,
-    f"{ROOT}/query?starttime=20230801": 400,
-    f"{ROOT}/query?starttime=2023-W31-2": 400,
-    f"{ROOT}/query?starttime=2023-08-01%2000:00:00": 400,
-    f"{ROOT}/query?starttime=2023-02-30": 400,
-    f"{ROOT}/query?starttime=2023-08-01T24:00:01": 400,
-    f"{ROOT}/query?starttime=2023-08-01T23:59:60": 400,
-    f"{ROOT}/query?starttime=now": 400,
-    f"{ROOT}/query?starttime=0000-01-01": 400,
-    f"{ROOT}/query?starttime=0001-01-01T00:00:00%2B01:00": 400,
-    f"{ROOT}/query?starttime=9999-12-31T23:59:59-01:00": 400,
-    f"{ROOT}/query?minlatitude=91": 400,
-    f"{ROOT}/query?minlatitude=5&maxlatitude=4": 400,
-    f"{ROOT}/query?minlongitude=361": 400,
-    f"{ROOT}/query?minlongitude=190": 400,
-    f"{ROOT}/query?latitude=5": 400,
-    f"{ROOT}/query?maxradius=5": 400,
-    f"{ROOT}/query?latitude=5&longitude=5&maxradius=181": 400,
-    f"{ROOT}/query?latitude=5&longitude=5&maxradius=1&maxradiuskm=111": 400,
-    f"{ROOT}/query?latitude=5&longitude=5&minradius=3&maxradius=2": 400,
-    f"{ROOT}/query?mindepth=10&maxdepth=5": 400,
-    f"{ROOT}/query?limit=0": 400,
-    f"{ROOT}/query?limit=-1": 400,
-    f"{ROOT}/query?limit=1.5": 400,
-    f"{ROOT}/query?limit=9999999999999999": 400,
-    f"{ROOT}/query?offset=0": 400,
-    f"{ROOT}/query?orderby=place": 400,
-    f"{ROOT}/query?format=kml": 400,
-    f"{ROOT}/query?nodata=200": 400,
-    f"{ROOT}/query?includeallorigins=maybe": 400,
-    f"{ROOT}/query?eventtype=dragon": 400,
-    f"{ROOT}/query?eventtype=earthquake,": 400,
-    f"{ROOT}/query?alertlevel=blue": 400,
-    f"{ROOT}/count?format=csv": 400,
     # attacks
-    f"{ROOT}/query?eventid=%00": 400,
-    f"{ROOT}/query?eventid=%FF": 400,
-    f"{ROOT}/query?eventid=%ED%A0%80": 400,  # half a surrogate pair
-    f"{ROOT}/query?eventid=a%0D%0ASet-Cookie:x=1": 400,
-    f"{ROOT}/query?eventid={','.join(f'x{number}' for number in range(501))}": 400,
-    f"{ROOT}/query?eventid={'x' * 1025}": 400,
-    f"{ROOT}/query?catalog=%27%20OR%201=1--": 204,
-    f"{ROOT}/query?eventid=%27;DROP%20TABLE%20x": 204,
-    f"{ROOT}/query?eventid=quakeml:quakegraph/event/~ff~": 204,
-    f"{ROOT}/query?eventid=../../etc/passwd": 204,
-    f"{ROOT}/query?{'&'.join(f'a{number}=1' for number in range(300))}": 400,
+    **{f"{ROOT}/query?catalog={text}": 204 for text in ("%27%20OR%201=1--", "%27;DROP%20TABLE%20x")},
+    **{f"{ROOT}/query?eventid={text}": 204 for text in ("quakeml:quakegraph/event/~ff~", "../../etc/passwd")},
     f"{ROOT}/query?contributor={','.join('abcdefghij' * 6)}": 204,  # ten names, several times each
-    f"{ROOT}/query?x=%3Cscript%3Ealert(1)%3C/script%3E": 400,
-    f"{ROOT}/query?starttime=2023-08-01T00:00:00.{'9' * 5000}": 400,
-    f"{ROOT}/query?minmagnitude={'9' * 5000}": 400,
+    f"{ROOT}/count?format=csv": 400,
 }
+
+REFUSED: dict[str, tuple[str, ...]] = {
+    "minmagnitud": ("4",),
+    "MinMagnitude": ("4",),
+    "producttype": ("shakemap",),
+    "": ("4",),
+    "&minmagnitude": ("4",),
+    "minmagnitude": (
+        *("", "nan", "inf", "1e999", "1e-200", "1_0", "0x4", "%D9%A4", "9" * 5000),
+        *("4&minmagnitude=4", "4&minmag=4", "5&maxmagnitude=4"),
+    ),
+    "starttime": (
+        *("2023-08-02&endtime=2023-08-01", "1691020800000", "20230801", "2023-W31-2", "2023-08-01%2000:00:00", "now"),
+        *("2023-02-30", "2023-08-01T24:00:01", "2023-08-01T23:59:60", "2023-08-01T00:00:00." + "9" * 5000),
+        *("0000-01-01", "0001-01-01T00:00:00%2B01:00", "9999-12-31T23:59:59-01:00"),
+    ),
+    "minlatitude": ("91", "5&maxlatitude=4"),
+    "minlongitude": ("361", "190"),
+    "latitude": ("5", "5&longitude=5&maxradius=181", "5&longitude=5&minradius=3&maxradius=2"),
+    "maxradius": ("5", "1&latitude=5&longitude=5&maxradiuskm=111"),
+    "mindepth": ("10&maxdepth=5",),
+    "limit": ("0", "-1", "1.5", "9999999999999999"),
+    "offset": ("0",),
+    "orderby": ("place",),
+    "format": ("kml",),
+    "nodata": ("200",),
+    "includeallorigins": ("maybe",),
+    "eventtype": ("dragon", "earthquake,"),
+    "alertlevel": ("blue",),
+    "eventid": (
+        *("%00", "%FF", "%ED%A0%80", "a%0D%0ASet-Cookie:x=1", "x" * 1025),  # the third is half a surrogate pair
+        ",".join(f"x{number}" for number in range(501)),
+    ),
+    "x": ("%3Cscript%3Ealert(1)%3C/script%3E", "1" + "".join(f"&a{number}=1" for number in range(300))),
+}
+"""Values that FDSN or common sense forbid, by the parameter."""
 
 
 @pytest.fixture(scope="module")
@@ -151,21 +97,28 @@ def small(tmp_path_factory: pytest.TempPathFactory, week_file: Path, _usgs: Usgs
         yield service
 
 
-@pytest.mark.parametrize(("address", "status"), STATUSES.items(), ids=lambda value: str(value)[:60])
-def test_a_request_is_answered_with_its_status(week: Service, address: str, status: int) -> None:
-    answer = week.http.get(address)
+def test_a_request_is_answered_with_its_status(week: Service) -> None:
+    for address, status in STATUSES.items():
+        answer = week.http.get(address)
 
-    assert answer.status_code == status, answer.text
-    if status == 204:
-        assert answer.content == b""
-        assert "content-type" not in answer.headers
-    if status == 400:
+        assert answer.status_code == status, address
+        if status == 204:
+            assert answer.content == b""
+            assert "content-type" not in answer.headers
+        if status == 404 and address.startswith(f"{ROOT}/query?"):
+            assert answer.text.startswith("Error 404: Not Found\n\n")
+
+
+def test_a_query_that_breaks_a_rule_is_refused_as_plain_text(week: Service) -> None:
+    queries = [f"{name}={value}" for name, values in REFUSED.items() for value in values]
+    for query in ["minmagnitude", *queries]:
+        answer = week.http.get(f"{ROOT}/query?{query}")
+
+        assert answer.status_code == 400, query
         assert answer.text.startswith("Error 400: Bad Request\n\n")
         assert answer.headers["content-type"] == "text/plain; charset=utf-8"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert len(answer.content) < 4000
-    if status == 404 and address.startswith(ROOT + "/query?"):
-        assert answer.text.startswith("Error 404: Not Found\n\n")
 
 
 def test_a_refusal_has_fdsns_layout(week: Service) -> None:
@@ -181,16 +134,12 @@ def test_a_refusal_has_fdsns_layout(week: Service) -> None:
     )
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
-def test_only_get_is_allowed(week: Service, method: str) -> None:
+def test_only_get_and_head_are_allowed(week: Service) -> None:
     """FDSN describes POST for dataselect and station alone."""
-    answer = week.http.request(method, f"{ROOT}/query")
-
-    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
-    assert answer.text.startswith("Error 405: Method Not Allowed\n\n")
-
-
-def test_head_has_the_status_and_no_body(week: Service) -> None:
+    for method in ("POST", "PUT", "DELETE", "OPTIONS"):
+        answer = week.http.request(method, f"{ROOT}/query")
+        assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
+        assert answer.text.startswith("Error 405: Method Not Allowed\n\n")
     for query, status in {"limit=1": 200, "minmagnitude=9.9": 204, "limit=0": 400}.items():
         answer = week.http.head(f"{ROOT}/query?{query}")
         assert (answer.status_code, answer.content) == (status, b"")
