@@ -1,5 +1,6 @@
 """Ingests for tests, and the contents of their databases: events, logs, and summaries with a recount."""
 
+import ssl
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -34,9 +35,23 @@ TTL = NOW // 1000 + 7 * 86_400
 ORIGIN = {"geometry": {"type": "Point", "coordinates": [-117.6, 35.6, 8.25]}}
 
 
+NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For clients of servers without TLS: to load the certificates of authorities takes 20 ms of a processor."""
+
+
 def always_now() -> int:
     """A clock that always says `NOW`."""
     return NOW
+
+
+def plain_http() -> httpx.AsyncClient:
+    """A client of servers without TLS."""
+    return httpx.AsyncClient(trust_env=False, verify=NO_CERTIFICATES)
+
+
+def unused_usgs() -> UsgsClient:
+    """What an ingest of files and given events needs and never uses."""
+    return UsgsClient(plain_http(), "http://127.0.0.1:9", timeout_s=1)
 
 
 @dataclass(frozen=True)
@@ -61,7 +76,7 @@ async def a_station(engine: str, usgs: UsgsServer, clock: Clock = always_now) ->
     usgs.forget()
     async with (
         empty_database(engine, ENTITIES, clock=clock) as database,
-        httpx.AsyncClient(trust_env=False) as http,
+        plain_http() as http,
     ):
         pauses: list[float] = []
         yield Station(database, usgs, an_ingest(database, http, usgs.url, pauses, clock), http, clock, pauses)

@@ -1,9 +1,8 @@
 """A window of any number of events: each arrives once, whatever USGS's limit and however they lie in time."""
 
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import httpx
 import pytest
@@ -15,6 +14,8 @@ from graph.core.errors import BadUserInput, InvalidUpstreamResponse, UpstreamUna
 from graph.domains.earthquakes.ingest.backfill import PARTS_AT_ONCE, Progress
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.requests import EventQuery
+from graph.domains.earthquakes.usgs.windows import Window
+from tests.domains.earthquakes.ingest.guarded import GuardedTransport
 from tests.domains.earthquakes.ingest.ingests import (
     NOW,
     Station,
@@ -30,6 +31,9 @@ from tests.domains.earthquakes.ingest.ingests import (
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.usgs.usgs_server import FDSN_COUNT, FDSN_QUERY, UsgsServer, cut_json, html, status
 from tests.domains.entities import everything_in
+from tests.held_time import HeldTime
+
+T = TypeVar("T")
 
 LIMIT = 5
 START, END = NOW - 40 * DAY_MS, NOW
@@ -85,15 +89,18 @@ async def test_every_event_arrives_once_however_they_lie_in_time(
         assert await summaries_in(station.database) == await recounted(station.database)
 
 
-async def test_events_outside_the_window_or_below_the_magnitude_are_not_fetched(station: Station) -> None:
+async def test_events_outside_the_window_or_below_the_magnitude_are_not_fetched_and_a_requested_limit_is_kept(
+    station: Station,
+) -> None:
     outside = [a_feature("us-before", time=START - 1), a_feature("us-after", time=END + 1)]
     weak = [a_feature(f"us-weak{n}", time=START + n, mag=4.4) for n in range(30)]
-    holdings = station.usgs.hold([*outside, *weak, *evenly(30)], limit=LIMIT)
+    holdings = station.usgs.hold([*outside, *weak, *evenly(30)])
 
-    report = await station.ingest.window(EventQuery(20_000, START, END, 4.5))
+    report = await station.ingest.window(EventQuery(LIMIT, START, END, 4.5))
 
     assert counts(report) == (30, 30, 0, 0)
     assert sum(holdings.given) == 30
+    assert max(holdings.given) < LIMIT
 
 
 async def test_all_parts_together_count_each_event_once(station: Station) -> None:
@@ -125,15 +132,6 @@ async def test_a_window_that_fits_is_one_count_and_one_query_and_leaves_no_marks
     assert {item["entity"] for item in await everything_in(station.database)} == expected
 
 
-async def test_a_requested_limit_below_that_of_usgs_is_kept(station: Station) -> None:
-    holdings = station.usgs.hold(evenly(40))
-
-    report = await station.ingest.window(EventQuery(LIMIT, START, END))
-
-    assert counts(report) == (40, 40, 0, 0)
-    assert max(holdings.given) < LIMIT
-
-
 async def test_open_ends_mean_thirty_days_ago_and_now(station: Station) -> None:
     station.usgs.hold(evenly(40), limit=LIMIT)
 
@@ -146,65 +144,34 @@ async def test_open_ends_mean_thirty_days_ago_and_now(station: Station) -> None:
     assert [("starttime" in r.query and "endtime" in r.query) for r in station.usgs.requests].count(False) == 2
 
 
-async def test_an_open_end_that_contradicts_the_local_clock_is_refused(engine: str, usgs: UsgsServer) -> None:
+async def test_an_open_end_that_contradicts_the_local_clock_is_refused(station: Station, time: HeldTime) -> None:
     """A start 30 days before now lies behind the end, where this clock is 40 days ahead."""
-    async with a_station(engine, usgs, lambda: NOW + 40 * DAY_MS) as station:
-        usgs.hold(evenly(40), limit=LIMIT)
+    station.usgs.hold(evenly(40), limit=LIMIT)
+    time.move(40 * 86_400)
 
-        with pytest.raises(BadUserInput, match="Give both `startTime` and `endTime`"):
-            await station.ingest.window(EventQuery(20_000, end_ms=NOW))
+    with pytest.raises(BadUserInput, match="Give both `startTime` and `endTime`"):
+        await station.ingest.window(EventQuery(20_000, end_ms=NOW))
 
-        assert await events_in(station.database) == {}
-
-
-class CountingTransport(httpx.AsyncHTTPTransport):
-    """Keeps how many requests were under way at once, from their sending to the end of their answers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.under_way = 0
-        self.most = 0
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        self.under_way += 1
-        self.most = max(self.most, self.under_way)
-        response = await super().handle_async_request(request)
-        return httpx.Response(response.status_code, headers=response.headers, stream=Watched(response, self))
-
-
-class Watched(httpx.AsyncByteStream):
-    """The body of an answer, which ends when it is closed."""
-
-    def __init__(self, response: httpx.Response, transport: CountingTransport) -> None:
-        self._response = response
-        self._transport = transport
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._response.aiter_raw():
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self._response.aclose()
-        self._transport.under_way -= 1
-
-
-@asynccontextmanager
-async def counted(station: Station) -> AsyncIterator[tuple[Station, CountingTransport]]:
-    """The station with its requests counted."""
-    transport = CountingTransport()
-    async with httpx.AsyncClient(transport=transport) as http:
-        ingest = an_ingest(station.database, http, station.usgs.url, station.pauses)
-        yield Station(station.database, station.usgs, ingest, http, station.clock, station.pauses), transport
+    assert await events_in(station.database) == {}
 
 
 async def test_at_most_two_requests_are_in_progress(station: Station) -> None:
-    async with counted(station) as (station, transport):
-        station.usgs.hold(evenly(100), limit=LIMIT)
+    under_way, seen = 0, set[int]()
 
-        await station.ingest.window(WINDOW)
+    async def counting(name: str, about: Any, operation: Callable[[], Awaitable[T]]) -> T:
+        nonlocal under_way
+        under_way += 1
+        seen.add(under_way)
+        try:
+            return await operation()
+        finally:
+            under_way -= 1
 
-        assert (transport.most, transport.under_way) == (PARTS_AT_ONCE, 0)
-        assert PARTS_AT_ONCE == 2
+    station.usgs.hold(evenly(100), limit=LIMIT)
+    async with httpx.AsyncClient(transport=GuardedTransport(counting)) as http:
+        await an_ingest(station.database, http, station.usgs.url, station.pauses).window(WINDOW)
+
+    assert max(seen) == PARTS_AT_ONCE == 2
 
 
 async def test_a_part_without_events_is_counted_and_not_fetched(station: Station) -> None:
@@ -221,21 +188,19 @@ async def test_a_part_without_events_is_counted_and_not_fetched(station: Station
 
 
 @pytest.mark.parametrize("cuts", [False, True], ids=["refuses", "cuts"])
-@pytest.mark.parametrize("held", [3, 12], ids=["whole", "part"])
-async def test_events_that_come_between_count_and_query_are_fetched_too(
-    station: Station, held: int, cuts: bool
-) -> None:
-    """USGS refuses what has grown too large, or leaves out its oldest events."""
-    features = [a_feature(f"us{n}", time=START + n) for n in range(held)]
-    arriving = [a_feature(f"us{n}-{k}", time=START + n) for n in range(12) for k in range(3)]
-    holdings = station.usgs.hold(features, limit=LIMIT, cuts=cuts)
-    holdings.arriving.append(arriving)
+async def test_events_that_come_between_count_and_query_are_fetched_too(station: Station, cuts: bool) -> None:
+    """USGS refuses what has grown too large, or leaves out its oldest events: of the whole window, or of a part."""
+    for held in (3, 12):
+        features = [a_feature(f"us{held}-{n}", time=START + n) for n in range(held)]
+        arriving = [a_feature(f"us{held}-{n}-{k}", time=START + n) for n in range(12) for k in range(3)]
+        holdings = station.usgs.hold(features, limit=LIMIT, cuts=cuts)
+        holdings.arriving.append(arriving)
 
-    report = await station.ingest.window(WINDOW)
+        report = await station.ingest.window(WINDOW)
 
-    assert counts(report) == (held + 36, held + 36, 0, 0)
-    assert (await events_in(station.database)).keys() == {feature["id"] for feature in features + arriving}
-    assert (LIMIT in holdings.given, holdings.refused > 0) == (cuts, not cuts)
+        assert counts(report) == (held + 36, held + 36, 0, 0)
+        assert {feature["id"] for feature in features + arriving} <= (await events_in(station.database)).keys()
+        assert (LIMIT in holdings.given, holdings.refused > 0) == (cuts, not cuts)
 
 
 async def test_a_part_that_has_grown_to_the_limit_exactly_is_halved_as_well(station: Station) -> None:
@@ -269,24 +234,12 @@ async def test_a_millisecond_with_too_many_events_is_an_error(station: Station) 
     assert (log["error"], log["status"], log["fetched"]) == ("INVALID_UPSTREAM_RESPONSE", 502, 0)
 
 
-async def test_temporary_failures_of_counts_and_queries_are_retried_and_counted(station: Station) -> None:
-    catalogue = station.usgs.catalogue
-    station.usgs.hold(evenly(4), limit=LIMIT)
-    station.usgs.answer_next(status(503), html(), catalogue, cut_json(), status(429, retry_after="7"))
-
-    report = await station.ingest.window(WINDOW)
-
-    assert counts(report) == (4, 4, 0, 0)
-    assert report.retries == 4
-    assert station.pauses[-1] == 7.0
-    (log,) = await logs_in(station.database)
-    assert (log["route"], log["status"], log["retries"], log["fetched"]) == ("/ingest/recent", 200, 4, 4)
-
-
-async def test_an_outage_ends_the_ingest_after_the_parts_in_progress(station: Station) -> None:
+async def test_an_outage_ends_the_ingest_after_the_parts_in_progress_and_all_retries_are_counted(
+    station: Station,
+) -> None:
     catalogue = station.usgs.catalogue
     station.usgs.hold(evenly(40), limit=LIMIT)
-    station.usgs.answer_next(*[catalogue] * 12, *[status(503)] * 8)
+    station.usgs.answer_next(status(503), html(), cut_json(), *[catalogue] * 12, *[status(503)] * 8)
     told: list[tuple[IngestReport, Progress]] = []
 
     with pytest.raises(UpstreamUnavailable):
@@ -298,15 +251,21 @@ async def test_an_outage_ends_the_ingest_after_the_parts_in_progress(station: St
     assert report.fetched == report.upserted == len(stored)
     assert progress.parts > 0
     (log,) = await logs_in(station.database)
-    assert (log["error"], log["fetched"], log["retries"]) == ("UPSTREAM_UNAVAILABLE", len(stored), 3)
-    assert len(station.usgs.requests) <= 12 + 2 * 4
+    assert (log["error"], log["fetched"], log["retries"]) == ("UPSTREAM_UNAVAILABLE", len(stored), 3 + 3)
+    assert len(station.usgs.requests) <= 3 + 12 + 2 * 4
 
 
-async def test_each_ingest_is_logged_once_with_the_size_of_all_bodies(station: Station) -> None:
+async def test_an_ingest_tells_its_progress_and_is_logged_once_with_the_size_of_all_bodies(station: Station) -> None:
     station.usgs.hold(evenly(40), limit=LIMIT)
+    told: list[tuple[int | None, int, int]] = []
 
-    report = await station.ingest.window(WINDOW)
+    report = await station.ingest.window(
+        WINDOW, lambda report, now: told.append((now.to_fetch, report.fetched, now.parts))
+    )
 
+    assert told[:2] == [(None, 0, 0), (40, 0, 0)]
+    assert (told[-1][0], told[-1][1]) == (40, 40)
+    assert [fetched for _, fetched, _ in told] == sorted(fetched for _, fetched, _ in told)
     (log,) = await logs_in(station.database)
     assert (log["requestId"], log["fetched"], log["upserted"]) == (report.request_id, 40, 40)
     assert log["upstreamSize"] == report.upstream_size
@@ -314,12 +273,33 @@ async def test_each_ingest_is_logged_once_with_the_size_of_all_bodies(station: S
     assert (report.upstream_hash, "upstreamHash" in log) == (None, False)
 
 
-async def test_the_progress_begins_with_the_count_of_all_and_ends_with_all_fetched(station: Station) -> None:
-    station.usgs.hold(evenly(40), limit=LIMIT)
-    told: list[tuple[int | None, int, int]] = []
+# Windows
 
-    await station.ingest.window(WINDOW, lambda report, now: told.append((now.to_fetch, report.fetched, now.parts)))
+SPAN = 12
 
-    assert told[:2] == [(None, 0, 0), (40, 0, 0)]
-    assert (told[-1][0], told[-1][1]) == (40, 40)
-    assert [fetched for _, fetched, _ in told] == sorted(fetched for _, fetched, _ in told)
+
+@st.composite
+def windows(draw: st.DrawFn) -> Window:
+    start_ms = draw(st.integers(-SPAN, SPAN))
+    return Window(start_ms, draw(st.integers(start_ms, SPAN)))
+
+
+def milliseconds(*windows: Window) -> list[int]:
+    return [ms for window in windows for ms in range(window.start_ms, window.end_ms + 1)]
+
+
+@given(window=windows())
+def test_the_halves_of_a_window_are_the_window(window: Window) -> None:
+    halves = window.halves()
+
+    assert len(halves) == (0 if window.start_ms == window.end_ms else 2)
+    if halves:
+        assert milliseconds(*halves) == milliseconds(window)
+        assert all(len(milliseconds(half)) < len(milliseconds(window)) for half in halves)
+
+
+@given(window=windows(), others=st.lists(windows(), max_size=5))
+def test_a_window_without_others_has_each_remaining_millisecond_once(window: Window, others: list[Window]) -> None:
+    left = window.without(others)
+
+    assert milliseconds(*left) == sorted(set(milliseconds(window)) - set(milliseconds(*others)))

@@ -1,136 +1,153 @@
-"""An ingest that is killed again and again leaves what one that was never disturbed leaves.
+"""Ingests that are killed again and again leave what others leave, and payloads that rebuild it.
 
 The ingesting process reads its file from a pipe that this test fills. Killed before the pipe has
 given all, it is always killed in the midst of its work, whatever the speed of the machine. Every
 other time it is killed while SQLite's journal grows, which mostly tears a commit apart.
 """
 
+import os
 import random
 import signal
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from threading import Event, Thread
 
 import orjson
 import pytest
 
-from graph.domains.earthquakes.ingest.intake import EVENTS_AT_ONCE
-from graph.store.entity import Item
+from graph.domains.earthquakes.entities import EVENT, REVISION
+from graph.domains.earthquakes.payloads.folder import places_in
 from graph.store.sqlite import open_sqlite
-from tests.children import Child
-from tests.domains.earthquakes.ingest.ingests import events_in, recounted, summaries_in
+from tests.domains.earthquakes.ingest.ingests import counted_in, recounted
+from tests.domains.earthquakes.ingest.truth import contents_of
+from tests.domains.earthquakes.payloads.kept import catalogue_in, rebuilt
 from tests.domains.earthquakes.usgs.usgs_server import week_features
-from tests.domains.entities import ENTITIES, everything_in
+from tests.domains.entities import ENTITIES
 from tests.effort import rounds
+from tests.forking import forked
 from tests.processes import TIMEOUT_S
 
-KILLS = rounds(20, at_least=6)
-COPIES = 4  # of the real week, each half a year before the one before
+KILLS = rounds(10)  # of each of the two ingests
+COPIES = rounds(4, at_least=2)  # of the real week, each half a year before the one before
 HALF_A_YEAR_MS = 183 * 86_400_000
-MORE_BYTES = 1024 * 1024  # for an ingest that is to be killed before it has taken them: two commits and more
+MORE_BYTES = 1024 * 1024  # for an ingest that is to be killed before it has taken them
 A_COMMIT_BYTES = 256 * 1024  # at least, of a thousand events, in the journal
-PIPE_BYTES = 2 * 64 * 1024  # that are written and perhaps not yet read: a pipe's, and one reading's
 
 
+@pytest.mark.usefixtures("fork_server")
 @pytest.mark.repeated
-async def test_an_ingest_killed_many_times_and_then_finished_equals_a_clean_one(tmp_path: Path) -> None:
-    lines = list(catalogue())
-    content = b"".join(lines)
-    ingest_all(tmp_path / "clean.db", content)
+async def test_ingests_killed_many_times_and_then_finished_equal_clean_ones_and_their_payloads_rebuild_them(
+    tmp_path: Path,
+) -> None:
+    """The first one inserts, and the second one revises every third event and updates the others in place."""
+    clean, killed = (Ingests(tmp_path / name) for name in ("clean", "killed"))
+    chosen, stored = random.Random(20230803), [0]
+    for content in (catalogue(), catalogue(later=1)):
+        clean.finish(content)
+        for number in range(1, KILLS + 1):
+            cut = len(content) * number // (KILLS + 1)
+            if number % 2:
+                killed.kill(content[:cut])
+            else:
+                killed.kill(content[: cut + MORE_BYTES], journal_bytes=chosen.randrange(A_COMMIT_BYTES))
+            stored.append(await killed.versions())
+            assert stored[-2] <= stored[-1]
+        await killed.assert_payloads_have_what_is_stored()
+        killed.finish(content)
 
-    killed = tmp_path / "killed.db"
-    chosen = random.Random(20230803)
-    stored = [0]
-    for number, cut in enumerate(sorted(chosen.sample(range(len(content)), KILLS))):
-        if number % 2:
-            kill(killed, content[:cut])
-        else:
-            kill(killed, content[: cut + MORE_BYTES], journal_bytes=chosen.randrange(A_COMMIT_BYTES))
-        stored.append(await count_of_events(killed))
-        assert max(stored[-2], stored_at_least(lines, cut) if number % 2 else 0) <= stored[-1] < len(lines)
-    ingest_all(killed, content)
-
-    assert len(set(stored)) > KILLS // 5  # so the kills hit ingests that were at different points
-    assert await items_in(killed) == await items_in(tmp_path / "clean.db")
-    async with open_sqlite(killed, ENTITIES) as database:
-        assert await summaries_in(database) == await recounted(database)
-
-
-def catalogue() -> Iterator[bytes]:
-    """A catalogue of 8,496 events of two years, a feature a line."""
-    for copy in range(COPIES):
-        for feature in week_features():
-            event_id, properties = f"{feature['id']}-{copy}", feature["properties"]
-            properties = {**properties, "time": properties["time"] - copy * HALF_A_YEAR_MS, "ids": f",{event_id},"}
-            yield orjson.dumps({**feature, "id": event_id, "properties": properties}) + b"\n"
-
-
-def stored_at_least(lines: list[bytes], cut: int) -> int:
-    """How many events must be stored when so many bytes were taken from us: all chunks read before the last."""
-    read, bytes_left = 0, cut - PIPE_BYTES
-    for line in lines:
-        bytes_left -= len(line)
-        if bytes_left < 0:
-            break
-        read += 1
-    return max(read // EVENTS_AT_ONCE - 1, 0) * EVENTS_AT_ONCE
+    assert len(set(stored)) > 2  # so the kills hit ingests that were at different points
+    assert any(place.part.exists() for place in places_in(killed.kept))
+    async with (
+        open_sqlite(killed.store, ENTITIES) as database,
+        open_sqlite(clean.store, ENTITIES) as undisturbed,
+        rebuilt("sqlite", killed.kept) as (again, _),
+    ):
+        assert await contents_of(database) == await contents_of(undisturbed)
+        assert await counted_in(database) == await recounted(database)
+        ours, theirs = await catalogue_in(database), await catalogue_in(again)
+        assert (sorted(ours - theirs), sorted(theirs - ours)) == ([], [])
 
 
-def ingest_all(store: Path, content: bytes) -> None:
-    """Ingest the content to its end."""
-    with ingesting(store) as process:
-        process.communicate(content, timeout=TIMEOUT_S)
-    assert process.returncode == 0
+def catalogue(*, later: int = 0) -> bytes:
+    """The week's events, a feature a line, as USGS has them at first, or as it revised them."""
+
+    def lines() -> Iterator[bytes]:
+        for copy in range(COPIES):
+            for number, feature in enumerate(week_features()):
+                event_id, properties = f"{feature['id']}-{copy}", dict(feature["properties"])
+                properties |= {"time": properties["time"] - copy * HALF_A_YEAR_MS, "ids": f",{event_id},"}
+                properties["updated"] += later
+                if later and number % 3 == 0:
+                    properties["mag"] = 1.005
+                yield orjson.dumps({**feature, "id": event_id, "properties": properties}) + b"\n"
+
+    return b"".join(lines())
 
 
-def kill(store: Path, content: bytes, *, journal_bytes: int | None = None) -> None:
-    """Ingest the content, with more to come, and kill the process when it has taken all, or begun to commit."""
-    with ingesting(store) as process:
-        feeding = threading.Thread(target=feed, args=(process, content))
+class Ingests:
+    """Ingests in processes of their own into a store in a folder, which keep their payloads there."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self._folder = folder
+        self._pipe = folder / "pipe"
+        os.mkfifo(self._pipe)
+        self.store, self.kept = folder / "store.db", folder / "kept"
+
+    def finish(self, content: bytes) -> None:
+        """Ingest the content to its end."""
+        self._ingest(content, to_its_end=True)
+
+    def kill(self, content: bytes, *, journal_bytes: int | None = None) -> None:
+        """Ingest the content, with more to come, and kill the process when it has taken all, or begun to commit."""
+        self._ingest(content, to_its_end=False, journal_bytes=journal_bytes)
+
+    def _ingest(self, content: bytes, *, to_its_end: bool, journal_bytes: int | None = None) -> None:
+        reading, taken, ended = Event(), Event(), Event()
+
+        def feed() -> None:
+            with suppress(BrokenPipeError), self._pipe.open("wb") as stream:
+                reading.set()
+                stream.write(content)
+                stream.flush()
+                taken.set()
+                if not to_its_end:
+                    ended.wait(TIMEOUT_S)
+
+        options = ("ingest", str(self._pipe), "--store", f"sqlite:///{self.store}")
+        keeping = {"GRAPH_KEEP_PAYLOADS": str(self.kept)}
+        feeding = Thread(target=feed, daemon=True)
         feeding.start()
-        while feeding.is_alive():
-            feeding.join(None if journal_bytes is None else 0.0002)  # a look at the journal so often
-            if journal_bytes is not None and bytes_of_journal(store) > journal_bytes:
-                break
-        process.kill()
+        with forked(*options, folder=self._folder, settings=keeping) as process:
+            if to_its_end:
+                process.join(TIMEOUT_S)
+            else:
+                assert reading.wait(TIMEOUT_S)
+                while not taken.wait(TIMEOUT_S if journal_bytes is None else 0.0002):  # a look at the journal so often
+                    if journal_bytes is None or self._bytes_of_journal() > journal_bytes:
+                        break
+                process.kill()
+                process.join()
+            assert process.exitcode == (0 if to_its_end else -signal.SIGKILL)
+        ended.set()
         feeding.join()
-    assert process.returncode == -signal.SIGKILL
 
+    def _bytes_of_journal(self) -> int:
+        """The size of SQLite's write-ahead log, which grows page by page while a transaction is committed."""
+        try:
+            return self.store.with_name(f"{self.store.name}-wal").stat().st_size
+        except FileNotFoundError:
+            return 0
 
-def feed(process: Child[bytes], content: bytes) -> None:
-    assert process.stdin is not None
-    with suppress(BrokenPipeError):
-        process.stdin.write(content)
+    async def versions(self) -> int:
+        """How many versions of events are stored."""
+        async with open_sqlite(self.store, ENTITIES) as database:
+            return sum([1 for entity in (EVENT, REVISION) async for _ in database.scan(entity)])
 
-
-def bytes_of_journal(store: Path) -> int:
-    """The size of SQLite's write-ahead log, which grows page by page while a transaction is committed."""
-    try:
-        return store.with_name(f"{store.name}-wal").stat().st_size
-    except FileNotFoundError:
-        return 0
-
-
-def ingesting(store: Path) -> Child[bytes]:
-    """A process that ingests what is written to it."""
-    command = [sys.executable, "-m", "graph", "ingest", "-", "--store", f"sqlite:///{store}"]
-    return Child(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, bufsize=0)
-
-
-async def count_of_events(store: Path) -> int:
-    async with open_sqlite(store, ENTITIES) as database:
-        return len(await events_in(database))
-
-
-async def items_in(store: Path) -> dict[tuple[str, str], Item]:
-    """The catalogue, but for when and with which others each event was ingested. Each ingest has files of its own."""
-    left_out = ("LOG", "LOG_COUNT", "ARRIVAL")
-    differs = ("ingestedAt", "recordedAt", "changedAt", "arrival", "revision")  # that of summaries counts writes
-    async with open_sqlite(store, ENTITIES) as database:
-        items = [item for item in await everything_in(database) if "pk" in item and item["entity"] not in left_out]
-    return {
-        (item["pk"], item["sk"]): {name: value for name, value in item.items() if name not in differs} for item in items
-    }
+    async def assert_payloads_have_what_is_stored(self) -> None:
+        """Check the versions against what is rebuilt. The last transaction may have been kept and not stored."""
+        async with open_sqlite(self.store, ENTITIES) as database, rebuilt("sqlite", self.kept) as (again, _):
+            for entity in (EVENT, REVISION):
+                stored = {entity.key_of(item) async for item in database.scan(entity)}
+                assert stored <= {entity.key_of(item) async for item in again.scan(entity)}

@@ -1,20 +1,15 @@
 """Ingests from a real HTTP server that holds the real week, and what they leave in the catalogue."""
 
-from collections.abc import AsyncIterator
-from hashlib import sha256 as sha256_of
+from hashlib import sha256
+from io import BytesIO
 from typing import Any
 
-import pytest
-from strawberry.utils.await_maybe import await_maybe
-
-from graph.core.paging import PageSizes, Paging
-from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
-from graph.domains.earthquakes.model import EVENTS
+from graph.domains.earthquakes.model import is_listed
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
-from graph.store.contract import Database
-from tests.domains.earthquakes.builders import at, catalogue_of, ids
+from tests.domains.earthquakes.builders import catalogue_of
+from tests.domains.earthquakes.ingest.guarded import GuardedDatabase, noting
 from tests.domains.earthquakes.ingest.ingests import (
     NOW,
     Station,
@@ -25,25 +20,9 @@ from tests.domains.earthquakes.ingest.ingests import (
     recounted,
     summaries_in,
 )
-from tests.domains.earthquakes.usgs.usgs_server import (
-    FDSN_QUERY,
-    collection,
-    cut_connection,
-    cut_json,
-    html,
-    redirect,
-    status,
-    week,
-    week_features,
-)
-from tests.domains.entities import everything_in
+from tests.domains.earthquakes.usgs.usgs_server import collection, week
 
 THE_WEEK = RecentEvents(feed=UsgsFeed.ALL_WEEK)
-
-
-def sha256(content: bytes | memoryview) -> str:
-    """As the reports write it."""
-    return sha256_of(content).hexdigest()
 
 
 # The real week
@@ -55,49 +34,15 @@ async def test_the_real_week_is_stored_once_and_counted_exactly(station: Station
 
     assert counts(first) == (2124, 2124, 0, 0)
     assert counts(again) == (2124, 0, 2124, 0)
-    assert (first.upstream_size, first.upstream_hash) == (1_502_447, sha256(week()))
+    assert (first.upstream_size, first.upstream_hash) == (1_502_447, sha256(week()).hexdigest())
     assert (first.retries, first.rejections, first.latency_ms) == (0, [], 0)
 
-    catalogue = catalogue_of(station.database)
-    first_of_august = Selection(start_ms=at("2023-08-01"), end_ms=at("2023-08-02") - 1)
-    totals = {
-        "all": await catalogue.total(Selection()),
-        "M≥4.5": await catalogue.total(Selection(magnitudes=MagnitudeRange(4.5))),
-        "M≥2.5": await catalogue.total(Selection(magnitudes=MagnitudeRange(2.5))),
-        "2023-08-01": await catalogue.total(first_of_august),
-    }
-    assert totals == {"all": 2124, "M≥4.5": 81, "M≥2.5": 253, "2023-08-01": 380}
+    assert await catalogue_of(station.database).total(Selection(magnitudes=MagnitudeRange(4.5))) == 81
     assert await summaries_in(station.database) == await recounted(station.database)
 
 
-async def test_the_real_week_is_walked_in_order_of_time_in_both_directions(station: Station) -> None:
-    await station.ingest.recent(THE_WEEK)
-    catalogue = catalogue_of(station.database)
-
-    forward = [page async for page in pages_of_25(catalogue, backward=False)]
-    backward = [page async for page in pages_of_25(catalogue, backward=True)]
-
-    walked = [event for page in forward for event in page]
-    times = [event.event_ts_ms for event in walked]
-    assert times == sorted(times, reverse=True)
-    assert sorted(ids(walked)) == sorted(feature["id"] for feature in week_features())
-    assert [event for page in reversed(backward) for event in page] == walked
-    assert [len(page) for page in forward] == [25] * 84 + [24]
-    assert [len(page) for page in backward] == [25] * 84 + [24]
-
-
-async def pages_of_25(catalogue: Catalogue, *, backward: bool) -> AsyncIterator[list[Any]]:
-    """The pages of all events, as a client turns them."""
-    cursor, more = None, True
-    while more:
-        sizes: dict[str, Any] = {"last": 25, "before": cursor} if backward else {"first": 25, "after": cursor}
-        page = await catalogue.page(Selection(), Paging.of(EVENTS, PageSizes(), **sizes))
-        yield list(page.records)
-        more = await await_maybe(page.has_previous if backward else page.has_next)
-        cursor = page.records[0 if backward else -1].position.cursor
-
-
-async def test_an_event_is_stored_as_the_documented_item(station: Station) -> None:
+async def test_an_event_is_stored_as_the_documented_item(any_station: Station) -> None:
+    station = any_station
     await station.ingest.recent(RecentEvents(feed=UsgsFeed.M4_5_WEEK))
 
     item = (await events_in(station.database))["us6000kxme"]
@@ -148,75 +93,20 @@ async def test_an_event_is_stored_as_the_documented_item(station: Station) -> No
     }
 
 
-# Other answers of USGS
-
-
-@pytest.mark.parametrize(
-    ("asked", "requested", "stored"),
-    [
-        (RecentEvents(), f"{FDSN_QUERY}?format=geojson&orderby=time&limit=100", 100),
-        (RecentEvents(limit=3), f"{FDSN_QUERY}?format=geojson&orderby=time&limit=3", 3),
-        (RecentEvents(feed=UsgsFeed.M4_5_WEEK), "/earthquakes/feed/v1.0/summary/4.5_week.geojson?", 81),
-        (
-            RecentEvents(start_ms=at("2023-08-01"), end_ms=at("2023-08-02") - 1, min_magnitude=2.5),
-            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000&starttime=2023-08-01T00%3A00%3A00.000Z"
-            "&endtime=2023-08-01T23%3A59%3A59.999Z&minmagnitude=2.5",
-            42,
-        ),
-    ],
-)
-async def test_requested_events_are_stored(station: Station, asked: RecentEvents, requested: str, stored: int) -> None:
-    report = await station.ingest.recent(asked)
-
-    (received,) = station.usgs.requests
-    assert f"{received.path}?{received.query}" == requested
-    assert counts(report) == (stored, stored, 0, 0)
-    assert len(await events_in(station.database)) == stored
-
-
-@pytest.mark.parametrize(
-    ("answers", "pauses"),
-    [
-        pytest.param([status(429, retry_after="7")], [7.0], id="429 with Retry-After"),
-        pytest.param([status(500)], [0.5], id="500"),
-        pytest.param([html()], [0.5], id="HTML with status 200"),
-        pytest.param([cut_json()], [0.5], id="truncated JSON"),
-        pytest.param([cut_connection], [0.5], id="connection cut"),
-        pytest.param([status(503), html(), cut_json()], [0.5, 1.0, 2.0], id="three troubles"),
-        pytest.param([redirect(f"{FDSN_QUERY}?format=geojson&limit=100")], [], id="redirect"),
-    ],
-)
-async def test_temporary_failures_cost_an_ingest_only_retries(
-    station: Station, answers: list[Any], pauses: list[float]
-) -> None:
-    station.usgs.answer_next(*answers)
-
-    report = await station.ingest.recent(RecentEvents())
-
-    assert (counts(report), report.retries) == ((100, 100, 0, 0), len(pauses))
-    assert report.upstream_hash == sha256(collection(week_features()[:100]).body)
-    assert station.pauses == pauses
-
-
 # One event, several times
 
 
-async def test_an_event_twice_in_one_payload_is_stored_as_it_came_first(station: Station) -> None:
-    features = [a_feature("us1", mag=5.0), a_feature("us2", mag=1.0), a_feature("us1", mag=6.0), a_feature("us1")]
-    station.usgs.answer_next(collection(features))
+async def test_an_event_twice_in_one_payload_is_stored_as_it_came_first_unless_that_is_rejected(
+    station: Station,
+) -> None:
+    given: list[tuple[str, float | None]] = [("us1", 5.0), ("us2", None), ("us1", 6.0), ("us2", 1.0)]
+    station.usgs.answer_next(collection([a_feature(event_id, mag=mag) for event_id, mag in given]))
 
     report = await station.ingest.recent(RecentEvents())
 
-    assert counts(report) == (4, 2, 2, 0)
+    assert counts(report) == (4, 2, 1, 1)
     assert magnitudes(await events_in(station.database)) == {"us1": 5.0, "us2": 1.0}
     assert await summaries_in(station.database) == await recounted(station.database)
-
-
-async def test_a_valid_repetition_of_a_rejected_event_is_stored(station: Station) -> None:
-    report = await station.ingest.file(file_of([a_feature("us1", mag=None), a_feature("us1", mag=2.0)]))
-
-    assert counts(report) == (2, 1, 0, 1)
-    assert magnitudes(await events_in(station.database)) == {"us1": 2.0}
 
 
 async def test_a_later_ingest_takes_an_event_once_it_has_a_magnitude(station: Station) -> None:
@@ -234,7 +124,48 @@ def magnitudes(events: dict[str, Any]) -> dict[str, float]:
     return {event_id: item["mag"] for event_id, item in events.items()}
 
 
-async def everything(database: Database) -> list[Any]:
-    """All items but the request logs and their counts."""
-    items = await everything_in(database)
-    return sorted([item for item in items if item["entity"] not in ("LOG", "LOG_COUNT")], key=repr)
+# Many events of a file
+
+
+async def test_a_file_is_stored_and_its_progress_reported_a_thousand_events_at_a_time(station: Station) -> None:
+    """A later duplicate is skipped, even of an event that was stored with the thousand before."""
+    first = [a_feature(f"us{n}", mag=1.0) for n in range(1600)]
+    content = file_of([*first, *(a_feature(f"us{n}", mag=2.0) for n in range(900))]).getvalue()
+    told: list[tuple[int, int]] = []
+
+    report = await station.ingest.file(BytesIO(content), lambda now: told.append((now.fetched, now.upstream_size or 0)))
+
+    assert [fetched for fetched, _ in told] == [1000, 2000, 2500]
+    sizes = [size for _, size in told]
+    assert sizes == sorted(sizes)
+    assert (0 < sizes[0] < len(content), sizes[-1]) == (True, len(content))
+    assert (report.upstream_size, report.upstream_hash) == (len(content), sha256(content).hexdigest())
+    assert counts(report) == (2500, 1600, 900, 0)
+    assert {event["mag"] for event in (await events_in(station.database)).values()} == {1.0}
+    assert await summaries_in(station.database) == await recounted(station.database)
+
+
+async def test_events_are_looked_up_first_until_all_are_new_and_again_once_one_is_not(station: Station) -> None:
+    sizes: list[tuple[str, int]] = []
+    features = [a_feature(f"us{n}") for n in range(4999)]
+
+    ingest = station.ingest_into(GuardedDatabase(station.database, noting(sizes)))
+    await ingest.file(file_of([*features[:2500], features[0], *features[2500:]]))
+
+    by_alias = 1000
+    assert [size for name, size in sizes if name == "get_many"] == [
+        *(1000, by_alias),  # the first thousand
+        *(by_alias, by_alias, 1),  # the third shows that one of its events is stored
+        *(1000, by_alias, 1000, by_alias),
+    ]
+    assert await summaries_in(station.database) == await recounted(station.database)
+
+
+async def test_a_deletion_after_many_new_events_is_applied(station: Station) -> None:
+    """Events that are probably new are not looked up first. A deletion is, since no insert finds its event."""
+    features = [a_feature(f"us{n}", updated=NOW) for n in range(1000)]
+
+    report = await station.ingest.file(file_of([*features, a_feature("us7", status="deleted", updated=NOW + 1)]))
+
+    assert (report.upserted, report.revised, report.deleted, report.skipped) == (1000, 1, 1, 0)
+    assert not is_listed((await events_in(station.database))["us7"])

@@ -29,88 +29,50 @@ PLACE = "35.60°N 117.60°W"
 STORED: list[tuple[dict[str, Any], dict[str, Any]]] = [
     (a_feature("magnitude-above", mag=10.7), {"mag": 10.0}),
     (a_feature("magnitude-below", mag=-2.3), {"mag": -2.0}),
-    (a_feature("magnitude-greatest", mag=10), {"mag": 10.0}),
-    (a_feature("magnitude-least", mag=-2), {"mag": -2.0}),
     (a_feature("magnitude-tiny", mag=1e-200), {"mag": 0.0}),
     (located("depth-negative", -117.6, 35.6, -1.27), {"depth": 0.0}),
-    (located("depth-zero", -117.6, 35.6, 0.0), {"depth": 0.0}),
-    (located("depth-tiny", -117.6, 35.6, 1e-200), {"depth": 0.0}),
     (located("depth-null", -117.6, 35.6, None), {"depth": NOTHING}),
     (located("depth-missing", -117.6, 35.6), {"depth": NOTHING}),
     (located("coordinates-four", -117.6, 35.6, 8.0, 9.0), {"lon": -117.6, "lat": 35.6, "depth": 8.0}),
-    (located("coordinates-at-the-edges", -180, 90, 1), {"lon": -180.0, "lat": 90.0}),
-    (located("coordinates-at-the-other-edges", 180, -90, 1), {"lon": 180.0, "lat": -90.0}),
-    (located("coordinates-tiny", 1e-300, -1e-300, 1), {"lon": 0.0, "lat": 0.0}),
+    (located("coordinates-at-the-edges", -180, 90, 0.0), {"lon": -180.0, "lat": 90.0, "depth": 0.0}),
+    (located("coordinates-tiny", 1e-300, -1e-300, 1e-200), {"lon": 0.0, "lat": 0.0, "depth": 0.0}),
     (a_feature("place-null", place=None), {"place": PLACE}),
     (a_feature("place-empty", place=""), {"place": PLACE}),
-    (a_feature("place-a-number", place=7), {"place": PLACE}),
-    (located("place-south-east", 178.4417, -18.1416, 1) | {"properties": {"mag": 1, "time": NOW}},
-     {"place": "18.14°S 178.44°E"}),
-    (a_feature("place-512", place="é" * 512), {"place": "é" * 512}),
     (a_feature("place-513", place="🌋" * 513), {"place": "🌋" * 512}),
     (a_feature("i" * 64), {"eventId": "i" * 64}),
     (a_feature("ñandú 1"), {"eventId": "ñandú 1"}),
     (a_feature("time-30-days-ahead", time=NOW + 30 * DAY_MS), {"dayBucket": "20230903"}),
     (a_feature("time-before-1970", time=-1), {"eventTsMs": -1, "gsi1pk": "DAY#19691231", "gsi1sk": -1}),
     (a_feature("time-earliest", time=FIRST_MS), {"dayBucket": "00010101"}),
-    (
-        a_feature("others", magType="mww", type="quarry blast", status="automatic", updated=NOW, url="u", tsunami=1,
-                  felt=0, alert="red", sig=-3),
-        {"magType": "mww", "type": "quarry blast", "status": "automatic", "updated": NOW, "url": "u", "tsunami": 1,
-         "felt": 0, "alert": "red", "sig": -3},
-    ),
-    (
-        a_feature("others-null", magType=None, type=None, status=None, updated=None, url=None, tsunami=None, felt=None,
-                  alert=None, sig=None),
-        dict.fromkeys(("magType", "type", "status", "updated", "url", "tsunami", "felt", "alert", "sig"), NOTHING),
-    ),
-    (
-        a_feature("others-odd", magType=3, type=[], status={}, updated="now", url="", tsunami=7, felt=2.5, alert=True,
-                  sig=2**31),
-        dict.fromkeys(("magType", "type", "status", "updated", "url", "tsunami", "felt", "alert", "sig"), NOTHING),
-    ),
+    (a_feature("others-odd", magType=3, updated="now", tsunami=7, felt=2.5, alert=True, sig=2**31), dict.fromkeys(
+        ("magType", "type", "status", "updated", "url", "tsunami", "felt", "alert", "sig"), NOTHING)),
 ]  # fmt: skip
 
 # Feature → the id and code of its rejection.
 REJECTED: list[tuple[Any, str | None, str]] = [
     (a_feature("magnitude-null", mag=None), "magnitude-null", "MAGNITUDE_MISSING"),
-    ({**a_feature("magnitude-missing"), "properties": {"time": NOW}}, "magnitude-missing", "MAGNITUDE_MISSING"),
     (a_feature("magnitude-text", mag="4.5"), "magnitude-text", "MAGNITUDE_INVALID"),
-    (a_feature("magnitude-true", mag=True), "magnitude-true", "MAGNITUDE_INVALID"),
     (located("depth-text", -117.6, 35.6, "8"), "depth-text", "DEPTH_INVALID"),
-    (located("depth-beyond-any-number", -117.6, 35.6, 1e200), "depth-beyond-any-number", "DEPTH_INVALID"),
-    (a_feature(None), None, "ID_MISSING"),
-    (a_feature(""), None, "ID_MISSING"),
     ({"type": "Feature", "properties": a_feature()["properties"]}, None, "ID_MISSING"),
-    (a_feature(7), None, "ID_INVALID"),
     (a_feature("i" * 65), None, "ID_INVALID"),
-    (a_feature("us1\n"), None, "ID_INVALID"),
-    (a_feature("us\x001"), None, "ID_INVALID"),
     (a_feature("us\x7f1"), None, "ID_INVALID"),
     (a_feature("us\u202e1"), None, "ID_INVALID"),  # turns the direction of writing
-    (a_feature("time-null", time=None), "time-null", "TIME_INVALID"),
     (a_feature("time-fraction", time=NOW + 0.5), "time-fraction", "TIME_INVALID"),
-    (a_feature("time-text", time="2023-08-04"), "time-text", "TIME_INVALID"),
-    (a_feature("time-true", time=True), "time-true", "TIME_INVALID"),
     (a_feature("time-ahead", time=NOW + 30 * DAY_MS + 1), "time-ahead", "TIME_OUT_OF_RANGE"),
-    (a_feature("time-too-early", time=FIRST_MS - 1), "time-too-early", "TIME_OUT_OF_RANGE"),
     (a_feature("geometry-null") | {"geometry": None}, "geometry-null", "COORDINATES_INVALID"),
     (a_feature("geometry-text") | {"geometry": "here"}, "geometry-text", "COORDINATES_INVALID"),
-    (a_feature("coordinates-null") | {"geometry": {"coordinates": None}}, "coordinates-null", "COORDINATES_INVALID"),
-    (located("coordinates-none"), "coordinates-none", "COORDINATES_INVALID"),
+    (a_feature("coordinates-text") | {"geometry": {"coordinates": "1,2"}}, "coordinates-text", "COORDINATES_INVALID"),
     (located("longitude-alone", -117.6), "longitude-alone", "COORDINATES_INVALID"),
-    (located("latitude-null", -117.6, None, 8), "latitude-null", "COORDINATES_INVALID"),
-    (located("latitude-text", -117.6, "35.6", 8), "latitude-text", "COORDINATES_INVALID"),
     (located("latitude-beyond", -117.6, 90.001, 8), "latitude-beyond", "COORDINATES_INVALID"),
-    (located("longitude-beyond", -180.001, 35.6, 8), "longitude-beyond", "COORDINATES_INVALID"),
     (a_feature("properties-null") | {"properties": None}, "properties-null", "TIME_INVALID"),
+    (a_feature("properties-list") | {"properties": []}, "properties-list", "TIME_INVALID"),
     (None, None, "FEATURE_UNREADABLE"),
-    ("us1", None, "FEATURE_UNREADABLE"),
     ([a_feature()], None, "FEATURE_UNREADABLE"),
 ]
 
 
-async def test_each_feature_is_stored_or_rejected_by_its_own_rule(station: Station) -> None:
+async def test_each_feature_is_stored_or_rejected_by_its_own_rule(any_station: Station) -> None:
+    station = any_station
     mixed = [feature for feature, _ in STORED]
     for place, (feature, _, _) in enumerate(REJECTED):
         mixed.insert(2 * place, feature)
@@ -181,10 +143,10 @@ nearly_features = st.fixed_dictionaries(
 @A_FEW
 @given(features=st.lists(nearly_features | anything, max_size=30), data=st.data())
 async def test_whatever_the_features_are_each_is_counted_once(
-    engine: str, usgs: UsgsServer, features: list[Any], data: st.DataObject
+    usgs: UsgsServer, features: list[Any], data: st.DataObject
 ) -> None:
     features += data.draw(st.lists(st.sampled_from(features), max_size=5)) if features else []
-    async with a_station(engine, usgs) as station:
+    async with a_station("sqlite", usgs) as station:
         first = await station.ingest.file(file_of(features))
         again = await station.ingest.file(file_of(features))
 

@@ -1,7 +1,7 @@
 """Reconciling: what USGS says of each event is what the catalogue has afterwards, and silence is no deletion."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,7 +20,6 @@ from tests.domains.earthquakes.ingest.ingests import (
     NOW,
     Station,
     a_feature,
-    a_station,
     file_of,
     logs_in,
 )
@@ -34,17 +33,15 @@ YESTERDAY = NOW - DAY_MS // 2
 
 
 @pytest.fixture
-async def station(engine: str, usgs: UsgsServer) -> AsyncIterator[Station]:
-    async with a_station(engine, usgs) as station:
-        yield station
-
-
-@pytest.fixture
 def history(station: Station) -> UsgsHistory:
     """A USGS without events, at the time at which every ingest runs."""
+    return stood_in(station.usgs)
+
+
+def stood_in(usgs: UsgsServer) -> UsgsHistory:
     history = UsgsHistory(0, events=0)
     history.now = NOW
-    station.usgs.stand_in(history.application)
+    usgs.stand_in(history.application)
     return history
 
 
@@ -86,9 +83,14 @@ async def listed_in(station: Station) -> dict[str, Event]:
     return {event.preferred_id: event for event in events}
 
 
-async def test_each_answer_of_usgs_is_applied_and_silence_is_not(station: Station, history: UsgsHistory) -> None:
-    names = ("same", "gone", "weak", "late", "name", "twin", "dupe", "lost", "else")
-    await station.ingest.file(file_of(stored(f"us{name}") for name in names))
+async def test_each_answer_of_usgs_is_applied_and_silence_is_not(any_station: Station) -> None:
+    station, history = any_station, stood_in(any_station.usgs)
+    before = ("same", "gone", "weak", "late", "name", "twin", "dupe", "lost", "else", "took")
+    await station.ingest.file(file_of(stored(f"us{name}") for name in before))
+    own = {"event_ts_ms": YESTERDAY, "mag": 4.5, "place": None, "lat": 1.0, "lon": 1.0, "depth": None}
+    given = {**dict.fromkeys(("status", "ids", "updated")), **own}
+    await station.ingest.events([{**given, "event_id": "my1", "source": "MINE"}])  # which USGS is not asked for
+    history.known_as = {"ustook": "usnear"}
     history.lives = lives_of(
         stored("ussame"),
         changed("usgone", time=YESTERDAY - 3 * DAY_MS, status="deleted", mag=None),
@@ -98,6 +100,7 @@ async def test_each_answer_of_usgs_is_applied_and_silence_is_not(station: Statio
         changed("ustwin", ids=",ustwin,usdupe,"),
         changed("usnew"),
         changed("usother", ids=",usother,"),
+        changed("usnear", time=NOW - 9 * DAY_MS),
     )
 
     report, found = await reconciled(station)
@@ -111,16 +114,18 @@ async def test_each_answer_of_usgs_is_applied_and_silence_is_not(station: Statio
         ("usname", "revised", None),
         ("usnew", "created", None),
         ("usother", "created", None),
+        ("ustook", "other", "usnear"),
         ("ustwin", "merged", "usdupe"),
         ("usweak", "revised", None),
     ]
     by_id = {difference.event_id: difference for difference in found}
     assert by_id["usweak"].changes == {"mag": (4.5, 2.9), "status": (None, "reviewed")}
     assert by_id["usname"].changes == {"status": (None, "reviewed"), "preferredId": ("usname", "ncname")}
-    assert report.compared == 9
-    assert report.looked_up == 5
+    assert report.compared == 10
+    assert report.looked_up == 6
     ours = await listed_in(station)
-    assert ours.keys() == {"ussame", "usweak", "uslate", "ncname", "ustwin", "usnew", "usother", "uslost", "uselse"}
+    names = ("ussame", "usweak", "uslate", "ncname", "ustwin", "usnew", "usother", "uslost", "uselse", "ustook", "my1")
+    assert ours.keys() == set(names)
     assert (ours["uslate"].event_ts_ms, ours["usweak"].mag) == (YESTERDAY + 2 * DAY_MS, 2.9)
     (log,) = [log for log in await logs_in(station.database) if log["route"] == "/ingest/reconcile"]
     counts = report.ingest
@@ -128,7 +133,7 @@ async def test_each_answer_of_usgs_is_applied_and_silence_is_not(station: Statio
     assert (log["status"], log["fetched"], log["revised"]) == (200, counts.fetched, counts.revised)
 
 
-@pytest.mark.parametrize("names", [("us1", "us2"), ("us2", "us1")])
+@pytest.mark.parametrize("names", [("us1", "us2"), ("us2", "us1")], ids=["older", "younger"])
 async def test_events_that_usgs_merged_without_a_later_product_are_merged(
     station: Station, history: UsgsHistory, names: tuple[str, str]
 ) -> None:
@@ -144,19 +149,9 @@ async def test_events_that_usgs_merged_without_a_later_product_are_merged(
     assert (await reconciled(station))[1] == []
 
 
-async def test_a_second_run_finds_only_what_usgs_does_not_know(station: Station, history: UsgsHistory) -> None:
-    await station.ingest.file(file_of([stored("us1"), stored("us2"), stored("us3")]))
-    history.lives = lives_of(changed("us1", mag=5.0), changed("us2", status="deleted", time=NOW - 9 * DAY_MS))
-
-    _, first = await reconciled(station)
-    report, second = await reconciled(station)
-
-    assert [difference.kind for difference in first] == ["revised", "deleted", "unknown"]
-    assert second == [Difference("us3", "unknown")]
-    assert (report.compared, report.looked_up, report.ingest.revised) == (2, 1, 0)
-
-
-async def test_a_dry_run_finds_the_same_and_writes_nothing(station: Station, history: UsgsHistory) -> None:
+async def test_a_dry_run_finds_the_same_and_writes_nothing_and_a_second_run_what_usgs_does_not_know(
+    station: Station, history: UsgsHistory
+) -> None:
     await station.ingest.file(file_of([stored("us1"), stored("us2"), stored("us3")]))
     history.lives = lives_of(changed("us1", mag=5.0), changed("us2", status="deleted", time=NOW - 9 * DAY_MS))
     before = await everything_in(station.database)
@@ -165,22 +160,11 @@ async def test_a_dry_run_finds_the_same_and_writes_nothing(station: Station, his
 
     assert await everything_in(station.database) == before
     assert report.ingest.fetched == 0
+    assert [difference.kind for difference in found] == ["revised", "deleted", "unknown"]
     assert (await reconciled(station))[1] == found
-
-
-async def test_an_id_that_usgs_has_given_to_another_event_changes_nothing(
-    station: Station, history: UsgsHistory
-) -> None:
-    await station.ingest.file(file_of([stored("us1")]))
-    life = Life([Version(BEGINNING, changed("us2", time=NOW - 9 * DAY_MS))])
-    history.lives = [life]
-    history.known_as = {"us1": "us2"}
-
-    report, found = await reconciled(station)
-
-    assert found == [Difference("us1", "other", now="us2")]
-    assert (await listed_in(station)).keys() == {"us1"}
-    assert report.ingest.fetched == 0
+    report, second = await reconciled(station)
+    assert second == [Difference("us3", "unknown")]
+    assert (report.compared, report.looked_up, report.ingest.revised) == (2, 1, 0)
 
 
 async def test_an_event_that_usgs_has_split_is_looked_up(station: Station, history: UsgsHistory) -> None:
@@ -192,16 +176,6 @@ async def test_an_event_that_usgs_has_split_is_looked_up(station: Station, histo
 
     assert report.looked_up == 1
     assert ("us1", "deleted") in [(difference.event_id, difference.kind) for difference in found]
-
-
-async def test_events_of_other_sources_are_not_looked_up(station: Station, history: UsgsHistory) -> None:
-    own = {"event_ts_ms": YESTERDAY, "mag": 4.5, "place": None, "lat": 1.0, "lon": 1.0, "depth": None}
-    given = {**dict.fromkeys(("status", "ids", "updated")), **own}
-    await station.ingest.events([{**given, "event_id": "my1", "source": "MINE"}])
-
-    report, found = await reconciled(station)
-
-    assert (report.compared, report.looked_up, found) == (0, 0, [])
 
 
 async def test_any_window_of_any_history_becomes_what_usgs_has(station: Station) -> None:

@@ -1,11 +1,13 @@
-"""Compares a catalogue with that of a simulated USGS."""
+"""Compares a catalogue with that of a simulated USGS, or with one that other runs have made."""
 
 from graph.domains.earthquakes.entities import ALIAS, EVENT
 from graph.domains.earthquakes.model import Event, is_deleted, is_listed
 from graph.domains.earthquakes.usgs.normalise import read_record
 from graph.store.contract import Database
+from graph.store.entity import Item
 from tests.domains.earthquakes.ingest.ingests import counted_in, recount
 from tests.domains.earthquakes.usgs.usgs_history import UsgsHistory
+from tests.domains.entities import everything_in
 
 
 async def assert_it_is_the_truth(database: Database, history: UsgsHistory) -> None:
@@ -29,3 +31,17 @@ async def assert_it_is_the_truth(database: Database, history: UsgsHistory) -> No
         assert event.preferred_id == preferred, name
     assert all(is_deleted(by_id[name].item) for name in truth.deleted & by_id.keys())
     assert await counted_in(database) == recount(event.item for event in stored)
+
+
+async def contents_of(database: Database) -> dict[tuple[str, str], Item]:
+    """The catalogue, but for when and in which transaction it was written. Each ingest has data files of its own."""
+    left_out = ("LOG", "LOG_COUNT", "ARRIVAL", "BACKFILL")
+    of_the_run = {"ingestedAt", "recordedAt", "supersededAt", "changedAt", "arrival"}
+    items = [item for item in await everything_in(database) if "pk" in item and item["entity"] not in left_out]
+    for item in items:
+        if item["entity"] in ("SUMMARY", "FACETS"):
+            del item["revision"]  # which counts writes
+    return {
+        (item["pk"], item["sk"]): {name: value for name, value in item.items() if name not in of_the_run}
+        for item in items
+    }

@@ -7,7 +7,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import httpx
 import orjson
 
 from graph.api.recording import Recording
@@ -21,7 +20,7 @@ from graph.domains.earthquakes.payloads.versions import PayloadVersions
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.observability.metrics import Metrics
 from graph.store.contract import Database
-from tests.domains.earthquakes.ingest.ingests import NOW
+from tests.domains.earthquakes.ingest.ingests import NOW, plain_http, unused_usgs
 from tests.domains.entities import ENTITIES, documented
 from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database
@@ -69,7 +68,7 @@ async def a_keeper(
 ) -> AsyncIterator[Keeper]:
     """A keeper with an empty database, beside a USGS."""
     clock = ticking()
-    async with empty_database(engine, ENTITIES, clock=clock) as database, httpx.AsyncClient(trust_env=False) as http:
+    async with empty_database(engine, ENTITIES, clock=clock) as database, plain_http() as http:
         kept = PayloadFolder(folder, revises=revises)
         payloads = Payloads(clock, kept, cancelled_ends_within_s=cancelled_ends_within_s)
         usgs = UsgsClient(http, usgs_url, timeout_s=60, copies=True, clock=clock, sleep=no_pause)
@@ -79,11 +78,6 @@ async def a_keeper(
 
 async def no_pause(seconds: float) -> None:
     """Return at once."""
-
-
-def unused_usgs() -> UsgsClient:
-    """What an ingest of files and given events needs and never uses."""
-    return UsgsClient(httpx.AsyncClient(), "http://127.0.0.1:9", timeout_s=1)
 
 
 async def catalogue_in(database: Database) -> set[bytes]:

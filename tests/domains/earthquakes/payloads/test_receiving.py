@@ -17,6 +17,7 @@ from tests.domains.earthquakes.ingest.ingests import NOW, a_feature, file_of
 from tests.domains.earthquakes.payloads.kept import Keeper, a_keeper
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, week_features
 from tests.domains.triggers.watching.cuts import Cut
+from tests.processes import TIMEOUT_S
 
 DAY_MS = 86_400_000
 
@@ -120,23 +121,17 @@ async def cancelled_ingest(keeper: Keeper) -> None:
         await asyncio.create_task(keeper.through(cut).file(file_of([a_feature()])))
 
 
-async def test_a_cancellation_does_not_wait_for_the_record_of_its_end(tmp_path: Path) -> None:
-    async with a_keeper("sqlite", tmp_path) as keeper:
+@pytest.mark.parametrize("waits_s", [TIMEOUT_S, 0], ids=["waits", "hurries"])
+async def test_a_cancellation_waits_for_the_record_of_its_end_only_at_the_shutdown_and_not_long(
+    waits_s: float, tmp_path: Path
+) -> None:
+    async with a_keeper("sqlite", tmp_path, cancelled_ends_within_s=waits_s) as keeper:
         notes = Waiting(keeper.database)
         keeper.payloads.add(lambda: notes)
         await cancelled_ingest(keeper)
         assert notes.ended_payloads == []
 
-        notes.may_end.set()
+        if waits_s:
+            notes.may_end.set()
         await keeper.payloads.close()
-        assert [error for _, _, error in notes.ended_payloads] == ["CANCELLED"]
-
-
-async def test_the_record_of_a_cancelled_ingest_is_given_up_when_it_takes_long(tmp_path: Path) -> None:
-    async with a_keeper("sqlite", tmp_path, cancelled_ends_within_s=0) as keeper:
-        notes = Waiting(keeper.database)
-        keeper.payloads.add(lambda: notes)
-        await cancelled_ingest(keeper)
-        await keeper.payloads.close()
-
-        assert notes.ended_payloads == []
+        assert [error for _, _, error in notes.ended_payloads] == (["CANCELLED"] if waits_s else [])

@@ -12,7 +12,7 @@ from graph.core.paging import PageSizes, Paging
 from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE, REVISION
 from graph.domains.earthquakes.payloads.folder import places_in
 from graph.domains.earthquakes.payloads.journal import header_of, read_lines
-from graph.domains.earthquakes.payloads.versions import PayloadOrder, PayloadVersion, VersionPosition
+from graph.domains.earthquakes.payloads.versions import PayloadOrder, PayloadVersion, PayloadVersions, VersionPosition
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
 from graph.store.contract import Put
 from tests.domains.earthquakes.ingest.ingests import a_feature, file_of
@@ -45,10 +45,10 @@ async def all_versions(keeper: Keeper, payload_id: str) -> list[tuple[str, int]]
     return named(list((await keeper.versions.page(payload_id, paging(first=1000))).records))
 
 
-async def test_versions_lead_to_their_payload_and_back(engine: str, usgs: UsgsServer, tmp_path: Path) -> None:
+async def test_versions_lead_to_their_payload_and_back(usgs: UsgsServer, tmp_path: Path) -> None:
     usgs.forget()
     features = week_features()[:120]
-    async with a_keeper(engine, tmp_path, usgs.url) as keeper:
+    async with a_keeper("sqlite", tmp_path, usgs.url) as keeper:
         usgs.hold(features)
         await keeper.ingest.recent(RecentEvents(feed=UsgsFeed.ALL_WEEK))
         changed = [{**each, "properties": {**each["properties"], "mag": 1.5, "updated": 2**41}} for each in features]
@@ -68,21 +68,15 @@ async def test_versions_lead_to_their_payload_and_back(engine: str, usgs: UsgsSe
         assert await all_versions(keeper, "unknown") == []
 
 
-async def test_a_change_of_an_earlier_version_has_no_payload_and_harms_no_other(engine: str, tmp_path: Path) -> None:
+async def test_payloads_of_many_changes_take_one_reading_and_an_earlier_version_has_none(
+    engine: str, tmp_path: Path
+) -> None:
     async with a_keeper(engine, tmp_path) as keeper:
         await keeper.ingest.file(file_of([a_feature()]))
         await keeper.database.put(Put(EVENT_SEQUENCE.change, {"number": 7, "eventIds": ["old"]}))
-
-        assert await keeper.versions.payloads_of([1, 7, 9]) == {1: payloads_in(tmp_path)[0]}
-
-
-async def test_payloads_of_many_changes_take_one_reading(tmp_path: Path) -> None:
-    async with a_keeper("sqlite", tmp_path) as keeper:
-        await keeper.ingest.file(file_of([a_feature()]))
         watched = WatchedDatabase(keeper.database)
-        reading = Keeper(watched, tmp_path, keeper.clock, keeper.ingest, keeper.payloads)
 
-        await reading.versions.payloads_of(range(1, 100))
+        assert await PayloadVersions(watched).payloads_of(range(1, 100)) == {1: payloads_in(tmp_path)[0]}
 
         assert watched.gets == [(EVENT_SEQUENCE.change, frozenset({"payload"}))]
 

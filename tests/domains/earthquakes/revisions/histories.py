@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
 from hypothesis import strategies as st
 
 from graph.api.recording import Recording
@@ -15,10 +14,10 @@ from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.views import PRESENT, View
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.observability.metrics import Metrics
 from graph.store.contract import Database
 from tests.domains.earthquakes.builders import at, catalogue_of
+from tests.domains.earthquakes.ingest.ingests import unused_usgs
 
 MIDNIGHT = at("2023-08-03T00:00:00")
 BEGIN = MIDNIGHT + DAY_MS  # when the first ingest runs
@@ -49,7 +48,7 @@ class Source:
     def __post_init__(self) -> None:
         self.ingest = Ingest(
             self.database,
-            UsgsClient(httpx.AsyncClient(), "http://127.0.0.1:9", timeout_s=1),
+            unused_usgs(),
             Recording(Metrics()),
             self.clock,
             revises=self.revises,
@@ -116,5 +115,6 @@ def _records(draw: st.DrawFn) -> Record:
     )
 
 
-histories = st.lists(st.lists(_records(), min_size=1, max_size=4), min_size=1, max_size=8)
+ingests = st.lists(_records(), min_size=1, max_size=4)
+histories = st.lists(ingests, min_size=1, max_size=8)
 """Ingests one after the other, each of some records."""

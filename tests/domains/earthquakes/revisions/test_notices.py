@@ -24,16 +24,22 @@ def told(notices: list[Notice[EventRevision]]) -> list[tuple[str, RevisionKind, 
     return [(each.record.event.event_id, each.record.kind, each.record.event.mag) for each in notices if each.record]
 
 
-async def test_each_version_is_sent_with_what_changed(database: Database, broadcast: EventBroadcast) -> None:
+async def test_each_version_of_the_chosen_kinds_is_sent_with_what_changed(
+    database: Database, broadcast: EventBroadcast
+) -> None:
     source = Source(database)
-    async with aclosing(await broadcast.events(Selection())) as notices:
-        first = asyncio.ensure_future(some(notices, 3))
+    async with (
+        aclosing(await broadcast.events(Selection())) as notices,
+        aclosing(await broadcast.events(Selection(), kinds=[DELETED])) as deletions,
+    ):
+        first = asyncio.gather(some(notices, 3), some(deletions, 1))
         await source.say(a_record(mag=4.5))
         await source.say(a_record(mag=4.75, status="reviewed", updated=2))
         await source.say({"event_id": "us1", "status": "deleted", "updated": 3})
-        found = await first
+        found, deleted = await first
 
     assert told(found) == [("us1", CREATED, 4.5), ("us1", REVISED, 4.75), ("us1", DELETED, 4.75)]
+    assert told(deleted) == told(found)[2:]
     assert [
         [(change.field, change.before, change.after) for change in each.record.changes] for each in found if each.record
     ] == [
@@ -43,7 +49,9 @@ async def test_each_version_is_sent_with_what_changed(database: Database, broadc
     ]
 
 
-async def test_a_cursor_of_any_version_resumes_behind_it(database: Database, broadcast: EventBroadcast) -> None:
+async def test_a_cursor_of_any_version_resumes_behind_it_and_of_none_is_refused(
+    database: Database, broadcast: EventBroadcast
+) -> None:
     source = Source(database)
     for version in range(1, 4):
         await source.say(a_record("us1", mag=4.0 + version, updated=version), a_record(f"other{version}"))
@@ -57,6 +65,8 @@ async def test_a_cursor_of_any_version_resumes_behind_it(database: Database, bro
 
     async with aclosing(await broadcast.events(Selection(), replayed[1].cursor)) as notices:
         assert told(await some(notices, 3)) == told(replayed[2:])
+    with pytest.raises(InvalidCursor):
+        await broadcast.events(Selection(), EventRevision({"eventId": "us1", "revision": 4}).cursor)
 
 
 async def edge(database: Database) -> str:
@@ -76,21 +86,3 @@ async def test_who_selects_hears_that_an_event_is_no_longer_selected(
         await source.say(a_record("weak", mag=4.1, updated=2))
         await source.say(a_record("us1", mag=4.9, updated=2))
         assert told(await first) == [("us1", CREATED, 5.1), ("us1", REVISED, 4.9)]
-
-
-async def test_only_the_chosen_kinds_are_sent(database: Database, broadcast: EventBroadcast) -> None:
-    source = Source(database)
-    async with aclosing(await broadcast.events(Selection(), kinds=[DELETED])) as notices:
-        first = asyncio.ensure_future(some(notices, 1))
-        await source.say(a_record("us1"))
-        await source.say(a_record("us1", mag=4.9, updated=2))
-        await source.say({"event_id": "us1", "status": "deleted", "updated": 3})
-        assert told(await first) == [("us1", DELETED, 4.9)]
-
-
-async def test_a_cursor_of_no_version_is_refused(database: Database, broadcast: EventBroadcast) -> None:
-    source = Source(database)
-    await source.say(a_record("us1"))
-    missing = EventRevision({"eventId": "us1", "revision": 2})
-    with pytest.raises(InvalidCursor):
-        await broadcast.events(Selection(), missing.cursor)

@@ -1,9 +1,9 @@
 """The catalogue of another time is what the ingests up to then had made."""
 
-from collections import Counter
+from itertools import product
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from graph.core.days import DAY_MS
 from graph.core.errors import HistoryUnavailable
@@ -16,7 +16,7 @@ from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
 from graph.domains.earthquakes.selection import Selection
 from graph.store.contract import Database
 from tests.domains.earthquakes.builders import catalogue_of
-from tests.domains.earthquakes.ingest.ingests import summaries_in
+from tests.domains.earthquakes.ingest.ingests import counted_in, recounted
 from tests.domains.earthquakes.revisions.histories import (
     BEGIN,
     MIDNIGHT,
@@ -27,12 +27,11 @@ from tests.domains.earthquakes.revisions.histories import (
     listed,
     tracked_values,
 )
+from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
-from tests.effort import rounds
 from tests.store.engines import empty_database
 
-SOME = settings(max_examples=rounds(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 STRONG = Selection(magnitudes=MagnitudeRange(4.55))
 
 
@@ -53,9 +52,11 @@ async def listed_since_begin(database: Database, view: View, selection: Selectio
     return found
 
 
-@SOME
+@A_FEW
 @given(history=histories)
-async def test_a_list_as_of_any_time_equals_the_list_at_that_time(engine: str, history: list[list[Record]]) -> None:
+async def test_a_list_as_of_any_time_equals_the_list_at_that_time_and_the_summaries_count_the_last(
+    engine: str, history: list[list[Record]]
+) -> None:
     """So it equals a replay of the ingests up to then: each list was read when only these had run."""
     views = [(selection, deleted) for selection in (Selection(), STRONG) for deleted in Deleted]
     async with empty_database(engine, ENTITIES) as database:
@@ -64,6 +65,7 @@ async def test_a_list_as_of_any_time_equals_the_list_at_that_time(engine: str, h
             await source.say(*records)
             now = [tracked_values(await listed(database, View(deleted=deleted), each)) for each, deleted in views]
             expected.append((source.clock.now, now))
+        assert await counted_in(database) == await recounted(database)
         for recorded_ms, lists in expected:
             for (selection, deleted), then in zip(views, lists, strict=True):
                 found = await listed_since_begin(database, View(AsOf(recorded_ms=recorded_ms), deleted), selection)
@@ -71,12 +73,12 @@ async def test_a_list_as_of_any_time_equals_the_list_at_that_time(engine: str, h
                 assert len(found) == len(then)
 
 
-@SOME
+@A_FEW
 @given(history=histories)
-async def test_the_first_versions_are_the_catalogue_of_first_writes(engine: str, history: list[list[Record]]) -> None:
+async def test_the_first_versions_are_the_catalogue_of_first_writes(history: list[list[Record]]) -> None:
     """Of events that no record names by two ids, which a catalogue without versions stores twice."""
     alone = [[{**record, "ids": None} for record in records] for records in history]
-    async with empty_database(engine, ENTITIES) as database, empty_database(engine, ENTITIES) as first_wins:
+    async with empty_database("sqlite", ENTITIES) as database, empty_database("sqlite", ENTITIES) as first_wins:
         await replayed(database, alone)
         await replayed(first_wins, alone, revises=False)
 
@@ -84,21 +86,6 @@ async def test_the_first_versions_are_the_catalogue_of_first_writes(engine: str,
 
         assert tracked_values(found) == tracked_values(await listed(first_wins))
         assert [each.felt for each in found if each.revision > 1] == []
-
-
-@SOME
-@given(history=histories)
-async def test_summaries_count_what_is_listed_after_any_history(engine: str, history: list[list[Record]]) -> None:
-    async with empty_database(engine, ENTITIES) as database:
-        await replayed(database, history)
-        events = await listed(database)
-        days = Counter(event.day_bucket for event in events)
-        counted = {
-            key.values[1]: item["events"]
-            for key, item in (await summaries_in(database)).items()
-            if len(key.values) == 2 and item["events"]
-        }
-        assert counted == days
 
 
 async def test_a_time_before_the_first_ingest_has_no_history(engine: str) -> None:
@@ -153,26 +140,18 @@ async def test_pages_of_a_past_time_are_walked_in_both_directions_over_ties(engi
         await source.say(*(a_record(f"us{n}", mag=5.0, updated=2) for n in range(0, 12, 2)))
         expected = sorted(((MIDNIGHT + n // 4, f"us{n}") for n in range(12)), reverse=True)
 
-        for size in (1, 2, 3, 5, 12, 13):
-            catalogue = catalogue_of(database)
-            forward, backward = list[Event](), list[Event]()
-            page = await catalogue.page(Selection(), Paging(size), view=then)
-            forward += page.records
-            while page.has_next:
-                after = page.records[-1].position
-                page = await catalogue.page(Selection(), Paging(size, after=after), view=then)
-                assert await as_value(page.has_previous)
-                forward += page.records
-            page = await catalogue.page(Selection(), Paging(size, backward=True), view=then)
-            backward[:0] = page.records
-            while page.has_previous:
-                before = page.records[0].position
-                page = await catalogue.page(Selection(), Paging(size, backward=True, before=before), view=then)
-                assert await as_value(page.has_next)
-                backward[:0] = page.records
-            assert [(each.event_ts_ms, each.event_id) for each in forward] == expected
-            assert [(each.event_ts_ms, each.event_id) for each in backward] == expected
-            assert {each.mag for each in forward} == {4.5}
+        catalogue = catalogue_of(database)
+        for size, backward in product((1, 2, 5, 12, 13), (False, True)):
+            found, edge, more = list[Event](), None, True
+            while more:
+                beside = {"before" if backward else "after": edge}
+                page = await catalogue.page(Selection(), Paging(size, backward=backward, **beside), view=then)
+                assert await as_value(page.has_next if backward else page.has_previous) == bool(edge)
+                found = [*page.records, *found] if backward else [*found, *page.records]
+                edge = page.records[0 if backward else -1].position
+                more = await as_value(page.has_previous if backward else page.has_next)
+            assert [(each.event_ts_ms, each.event_id) for each in found] == expected
+            assert {each.mag for each in found} == {4.5}
 
 
 async def as_value(value: bool | Later[bool]) -> bool:

@@ -10,29 +10,18 @@ Source: github.com/usgs/earthquake-event-ws, `FDSNEventWebService.class.php`, `F
 """
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
-from datetime import timedelta
+from functools import partial
 from itertools import cycle
 from typing import Any
 
 import orjson
-from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.responses import PlainTextResponse, Response
 
-from tests.domains.earthquakes.usgs.usgs_server import (
-    FDSN_COUNT,
-    FDSN_QUERY,
-    PERIODS,
-    collection,
-    epoch_ms,
-    versioned,
-    week_features,
-)
+from tests.domains.earthquakes.usgs.usgs_server import Holdings, epoch_ms, time_ms, week_features
 
 MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
 BEGINNING = 1_690_513_200_000  # 2023-07-28T03:00:00Z, before the first event of the week
@@ -74,15 +63,15 @@ class Truth:
     deleted: frozenset[str]  # every id of a deleted event
 
 
-class UsgsHistory:
+class UsgsHistory(Holdings):
     """The lives of some events, and a server that answers as of `now`."""
 
     def __init__(self, seed: int, *, events: int = 120, limit: int = 20_000) -> None:
+        super().__init__([], limit=limit)  # events in one answer
         chosen = random.Random(seed)
-        features = sorted(chosen.sample(week_features(), events), key=_time_of)
+        features = sorted(chosen.sample(week_features(), events), key=time_ms)
         plots = cycle(_PLOTS)
         self.now = BEGINNING
-        self.limit = limit  # events in one answer
         self.known_as: dict[str, str] = {}  # id → another one, which USGS mistakes it for
         self.lives = [life for feature in features for life in next(plots)(_Author(chosen, feature))]
 
@@ -92,17 +81,26 @@ class UsgsHistory:
         return self.moments[-1]
 
     @property
-    def current(self) -> list[Feature]:
+    def generated_ms(self) -> int:
+        return self.now - self.now % MINUTE_MS
+
+    def held(self) -> list[Feature]:
         """The events in USGS's index, deleted ones among them, latest first."""
         versions = [version.feature for life in self.lives if (version := life.at(self.now))]
-        return sorted(versions, key=_time_of, reverse=True)
+        return sorted(versions, key=time_ms, reverse=True)
+
+    def admits(self, feature: Feature, asked: Mapping[str, str]) -> bool:
+        updated_after = epoch_ms(asked["updatedafter"]) if "updatedafter" in asked else None
+        return (updated_after is None or feature["properties"]["updated"] >= updated_after) and (
+            asked.get("includedeleted") == "true" or not _is_deleted(feature)
+        )
 
     @property
     def truth(self) -> Truth:
         """What a catalogue that follows USGS should hold now."""
-        alive = {f["id"]: f for f in self.current if not _is_deleted(f) and f["properties"]["mag"] is not None}
+        alive = {f["id"]: f for f in self.held() if not _is_deleted(f) and f["properties"]["mag"] is not None}
         names = {name: preferred for preferred, feature in alive.items() for name in ids_of(feature)}
-        deleted = frozenset(name for feature in self.current if _is_deleted(feature) for name in ids_of(feature))
+        deleted = frozenset(name for feature in self.held() if _is_deleted(feature) for name in ids_of(feature))
         return Truth(alive, names, deleted)
 
     @property
@@ -110,30 +108,14 @@ class UsgsHistory:
         """The times at which anything changes, epoch milliseconds."""
         return sorted({version.since for life in self.lives for version in life.versions})
 
-    @property
-    def application(self) -> ASGIApp:
-        """The server."""
-        return Starlette(
-            routes=[
-                Route(FDSN_QUERY, self._query),
-                Route(FDSN_COUNT, self._count),
-                Route("/earthquakes/feed/v1.0/summary/{level}_{period}.geojson", self._feed),
-            ]
-        )
-
-    async def _query(self, request: Request) -> Response:
+    async def query(self, request: Request) -> Response:
+        """Answer a query, which may be for an id."""
         if "eventid" in request.query_params:
             return self._event(request.query_params["eventid"])
-        found, limit = self._matching(request), int(request.query_params.get("limit", str(self.limit)))
-        if limit > self.limit or len(found) > self.limit:
-            return PlainTextResponse(f"Error 400: Bad Request\n\n{len(found)} matching events", status_code=400)
-        return collection(found[:limit])
-
-    async def _count(self, request: Request) -> Response:
-        return JSONResponse({"count": len(self._matching(request)), "maxAllowed": self.limit})
+        return await super().query(request)
 
     def _event(self, event_id: str) -> Response:
-        for feature in self.current:
+        for feature in self.held():
             if self.known_as.get(event_id, event_id) in ids_of(feature):
                 if _is_deleted(feature):
                     return PlainTextResponse("Error 409: Conflict", status_code=409)
@@ -142,38 +124,11 @@ class UsgsHistory:
                 return Response(orjson.dumps(detail), media_type="application/json")
         return PlainTextResponse("Error 404: Not Found", status_code=404)
 
-    async def _feed(self, request: Request) -> Response:
-        assert request.path_params["level"] == "all"
-        generated = self.now - self.now % MINUTE_MS
-        start_ms = generated - PERIODS[request.path_params["period"]] // timedelta(milliseconds=1)
-        found = [feature for feature in self.current if start_ms <= _time_of(feature) and not _is_deleted(feature)]
-        return versioned(request, collection(found))
-
-    def _matching(self, request: Request) -> list[Feature]:
-        asked = request.query_params
-        start_ms = epoch_ms(asked["starttime"]) if "starttime" in asked else self.now - 30 * DAY_MS
-        end_ms = epoch_ms(asked["endtime"]) if "endtime" in asked else self.now
-        updated_after = epoch_ms(asked["updatedafter"]) if "updatedafter" in asked else None
-        floor = float(asked["minmagnitude"]) if "minmagnitude" in asked else None
-        return [
-            feature
-            for feature in self.current
-            if start_ms <= _time_of(feature) <= end_ms
-            and (updated_after is None or feature["properties"]["updated"] >= updated_after)
-            and (floor is None or (feature["properties"]["mag"] or 0) >= floor)
-            and (asked.get("includedeleted") == "true" or not _is_deleted(feature))
-        ]
-
 
 def ids_of(feature: Feature) -> list[str]:
     """All ids of an event."""
     names: str = feature["properties"]["ids"]
     return names.strip(",").split(",")
-
-
-def _time_of(feature: Feature) -> int:
-    time: int = feature["properties"]["time"]
-    return time
 
 
 def _is_deleted(feature: Feature) -> bool:
@@ -192,7 +147,7 @@ class _Author:
         self.feature = deepcopy(feature)
         self._published = 0
         self.set(ids=f",{feature['id']},", status="automatic", felt=None, alert=None, tsunami=0)
-        self.begin = _time_of(feature) + chosen.randrange(2, 20) * MINUTE_MS
+        self.begin = time_ms(feature) + chosen.randrange(2, 20) * MINUTE_MS
 
     def set(self, **properties: Any) -> None:
         """Change the event, unpublished."""
@@ -247,14 +202,14 @@ def _revised(author: _Author) -> Iterator[Life]:
     author.set(place="12 km N of Elsewhere")
     author.move(km=39, depth=author.chosen.choice([None, -1.5, 12.25]))
     author.publish()
-    author.set(status="reviewed", magType="mw", time=_time_of(author.feature) + author.chosen.choice([-900, 0, 1700]))
+    author.set(status="reviewed", magType="mw", time=time_ms(author.feature) + author.chosen.choice([-900, 0, 1700]))
     author.publish()
     yield author.life
 
 
 def _moved_across_midnight(author: _Author) -> Iterator[Life]:
     author.publish()
-    midnight = _time_of(author.feature) - _time_of(author.feature) % DAY_MS
+    midnight = time_ms(author.feature) - time_ms(author.feature) % DAY_MS
     author.set(time=midnight - 1)
     author.publish(after_ms=HOUR_MS)
     author.set(time=midnight)
@@ -293,7 +248,7 @@ def _merged(author: _Author) -> Iterator[Life]:
     """Two networks publish the same earthquake, until somebody sees it."""
     author.publish()
     other = _Author(author.chosen, author.feature)
-    other.set(ids=",", time=_time_of(author.feature) + 3100)
+    other.set(ids=",", time=time_ms(author.feature) + 3100)
     other.prefer(author.other_id)
     other.move(km=20)
     other.publish(at=author.life.versions[0].since + HOUR_MS)
@@ -309,10 +264,10 @@ def _merged(author: _Author) -> Iterator[Life]:
     yield other.life
 
 
-def _deleted(author: _Author) -> Iterator[Life]:
+def _deleted(author: _Author, *, after_ms: int | None = None) -> Iterator[Life]:
     author.publish()
     _delete(author)
-    author.publish()
+    author.publish(after_ms=after_ms)
     yield author.life
 
 
@@ -349,16 +304,9 @@ def _revised_long_after(author: _Author) -> Iterator[Life]:
     yield author.life
 
 
-def _deleted_long_after(author: _Author) -> Iterator[Life]:
-    author.publish()
-    _delete(author)
-    author.publish(after_ms=LATE_MS)
-    yield author.life
-
-
 def _weeks_later(author: _Author) -> Iterator[Life]:
     """Another event, at the time at which the others are revised for the last time."""
-    author.set(time=_time_of(author.feature) + LATE_MS)
+    author.set(time=time_ms(author.feature) + LATE_MS)
     author.begin += LATE_MS
     author.publish()
     yield author.life
@@ -372,5 +320,5 @@ def _delete(author: _Author) -> None:
 _PLOTS: tuple[Callable[[_Author], Iterator[Life]], ...] = (
     *(_revised, _unchanged, _renamed, _revised, _merged, _deleted, _felt, _moved_across_midnight),
     *(_revised, _restored, _without_magnitude_at_first, _published_days_later, _merged, _renamed),
-    *(_revised_long_after, _deleted_long_after, _weeks_later),
+    *(_revised_long_after, partial(_deleted, after_ms=LATE_MS), _weeks_later),
 )

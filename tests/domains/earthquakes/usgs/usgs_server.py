@@ -11,7 +11,7 @@ import gzip
 import re
 import socket
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -74,6 +74,30 @@ class Holdings:
     given: list[int] = field(default_factory=list)  # events in each answer
     refused: int = 0  # queries that too much matched
 
+    @property
+    def generated_ms(self) -> int:
+        """The time of the answers, epoch milliseconds."""
+        return _generated_ms()
+
+    def held(self) -> list[dict[str, Any]]:
+        """The events that it has now."""
+        return self.features
+
+    def admits(self, feature: dict[str, Any], asked: Mapping[str, str]) -> bool:
+        """Whether an event fulfils the conditions beside time and magnitude."""
+        return True
+
+    @property
+    def application(self) -> ASGIApp:
+        """The server."""
+        return Starlette(
+            routes=[
+                Route(FDSN_QUERY, self.query),
+                Route(FDSN_COUNT, self.count),
+                Route("/earthquakes/feed/v1.0/summary/{name}", self.feed),
+            ]
+        )
+
     async def query(self, request: Request) -> Response:
         """Answer a query."""
         limit = int(request.query_params.get("limit", str(self.limit)))
@@ -103,30 +127,34 @@ class Holdings:
         match = re.fullmatch(r"(all|1\.0|2\.5|4\.5|significant)_(hour|day|week|month)\.geojson", name)
         if match is None:
             return PlainTextResponse("Not Found", status_code=404)
-        if name == "all_week.geojson" and self.features is week_features():
+        if name == "all_week.geojson" and self.held() is week_features():
             return versioned(request, Response(week(), media_type=_GEOJSON))
         level, period = match.groups()
-        key, floor = ("sig", 600.0) if level == "significant" else ("mag", float("-inf" if level == "all" else level))
-        start_ms = _generated_ms() - PERIODS[period] // timedelta(milliseconds=1)
+        key, floor = ("sig", 600.0) if level == "significant" else ("mag", float("nan" if level == "all" else level))
+        start_ms = self.generated_ms - PERIODS[period] // timedelta(milliseconds=1)
         found = [
             feature
-            for feature in self.features
-            if _time_ms(feature) >= start_ms and feature["properties"][key] >= floor
+            for feature in self.held()
+            if time_ms(feature) >= start_ms
+            and (level == "all" or feature["properties"][key] >= floor)
+            and self.admits(feature, {})
         ]
         return versioned(request, collection(found))
 
     def _matching(self, request: Request) -> tuple[int, int, list[dict[str, Any]]]:
         """The window of a request, and its events, latest first."""
-        asked = request.query_params
-        start_ms = epoch_ms(asked["starttime"]) if "starttime" in asked else _generated_ms() - 30 * 86_400_000
-        end_ms = epoch_ms(asked["endtime"]) if "endtime" in asked else _generated_ms()
+        asked, now = request.query_params, self.generated_ms
+        start_ms = epoch_ms(asked["starttime"]) if "starttime" in asked else now - 30 * 86_400_000
+        end_ms = epoch_ms(asked["endtime"]) if "endtime" in asked else now
         floor = float(asked.get("minmagnitude", "-inf"))
         found = [
             feature
-            for feature in self.features
-            if start_ms <= _time_ms(feature) <= end_ms and (feature["properties"]["mag"] or 0) >= floor
+            for feature in self.held()
+            if start_ms <= time_ms(feature) <= end_ms
+            and (feature["properties"]["mag"] or 0) >= floor
+            and self.admits(feature, asked)
         ]
-        return start_ms, end_ms, sorted(found, key=_time_ms, reverse=True)
+        return start_ms, end_ms, sorted(found, key=time_ms, reverse=True)
 
 
 @dataclass
@@ -145,7 +173,7 @@ class UsgsServer:
     def hold(self, features: Sequence[dict[str, Any]], **how: Any) -> Holdings:
         """Replace the week by these events; `how` has further arguments of `Holdings`."""
         holdings = Holdings(list(features), **how)
-        self._held = _catalogue(holdings)
+        self._held = holdings.application
         return holdings
 
     def stand_in(self, application: ASGIApp) -> None:
@@ -202,7 +230,7 @@ def week() -> bytes:
 def week_features() -> list[dict[str, Any]]:
     """Its 2,124 features, latest first."""
     features: list[dict[str, Any]] = orjson.loads(week())["features"]
-    return sorted(features, key=_time_ms, reverse=True)
+    return sorted(features, key=time_ms, reverse=True)
 
 
 @cache
@@ -211,7 +239,8 @@ def _generated_ms() -> int:
     return generated
 
 
-def _time_ms(feature: dict[str, Any]) -> int:
+def time_ms(feature: dict[str, Any]) -> int:
+    """Its origin time."""
     time: int = feature["properties"]["time"]
     return time
 
@@ -235,19 +264,9 @@ def versioned(request: Request, answer: Response) -> Response:
     return answer
 
 
-def _catalogue(holdings: Holdings) -> ASGIApp:
-    return Starlette(
-        routes=[
-            Route(FDSN_QUERY, holdings.query),
-            Route(FDSN_COUNT, holdings.count),
-            Route("/earthquakes/feed/v1.0/summary/{name}", holdings.feed),
-        ]
-    )
-
-
 @cache
 def _week_catalogue() -> ASGIApp:
-    return _catalogue(Holdings(week_features()))
+    return Holdings(week_features()).application
 
 
 # Other answers

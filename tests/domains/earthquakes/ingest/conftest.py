@@ -1,0 +1,31 @@
+"""A station on SQLite for the rules of an ingest, and one on each engine for what an engine may do in its own way."""
+
+from collections.abc import AsyncIterator
+from multiprocessing import forkserver
+
+import pytest
+
+from tests import forking as forking  # which says what the fork server imports
+from tests.domains.earthquakes.ingest.ingests import Station, a_station
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.held_time import HeldTime
+
+
+@pytest.fixture
+async def station(usgs: UsgsServer, time: HeldTime) -> AsyncIterator[Station]:
+    """Its clock says `NOW` until the test moves `time`."""
+    async with a_station("sqlite", usgs, time) as station:
+        yield station
+
+
+@pytest.fixture
+async def any_station(engine: str, usgs: UsgsServer, time: HeldTime) -> AsyncIterator[Station]:
+    """The same on each engine."""
+    async with a_station(engine, usgs, time) as station:
+        yield station
+
+
+@pytest.fixture(scope="session")
+def fork_server() -> None:
+    """The parent of forked processes, which lasts until the end of the run."""
+    forkserver.ensure_running()
