@@ -65,11 +65,12 @@ class Storing:
             if not pending:
                 return
             writes = await self._writes(pending, probably_new=probably_new)
-            count("skipped", len(pending) - len(writes))
+            early = _early(pending, writes)
+            count("skipped", len(pending) - len(writes) - len(early))
             at_once, later = _disjoint(writes)
             refused = await self._apply(chunk, [write for write in at_once if not write.is_version], count)
             refused += await self._apply(chunk, [write for write in at_once if write.is_version], count)
-            pending, probably_new = [write.record for write in (*refused, *later)], False
+            pending, probably_new = [*(write.record for write in (*refused, *later)), *early], False
         raise DatabaseUnavailable("other writers kept changing the same events")
 
     async def plan(self, records: Sequence[Incoming]) -> list[Write]:
@@ -126,6 +127,18 @@ class Storing:
             refused = await self._database.transact(transaction.actions(now, reservation, payload.payload_id))
             payload.learn(stored=not refused)
         return transaction.owners(refused) if refused else None
+
+
+def _early(records: Iterable[Incoming], writes: Sequence[Write]) -> list[SourceDeletion]:
+    """The deletions of events that these writes insert. They find their events once these are stored."""
+    deletions = [each for each in records if isinstance(each, SourceDeletion)]
+    if not deletions:
+        return []
+    decided = {id(write.record) for write in writes}
+    inserted = {event_id for write in writes if isinstance(write, NewEvent) for event_id in write.ids}
+    return [
+        each for each in deletions if id(each) not in decided and not inserted.isdisjoint((each.event_id, *each.ids))
+    ]
 
 
 def _disjoint(writes: Sequence[Write]) -> tuple[Sequence[Write], list[Write]]:

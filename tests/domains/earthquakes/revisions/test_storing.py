@@ -174,6 +174,17 @@ async def test_a_deleted_event_leaves_the_lists_and_answers_with_its_last_values
     ]
 
 
+async def test_a_deletion_finds_an_event_of_its_own_payload(database: Database, source: Source) -> None:
+    us1, ci2 = a_record("us1"), a_record("us2", ids=["us2", "ci2"])
+    gone = [{"event_id": event_id, "status": "deleted", "updated": 2} for event_id in ("us1", "ci2")]
+
+    assert outcome(await source.say(us1, gone[0])) == (1, 1, 0)
+    assert outcome(await source.say(gone[1], ci2)) == (1, 1, 0)
+
+    assert await listed(database) == []
+    assert {each.event_id for each in await listed(database, View(deleted=Deleted.ONLY))} == {"us1", "us2"}
+
+
 async def test_an_event_of_version_0_1_is_version_1(database: Database, source: Source) -> None:
     old = an_event("us1", MIDNIGHT, 4.5, updated=1).item
     for name in ("sourceDepth",):
@@ -192,9 +203,11 @@ async def test_where_revisions_are_ignored_the_first_write_wins(database: Databa
     await source.say(a_record(mag=4.5))
 
     assert outcome(await source.say(a_record(mag=4.7, updated=2))) == (0, 0, 1)
-    assert outcome(await source.say({"event_id": "us1", "status": "deleted", "updated": 3})) == (0, 0, 1)
+    deleted = [{"event_id": event_id, "status": "deleted", "updated": 3} for event_id in ("us1", "us2")]
+    assert outcome(await source.say(a_record("us2"), *deleted)) == (1, 0, 2)
 
     assert await versions(database) == [(1, RevisionKind.CREATED, 4.5)]
+    assert len(await listed(database)) == 2
 
 
 async def test_ingests_that_race_lose_no_version_and_count_no_event_twice(engine: str) -> None:
