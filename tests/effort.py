@@ -1,8 +1,8 @@
 """The number of repetitions in tests: few in a quick run, many in a thorough one.
 
 The README's test command and `.ci/run` are quick: properties get a fifth of the examples, always the same ones, and
-loops a fifth of the rounds. `scripts/check thorough` repeats those tests, marked `hypothesis` or `repeated`, as often as
-they are meant to be, and with new examples each time.
+loops a fifth of the rounds. `scripts/check thorough` repeats those tests, marked `hypothesis` or `repeated`, as often
+as they are meant to be, and with new examples each time.
 """
 
 import os

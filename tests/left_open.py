@@ -14,7 +14,6 @@ import time
 from asyncio import runners
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -69,12 +68,12 @@ def _opened() -> set[str]:
 
 
 def _files() -> Iterator[str]:
-    """The open files of this process, without connections to the emulators, which their clients keep. Without /proc, none."""
+    """The open files, but for connections to emulators, which their clients keep. Without /proc, none are found."""
     with suppress(FileNotFoundError):
         for number in os.listdir("/proc/self/fd"):
             with suppress(FileNotFoundError):  # the descriptor of the list itself, or one that another thread closes
                 name = os.readlink(f"/proc/self/fd/{number}")
-                if not (name.startswith("socket:") and _leads_to_an_emulator(int(number))):
+                if name != os.devnull and not (name.startswith("socket:") and _leads_to_an_emulator(int(number))):
                     yield f"file {number} {name}"
 
 

@@ -1,11 +1,9 @@
 """A station on SQLite for the rules of an ingest, and one on each engine for what an engine may do in its own way."""
 
 from collections.abc import AsyncIterator
-from multiprocessing import forkserver
 
 import pytest
 
-from tests import forking as forking  # which says what the fork server imports
 from tests.domains.earthquakes.ingest.ingests import Station, a_station
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.held_time import HeldTime
@@ -23,9 +21,3 @@ async def any_station(engine: str, usgs: UsgsServer, time: HeldTime) -> AsyncIte
     """The same on each engine."""
     async with a_station(engine, usgs, time) as station:
         yield station
-
-
-@pytest.fixture(scope="session")
-def fork_server() -> None:
-    """The parent of forked processes, which lasts until the end of the run."""
-    forkserver.ensure_running()

@@ -35,7 +35,6 @@ MORE_BYTES = 1024 * 1024  # for an ingest that is to be killed before it has tak
 A_COMMIT_BYTES = 256 * 1024  # at least, of a thousand events, in the journal
 
 
-@pytest.mark.usefixtures("fork_server")
 @pytest.mark.repeated
 async def test_ingests_killed_many_times_and_then_finished_equal_clean_ones_and_their_payloads_rebuild_them(
     tmp_path: Path,

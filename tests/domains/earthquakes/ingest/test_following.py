@@ -130,7 +130,6 @@ MOMENTS = rounds(5, at_least=2)
 LATEST_KILL = 8  # requests; a run makes more
 
 
-@pytest.mark.usefixtures("fork_server")
 @pytest.mark.repeated
 async def test_following_that_is_killed_many_times_equals_what_was_never_disturbed(
     engine: str, tmp_path: Path, usgs: UsgsServer
