@@ -5,6 +5,7 @@ One parser reads a URL, the one of the HTTP client, so that what is judged is wh
 
 import re
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 
 from yarl import URL
 
@@ -55,6 +56,7 @@ class Destinations:
             raise EndpointRefused("cannot be read", "write it as https://HOST/PATH") from error
         self._check_parts(parsed, has_fragment="#" in url)
         self._check_host(parsed.raw_host or "")
+        parsed = _with_plain_ipv4(parsed)
         if len(str(parsed)) > MOST_CHARACTERS:
             raise _too_long()
         return parsed
@@ -85,6 +87,13 @@ class Destinations:
         return parsed is not None and all(
             is_public(each) or any(each in network for network in self.networks) for each in reached_by(parsed)
         )
+
+
+def _with_plain_ipv4(url: URL) -> URL:
+    """The URL with an IPv4 address instead of the IPv6 address that maps it, which Python 3.13 began to write anew."""
+    address = parse_address(url.raw_host or "")
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return url.with_host(str(mapped)) if mapped else url
 
 
 def _too_long() -> EndpointRefused:

@@ -21,7 +21,7 @@ PUBLIC = Destinations()
         ("https://a_b-c.0x.example/", "https://a_b-c.0x.example/", "a_b-c.0x.example"),
         ("https://8.8.8.8/", "https://8.8.8.8/", "8.8.8.8"),
         ("https://[2606:4700::1111]:99/", "https://[2606:4700::1111]:99/", "2606:4700::1111"),
-        ("https://[::ffff:8.8.8.8]/", "https://[::ffff:808:808]/", "::ffff:808:808"),
+        ("https://[::ffff:8.8.8.8]:99/", "https://8.8.8.8:99/", "8.8.8.8"),  # as the system connects to it
         ("https://example.com/" + "a" * 2028, "https://example.com/" + "a" * 2028, "example.com"),
     ],
 )
