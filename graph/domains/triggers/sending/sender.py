@@ -6,6 +6,8 @@ kilobytes meanwhile: its headers are bounded, its body is not decompressed, and 
 
 import asyncio
 import socket
+import ssl
+from functools import cache
 from ssl import SSLContext
 from time import perf_counter
 from types import TracebackType
@@ -32,6 +34,19 @@ _HEADERS = {
 }
 
 
+@cache  # the authorities of the system are read once
+def checking_certificates(authorities: str | None = None) -> SSLContext:
+    """What checks the certificates of receivers: with the authorities of the system, or else with these, as PEM.
+
+    It accepts the same certificates on each Python. By default, Python 3.13 began to refuse those that leave out an
+    extension of RFC 5280, as many private authorities do.
+    """
+    context = ssl.create_default_context(cadata=authorities)
+    context.verify_flags = ssl.VERIFY_X509_TRUSTED_FIRST
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
 class Sender:
     """Sends messages. There is one for each process; the caller bounds how many are sent at once."""
 
@@ -46,14 +61,14 @@ class Sender:
         self._resolver = resolver
         self._timeout_s = timeout_s
         self._clock = clock
-        self._tls = tls
+        self._tls = tls or checking_certificates()
 
     async def __aenter__(self) -> Self:
         connector = aiohttp.TCPConnector(
             resolver=self._resolver,
             use_dns_cache=False,
             socket_factory=self._open_socket,
-            ssl=self._tls or True,
+            ssl=self._tls,
             limit=0,  # else slow receivers could delay others
             keepalive_timeout=KEEP_ALIVE_S,
         )

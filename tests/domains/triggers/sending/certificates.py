@@ -1,16 +1,21 @@
-"""Certificates for tests: an authority of our own, and what it signs."""
+"""Certificates for tests: an authority of our own, and what it signs.
+
+They have no extensions but those that they need, as certificates of many private authorities.
+"""
 
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
-from ssl import PROTOCOL_TLS_SERVER, SSLContext, create_default_context
+from ssl import PROTOCOL_TLS_SERVER, SSLContext
 
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.x509.oid import NameOID
+
+from graph.domains.triggers.sending.sender import checking_certificates
 
 _DAY = timedelta(days=1)
 
@@ -24,7 +29,7 @@ class Authority:
 
     def client(self) -> SSLContext:
         """What trusts this authority, and no other."""
-        return create_default_context(cadata=_pem(self._own))
+        return checking_certificates(_pem(self._own))
 
     def server(self, folder: Path, host: str, *, days: int = 9) -> SSLContext:
         """A server with a certificate for a host that is valid for so many days, from two days ago."""
