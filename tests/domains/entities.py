@@ -1,9 +1,17 @@
 """All that the domains keep in tables."""
 
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from graph.core.clock import Clock
 from graph.domain import entities_of
 from graph.domains import DOMAINS
 from graph.store.contract import Database
 from graph.store.entity import Entity, Item
+from graph.store.location import StoreLocation
+from tests.processes import TIMEOUT_S
+from tests.store.engines import new_store
 
 ENTITIES = entities_of(DOMAINS)
 
@@ -24,3 +32,12 @@ def documented(entity: Entity, item: Item) -> Item:
 async def everything_in(database: Database) -> list[Item]:
     """All items, as the documents describe them."""
     return [documented(entity, item) for entity in ENTITIES async for item in database.scan(entity)]
+
+
+@asynccontextmanager
+async def connections(engine: str, folder: Path, number: int, clock: Clock) -> AsyncIterator[list[Database]]:
+    """So many connections to tables of their own, as processes have."""
+    location = StoreLocation.of(await new_store(engine, folder, ENTITIES))
+    async with AsyncExitStack() as stack:
+        opening = [location.open(ENTITIES, timeout_s=TIMEOUT_S, clock=clock) for _ in range(number)]
+        yield [await stack.enter_async_context(each) for each in opening]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Any
 
-from graph.core.clock import Clock
 from graph.core.paging import Paging
 from graph.domains.earthquakes.live import event_sequence
 from graph.domains.triggers.deliveries import Deliveries
@@ -19,7 +18,6 @@ from graph.domains.triggers.entities import DELIVERY, QUEUE, TRIGGER_EVENT
 from graph.domains.triggers.inbox import EventSelection, Inbox
 from graph.domains.triggers.model import Delivery, Endpoint, NewEvent, TriggerEvent, event_key
 from graph.domains.triggers.outbox import Outbox
-from graph.domains.triggers.queues import Queues
 from graph.domains.triggers.sending.answers import Answer
 from graph.domains.triggers.sending.destinations import Destinations
 from graph.domains.triggers.sending.resolver import Resolver
@@ -27,6 +25,7 @@ from graph.domains.triggers.watching.watches import Watches
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
+from graph.store.query import Query
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import ENTITIES
 from tests.store.engines import empty_database
@@ -61,23 +60,28 @@ def a_new_event(
     return NewEvent(user_id, event_type, {"order": 18} if payload is None else payload, {}, **others)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Triggers:
     """The triggers of a database, as one process writes and reads them."""
 
     database: Database
-    clock: Clock
+    clock: HeldClock
     inbox: Inbox
     endpoints: Endpoints
     outbox: Outbox
     deliveries: Deliveries
     results: Results
-    queues: Queues
     watches: Watches
+    resolver: Resolver
 
-    async def endpoint(self, user_id: str = ANNA, **changes: Any) -> Endpoint:
-        """A new endpoint."""
-        endpoint, _ = await self.endpoints.create(user_id, URL, EndpointChanges(**changes))
+    @property
+    def url(self) -> str:
+        """The address of endpoints."""
+        return URL
+
+    async def endpoint(self, user_id: str = ANNA, query: str = "", **changes: Any) -> Endpoint:
+        """A new endpoint, whose address ends with `query`."""
+        endpoint, _ = await self.endpoints.create(user_id, self.url + query, EndpointChanges(**changes))
         return endpoint
 
     async def create(self, *events: NewEvent) -> list[TriggerEvent]:
@@ -92,8 +96,8 @@ class Triggers:
 
     async def events(self, user_id: str = ANNA) -> list[TriggerEvent]:
         """All stored events of a user, oldest first."""
-        found = [TriggerEvent(item) async for item in self.database.scan(TRIGGER_EVENT)]
-        return sorted((each for each in found if each.user_id == user_id), key=key_of)
+        query = Query(entity=TRIGGER_EVENT, partitions=((user_id,),))
+        return list(map(TriggerEvent, (await self.database.query(query)).items))
 
     async def again(self, event: TriggerEvent) -> TriggerEvent:
         """An event as it is stored now."""
@@ -102,8 +106,8 @@ class Triggers:
 
     async def of_endpoint(self, endpoint: Endpoint) -> list[Delivery]:
         """All stored deliveries of an endpoint, in order of their numbers."""
-        found = [Delivery(item) async for item in self.database.scan(DELIVERY)]
-        return sorted((each for each in found if each.endpoint_id == endpoint.endpoint_id), key=sequence_of)
+        query = Query(entity=DELIVERY, partitions=((endpoint.endpoint_id, endpoint.user_id),))
+        return list(map(Delivery, (await self.database.query(query)).items))
 
     async def queue(self, endpoint: Endpoint) -> Item:
         """The stored queue of an endpoint."""
@@ -151,7 +155,7 @@ def sequences(deliveries: Sequence[Delivery]) -> list[int]:
 
 @asynccontextmanager
 async def triggers_of(
-    database: Database, *, clock: Clock, most_endpoints: int = 20, most_watches: int = 20
+    database: Database, *, clock: HeldClock, most_endpoints: int = 20, most_watches: int = 20
 ) -> AsyncIterator[Triggers]:
     """The triggers of a database."""
     async with AsyncExitStack() as stack:
@@ -167,14 +171,14 @@ async def triggers_of(
             Outbox(database, endpoints, clock),
             Deliveries(database, inbox, clock),
             Results(database),
-            Queues(database),
             Watches(database, endpoints, event_sequence(database), clock, most=most_watches),
+            resolver,
         )
 
 
 @asynccontextmanager
 async def triggers(
-    engine: str, clock: Clock | None = None, *, stream: bool = False, **options: Any
+    engine: str, clock: HeldClock | None = None, *, stream: bool = False, **options: Any
 ) -> AsyncIterator[Triggers]:
     """The triggers of tables of their own, which are empty."""
     clock = clock or held_clock()

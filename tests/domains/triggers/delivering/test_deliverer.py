@@ -2,26 +2,27 @@
 
 import asyncio
 import time
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import aclosing
 from itertools import pairwise
+from typing import Any, TypeVar
 
-from graph.core.errors import DatabaseUnavailable
 from graph.domains.triggers.delivering.deliverer import LEAST_AT_ONCE, MOST_AT_ONCE, OTHER_FILES, slots_beside
 from graph.domains.triggers.delivering.worker import AT_ONCE, FEW_AT_ONCE
-from graph.domains.triggers.entities import ENTITIES, QUEUE
+from graph.domains.triggers.entities import QUEUE
 from graph.domains.triggers.model import Endpoint
 from graph.domains.triggers.queues import new_queue
 from graph.runtime.open_files import most_open_files
-from graph.store.contract import Put
-from graph.store.entity import Item, Key
-from tests.domains.earthquakes.watched_database import LaggingDatabase, WatchedDatabase
-from tests.domains.service_logs.builders import held_clock
-from tests.domains.triggers.delivering.workshop import Hook, Workshop, a_workshop, a_workshop_on, running
-from tests.domains.triggers.sending.receivers import OK, receiving, status
+from graph.store.contract import Database, Put
+from tests.domains.earthquakes.watched_database import LaggingDatabase
+from tests.domains.triggers.delivering.workshop import Workshop, a_workshop, a_workshop_on, running
+from tests.domains.triggers.in_store import NOON
+from tests.domains.triggers.sending.receivers import OK, status
+from tests.domains.triggers.watching.cuts import Intercepted, lose_connection
 from tests.processes import TIMEOUT_S
-from tests.store.engines import empty_database
 from tests.store.samples import HeldClock
+
+T = TypeVar("T")
 
 
 async def at_rest(shop: Workshop, endpoint: Endpoint) -> None:
@@ -31,7 +32,8 @@ async def at_rest(shop: Workshop, endpoint: Endpoint) -> None:
             await anext(changes)
 
 
-async def test_it_finds_what_is_due_at_the_start_and_what_other_processes_store(shop: Workshop) -> None:
+async def test_it_finds_what_is_due_at_the_start_and_what_other_processes_store(any_shop: Workshop) -> None:
+    shop = any_shop
     endpoint = await shop.endpoint()
     await shop.event()
     async with running(shop.deliverer()):
@@ -44,42 +46,33 @@ async def test_it_finds_what_is_due_at_the_start_and_what_other_processes_store(
 
 
 async def test_it_delivers_at_once_what_it_is_told_of() -> None:
-    clock, hook = held_clock(), Hook()
-    async with receiving(hook) as hook.receiver, empty_database("sqlite", ENTITIES, clock=clock) as real:
-        database = LaggingDatabase(real, [])
-        async with a_workshop_on(database, clock, hook) as shop:
-            endpoint = await shop.endpoint()
-            database.hidden = {QUEUE.key_for(endpoint.endpoint_id)}  # so that it is not found
-            deliverer = shop.deliverer()
-            shop.outbox.listeners.append(deliverer.wake)
-            await shop.event()  # it does not run yet
-            async with running(deliverer):
-                await asyncio.sleep(0)
-                for number in range(2, 20):
-                    await shop.event()
-                    await shop.counted.are(number)
-                await at_rest(shop, endpoint)
+    async with a_workshop(wrap=lambda real: LaggingDatabase(real, [])) as shop:
+        endpoint = await shop.endpoint()
+        assert isinstance(shop.database, LaggingDatabase)
+        shop.database.hidden = {QUEUE.key_for(endpoint.endpoint_id)}  # so that it is not found
+        deliverer = shop.deliverer()
+        shop.outbox.listeners.append(deliverer.wake)
+        await shop.event()  # it does not run yet
+        async with running(deliverer):
+            await asyncio.sleep(0)
+            for number in range(2, 20):
+                await shop.event()
+                await shop.counted.are(number)
+            await at_rest(shop, endpoint)
 
-    assert hook.sequences == list(range(1, 20))
+        assert shop.hook.sequences == list(range(1, 20))
 
 
 async def test_it_sends_a_retry_when_it_is_due() -> None:
     class RunningClock(HeldClock):
         """A clock that goes on by itself."""
 
-        def __init__(self) -> None:
-            self.now = held_clock().now - time.monotonic_ns() // 1_000_000
-
         def __call__(self) -> int:
-            return self.now + time.monotonic_ns() // 1_000_000
+            return NOON + (time.monotonic_ns() - began_ns) // 1_000_000
 
-    clock, hook = RunningClock(), Hook()
-    hook.choose = lambda _: OK if len(hook.requests) == 3 else status(500)
-    async with (
-        receiving(hook) as hook.receiver,
-        empty_database("sqlite", ENTITIES, clock=clock) as database,
-        a_workshop_on(database, clock, hook, waits_s=(0.05, 0.1)) as shop,
-    ):
+    began_ns = time.monotonic_ns()
+    async with a_workshop(clock=RunningClock(), waits_s=(0.05, 0.1)) as shop:
+        shop.hook.choose = lambda _: OK if len(shop.hook.requests) == 3 else status(500)
         endpoint = await shop.endpoint()
         await shop.event()
         async with running(shop.deliverer()):
@@ -109,39 +102,39 @@ async def test_endpoints_that_hang_delay_no_other() -> None:
         with shop.hook.holding(lambda body: "hangs" in body["data"]):
             async with running(shop.deliverer()):
                 await shop.hook.has(20 * FEW_AT_ONCE)
-                await shop.events(100, "well")
+                await shop.some_events(100, "well")
                 await shop.counted.are(100)
                 await at_rest(shop, well)
                 assert shop.counted.outcomes == {"delivered": 100}
 
 
+class Partly(Intercepted):
+    """A store that does not answer for some queues, so often each."""
+
+    def __init__(self, database: Database, endpoint_ids: Collection[str], times: int) -> None:
+        super().__init__(database)
+        self.left = dict.fromkeys(map(QUEUE.key_for, endpoint_ids), times)
+
+    async def around(self, method: str, asked: Any, call: Callable[[], Awaitable[T]]) -> T:
+        if method == "get" and self.left.get(asked):
+            self.left[asked] -= 1
+            await lose_connection()
+        return await call()
+
+
 async def test_it_goes_on_after_a_failure_of_the_store_and_meanwhile_delivers_to_others() -> None:
-    class FailingDatabase(WatchedDatabase):
-        """It does not answer for the queue of one endpoint at first."""
-
-        failures = 0
-
-        async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
-            if key == QUEUE.key_for(failing.endpoint_id) and not self.failures:
-                self.failures += 1
-                raise DatabaseUnavailable("the network is down")
-            return await super().get(key, attributes=attributes)
-
-    clock, hook = held_clock(), Hook()
-    async with (
-        receiving(hook) as hook.receiver,
-        empty_database("sqlite", ENTITIES, clock=clock) as real,
-        a_workshop_on(FailingDatabase(real), clock, hook) as shop,
-        a_workshop_on(real, clock, hook) as other,
-    ):
+    async with a_workshop() as other:
         failing, well = await other.endpoint("failing"), await other.endpoint("well")
         await other.event("failing")
         await other.event("well")
-        async with running(shop.deliverer()):
-            await at_rest(other, well)
-            await at_rest(other, failing)
+        database = Partly(other.database, [failing.endpoint_id], 1)
+        async with a_workshop_on(database, other.clock, other.hook) as shop:
+            async with running(shop.deliverer()):
+                await at_rest(other, well)
+                await at_rest(other, failing)
 
-        assert shop.counted.outcomes == {"delivered": 2}
+            assert shop.counted.outcomes == {"delivered": 2}
+            assert database.left == {QUEUE.key_for(failing.endpoint_id): 0}
 
 
 async def test_it_can_be_ended_at_any_moment_and_run_again() -> None:
@@ -149,7 +142,7 @@ async def test_it_can_be_ended_at_any_moment_and_run_again() -> None:
         endpoint = await shop.endpoint()
         deliverer = shop.deliverer()
         shop.outbox.listeners.append(deliverer.wake)
-        await shop.events(30)
+        await shop.some_events(30)
         for turns in range(12):
             async with running(deliverer):
                 for _ in range(turns * turns):
@@ -165,7 +158,7 @@ async def test_it_can_be_ended_at_any_moment_and_run_again() -> None:
 async def test_a_worker_that_is_ended_leaves_no_task_behind() -> None:
     async with a_workshop() as shop:
         endpoint = await shop.endpoint()
-        await shop.events(AT_ONCE)
+        await shop.some_events(AT_ONCE)
         before = asyncio.all_tasks()
         with shop.hook.holding():
             working = asyncio.create_task(shop.worker(endpoint).run())
@@ -177,22 +170,11 @@ async def test_a_worker_that_is_ended_leaves_no_task_behind() -> None:
 
 
 async def test_however_many_endpoints_are_in_trouble_another_one_is_found() -> None:
-    class StrangeDatabase(WatchedDatabase):
-        """It does not answer for the queues of some endpoints."""
-
-        async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
-            if key in troubled:
-                raise DatabaseUnavailable("the network is down")
-            return await super().get(key, attributes=attributes)
-
-    async with a_workshop(wrap=StrangeDatabase) as shop:
-        ids = [f"01930c5f-7a3e-7cc4-98a5-{number:012}" for number in range(600)]
-        troubled = {QUEUE.key_for(each) for each in ids}
+    ids = [f"01930c5f-7a3e-7cc4-98a5-{number:012}" for number in range(600)]
+    async with a_workshop(wrap=lambda real: Partly(real, ids, 10**9)) as shop:
         endpoint = await shop.endpoint()
         await shop.event()
-        queue = await shop.queue(endpoint)
-        assert queue is not None
-        before = {"shard": queue["shard"], "due": shop.clock.now - 1}
+        before = {"shard": (await shop.queue(endpoint))["shard"], "due": shop.clock.now - 1}
         await shop.database.put_many([Put(QUEUE, {**new_queue(each, "ada"), **before}) for each in ids])
         async with running(shop.deliverer()):
             await shop.counted.are(1)

@@ -3,17 +3,16 @@
 import json
 from datetime import UTC, datetime
 
-import pytest
 from standardwebhooks import Webhook
 
 from graph.domains.triggers.endpoints import EndpointChanges
 from graph.domains.triggers.entities import TRIGGER_EVENT
-from graph.domains.triggers.model import DeliveryState, EndpointState, event_key
-from graph.domains.triggers.queues import IDLE
+from graph.domains.triggers.model import DeliveryState, EndpointState
 from graph.domains.triggers.sending.answers import Failure
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.contract import Delete
-from tests.domains.triggers.delivering.workshop import DAY, HOUR, MINUTE, SECOND, Workshop
+from tests.domains.triggers.delivering.workshop import DAY, HOUR, MINUTE, SECOND, Workshop, a_workshop
+from tests.domains.triggers.in_store import ANNA
 from tests.domains.triggers.sending.receivers import OK, Reply, saying, status, then_close
 
 RECEIVED, DELIVERED = TriggerEventStatus.RECEIVED, TriggerEventStatus.DELIVERED
@@ -21,9 +20,10 @@ FAILED, RETRYING = TriggerEventStatus.FAILED, TriggerEventStatus.RETRYING
 CUT = then_close(saying(b""))
 
 
-async def test_what_waits_arrives_with_its_event_and_a_sequence_without_a_gap(shop: Workshop) -> None:
+async def test_what_waits_arrives_with_its_event_and_a_sequence_without_a_gap(any_shop: Workshop) -> None:
+    shop = any_shop
     endpoint = await shop.endpoint()
-    events = await shop.events(60)  # more than one reading
+    events = await shop.some_events(60)  # more than one reading
 
     await shop.deliver()
 
@@ -43,42 +43,37 @@ async def test_what_waits_arrives_with_its_event_and_a_sequence_without_a_gap(sh
     assert (attempt.number, attempt.status, attempt.failure, attempt.answer) == (1, 200, None, "ok")
 
 
-@pytest.mark.parametrize(
-    ("reply", "code", "failure"),
-    [
-        (status(500, body=b"broken"), 500, None),
-        (status(404), 404, None),
-        (status(301, "location: /elsewhere"), 301, None),
-        (status(308, "location: http://127.0.0.1:9/"), 308, None),
-        (CUT, None, Failure.CONNECTION_FAILED),
-        (saying(b"SMTP\r\n\r\n"), None, Failure.INVALID_ANSWER),
-    ],
-    ids=["500", "404", "301", "308", "cut", "not-http"],
+FAILED_ATTEMPTS = (
+    (status(500, body=b"broken"), 500, None),
+    (status(404), 404, None),
+    (status(308, "location: http://127.0.0.1:9/"), 308, None),
+    (CUT, None, Failure.CONNECTION_FAILED),
+    (saying(b"SMTP\r\n\r\n"), None, Failure.INVALID_ANSWER),
 )
-async def test_a_failed_attempt_is_repeated_until_it_succeeds(
-    shop: Workshop, reply: Reply, code: int | None, failure: Failure | None
-) -> None:
-    endpoint = await shop.endpoint()
-    event = await shop.event()
-    shop.hook.answer(reply)
 
-    await shop.deliver()
-    assert await shop.statuses() == [RETRYING]
-    assert await shop.due_in(endpoint) == 5 * SECOND
-    shop.hook.answer(OK)
-    await shop.deliver_after(5 * SECOND - 1)
-    assert len(shop.hook.requests) == 1
-    await shop.deliver_after(1)
 
-    assert len(shop.hook.requests) == 2
-    assert {request.body for request in shop.hook.requests} == {shop.hook.requests[0].body}
-    assert {request.headers["webhook-id"] for request in shop.hook.requests} == {event.event_id}
-    assert await shop.is_at_rest(endpoint)
-    assert await shop.statuses() == [DELIVERED]
-    assert [(each.status, each.failure) for each in await shop.attempts(endpoint)] == [(code, failure), (200, None)]
-    [stored] = await shop.in_inbox()
-    assert stored.retry_count == 1
-    assert shop.counted.outcomes == {"retried": 1, "delivered": 1}
+async def test_a_failed_attempt_is_repeated_until_it_succeeds() -> None:
+    for reply, code, failure in FAILED_ATTEMPTS:
+        async with a_workshop() as shop:
+            endpoint = await shop.endpoint()
+            event = await shop.event()
+            shop.hook.answer(reply)
+
+            await shop.deliver()
+            assert await shop.statuses() == [RETRYING]
+            assert await shop.due_in(endpoint) == 5 * SECOND
+            shop.hook.answer(OK)
+            await shop.deliver_after(5 * SECOND - 1)
+            assert len(shop.hook.requests) == 1
+            await shop.deliver_after(1)
+
+            assert [request.body for request in shop.hook.requests] == [shop.hook.requests[0].body] * 2
+            assert [request.headers["webhook-id"] for request in shop.hook.requests] == [event.event_id] * 2
+            assert await shop.is_at_rest(endpoint)
+            tried = [(each.status, each.failure) for each in await shop.attempts(endpoint)]
+            assert tried == [(code, failure), (200, None)]
+            assert [(each.status, each.retry_count) for each in await shop.events()] == [(DELIVERED, 1)]
+            assert shop.counted.outcomes == {"retried": 1, "delivered": 1}
 
 
 async def test_a_delivery_is_given_up_after_the_last_attempt_of_the_schedule(shop: Workshop) -> None:
@@ -101,60 +96,30 @@ async def test_a_delivery_is_given_up_after_the_last_attempt_of_the_schedule(sho
     assert shop.counted.outcomes == {"retried": 3, "failed": 1}
 
 
-async def test_an_event_is_delivered_when_all_its_endpoints_have_it_and_failed_when_one_is_given_up(
-    shop: Workshop,
-) -> None:
-    first, second = await shop.endpoint(), await shop.endpoint()
-    await shop.endpoints.update(first.user_id, first.endpoint_id, EndpointChanges(types=["quake.felt"]))
-    await shop.events(2)
-    shop.hook.choose = lambda body: status(500) if body["data"]["n"] == 2 else OK
-
-    await shop.deliver()
-    assert await shop.statuses() == [DELIVERED, RETRYING]
-    shop.hook.answer(OK)
-    await shop.deliver_after(HOUR)
-    assert await shop.statuses() == [DELIVERED, DELIVERED]
-
-    shop.hook.answer(status(410))
-    await shop.endpoints.pause(second.user_id, second.endpoint_id)
-    await shop.event()
-    await shop.deliver()
-    assert (await shop.statuses())[2] is FAILED
-    shop.hook.answer(OK)
-    await shop.endpoints.resume(second.user_id, second.endpoint_id)
-    await shop.deliver()
-    assert (await shop.statuses())[2] is FAILED
-
-
-@pytest.mark.parametrize(
-    ("header", "waits_ms"),
-    [
-        ("retry-after: 120", 2 * MINUTE),
-        ("retry-after: Tue, 02 Mar 2100 12:10:00 GMT", 10 * MINUTE),
-        ("retry-after: 86400", HOUR),  # the bound
-        ("retry-after: Fri, 01 Jan 2999 00:00:00 GMT", HOUR),
-        ("retry-after: 1", 5 * SECOND),  # the schedule is later
-        ("retry-after: soon", 5 * SECOND),
-        ("retry-after: Mon, 01 Mar 2100 12:00:00 GMT", 5 * SECOND),
-    ],
+RETRY_AFTER = (
+    (429, "120", 2 * MINUTE),
+    (503, "Tue, 02 Mar 2100 12:10:00 GMT", 10 * MINUTE),
+    (429, "86400", HOUR),  # the bound
+    (503, "1", 5 * SECOND),  # the schedule is later
 )
-@pytest.mark.parametrize("code", [429, 503])
-async def test_nothing_is_sent_before_the_time_that_an_endpoint_asks_for(
-    engine: str, shop: Workshop, header: str, waits_ms: int, code: int
-) -> None:
-    endpoint = await shop.endpoint(ordered=True)
-    await shop.event()
-    shop.hook.answer(status(code, header))
-    await shop.deliver()
-    shop.hook.answer(OK)
-    await shop.event()
 
-    await shop.deliver_after(waits_ms - 1)
-    assert len(shop.hook.requests) == 1
-    await shop.deliver_after(1)
 
-    assert shop.hook.sequences == [1, 1, 2]
-    assert await shop.is_at_rest(endpoint)
+async def test_nothing_is_sent_before_the_time_that_an_endpoint_asks_for() -> None:
+    for code, after, waits_ms in RETRY_AFTER:
+        async with a_workshop() as shop:
+            endpoint = await shop.endpoint(ordered=True)
+            await shop.event()
+            shop.hook.answer(status(code, f"retry-after: {after}"))
+            await shop.deliver()
+            shop.hook.answer(OK)
+            await shop.event()
+
+            await shop.deliver_after(waits_ms - 1)
+            assert len(shop.hook.requests) == 1
+            await shop.deliver_after(1)
+
+            assert shop.hook.sequences == [1, 1, 2]
+            assert await shop.is_at_rest(endpoint)
 
 
 async def test_no_other_delivery_is_sent_either_while_an_endpoint_wants_to_be_left_alone(shop: Workshop) -> None:
@@ -163,7 +128,7 @@ async def test_no_other_delivery_is_sent_either_while_an_endpoint_wants_to_be_le
     shop.hook.answer(status(429, "retry-after: 60"))
     await shop.deliver()
     shop.hook.answer(OK)
-    await shop.events(3)
+    await shop.some_events(3)
 
     await shop.deliver_after(59_999)
     assert len(shop.hook.requests) == 1
@@ -172,9 +137,10 @@ async def test_no_other_delivery_is_sent_either_while_an_endpoint_wants_to_be_le
     assert await shop.is_at_rest(endpoint)
 
 
-async def test_a_410_disables_the_endpoint_at_once_and_tells_its_user(shop: Workshop) -> None:
+async def test_a_410_disables_the_endpoint_at_once_and_tells_its_user(any_shop: Workshop) -> None:
+    shop = any_shop
     gone = await shop.endpoint(ordered=True)
-    await shop.events(3)
+    await shop.some_events(3)
     other, third = await shop.endpoint(), await shop.endpoint(types=["other.type"])
     shop.hook.choose = lambda body: OK if body["type"] == "endpoint.disabled" else status(410)
 
@@ -183,32 +149,24 @@ async def test_a_410_disables_the_endpoint_at_once_and_tells_its_user(shop: Work
     stored = await shop.stored(gone)
     assert (stored.state, stored.reason) == (EndpointState.DISABLED, "GONE")
     assert await shop.states(gone) == ["failed", "waiting", "waiting"]
-    told = (await shop.in_inbox())[-1]
+    told = (await shop.events())[-1]
     payload = {"endpointId": gone.endpoint_id, "url": gone.url, "reason": "GONE"}
     assert (told.event_type, told.payload, told.status) == ("endpoint.disabled", payload, DELIVERED)
     assert [body["data"] for body in shop.hook.bodies] == [{"n": 1}, payload]
-    assert [len(await shop.of(each)) for each in (other, third)] == [1, 0]
+    assert [len(await shop.of_endpoint(each)) for each in (other, third)] == [1, 0]
 
     await shop.event()
-    await shop.deliver_after(30 * DAY - HOUR)
-    assert len(await shop.of(gone)) == 3  # none is made for a disabled endpoint
+    await shop.deliver_after(29 * DAY)
+    assert len(await shop.of_endpoint(gone)) == 3  # none is made for a disabled endpoint
     assert len(shop.hook.requests) == 3
 
-
-async def test_a_disabled_endpoint_that_is_resumed_gets_what_waited(shop: Workshop) -> None:
-    endpoint = await shop.endpoint(ordered=True)
-    await shop.events(3)
-    shop.hook.answer(status(410))
-    await shop.deliver()
     shop.hook.answer(OK)
-
-    await shop.endpoints.resume(endpoint.user_id, endpoint.endpoint_id)
+    await shop.endpoints.resume(ANNA, gone.endpoint_id)
     await shop.deliver()
-
-    assert shop.hook.sequences == [1, 2, 3]
-    assert await shop.states(endpoint) == ["failed", "delivered", "delivered"]
-    assert await shop.is_at_rest(endpoint)
-    assert (await shop.stored(endpoint)).state is EndpointState.ENABLED
+    assert shop.hook.sequences[-2:] == [2, 3]
+    assert await shop.states(gone) == ["failed", "delivered", "delivered"]
+    assert await shop.is_at_rest(gone)
+    assert (await shop.stored(gone)).state is EndpointState.ENABLED
 
 
 async def test_an_endpoint_is_disabled_after_five_days_of_nothing_but_failures(shop: Workshop) -> None:
@@ -228,39 +186,22 @@ async def test_an_endpoint_is_disabled_after_five_days_of_nothing_but_failures(s
 
     stored = await shop.stored(endpoint)
     assert (stored.state, stored.reason) == (EndpointState.DISABLED, "FAILING")
-    assert [event.event_type for event in await shop.in_inbox()].count("endpoint.disabled") == 1
+    assert [event.event_type for event in await shop.events()].count("endpoint.disabled") == 1
 
 
-async def test_an_endpoint_is_not_disabled_for_fewer_than_ten_failures_or_if_one_attempt_succeeded(
-    shop: Workshop,
-) -> None:
-    seldom, mixed = await shop.endpoint(), await shop.endpoint("bea")
-    shop.hook.answer(status(500))
-    for number in range(9):
-        shop.hook.answer(status(500))
-        await shop.test(seldom)
-        await shop.deliver_after(DAY)
-        for _ in range(3):
-            shop.hook.answer(OK if number == 4 else status(500))
-            await shop.test(mixed)
-            await shop.deliver_after(HOUR)
-
-    for endpoint in (seldom, mixed):
-        assert (await shop.stored(endpoint)).state is EndpointState.ENABLED
-
-
-async def test_nothing_is_sent_to_a_paused_endpoint_and_all_that_waited_once_it_is_resumed(shop: Workshop) -> None:
+async def test_nothing_is_sent_to_a_paused_endpoint_and_all_that_waited_once_it_is_resumed(any_shop: Workshop) -> None:
+    shop = any_shop
     endpoint = await shop.endpoint()
     shop.hook.answer(status(500))
     await shop.event()
     await shop.deliver()
     shop.hook.answer(OK)
-    await shop.endpoints.pause(endpoint.user_id, endpoint.endpoint_id)
-    await shop.events(60)
+    await shop.endpoints.pause(ANNA, endpoint.endpoint_id)
+    await shop.some_events(60)
 
     await shop.deliver_after(HOUR)
     assert len(shop.hook.requests) == 1
-    await shop.endpoints.resume(endpoint.user_id, endpoint.endpoint_id)
+    await shop.endpoints.resume(ANNA, endpoint.endpoint_id)
     await shop.deliver()
 
     assert sorted(shop.hook.sequences) == [1, 1, *range(2, 62)]
@@ -270,11 +211,11 @@ async def test_nothing_is_sent_to_a_paused_endpoint_and_all_that_waited_once_it_
 
 async def test_a_pause_holds_for_what_was_read_before_it(shop: Workshop) -> None:
     endpoint = await shop.endpoint(ordered=False)
-    await shop.events(30)
+    await shop.some_events(30)
 
     def pausing(body: object) -> Reply:
         async def pause(reader: object, writer: object) -> None:
-            await shop.endpoints.pause(endpoint.user_id, endpoint.endpoint_id)
+            await shop.endpoints.pause(ANNA, endpoint.endpoint_id)
             await OK(reader, writer)  # type: ignore[arg-type]
 
         return pause
@@ -283,28 +224,27 @@ async def test_a_pause_holds_for_what_was_read_before_it(shop: Workshop) -> None
     await shop.deliver()
 
     assert len(shop.hook.requests) <= 20  # what was on its way
-    queue = await shop.queue(endpoint)
-    assert queue is not None
-    assert queue["waiting"] == 30 - len(shop.hook.requests)
+    assert (await shop.queue(endpoint))["waiting"] == 30 - len(shop.hook.requests)
     shop.hook.answer(OK)
-    await shop.endpoints.resume(endpoint.user_id, endpoint.endpoint_id)
+    await shop.endpoints.resume(ANNA, endpoint.endpoint_id)
     await shop.deliver()
     assert sorted(shop.hook.sequences) == list(range(1, 31))
     assert await shop.is_at_rest(endpoint)
 
 
-async def test_what_waits_for_a_deleted_endpoint_is_given_up_and_its_queue_removed(shop: Workshop) -> None:
+async def test_what_waits_for_a_deleted_endpoint_is_given_up_and_its_queue_removed(any_shop: Workshop) -> None:
+    shop = any_shop
     endpoint, other = await shop.endpoint(), await shop.endpoint()
     shop.hook.answer(status(500))
     await shop.event()
     await shop.deliver()
-    await shop.events(60)
-    await shop.endpoints.delete(endpoint.user_id, endpoint.endpoint_id)
+    await shop.some_events(60)
+    await shop.endpoints.delete(ANNA, endpoint.endpoint_id)
     shop.hook.answer(OK)
 
     await shop.deliver()
 
-    assert await shop.queue(endpoint) is None
+    assert not await shop.has_queue(endpoint)
     assert await shop.states(endpoint) == ["failed"] * 61
     assert await shop.statuses() == [FAILED] * 61
     await shop.deliver_after(HOUR)
@@ -327,40 +267,26 @@ async def test_an_event_that_has_expired_is_given_up(shop: Workshop) -> None:
 
 async def test_deliveries_that_expired_while_they_waited_are_counted_no_longer(shop: Workshop) -> None:
     endpoint = await shop.endpoint()
-    await shop.events(2)
-    await shop.endpoints.pause(endpoint.user_id, endpoint.endpoint_id)
+    await shop.some_events(2)
+    await shop.endpoints.pause(ANNA, endpoint.endpoint_id)
     await shop.deliver_after(31 * DAY)
-    await shop.endpoints.resume(endpoint.user_id, endpoint.endpoint_id)
+    await shop.endpoints.resume(ANNA, endpoint.endpoint_id)
 
     for _ in range(3):
         await shop.deliver_after(10 * SECOND)
 
     assert shop.hook.requests == []
-    queue = await shop.queue(endpoint)
-    assert queue is not None
-    assert (queue["waiting"], queue["due"]) == (0, IDLE)
+    assert (await shop.queue(endpoint))["waiting"] == 0
+    assert await shop.due_in(endpoint) is None
 
 
-async def test_a_test_is_sent_once(shop: Workshop) -> None:
+async def test_delivered_and_failed_deliveries_are_replayed_with_the_same_id_and_sequence(any_shop: Workshop) -> None:
+    shop = any_shop
     endpoint = await shop.endpoint()
-    shop.hook.answer(status(500))
-    await shop.test(endpoint)
-
-    await shop.deliver()
-    await shop.deliver_after(HOUR)
-
-    assert [body["type"] for body in shop.hook.bodies] == ["endpoint.test"]
-    assert await shop.states(endpoint) == ["failed"]
-    assert await shop.is_at_rest(endpoint)
-    assert await shop.statuses() == [FAILED]
-
-
-async def test_delivered_and_failed_deliveries_are_replayed_with_the_same_id_and_sequence(shop: Workshop) -> None:
-    endpoint = await shop.endpoint()
-    await shop.events(3)
+    await shop.some_events(3)
     shop.hook.choose = lambda body: status(410) if body["sequence"] == 3 else OK
     await shop.deliver()
-    await shop.endpoints.resume(endpoint.user_id, endpoint.endpoint_id)
+    await shop.endpoints.resume(ANNA, endpoint.endpoint_id)
     assert await shop.statuses() == [DELIVERED, DELIVERED, FAILED, RECEIVED]  # the last one tells of the 410
     sent = {request.body: request.headers["webhook-id"] for request in shop.hook.requests}
     shop.hook.answer(OK)
@@ -378,33 +304,16 @@ async def test_delivered_and_failed_deliveries_are_replayed_with_the_same_id_and
     assert await shop.is_at_rest(endpoint)
 
 
-async def test_a_replayed_delivery_has_the_whole_schedule_again(shop: Workshop) -> None:
-    endpoint = await shop.endpoint()
-    await shop.event()
-    shop.hook.answer(status(500))
-    for _ in range(4):
-        await shop.deliver_after(HOUR)
-    assert await shop.states(endpoint) == ["failed"]
-
-    await shop.replay(endpoint)
-    waits = []
-    await shop.deliver()
-    while (wait := await shop.due_in(endpoint)) is not None:
-        waits.append(wait)
-        await shop.deliver_after(wait)
-
-    assert len(shop.hook.requests) == 8
-    assert await shop.statuses() == [FAILED]
-    assert await shop.is_at_rest(endpoint)
-
-
-async def test_both_secrets_sign_during_the_overlap_of_a_rotation_and_the_new_one_afterwards(shop: Workshop) -> None:
+async def test_a_change_of_an_endpoint_holds_for_what_waits(shop: Workshop) -> None:
+    """Both secrets sign during the overlap of a rotation, and the new one afterwards."""
     endpoint = await shop.endpoint()
     before = endpoint.item["secret"]
-    _, after = await shop.endpoints.rotate_secret(endpoint.user_id, endpoint.endpoint_id, overlap_ms=HOUR)
+    _, after = await shop.endpoints.rotate_secret(ANNA, endpoint.endpoint_id, overlap_ms=HOUR)
     for wait in (0, HOUR - 1, 1):
         shop.clock.now += wait
         await shop.event()
+        changes = EndpointChanges(url=f"{shop.url}&{wait}")
+        await shop.endpoints.update(ANNA, endpoint.endpoint_id, changes)
         await shop.deliver()
 
     signed_by = [(after, before), (after, before), (after,)]
@@ -412,32 +321,5 @@ async def test_both_secrets_sign_during_the_overlap_of_a_rotation_and_the_new_on
         time = datetime.fromtimestamp(int(request.headers["webhook-timestamp"]), UTC)
         text = request.headers["webhook-id"], time, request.body.decode()
         assert request.headers["webhook-signature"] == " ".join(Webhook(each).sign(*text) for each in secrets)
-
-
-async def test_a_change_of_the_url_holds_for_what_waits(shop: Workshop) -> None:
-    endpoint = await shop.endpoint()
-    await shop.endpoints.update(
-        endpoint.user_id, endpoint.endpoint_id, EndpointChanges(url=shop.hook.receiver.url() + "&new")
-    )
-    await shop.event()
-
-    await shop.deliver()
-
-    assert [request.line for request in shop.hook.requests] == ["POST /hook?x=1&new HTTP/1.1"]
-
-
-async def test_an_event_that_was_acknowledged_stays_delivered_whatever_becomes_of_its_deliveries(
-    shop: Workshop,
-) -> None:
-    endpoint = await shop.endpoint()
-    event = await shop.event()
-    shop.hook.answer(status(500))
-    await shop.deliver()
-    await shop.inbox.acknowledge(event.user_id, [event_key(event.timestamp, event.event_id)])
-
-    for _ in range(3):
-        await shop.deliver_after(HOUR)
-
-    assert await shop.states(endpoint) == ["failed"]
-    assert await shop.statuses() == [DELIVERED]
-    assert await shop.is_at_rest(endpoint)
+    lines = [f"POST /hook?x=1&{wait} HTTP/1.1" for wait in (0, HOUR - 1, 1)]
+    assert [request.line for request in shop.hook.requests] == lines

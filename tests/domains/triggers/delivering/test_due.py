@@ -15,11 +15,10 @@ from graph.domains.triggers.entities import DELIVERY, ENTITIES
 from graph.domains.triggers.model import Delivery, Endpoint
 from graph.domains.triggers.queues import IDLE, new_queue
 from graph.store.contract import Database, Put
-from graph.store.entity import Item
+from graph.store.entity import Item, Key
 from tests.domains.earthquakes.watched_database import LaggingDatabase
-from tests.domains.service_logs.builders import held_clock
-from tests.domains.triggers.delivering.workshop import SECOND, Hook, Workshop, a_workshop_on
-from tests.domains.triggers.sending.receivers import OK, receiving, status
+from tests.domains.triggers.delivering.workshop import SECOND, Workshop, a_workshop, a_workshop_on
+from tests.domains.triggers.sending.receivers import OK, status
 from tests.store.engines import empty_database
 
 NOW = 4_000_000_000_000
@@ -53,9 +52,14 @@ async def stored(states: Sequence[str | int]) -> AsyncIterator[tuple[Database, D
     """A store with such deliveries, what reads them, and how many of them wait."""
     async with empty_database("sqlite", ENTITIES, clock=lambda: NOW) as database:
         await database.put_many([Put(DELIVERY, an_item(n, state)) for n, state in enumerate(states, 1)])
-        due = DueDeliveries(database, RecentRetries(), ENDPOINT)
-        due.follow({**new_queue(ENDPOINT, "ada"), "head": 1})
-        yield database, due, sum(state != ENDED for state in states)
+        yield database, due_in(database), sum(state != ENDED for state in states)
+
+
+def due_in(database: Database) -> DueDeliveries:
+    """What reads the endpoint's deliveries, and has read none yet."""
+    due = DueDeliveries(database, RecentRetries(), ENDPOINT)
+    due.follow({**new_queue(ENDPOINT, "ada"), "head": 1})
+    return due
 
 
 async def read_all(due: DueDeliveries, *, whenever: bool = False) -> list[Delivery]:
@@ -71,7 +75,8 @@ async def read_all(due: DueDeliveries, *, whenever: bool = False) -> list[Delive
 
 @given(deliveries)
 async def test_each_delivery_that_is_due_is_read_once_and_fresh_ones_in_order(states: list[str | int]) -> None:
-    async with stored(states) as (_, due, _waiting):
+    times = [state for state in states if isinstance(state, int)]
+    async with stored(states) as (database, due, waiting):
         found = [each.sequence for each in await read_all(due)]
 
         of_due = [n for n, state in enumerate(states, 1) if isinstance(state, int) and state <= NOW]
@@ -80,11 +85,23 @@ async def test_each_delivery_that_is_due_is_read_once_and_fresh_ones_in_order(st
         assert [n for n in found if n in fresh] == fresh
         assert due.head == (fresh[0] if fresh else len(states) + 1 if states else 1)
 
+        earliest = max(min(times), NOW + LAG_MS) if times else IDLE if not waiting else NOW + LAG_MS
+        assert await due_in(database).next(NOW, waiting=waiting) == earliest
+        of_a_deleted_endpoint = await read_all(due_in(database), whenever=True)
+        assert len({each.sequence for each in of_a_deleted_endpoint}) == waiting
+
 
 @given(deliveries)
-async def test_all_that_waits_is_read_of_an_endpoint_that_was_deleted(states: list[str | int]) -> None:
+async def test_an_ordered_endpoint_has_the_first_that_waits_or_none(states: list[str | int]) -> None:
     async with stored(states) as (_, due, waiting):
-        assert len({each.sequence for each in await read_all(due, whenever=True)}) == waiting
+        reading = await due.read(NOW, ordered=True)
+
+        first = next((n for n, state in enumerate(states, 1) if state != ENDED), None)
+        state = FRESH if first is None else states[first - 1]
+        is_due = first is not None and (state == FRESH or int(state) <= NOW)
+        assert [each.sequence for each in reading.deliveries] == ([first] if is_due else [])
+        if not is_due and waiting:
+            assert await due.next(NOW, waiting=waiting) == state
 
 
 @given(deliveries, st.data())
@@ -113,54 +130,36 @@ async def test_what_was_not_attempted_is_behind_the_head_and_what_is_in_progress
         assert sorted(each.sequence for each in await read_all(due)) == sorted(given_back)
 
 
-async def test_what_is_given_back_is_read_again_and_what_is_in_progress_behind_it_is_not() -> None:
-    async with stored([FRESH] * 3) as (_, due, _waiting):
-        first, *_ = await read_all(due)
-        due.give_back([first])
-
-        assert [each.sequence for each in await read_all(due)] == [1]
-
-
-@given(deliveries)
-async def test_the_next_time_is_that_of_the_earliest_retry(states: list[str | int]) -> None:
-    async with stored(states) as (_, due, waiting):
-        times = [state for state in states if isinstance(state, int)]
-        expected = max(min(times), NOW + LAG_MS) if times else IDLE if not waiting else NOW + LAG_MS
-        assert await due.next(NOW, waiting=waiting) == expected
+@asynccontextmanager
+async def lagging_workshop() -> AsyncIterator[tuple[Workshop, LaggingDatabase]]:
+    """A workshop whose index does not show what a test hides."""
+    async with a_workshop(wrap=lambda real: LaggingDatabase(real, [])) as shop:
+        assert isinstance(shop.database, LaggingDatabase)
+        yield shop, shop.database
 
 
-@given(deliveries)
-async def test_an_ordered_endpoint_has_the_first_that_waits_or_none(states: list[str | int]) -> None:
-    async with stored(states) as (_, due, waiting):
-        reading = await due.read(NOW, ordered=True)
+def key_of(endpoint: Endpoint, sequence: int = 1) -> Key:
+    """What identifies a delivery."""
+    return DELIVERY.key_for(endpoint.endpoint_id, endpoint.user_id, sequence)
 
-        first = next((n for n, state in enumerate(states, 1) if state != ENDED), None)
-        state = FRESH if first is None else states[first - 1]
-        is_due = first is not None and (state == FRESH or int(state) <= NOW)
-        assert [each.sequence for each in reading.deliveries] == ([first] if is_due else [])
-        if not is_due and waiting:
-            assert await due.next(NOW, waiting=waiting) == state
+
+Lagging = tuple[Workshop, LaggingDatabase, Endpoint]
 
 
 @pytest.fixture
-async def lagging() -> AsyncIterator[tuple[Workshop, LaggingDatabase, Endpoint]]:
-    """A workshop whose index does not show what a test hides, and an endpoint of which one delivery has failed."""
-    clock, hook = held_clock(), Hook()
-    async with receiving(hook) as hook.receiver, empty_database("sqlite", ENTITIES, clock=clock) as real:
-        database = LaggingDatabase(real, [])
-        async with a_workshop_on(database, clock, hook) as shop:
-            endpoint = await shop.endpoint()
-            await shop.event()
-            hook.answer(status(500))
-            await shop.deliver()
-            hook.answer(OK)
-            database.hidden = {DELIVERY.key_for(endpoint.endpoint_id, endpoint.user_id, 1)}
-            yield shop, database, endpoint
+async def lagging() -> AsyncIterator[Lagging]:
+    """Such a workshop, and an endpoint of which one delivery has failed, which the index does not show."""
+    async with lagging_workshop() as (shop, database):
+        endpoint = await shop.endpoint()
+        await shop.event()
+        shop.hook.answer(status(500))
+        await shop.deliver()
+        shop.hook.answer(OK)
+        database.hidden = {key_of(endpoint)}
+        yield shop, database, endpoint
 
 
-async def test_a_retry_that_the_index_does_not_show_is_looked_for_when_it_is_due(
-    lagging: tuple[Workshop, LaggingDatabase, Endpoint],
-) -> None:
+async def test_a_retry_that_the_index_does_not_show_is_looked_for_when_it_is_due(lagging: Lagging) -> None:
     shop, database, endpoint = lagging
     await shop.event()  # so that a worker looks for what is next
     await shop.deliver()
@@ -175,8 +174,8 @@ async def test_a_retry_that_the_index_does_not_show_is_looked_for_when_it_is_due
     assert await shop.is_at_rest(endpoint)
 
 
-async def test_a_retry_of_another_process_that_the_index_does_not_show_is_looked_for_until_it_is_found(
-    lagging: tuple[Workshop, LaggingDatabase, Endpoint],
+async def test_a_retry_of_another_process_or_a_replay_that_the_index_does_not_show_is_looked_for_until_it_is_found(
+    lagging: Lagging,
 ) -> None:
     before, database, endpoint = lagging
     async with a_workshop_on(database, before.clock, before.hook) as shop:
@@ -186,59 +185,46 @@ async def test_a_retry_of_another_process_that_the_index_does_not_show_is_looked
         assert await shop.due_in(endpoint) == LONG_LAG_MS
         database.hidden.clear()
         await shop.deliver_after(LONG_LAG_MS)
-
         assert shop.hook.sequences == [1, 1]
         assert await shop.is_at_rest(endpoint)
 
-
-async def test_a_replay_that_the_index_does_not_show_is_looked_for_until_it_is_found(
-    lagging: tuple[Workshop, LaggingDatabase, Endpoint],
-) -> None:
-    shop, database, endpoint = lagging
-    database.hidden.clear()
-    await shop.deliver_after(5 * SECOND)
-    await shop.replay(endpoint)
-    database.hidden.add(DELIVERY.key_for(endpoint.endpoint_id, endpoint.user_id, 1))
-    await shop.deliver()
-    assert await shop.due_in(endpoint) == LAG_MS
-    database.hidden.clear()
-    await shop.deliver_after(LAG_MS)
-
-    assert shop.hook.sequences == [1, 1, 1]
-    assert await shop.is_at_rest(endpoint)
+        await shop.replay(endpoint)
+        database.hidden.add(key_of(endpoint))
+        await shop.deliver()
+        assert await shop.due_in(endpoint) == LAG_MS
+        database.hidden.clear()
+        await shop.deliver_after(LAG_MS)
+        assert shop.hook.sequences == [1, 1, 1]
+        assert await shop.is_at_rest(endpoint)
 
 
-async def test_a_deleted_endpoint_keeps_its_queue_until_all_that_waited_is_found(
-    lagging: tuple[Workshop, LaggingDatabase, Endpoint],
-) -> None:
+async def test_a_deleted_endpoint_keeps_its_queue_until_all_that_waited_is_found(lagging: Lagging) -> None:
     before, database, endpoint = lagging
     async with a_workshop_on(database, before.clock, before.hook) as shop:
         await shop.endpoints.delete(endpoint.user_id, endpoint.endpoint_id)
         await shop.deliver()
-        assert await shop.queue(endpoint) is not None
+        assert await shop.has_queue(endpoint)
         database.hidden.clear()
         await shop.deliver_after(LAG_MS)
 
-        assert await shop.queue(endpoint) is None
+        assert not await shop.has_queue(endpoint)
         assert await shop.states(endpoint) == ["failed"]
 
 
 async def test_an_ordered_endpoint_waits_for_a_retry_that_the_index_does_not_show() -> None:
-    clock, hook = held_clock(), Hook()
-    async with receiving(hook) as hook.receiver, empty_database("sqlite", ENTITIES, clock=clock) as real:
-        database = LaggingDatabase(real, [])
-        async with a_workshop_on(database, clock, hook) as shop:
-            endpoint = await shop.endpoint(ordered=True)
-            await shop.events(3)
-            database.hidden = {DELIVERY.key_for(endpoint.endpoint_id, endpoint.user_id, n) for n in (1, 2, 3)}
-            hook.choose = lambda _: status(500) if hook.sequences.count(2) == 1 else OK
-            await shop.deliver()
+    async with lagging_workshop() as (shop, database):
+        hook = shop.hook
+        endpoint = await shop.endpoint(ordered=True)
+        await shop.some_events(3)
+        database.hidden = {key_of(endpoint, number) for number in (1, 2, 3)}
+        hook.choose = lambda _: status(500) if hook.sequences.count(2) == 1 else OK
+        await shop.deliver()
+        assert hook.sequences == [1, 2]
+        async with a_workshop_on(database, shop.clock, hook) as other:  # after a crash
+            await other.event()
+            await other.deliver()
             assert hook.sequences == [1, 2]
-            async with a_workshop_on(database, clock, hook) as other:  # after a crash
-                await other.event()
-                await other.deliver()
-                assert hook.sequences == [1, 2]
-                await other.deliver_after(5 * SECOND)
+            await other.deliver_after(5 * SECOND)
 
-            assert hook.sequences == [1, 2, 2, 3, 4]
-            assert await shop.is_at_rest(endpoint)
+        assert hook.sequences == [1, 2, 2, 3, 4]
+        assert await shop.is_at_rest(endpoint)

@@ -4,22 +4,12 @@ A lane is one request after the other. A receiver that hangs holds up one lane.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
-
-import pytest
 
 from graph.domains.triggers.delivering.health import FAILURES_TO_OPEN
 from graph.domains.triggers.delivering.worker import AT_ONCE, FEW_AT_ONCE
 from graph.store.entity import Item
 from tests.domains.triggers.delivering.workshop import SECOND, Workshop, a_workshop, running
 from tests.domains.triggers.sending.receivers import OK, status
-
-
-@pytest.fixture
-async def shop() -> AsyncIterator[Workshop]:
-    """A workshop on SQLite: how a worker works does not depend on the store."""
-    async with a_workshop() as workshop:
-        yield workshop
 
 
 def is_first(body: Item) -> bool:
@@ -29,7 +19,7 @@ def is_first(body: Item) -> bool:
 async def test_a_request_that_hangs_delays_no_other_of_its_endpoint(shop: Workshop) -> None:
     endpoint = await shop.endpoint()
     worker = shop.worker(endpoint)
-    await shop.events(200)
+    await shop.some_events(200)
     with shop.hook.holding(is_first):
         working = asyncio.create_task(worker.run())
         await shop.hook.has(200)
@@ -45,7 +35,7 @@ async def test_a_request_that_hangs_delays_no_other_of_its_endpoint(shop: Worksh
 async def test_a_retry_that_becomes_due_is_sent_while_another_request_hangs() -> None:
     async with a_workshop(look_every_s=0.01) as shop:
         endpoint = await shop.endpoint()
-        await shop.events(2)
+        await shop.some_events(2)
         shop.hook.choose = lambda _: status(500) if shop.hook.sequences.count(2) == 1 else OK
         with shop.hook.holding(is_first):
             working = asyncio.create_task(shop.deliver())
@@ -60,7 +50,7 @@ async def test_a_retry_that_becomes_due_is_sent_while_another_request_hangs() ->
 
 async def test_what_another_process_stores_is_sent_while_a_request_hangs(shop: Workshop) -> None:
     endpoint = await shop.endpoint()
-    await shop.events(2)
+    await shop.some_events(2)
     with shop.hook.holding(is_first):
         async with running(shop.deliverer()):
             await shop.counted.are(1)
@@ -74,7 +64,7 @@ async def test_what_another_process_stores_is_sent_while_a_request_hangs(shop: W
 
 async def test_an_endpoint_gets_few_requests_at_once_until_some_have_succeeded(shop: Workshop) -> None:
     endpoint = await shop.endpoint()
-    await shop.events(5 * AT_ONCE)
+    await shop.some_events(5 * AT_ONCE)
     with shop.hook.holding():
         working = asyncio.create_task(shop.deliver())
         await shop.hook.has(FEW_AT_ONCE)
@@ -87,7 +77,7 @@ async def test_an_endpoint_gets_few_requests_at_once_until_some_have_succeeded(s
 
 async def test_an_endpoint_that_does_well_gets_so_many_requests_at_once(shop: Workshop) -> None:
     endpoint = await shop.endpoint()
-    await shop.events(5 * AT_ONCE)
+    await shop.some_events(5 * AT_ONCE)
     with shop.hook.holding(lambda _: len(shop.hook.requests) > AT_ONCE):
         working = asyncio.create_task(shop.deliver())
         await shop.hook.has(2 * AT_ONCE)
@@ -100,7 +90,7 @@ async def test_an_endpoint_that_does_well_gets_so_many_requests_at_once(shop: Wo
 
 async def test_an_endpoint_that_fails_is_left_alone_and_then_tried_once(shop: Workshop) -> None:
     await shop.endpoint()
-    await shop.events(3 * AT_ONCE)
+    await shop.some_events(3 * AT_ONCE)
     shop.hook.answer(status(500))
     await shop.deliver()
     assert FAILURES_TO_OPEN <= len(shop.hook.requests) <= AT_ONCE
@@ -114,7 +104,7 @@ async def test_an_endpoint_that_fails_is_left_alone_and_then_tried_once(shop: Wo
 
 async def test_an_endpoint_that_recovers_gets_as_many_at_once_as_before(shop: Workshop) -> None:
     endpoint = await shop.endpoint()
-    await shop.events(5 * AT_ONCE)
+    await shop.some_events(5 * AT_ONCE)
     shop.hook.answer(status(500))
     await shop.deliver()
     tried = len(shop.hook.requests)

@@ -1,16 +1,18 @@
 """An ordered endpoint gets one delivery after the other, whatever fails, is replayed or waits."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import pytest
 
 from graph.domains.triggers.endpoints import EndpointChanges
 from graph.domains.triggers.model import Endpoint
-from graph.store.contract import Action
 from graph.store.entity import Item
-from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.triggers.delivering.workshop import HOUR, SECOND, Workshop, a_workshop
 from tests.domains.triggers.sending.receivers import OK, Reply, status
+from tests.domains.triggers.watching.cuts import Intercepted
+
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -19,22 +21,13 @@ async def endpoint(shop: Workshop) -> Endpoint:
     return await shop.endpoint(ordered=True)
 
 
-async def test_deliveries_arrive_in_order(shop: Workshop, endpoint: Endpoint) -> None:
-    await shop.events(30)
-
-    await shop.deliver()
-
-    assert shop.hook.sequences == list(range(1, 31))
-    assert await shop.is_at_rest(endpoint)
-
-
 async def test_none_is_sent_before_the_one_before_is_answered(shop: Workshop, endpoint: Endpoint) -> None:
-    await shop.events(3)
+    await shop.some_events(3)
     worker = shop.worker(endpoint)
 
     def only_one(body: Item) -> Reply:
         async def answer(reader: object, writer: object) -> None:
-            waiting = [each.sequence for each in await shop.of(endpoint) if each.item["state"] == "waiting"]
+            waiting = [each.sequence for each in await shop.of_endpoint(endpoint) if each.item["state"] == "waiting"]
             assert waiting == list(range(body["sequence"], 4))
             worker.woken.set()  # which starts no further lane
             await OK(reader, writer)  # type: ignore[arg-type]
@@ -49,7 +42,7 @@ async def test_none_is_sent_before_the_one_before_is_answered(shop: Workshop, en
 
 async def test_none_is_sent_before_the_one_before_has_ended(shop: Workshop, endpoint: Endpoint) -> None:
     failing = {2: 3, 4: 5, 5: 1}  # sequence → attempts that fail; the fourth fails for good
-    await shop.events(6)
+    await shop.some_events(6)
 
     def choose(body: Item) -> Reply:
         failed = shop.hook.sequences.count(body["sequence"])
@@ -81,9 +74,12 @@ async def test_events_that_come_while_one_is_retried_wait_for_it(shop: Workshop,
     assert await shop.is_at_rest(endpoint)
 
 
-async def test_replayed_deliveries_arrive_in_order_and_before_later_ones(shop: Workshop, endpoint: Endpoint) -> None:
-    await shop.events(70)  # more than one reading, and more than one transaction of DynamoDB
+async def test_deliveries_arrive_in_order_and_replayed_ones_before_later_ones(any_shop: Workshop) -> None:
+    shop = any_shop
+    endpoint = await shop.endpoint(ordered=True)
+    await shop.some_events(70)  # more than one reading, and more than one transaction of DynamoDB
     await shop.deliver()
+    assert shop.hook.sequences == list(range(1, 71))
     del shop.hook.requests[:]
 
     assert await shop.replay(endpoint) == 70
@@ -99,7 +95,7 @@ async def test_replayed_deliveries_arrive_in_order_and_before_later_ones(shop: W
 
 async def test_an_endpoint_that_becomes_ordered_gets_first_what_is_retried(shop: Workshop) -> None:
     endpoint = await shop.endpoint()
-    await shop.events(4)
+    await shop.some_events(4)
     shop.hook.choose = lambda body: status(500) if body["sequence"] in (2, 3) else OK
     await shop.deliver()
     await shop.endpoints.update(endpoint.user_id, endpoint.endpoint_id, EndpointChanges(ordered=True))
@@ -116,7 +112,7 @@ async def test_an_endpoint_that_becomes_ordered_gets_first_what_is_retried(shop:
 
 async def test_an_endpoint_that_is_no_longer_ordered_gets_the_others_beside_what_is_retried(shop: Workshop) -> None:
     endpoint = await shop.endpoint(ordered=True)
-    await shop.events(4)
+    await shop.some_events(4)
     shop.hook.answer(status(500))
     await shop.deliver()
     await shop.endpoints.update(endpoint.user_id, endpoint.endpoint_id, EndpointChanges(ordered=False))
@@ -132,25 +128,25 @@ async def test_an_endpoint_that_is_no_longer_ordered_gets_the_others_beside_what
 
 
 async def test_a_replay_of_several_transactions_begins_with_the_oldest() -> None:
-    class DeliveringMeanwhile(WatchedDatabase):
+    class DeliveringMeanwhile(Intercepted):
         """Whatever a transaction of the replay has stored is delivered before the next one."""
 
         is_replaying = False
 
-        async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
-            refused = await super().transact(actions)
-            if self.is_replaying:
+        async def around(self, method: str, asked: Any, call: Callable[[], Awaitable[T]]) -> T:
+            answer = await call()
+            if method == "transact" and self.is_replaying:
                 self.is_replaying = False
                 await shop.deliver()
                 self.is_replaying = True
-            return refused
+            return answer
 
     async with a_workshop(wrap=DeliveringMeanwhile) as shop:
         database = shop.database
         assert isinstance(database, DeliveringMeanwhile)
         database.transaction_limit = 21  # ten deliveries with their events
         endpoint = await shop.endpoint(ordered=True)
-        await shop.events(30)
+        await shop.some_events(30)
         await shop.deliver()
         database.is_replaying = True
         assert await shop.replay(endpoint) == 30

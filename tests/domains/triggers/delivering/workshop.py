@@ -15,35 +15,28 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.domains.triggers.deliveries import Deliveries, DeliverySelection
+from graph.domains.triggers.deliveries import DeliverySelection
 from graph.domains.triggers.delivering.deliverer import MOST_AT_ONCE, Deliverer
 from graph.domains.triggers.delivering.disabling import Disabling
 from graph.domains.triggers.delivering.due import DueDeliveries
 from graph.domains.triggers.delivering.recent import RecentRetries
-from graph.domains.triggers.delivering.results import Results
 from graph.domains.triggers.delivering.retry_policy import RetryPolicy
 from graph.domains.triggers.delivering.worker import Delivering, Worker
-from graph.domains.triggers.endpoints import EndpointChanges, Endpoints
-from graph.domains.triggers.entities import ATTEMPT, DELIVERY, DUE_INDEX, ENTITIES, QUEUE
+from graph.domains.triggers.entities import ATTEMPT, DUE_INDEX, ENTITIES, QUEUE
 from graph.domains.triggers.event_types import TEST, payload_of_test
-from graph.domains.triggers.inbox import EventSelection, Inbox
-from graph.domains.triggers.model import Attempt, Delivery, DeliveryState, Endpoint, NewEvent, TriggerEvent
-from graph.domains.triggers.outbox import Outbox
+from graph.domains.triggers.model import Attempt, DeliveryState, Endpoint, NewEvent, TriggerEvent
 from graph.domains.triggers.queues import IDLE, SHARDS
-from graph.domains.triggers.sending.resolver import Resolver
 from graph.domains.triggers.sending.sender import Sender
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.contract import Database
 from graph.store.entity import Item
-from graph.store.ordering import PageRequest
 from graph.store.query import Query
-from tests.domains.service_logs.builders import held_clock
-from tests.domains.triggers.sending.receivers import OK, OWN_NETWORK, Receiver, Reply, Request, receiving
+from tests.domains.triggers.in_store import ANNA, Triggers, held_clock, triggers_of
+from tests.domains.triggers.sending.receivers import OK, Receiver, Reply, Request, receiving
 from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database
 from tests.store.samples import HeldClock
 
-USER = "ada"
 WAITS_S = (5.0, 60.0, 300.0)  # before each attempt after the first; a test takes them whole
 SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000  # milliseconds
 
@@ -121,19 +114,17 @@ class Counted:
 
 
 @dataclass
-class Workshop:
+class Workshop(Triggers):
     """One process's parts of the triggers, without the process."""
 
-    database: Database
-    clock: HeldClock
     hook: Hook
     shared: Delivering
-    endpoints: Endpoints
-    outbox: Outbox
-    inbox: Inbox
-    deliveries: Deliveries
     counted: Counted
     recent: RecentRetries = field(default_factory=RecentRetries)
+
+    @property
+    def url(self) -> str:
+        return self.hook.receiver.url()
 
     def deliverer(self) -> Deliverer:
         """A deliverer of its own."""
@@ -141,28 +132,24 @@ class Workshop:
 
     def worker(self, endpoint: Endpoint) -> Worker:
         """A worker for an endpoint."""
-        return Worker(self.shared, DueDeliveries(self.database, self.recent, endpoint.endpoint_id))
+        return self._worker(endpoint.endpoint_id)
 
-    async def endpoint(self, user: str = USER, **changes: Any) -> Endpoint:
-        """A new endpoint at the receiver."""
-        made, _ = await self.endpoints.create(user, self.hook.receiver.url(), EndpointChanges(**changes))
-        return made
+    def _worker(self, endpoint_id: str) -> Worker:
+        return Worker(self.shared, DueDeliveries(self.database, self.recent, endpoint_id))
 
-    async def event(self, user: str = USER, event_type: str = "quake.felt", **payload: Any) -> TriggerEvent:
+    async def event(self, user: str = ANNA, **payload: Any) -> TriggerEvent:
         """A new event."""
-        event, _ = await self.outbox.create(NewEvent(user, event_type, payload, {}))
+        (event,) = await self.create(NewEvent(user, "quake.felt", payload, {}))
         return event
 
-    async def events(self, number: int, user: str = USER) -> list[TriggerEvent]:
+    async def some_events(self, number: int, user: str = ANNA) -> list[TriggerEvent]:
         """New events, in the order of their sequence numbers."""
         return list(await asyncio.gather(*[self.event(user, n=n) for n in range(1, number + 1)]))
 
-    async def test(self, endpoint: Endpoint) -> TriggerEvent:
-        """A test of an endpoint."""
+    async def test(self, endpoint: Endpoint) -> None:
+        """Create a test of an endpoint."""
         payload = payload_of_test(endpoint.endpoint_id)
-        new = NewEvent(endpoint.user_id, TEST, payload, {}, endpoint_ids=(endpoint.endpoint_id,))
-        event, _ = await self.outbox.create(new)
-        return event
+        await self.create(NewEvent(endpoint.user_id, TEST, payload, {}, endpoint_ids=(endpoint.endpoint_id,)))
 
     async def replay(self, endpoint: Endpoint, *states: DeliveryState) -> int:
         """Begin the deliveries in these states again; all that have ended, if none is given."""
@@ -174,9 +161,7 @@ class Workshop:
         """Deliver all that is due at the moment at which the clock stands."""
         async with asyncio.timeout(TIMEOUT_S):
             while due := await self.due():
-                await asyncio.gather(
-                    *[Worker(self.shared, DueDeliveries(self.database, self.recent, each)).run() for each in due]
-                )
+                await asyncio.gather(*[self._worker(each).run() for each in due])
 
     async def deliver_after(self, milliseconds: int) -> None:
         """Move the clock, and deliver."""
@@ -185,41 +170,28 @@ class Workshop:
 
     async def due(self) -> list[str]:
         """The ids of the endpoints whose queues are due."""
-        found = await self.database.query(
-            Query(
-                entity=QUEUE,
-                index=DUE_INDEX,
-                partitions=[(shard,) for shard in range(SHARDS)],
-                between=(None, self.clock.now),
-            )
-        )
+        shards, until = [(shard,) for shard in range(SHARDS)], (None, self.clock.now)
+        found = await self.database.query(Query(entity=QUEUE, index=DUE_INDEX, partitions=shards, between=until))
         return [item["endpoint_id"] for item in found.items]
 
-    async def queue(self, endpoint: Endpoint) -> Item | None:
-        """The stored queue of an endpoint."""
-        return await self.database.get(QUEUE.key_for(endpoint.endpoint_id))
+    async def has_queue(self, endpoint: Endpoint) -> bool:
+        """Whether an endpoint still has a queue."""
+        return await self.database.get(QUEUE.key_for(endpoint.endpoint_id)) is not None
 
     async def due_in(self, endpoint: Endpoint) -> int | None:
         """Milliseconds until an endpoint's queue is due; None for never."""
-        queue = await self.queue(endpoint)
-        assert queue is not None
-        return None if queue["due"] == IDLE else queue["due"] - self.clock.now
+        due: int = (await self.queue(endpoint))["due"]
+        return None if due == IDLE else due - self.clock.now
 
     async def is_at_rest(self, endpoint: Endpoint) -> bool:
         """Whether nothing of an endpoint waits, and its queue says so."""
         queue = await self.queue(endpoint)
-        assert queue is not None
-        done = all(each.state is not DeliveryState.WAITING for each in await self.of(endpoint))
+        done = "waiting" not in await self.states(endpoint)
         return done and (queue["waiting"], queue["head"], queue["due"]) == (0, queue["sequence"] + 1, IDLE)
-
-    async def of(self, endpoint: Endpoint) -> list[Delivery]:
-        """The deliveries of an endpoint in order."""
-        query = Query(entity=DELIVERY, partitions=((endpoint.endpoint_id, endpoint.user_id),))
-        return list(map(Delivery, (await self.database.query(query)).items))
 
     async def states(self, endpoint: Endpoint) -> list[str]:
         """The states of an endpoint's deliveries in order."""
-        return [each.state.value for each in await self.of(endpoint)]
+        return [each.state.value for each in await self.of_endpoint(endpoint)]
 
     async def attempts(self, endpoint: Endpoint) -> list[Attempt]:
         """The attempts of an endpoint's deliveries, each delivery's in order."""
@@ -230,35 +202,30 @@ class Workshop:
         """The endpoint as it is stored."""
         return await self.endpoints.one(endpoint.user_id, endpoint.endpoint_id)
 
-    async def in_inbox(self, user: str = USER) -> list[TriggerEvent]:
-        """A user's events, oldest first."""
-        page = await self.inbox.page(user, EventSelection(), PageRequest.of_first(1000))
-        return list(page.records[::-1])
-
-    async def statuses(self, user: str = USER) -> list[TriggerEventStatus]:
+    async def statuses(self, user: str = ANNA) -> list[TriggerEventStatus]:
         """The statuses of a user's events, oldest first."""
-        return [event.status for event in await self.in_inbox(user)]
+        return [event.status for event in await self.events(user)]
 
 
 @asynccontextmanager
 async def a_workshop(
     engine: str = "sqlite",
     *,
-    waits_s: Sequence[float] = WAITS_S,
-    between: Callable[[float, float], float] = lambda _, greatest: greatest,
-    look_every_s: float = 3600.0,
+    clock: HeldClock | None = None,
     wrap: Callable[[Database], Database] = lambda database: database,
+    **options: Any,
 ) -> AsyncIterator[Workshop]:
     """A workshop with an empty store and one receiver.
 
     Args:
         wrap: puts another database before the real one.
+        options: see `a_workshop_on`.
     """
-    clock, hook = held_clock(), Hook()
+    clock, hook = clock or held_clock(), Hook()
     async with (
         receiving(hook) as hook.receiver,
         empty_database(engine, ENTITIES, clock=clock) as real,
-        a_workshop_on(wrap(real), clock, hook, waits_s=waits_s, between=between, look_every_s=look_every_s) as shop,
+        a_workshop_on(wrap(real), clock, hook, **options) as shop,
     ):
         yield shop
 
@@ -270,32 +237,26 @@ async def a_workshop_on(
     hook: Hook,
     *,
     waits_s: Sequence[float] = WAITS_S,
-    between: Callable[[float, float], float] = lambda _, greatest: greatest,
     look_every_s: float = 3600.0,
 ) -> AsyncIterator[Workshop]:
     """A workshop on a store that exists; several on one store are as several processes."""
     counted = Counted()
-    resolver = Resolver(OWN_NETWORK)
-    async with Sender(resolver, clock=clock, timeout_s=TIMEOUT_S) as sender:
-        endpoints, inbox = Endpoints(database, resolver, clock, most=20), Inbox(database)
-        outbox = Outbox(database, endpoints, clock)
+    async with (
+        triggers_of(database, clock=clock) as ours,
+        Sender(ours.resolver, clock=clock, timeout_s=TIMEOUT_S) as sender,
+    ):
         shared = Delivering(
             database=database,
             sender=sender,
-            results=Results(database),
-            disabling=Disabling(endpoints, outbox),
-            policy=RetryPolicy(waits_s, between),
+            results=ours.results,
+            disabling=Disabling(ours.endpoints, ours.outbox),
+            policy=RetryPolicy(waits_s, lambda _, greatest: greatest),
             clock=clock,
             slots=asyncio.Semaphore(MOST_AT_ONCE),
             count=counted,
             look_every_s=look_every_s,
         )
-        yield Workshop(
-            *(database, clock, hook, shared, endpoints, outbox, inbox),
-            Deliveries(database, inbox, clock),
-            counted,
-        )
-    await resolver.close()
+        yield Workshop(**vars(ours), hook=hook, shared=shared, counted=counted)
 
 
 @asynccontextmanager

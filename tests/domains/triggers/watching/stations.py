@@ -69,7 +69,7 @@ class Station:
         endpoint, _ = await self.endpoints.create(user_id, URL, EndpointChanges(types=types or None))
         return endpoint.endpoint_id
 
-    def watcher(self, database: Database | None = None, sleep: Sleep = asyncio.sleep) -> Follower:
+    def follower(self, database: Database | None = None, sleep: Sleep = asyncio.sleep) -> Follower:
         """A follower as a process makes it that has just begun, perhaps with another connection to the store."""
         database = database or self.database
         endpoints = Endpoints(database, self.resolver, self.clock, most=40)

@@ -1,22 +1,18 @@
 """The watches in memory are those in the store, whatever changes were seen or have expired."""
 
-from contextlib import suppress
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.core.errors import DatabaseUnavailable, NotThere
+from graph.core.errors import NotThere
 from graph.domains.earthquakes.schema.filter_json import selection_of_json
 from graph.domains.triggers.watching import known as knowing
 from graph.domains.triggers.watching import watches as storing
 from graph.domains.triggers.watching.known import KnownWatches
 from graph.domains.triggers.watching.watches import CHANGES_KEPT_S
 from graph.store.contract import Database
-from graph.store.entity import Item, Key
-from graph.store.query import Page, Query
 from tests.domains.earthquakes.revisions.histories import a_record
-from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.triggers.watching.cuts import Cut, cut_off
 from tests.domains.triggers.watching.stations import USER, Station, a_station, watches_in
 from tests.effort import rounds
 from tests.turns import turns_counted
@@ -48,31 +44,31 @@ async def test_watches_are_learned_and_forgotten(station: Station) -> None:
     assert is_whole(known, second.watch_id, third.watch_id)
 
 
-async def test_it_knows_behind_which_change_the_watches_begin(station: Station) -> None:
-    known = known_of(station)
-    for _ in range(3):
-        await station.source.say(a_record("us1"), a_record("us2", updated=1 + station.clock.now))
-        await station.watch()
-    await known.update()
-    assert known.since == 1
-    for watch_id in list(known.by_id):
-        await station.watches.delete(USER, watch_id)
-    await known.update()
-    assert known.since is None
+async def test_it_knows_behind_which_change_the_watches_begin() -> None:
+    async with a_station("sqlite") as station:
+        known = known_of(station)
+        for _ in range(3):
+            await station.source.say(a_record("us1"), a_record("us2", updated=1 + station.clock.now))
+            await station.watch()
+        await known.update()
+        assert known.since == 1
+        for watch_id in list(known.by_id):
+            await station.watches.delete(USER, watch_id)
+        await known.update()
+        assert known.since is None
 
 
-@pytest.mark.parametrize("seen", ["all expired", "some expired"])
-async def test_watches_are_read_again_if_their_changes_have_expired(station: Station, seen: str) -> None:
+async def test_watches_are_read_again_if_their_changes_have_expired(station: Station) -> None:
     known = known_of(station)
     kept, deleted = await station.watch(), await station.watch()
     await known.update()
-    made = await station.watch()
+    there = [kept, await station.watch()]
     await station.watches.delete(USER, deleted.watch_id)
-    station.clock.now += 1000 * (WEEK_S + 1)
-    others = [] if seen == "all expired" else [await station.watch()]
-    await known.update()
-
-    assert is_whole(known, kept.watch_id, made.watch_id, *[watch.watch_id for watch in others])
+    for later in range(2):  # all have expired, or some
+        station.clock.now += 1000 * (WEEK_S + 1)
+        there += [await station.watch() for _ in range(later)]
+        await known.update()
+        assert is_whole(known, *[watch.watch_id for watch in there])
 
 
 async def test_watches_are_read_again_if_a_change_between_others_is_missing(station: Station) -> None:
@@ -89,58 +85,29 @@ async def test_watches_are_read_again_if_a_change_between_others_is_missing(stat
     assert is_whole(known, *[watch.watch_id for watch in watches])
 
 
-class Failing(WatchedDatabase):
-    """Fails once, at one of its readings."""
-
-    def __init__(self, database: Database, failing: int) -> None:
-        super().__init__(database)
-        self.left = failing
-
-    def _count(self) -> None:
-        self.left -= 1
-        if not self.left:
-            raise DatabaseUnavailable("the connection was lost")
-
-    async def get(self, key: Key, **options: object) -> Item | None:
-        self._count()
-        return await super().get(key)
-
-    async def get_many(self, keys: object, **options: object) -> dict[Key, Item]:
-        self._count()
-        return await super().get_many(keys)  # type: ignore[arg-type]
-
-    async def query(self, query: Query) -> Page:
-        self._count()
-        return await super().query(query)
-
-
-@pytest.mark.parametrize("expired", [False, True])
+@pytest.mark.parametrize("expired", [False, True], ids=["changes", "all watches"])
 async def test_a_failure_of_the_store_at_any_reading_loses_no_watch(
-    station: Station, monkeypatch: pytest.MonkeyPatch, expired: bool
+    monkeypatch: pytest.MonkeyPatch, expired: bool
 ) -> None:
     monkeypatch.setattr(storing, "READ_AT_ONCE", 2)
     monkeypatch.setattr(knowing, "CHANGES_AT_ONCE", 2)
-    first = [await station.watch() for _ in range(3)]
-    failing, failures = 0, 0
-    while failures == failing:
+    failing, broke_off = 0, True
+    while broke_off:
         failing += 1
-        database = Failing(station.database, 0)
-        known = known_of(station, database)
-        await known.update()
-        await station.watches.delete(USER, first.pop().watch_id)
-        first += [await station.watch() for _ in range(3)]
-        station.clock.now += 1000 * (WEEK_S + 1) * expired
-        database.left = failing
-        with suppress(DatabaseUnavailable):
+        async with a_station("sqlite") as station:
+            there = [await station.watch() for _ in range(3)]
+            database = Cut(station.database, "refused")
+            known = known_of(station, database)
             await known.update()
-        failures += database.left <= 0
-        database.left = 0  # it fails no more
-        await known.update()
+            await station.watches.delete(USER, there.pop().watch_id)
+            there += [await station.watch() for _ in range(3)]
+            station.clock.now += 1000 * (WEEK_S + 1) * expired
+            database.left = failing
+            await cut_off(known.update())
+            broke_off, database.left = database.left <= 0, 0
+            await known.update()
 
-        assert is_whole(known, *[watch.watch_id for watch in first])
-        for watch in first[3:]:
-            await station.watches.delete(USER, watch.watch_id)
-        del first[3:]
+            assert is_whole(known, *[watch.watch_id for watch in there])
     assert failing > 4
 
 
@@ -179,7 +146,6 @@ async def test_the_loop_goes_on_while_many_watches_are_read() -> None:
     async with a_station("sqlite") as station:
         for _ in range(40):
             await station.watch({"minMagnitude": 5})
-        known = known_of(station)
         async with turns_counted() as turns:
-            await known.update()
+            await known_of(station).update()
         assert turns.number >= 40

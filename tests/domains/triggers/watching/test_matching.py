@@ -19,6 +19,7 @@ from tests.domains.earthquakes.builders import an_event
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.strategies import boxes, circles, magnitude_ranges, polygons, selections, values
 from tests.effort import rounds
+from tests.turns import turns_counted
 
 ALL = frozenset(ChangeKind)
 
@@ -78,46 +79,6 @@ def test_the_index_finds_the_watches_that_a_loop_over_all_finds(
             assert index.wanting(version, number) == wanting(watches, version, number)
 
 
-def test_a_watch_hears_that_an_event_leaves_its_selection() -> None:
-    index = WatchIndex()
-    index.put("strong", Interest(Selection(magnitudes=MagnitudeRange(5)), ALL, since=0))
-    index.put("here", Interest(Selection(circle=Circle(35.6, -117.6, 50)), ALL, since=0))
-    there, weaker = an_event(mag=5, lat=-60, lon=179), an_event(mag=4.9)
-
-    assert index.wanting(version_of(weaker, RevisionKind.REVISED, there), 1) == ["here", "strong"]
-    assert index.wanting(version_of(there, RevisionKind.REVISED, weaker), 1) == ["here", "strong"]
-    assert index.wanting(version_of(weaker), 1) == ["here"]
-
-
-def test_watches_with_one_selection_differ_in_kinds_and_beginning() -> None:
-    index = WatchIndex()
-    for kind in ChangeKind:
-        index.put(kind.value, Interest(Selection(), frozenset({kind}), since=7))
-    index.put("late", Interest(Selection(), ALL, since=8))
-
-    found = {kind: index.wanting(version_of(an_event(), kind), 8) for kind in RevisionKind}
-
-    assert found == {
-        RevisionKind.CREATED: ["CREATED"],
-        RevisionKind.REVISED: ["REVISED"],
-        RevisionKind.RENAMED: ["REVISED"],
-        RevisionKind.RESTORED: ["REVISED"],
-        RevisionKind.DELETED: ["DELETED"],
-        RevisionKind.MERGED: ["DELETED"],
-    }
-    assert index.wanting(version_of(an_event()), 7) == []
-    assert index.wanting(version_of(an_event()), 9) == ["CREATED", "late"]
-
-
-def test_a_magnitude_on_a_bound_is_wanted() -> None:
-    index = WatchIndex()
-    index.put("watch", Interest(Selection(magnitudes=MagnitudeRange(4.5, 4.6)), ALL, since=0))
-
-    found = [mag for mag in (4.49, 4.5, 4.55, 4.6, 4.61) if index.wanting(version_of(an_event(mag=mag)), 1)]
-
-    assert found == [4.5, 4.55, 4.6]
-
-
 def test_a_discarded_watch_is_tested_no_more_and_its_equals_stay() -> None:
     index = WatchIndex()
     for watch_id in ("one", "other"):
@@ -142,20 +103,11 @@ async def test_other_work_runs_between_pieces_of_many_watches() -> None:
     watches = {f"watch{number:05}": strong(number) for number in range(20 * PIECE)}
     for watch_id, interest in watches.items():
         index.put(watch_id, interest)
-    turns = 0
-
-    async def other_work() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    beside = asyncio.create_task(other_work())
-    found = await index.wanting_in_pieces(version_of(an_event(mag=9)), 1)
-    beside.cancel()
+    async with turns_counted() as turns:
+        found = await index.wanting_in_pieces(version_of(an_event(mag=9)), 1)
 
     assert found == index.wanting(version_of(an_event(mag=9)), 1) == list(watches)
-    assert turns >= 20
+    assert turns.number >= 20
 
 
 async def test_watches_come_and_go_while_others_are_found() -> None:

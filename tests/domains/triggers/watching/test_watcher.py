@@ -52,7 +52,7 @@ EVERY_KIND = [
 async def test_every_kind_of_version_is_told_as_a_creation_a_revision_or_a_deletion(station: Station) -> None:
     watch = await station.watch()
     await say_every_kind(station)
-    await station.watcher().catch_up()
+    await station.follower().catch_up()
 
     assert kinds_told(await station.events()) == EVERY_KIND
     assert await station.told() == await station.wanted(watch)
@@ -62,7 +62,7 @@ async def test_every_kind_of_version_is_told_as_a_creation_a_revision_or_a_delet
 async def test_a_watch_of_one_kind_is_told_of_no_other(station: Station, kind: ChangeKind) -> None:
     await station.watch(kinds=(kind,))
     await say_every_kind(station)
-    await station.watcher().catch_up()
+    await station.follower().catch_up()
 
     wanted = [each for each in EVERY_KIND if each[0] == f"earthquake.{kind.value.lower()}"]
     assert kinds_told(await station.events()) == wanted
@@ -73,7 +73,7 @@ async def test_payloads_are_the_versions_values_and_fit_the_schema(station: Stat
     await say_every_kind(station)
     values = {"mag_type": "mww", "type": "earthquake", "alert": "green", "tsunami": True, "felt": 3, "sig": 9}
     await station.source.say({**a_record("us9", url="https://example.org/us9"), **values})
-    await station.watcher().catch_up()
+    await station.follower().catch_up()
 
     schemas = {each.name: each.schema for each in EVENT_TYPES}
     versions = {(version.event.event_id, version.number): version for _, version in await station.versions()}
@@ -118,7 +118,7 @@ async def test_a_watch_is_told_of_what_is_stored_after_it_was_made(station: Stat
     await station.source.say(a_record("us2"))
     second = await station.watch()
     await station.source.say(a_record("us3"))
-    await station.watcher().catch_up()
+    await station.follower().catch_up()
 
     ids = [(first.watch_id, "us2"), (first.watch_id, "us3"), (second.watch_id, "us3")]
     assert await station.told() == Counter((watch_id, event_id, 1) for watch_id, event_id in ids)
@@ -129,7 +129,7 @@ async def test_a_watch_is_told_of_an_event_that_a_revision_takes_out_of_its_filt
     await station.source.say(a_record("us1", mag=5.5), a_record("us2", mag=4.0))
     await station.source.say(a_record("us1", mag=4.5, updated=2), a_record("us2", mag=4.1, updated=2))
     await station.source.say(a_record("us1", mag=4.6, updated=3))
-    await station.watcher().catch_up()
+    await station.follower().catch_up()
 
     assert await station.told() == Counter([(watch.watch_id, "us1", 1), (watch.watch_id, "us1", 2)])
 
@@ -141,7 +141,7 @@ async def test_an_endpoint_gets_the_events_of_its_watch_whatever_types_it_wants_
     watch = await station.watch(endpoint_id=asked)
     await station.watch()
     await station.source.say(a_record("us1"))
-    await station.watcher().catch_up()
+    await station.follower().catch_up()
 
     deliveries = [Delivery(item) async for item in station.database.scan(DELIVERY)]
     by_watch = {told_by(event)[0]: event for event in await station.events()}
@@ -156,7 +156,7 @@ async def test_an_endpoint_gets_the_events_of_its_watch_whatever_types_it_wants_
 async def test_each_user_is_told_of_the_own_watches(station: Station) -> None:
     watches = {user: await station.watch(user_id=user) for user in ("ada", "bea")}
     await station.source.say(a_record("us1"))
-    await station.watcher().catch_up()
+    await station.follower().catch_up()
 
     told = {(event.user_id, told_by(event)[0]) for event in await station.events()}
     assert told == {(user, watch.watch_id) for user, watch in watches.items()}
@@ -164,7 +164,7 @@ async def test_each_user_is_told_of_the_own_watches(station: Station) -> None:
 
 async def test_a_deleted_watch_is_told_of_nothing_more(station: Station) -> None:
     watch, other = await station.watch(), await station.watch()
-    watcher = station.watcher()
+    watcher = station.follower()
     await station.source.say(a_record("us1"))
     await watcher.catch_up()
     await station.source.say(a_record("us2"))
@@ -182,7 +182,7 @@ async def test_the_watches_of_an_endpoint_are_deleted_and_no_others(station: Sta
     kept = [await station.watch(endpoint_id=other), await station.watch()]
     await station.watches.delete_of_endpoint(USER, asked)
     await station.source.say(a_record("us1"))
-    await station.watcher().catch_up()
+    await station.follower().catch_up()
 
     assert await station.told() == Counter((watch.watch_id, "us1", 1) for watch in kept)
 
@@ -220,7 +220,7 @@ async def test_a_watch_that_is_made_while_changes_are_read_is_told_of_what_is_st
 
     await station.source.say(a_record("us0"))  # so that there is something to read
     watches = [await station.watch()]
-    await station.watcher(MakesAWatch(station.database)).catch_up()
+    await station.follower(MakesAWatch(station.database)).catch_up()
 
     assert await station.told() == Counter((watch.watch_id, "us1", 1) for watch in watches)
     assert len(watches) == 2
@@ -234,7 +234,7 @@ async def test_a_watch_that_cannot_be_read_keeps_no_other_from_its_events(
     unreadable = await station.watch()
     await station.database.put(Put(WATCH, {**unreadable.item, **broken}))
     await station.source.say(a_record("us1"))
-    await station.watcher().catch_up()
+    await station.follower().catch_up()
 
     assert await station.told() == {(watch.watch_id, "us1", 1): 1}
     assert "A watch cannot be followed" in caplog.text
@@ -242,7 +242,7 @@ async def test_a_watch_that_cannot_be_read_keeps_no_other_from_its_events(
 
 async def test_nothing_but_the_number_of_the_watches_changes_is_read_without_watches(station: Station) -> None:
     database = WatchedDatabase(station.database)
-    watcher = station.watcher(database)
+    watcher = station.follower(database)
     await watcher.catch_up()
     database.gets.clear()
     database.calls.clear()
@@ -262,7 +262,7 @@ async def test_a_first_watch_does_not_bring_the_whole_way_of_the_feed_behind_it(
     await station.watch()
     await station.source.say(a_record("us1", mag=5.0, updated=9))
     database = WatchedDatabase(station.database)
-    await station.watcher(database).catch_up()
+    await station.follower(database).catch_up()
 
     assert [query.entity.name for query in database.calls].count("ARRIVAL") == 2  # what is behind it, and the end
 
@@ -270,7 +270,7 @@ async def test_a_first_watch_does_not_bring_the_whole_way_of_the_feed_behind_it(
 async def test_changes_that_no_watch_wanted_are_not_read_again(station: Station) -> None:
     await station.watch({"minMagnitude": 9})
     await station.source.say(a_record("us1"))
-    watcher = station.watcher(database := WatchedDatabase(station.database))
+    watcher = station.follower(database := WatchedDatabase(station.database))
     await watcher.catch_up()
     versions = database.gets.count((EVENT, None))
     await watcher.catch_up()
@@ -286,7 +286,7 @@ async def test_the_position_is_kept_on_a_long_way_without_events(
     watch = await station.watch({"minMagnitude": 9})
     for number in range(1, 8):
         await station.source.say(a_record("us1", mag=4 + number / 10, updated=number))
-    await station.watcher().catch_up()
+    await station.follower().catch_up()
 
     kept = await station.database.get(FEED_POSITION.key_for(FEED))
     assert kept is not None

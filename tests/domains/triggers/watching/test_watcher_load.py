@@ -23,7 +23,7 @@ async def test_each_of_a_thousand_events_of_one_ingest_is_told_to_each_watch_onc
     async with a_station("sqlite") as station:
         watches = [await station.watch(), await station.watch({"minMagnitude": 5})]
         await station.source.say(*[a_record(f"us{number:04}", mag=number % 8) for number in range(1000)])
-        await station.watcher().catch_up()
+        await station.follower().catch_up()
 
         told = await station.told()
         assert told == await station.wanted(*watches)
@@ -36,7 +36,7 @@ async def test_more_events_than_a_transaction_takes_are_stored_in_the_order_of_v
     watches = [a_watch(number) for number in range(70)]  # with the events of both versions, more than 100
     await station.fill(*watches)
     await station.source.say(a_record("us1"), a_record("us2"))
-    await station.watcher().catch_up()
+    await station.follower().catch_up()
 
     told = [told_by(event) for event in await station.events()]
     versions = [version.event.event_id for _, version in await station.versions()]
@@ -49,7 +49,7 @@ async def test_thousands_of_watches_that_want_a_version_are_told_of_it_once_whil
             a_watch(number, {"minMagnitude": number % 100 / 100}, user_id=f"u{number % 7}") for number in range(2000)
         ]
         await station.fill(*watches)
-        watcher = station.watcher()
+        watcher = station.follower()
         await watcher.catch_up()
         await station.source.say(a_record("us1"))
         async with turns_counted() as turns:
@@ -79,7 +79,7 @@ async def test_a_watcher_holds_few_events_at_a_time_however_many_versions_and_wa
         await station.fill(*[a_watch(number) for number in range(20)])
         await station.source.say(*[a_record(f"us{number}") for number in range(20)])
         database = Alive(station.database)
-        await station.watcher(database).catch_up()
+        await station.follower(database).catch_up()
 
         assert (await station.told()).total() == 400
         assert 0 < database.most <= 51
@@ -90,7 +90,7 @@ async def test_a_watcher_reads_a_long_backlog_in_small_parts(station: Station) -
     for number in range(1, 71):
         await station.source.say(a_record("us1", mag=4 + number / 100, updated=number))
     database = CountingDatabase(station.database)
-    await station.watcher(database).catch_up()
+    await station.follower(database).catch_up()
 
     assert database.most == following.CHANGES_AT_ONCE
     assert database.items < 80
@@ -116,7 +116,7 @@ async def test_watches_of_all_kinds_are_told_of_the_real_week_as_a_loop_over_all
         await station.fill(*watches)
         features = week_features()
         await station.source.ingest.file(file_of(features))
-        watcher = station.watcher()
+        watcher = station.follower()
         await watcher.catch_up()
         for feature in (revised := deepcopy(features[::5])):  # other tests read the same features
             feature["properties"] |= {"mag": feature["properties"]["mag"] + 0.4, "updated": NOW + 1}
