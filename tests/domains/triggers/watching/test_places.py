@@ -15,7 +15,6 @@ from tests.effort import rounds
 
 radii = st.floats(0, 20_100) | st.floats(0, 400)
 areas: st.SearchStrategy[Area] = boxes() | polygons() | st.builds(Circle, latitudes, longitudes, radii)
-corners = st.sampled_from([-90.0, -45.0, 0.0, 30.0, 90.0])
 
 
 def in_area(area: Area) -> Selection:
@@ -29,10 +28,10 @@ def in_area(area: Area) -> Selection:
     raise TypeError(area)
 
 
-places_near = st.builds(Circle, latitudes, longitudes, radii).map(
+centres = st.builds(Circle, latitudes, longitudes, radii).map(
     lambda circle: (in_area(circle), an_event("us000", lat=circle.lat, lon=circle.lon))
 )
-pairs = places_near | st.tuples(
+pairs = centres | st.tuples(
     areas.map(in_area) | selections,
     st.builds(lambda row: an_event("us000", **row), st.fixed_dictionaries(values)),
 )
