@@ -26,7 +26,7 @@ from graph.domains.triggers.watching.watches import Watches
 from graph.store.contract import Database, Put
 from graph.work.tasks import Sleep
 from tests.domains.earthquakes.oracle import selects
-from tests.domains.earthquakes.revisions.histories import BEGIN, Clock, Source
+from tests.domains.earthquakes.revisions.histories import BEGIN, Clock, Source, a_record
 from tests.domains.entities import ENTITIES
 from tests.domains.triggers.sending.receivers import OWN_NETWORK
 from tests.store.engines import empty_database
@@ -110,6 +110,17 @@ class Station:
             if number > watch.since and OF_REVISION[version.kind] in kinds
             if any(selects(selection, Event(item)) for item in (version.item, version.before) if item)
         )
+
+
+async def say_every_kind(station: Station) -> None:
+    """A creation, a revision, a new name, a deletion, a return, and a merge of another event into the first one."""
+    await station.source.say(a_record("us1"))
+    await station.source.say(a_record("us1", mag=5.0, updated=2))
+    await station.source.say(a_record("ci1", mag=5.0, ids=["us1", "ci1"], updated=3))
+    await station.source.say(a_record("us1", status="deleted", updated=4))
+    await station.source.say(a_record("us1", mag=5.0, status="reviewed", updated=5))
+    await station.source.say(a_record("nc1", mag=4.9, updated=5))
+    await station.source.say(a_record("us1", mag=5.0, status="reviewed", ids=["us1", "nc1"], updated=6))
 
 
 def told_by(event: TriggerEvent) -> Told:

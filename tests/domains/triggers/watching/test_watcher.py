@@ -18,18 +18,7 @@ from graph.store.contract import Put
 from tests.domains.earthquakes.revisions.histories import a_record
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.triggers.watching.cuts import Meanwhile
-from tests.domains.triggers.watching.stations import USER, Station, a_station, told_by, watches_in
-
-
-async def say_every_kind(station: Station) -> None:
-    """A creation, a revision, a new name, a deletion, a return, and a merge of another event into the first one."""
-    await station.source.say(a_record("us1"))
-    await station.source.say(a_record("us1", mag=5.0, updated=2))
-    await station.source.say(a_record("ci1", mag=5.0, ids=["us1", "ci1"], updated=3))
-    await station.source.say(a_record("us1", status="deleted", updated=4))
-    await station.source.say(a_record("us1", mag=5.0, status="reviewed", updated=5))
-    await station.source.say(a_record("nc1", mag=4.9, updated=5))
-    await station.source.say(a_record("us1", mag=5.0, status="reviewed", ids=["us1", "nc1"], updated=6))
+from tests.domains.triggers.watching.stations import USER, Station, a_station, say_every_kind, told_by, watches_in
 
 
 def kinds_told(events: list[TriggerEvent]) -> list[tuple[str, str]]:

@@ -1,0 +1,98 @@
+"""The JSON Schemas of event types, judged by jsonschema-rs: examples and real payloads are what they say."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import orjson
+from jsonschema_rs import Draft202012Validator, meta
+
+from graph.domains.earthquakes.live import event_sequence
+from graph.domains.earthquakes.revisions.history import History
+from graph.domains.triggers.checking import check_type
+from graph.domains.triggers.event_types import (
+    CREATED,
+    DELETED,
+    DISABLED,
+    EVENT_TYPES,
+    REVISED,
+    TEST,
+    payload_of_disabled,
+    payload_of_test,
+    payload_of_watch,
+)
+from graph.domains.triggers.model import Watch
+from graph.store.sqlite import open_sqlite
+from tests.domains.earthquakes.revisions.histories import a_record
+from tests.domains.entities import ENTITIES
+from tests.domains.triggers.in_store import triggers
+from tests.domains.triggers.watching.stations import a_station, say_every_kind
+
+FULL: dict[str, Any] = {
+    "mag_type": "mww",
+    "type": "earthquake",
+    "alert": "green",
+    "tsunami": True,
+    "felt": 3,
+    "sig": 9,
+    "net": "us",
+    "code": "9",
+    "ids": ",us9,",
+    "sources": ",us,",
+    "types": ",origin,",
+    "nst": 7,
+    "dmin": 0.5,
+    "rms": 0.3,
+    "gap": 12.0,
+    "cdi": 4.1,
+    "mmi": 5.0,
+    "title": "M 4.5",
+    "url": "https://example.org/us9",
+    "status": "reviewed",
+}
+WATCH = Watch({"watch_id": "01930c60-11d2-7b1f-8d3a-5b2e9c7f4a10", "name": "All"})
+
+
+def assert_valid(name: str, payload: Any) -> None:
+    """Check a payload as a receiver gets it: as JSON."""
+    (schema,) = [each.schema for each in EVENT_TYPES if each.name == name]
+    Draft202012Validator(schema, validate_formats=True).validate(orjson.loads(orjson.dumps(payload)))
+
+
+def test_an_example_is_what_its_schema_says_which_allows_nothing_else() -> None:
+    for each in EVENT_TYPES:
+        assert meta.is_valid(each.schema)
+        assert_valid(each.name, each.example)
+        check_type(each.name)
+        validator = Draft202012Validator(each.schema)
+        assert not validator.is_valid({})
+        assert not validator.is_valid({**each.example, "more": 1})
+        for name in each.example:
+            assert not validator.is_valid({other: value for other, value in each.example.items() if other != name})
+
+
+async def test_payloads_of_the_service_are_what_their_schemas_say() -> None:
+    async with triggers("sqlite") as ours:
+        endpoint = await ours.endpoint()
+        assert_valid(TEST, payload_of_test(endpoint.endpoint_id))
+        assert_valid(DISABLED, payload_of_disabled(endpoint, "FAILING"))
+    async with a_station("sqlite") as station:
+        await station.watch()
+        await say_every_kind(station)
+        await station.source.say({**a_record("us9"), **FULL})
+        await station.source.say(a_record("us9", updated=2, depth=None, type=None))
+        await station.follower().catch_up()
+        events = await station.events()
+        assert {event.event_type for event in events} == {CREATED, REVISED, DELETED}
+        for event in events:
+            assert_valid(event.event_type, event.payload)
+
+
+async def test_payloads_of_the_real_week_are_what_their_schema_says(week_file: Path, tmp_path: Path) -> None:
+    shutil.copy(week_file, tmp_path / "week.db")
+    async with open_sqlite(tmp_path / "week.db", ENTITIES) as database:
+        changes = await event_sequence(database).since(0, 10_000)
+        versions = await History(database).revisions([key for change in changes for key in change.keys])
+    assert len(versions) > 2000
+    for version in list(versions.values())[::20]:
+        assert_valid("earthquake.created", payload_of_watch(WATCH, version))
