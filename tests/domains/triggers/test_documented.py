@@ -4,14 +4,11 @@ import json
 import re
 from uuid import UUID
 
-import pytest
-
-from graph.domains.triggers.entities import EVENT_TYPE_INDEX, EVENTS, STATUS_INDEX, TRIGGER_EVENT
+from graph.domains.triggers.entities import EVENTS, TRIGGER_EVENT
 from graph.domains.triggers.inbox import EventSelection
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.cloudformation import template
-from graph.store.design import Index, table_name
-from graph.store.query import Query
+from graph.store.design import table_name
 from tests.domains.entities import documented
 from tests.domains.triggers.in_store import ANNA, OK, a_new_event, key_of, triggers
 
@@ -76,18 +73,6 @@ async def test_a_change_of_the_status_changes_the_key_of_its_index(engine: str) 
             await ours.attempt(delivery, OK)
         stored = documented(TRIGGER_EVENT, (await ours.again(second)).item)
         assert stored["status#timestamp"] == f"delivered#{second.timestamp}"
-
-
-@pytest.mark.parametrize(("index", "value"), [(EVENT_TYPE_INDEX, "user.created"), (STATUS_INDEX, "received")])
-async def test_a_prefix_of_an_index_ends_before_its_time(engine: str, index: Index, value: str) -> None:
-    """`begins_with(event_type#timestamp, "user.created")` would find `user.created_late`, too."""
-    async with triggers(engine) as ours:
-        await ours.create(*map(a_new_event, ("user.created", "user.created_late", "user.createc", "user.created.x")))
-        partition = ((ANNA,),)
-        found = await ours.database.query(
-            Query(entity=TRIGGER_EVENT, index=index, partitions=partition, between=((value,), (value,)))
-        )
-        assert len(found.items) == (1 if index is EVENT_TYPE_INDEX else 4)
 
 
 def test_the_template_declares_the_table_as_the_document_does() -> None:

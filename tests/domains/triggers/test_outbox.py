@@ -1,10 +1,10 @@
 """Events are stored with their deliveries or not at all, once for each idempotency key, in an order without gaps."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -14,11 +14,9 @@ from graph.domains.triggers.model import DeliveryState, NewEvent, TriggerEvent, 
 from graph.domains.triggers.outbox import Mark
 from graph.domains.triggers.statuses import Progress, TriggerEventStatus
 from graph.store.conditions import Absent, Condition, Present
-from graph.store.contract import Action, Database, Delete, Update
-from graph.store.location import StoreLocation
+from graph.store.contract import Database, Delete, Update
 from graph.store.values import InvalidItem
-from tests.domains.earthquakes.watched_database import WatchedDatabase
-from tests.domains.entities import ENTITIES, everything_in
+from tests.domains.entities import connections, everything_in
 from tests.domains.triggers.in_store import (
     ANNA,
     BEN,
@@ -32,7 +30,9 @@ from tests.domains.triggers.in_store import (
     triggers,
     triggers_of,
 )
-from tests.store.engines import new_store
+from tests.domains.triggers.watching.cuts import Intercepted, Meanwhile
+
+T = TypeVar("T")
 
 REFUNDED = "order.refunded"
 
@@ -98,8 +98,8 @@ async def test_an_event_is_stored_with_a_delivery_for_each_endpoint_that_wants_i
         assert await is_consistent(ours)
 
 
-async def test_a_disabled_endpoint_gets_no_further_deliveries(engine: str) -> None:
-    async with triggers(engine) as ours:
+async def test_a_disabled_endpoint_gets_no_further_deliveries() -> None:
+    async with triggers("sqlite") as ours:
         endpoint = await ours.endpoint()
         gone = Update(ENDPOINT.key_of(endpoint.item), set={"state": "disabled", "reason": "GONE"})
         assert await ours.database.update(gone)
@@ -161,9 +161,9 @@ async def test_many_that_create_at_the_same_time_leave_no_gap_and_no_time_twice(
         assert await is_consistent(ours, BEN)
 
 
-async def test_times_increase_although_the_clock_stands_or_goes_back(engine: str) -> None:
+async def test_times_increase_although_the_clock_stands_or_goes_back() -> None:
     clock = held_clock()
-    async with triggers(engine, clock) as ours:
+    async with triggers("sqlite", clock) as ours:
         events = await ours.numbered(2)
         clock.now -= DAY_MS
         events += await ours.numbered(2)
@@ -176,58 +176,46 @@ async def test_times_increase_although_the_clock_stands_or_goes_back(engine: str
         ]
 
 
-@asynccontextmanager
-async def connections(engine: str, folder: Path, number: int) -> AsyncIterator[list[Triggers]]:
-    """Connections to the same tables, as those of so many processes."""
-    url = await new_store(engine, folder, ENTITIES)
+async def test_several_processes_leave_no_gap_in_an_endpoints_numbers_and_make_one_event_of_one_key(
+    engine: str, tmp_path: Path
+) -> None:
     clock = held_clock()
-    async with AsyncExitStack() as stack:
-        databases = [
-            await stack.enter_async_context(StoreLocation.of(url).open(ENTITIES, clock=clock)) for _ in range(number)
-        ]
-        yield [await stack.enter_async_context(triggers_of(each, clock=clock)) for each in databases]
-
-
-async def test_several_processes_leave_no_gap_in_an_endpoints_numbers(engine: str, tmp_path: Path) -> None:
-    async with connections(engine, tmp_path, 3) as processes:
+    async with connections(engine, tmp_path, 3, clock) as databases, AsyncExitStack() as stack:
+        processes = [await stack.enter_async_context(triggers_of(each, clock=clock)) for each in databases]
         first = processes[0]
         endpoints = [await first.endpoint(), await first.endpoint(types=["order.completed"])]
+        same = a_new_event(idempotency_key="order 18")
 
-        async def create(ours: Triggers) -> None:
+        async def create(ours: Triggers) -> list[tuple[TriggerEvent, bool]]:
             for _ in range(4):
-                await asyncio.gather(*[ours.outbox.create(a_new_event()) for _ in range(3)])
+                *_, found = await asyncio.gather(*[ours.outbox.create(each) for each in (a_new_event(), same, same)])
+            return [found]
 
-        await asyncio.gather(*map(create, processes))
+        created = [each for some in await asyncio.gather(*map(create, processes)) for each in some]
 
+        assert [duplicate for _, duplicate in created] == [True] * 3
+        assert len({key_of(event) for event, _ in created}) == 1
         for endpoint in endpoints:
-            assert sequences(await first.of_endpoint(endpoint)) == list(range(1, 37))
+            assert sequences(await first.of_endpoint(endpoint)) == list(range(1, 14))
         assert await is_consistent(first)
 
 
-async def test_one_key_in_several_processes_at_once_is_one_event(engine: str, tmp_path: Path) -> None:
-    async with connections(engine, tmp_path, 3) as processes:
-        endpoint = await processes[0].endpoint()
-        event = a_new_event(idempotency_key="order 18")
-        created = await asyncio.gather(*[ours.outbox.create(event) for ours in processes for _ in range(3)])
-
-        assert sorted(duplicate for _, duplicate in created) == [False] + [True] * 8
-        assert len({key_of(event) for event, _ in created}) == 1
-        assert sequences(await processes[0].of_endpoint(endpoint)) == [1]
-
-
-class Transactions(WatchedDatabase):
+class Transactions(Intercepted):
     """A real database that keeps the sizes of its transactions."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self.sizes: list[int] = []
 
-    async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
-        self.sizes.append(len(actions))
-        return await super().transact(actions)
+    async def around(self, method: str, asked: Any, call: Callable[[], Awaitable[T]]) -> T:
+        if method == "transact":
+            self.sizes.append(len(asked))
+        return await call()
 
 
-@pytest.mark.parametrize(("number", "endpoints", "payload"), [(150, 1, {}), (20, 0, {"text": "x" * 262_000})])
+@pytest.mark.parametrize(
+    ("number", "endpoints", "payload"), [(150, 1, {}), (20, 0, {"text": "x" * 262_000})], ids=["many", "large"]
+)
 async def test_what_one_transaction_does_not_take_is_stored_in_several(
     engine: str, number: int, endpoints: int, payload: dict[str, Any]
 ) -> None:
@@ -281,16 +269,11 @@ async def test_an_event_that_is_created_again_with_its_key_is_the_same_one(engin
                 await ours.outbox.create(NewEvent(**{**fields_of(other), "idempotency_key": "order 18"}))
             assert refused.value.code == "IDEMPOTENCY_KEY_REUSED"
         assert await ours.events() == [found]
+        await ours.create(a_new_event(REFUNDED, user_id=BEN, idempotency_key="order 18"))  # of another user
 
 
 def fields_of(event: NewEvent) -> dict[str, Any]:
     return {name: getattr(event, name) for name in NewEvent.__dataclass_fields__}
-
-
-async def test_two_users_may_use_the_same_key(engine: str) -> None:
-    async with triggers(engine) as ours:
-        await ours.create(a_new_event(idempotency_key="k"), a_new_event(REFUNDED, user_id=BEN, idempotency_key="k"))
-        assert [len(await ours.events(user)) for user in (ANNA, BEN)] == [1, 1]
 
 
 async def test_of_one_key_at_the_same_time_one_event_is_stored_and_another_payload_is_refused(engine: str) -> None:
@@ -312,9 +295,9 @@ async def test_of_one_key_at_the_same_time_one_event_is_stored_and_another_paylo
         assert await is_consistent(ours)
 
 
-async def test_a_key_may_be_used_again_once_its_event_has_expired(engine: str) -> None:
+async def test_a_key_may_be_used_again_once_its_event_has_expired() -> None:
     clock = held_clock()
-    async with triggers(engine, clock) as ours:
+    async with triggers("sqlite", clock) as ours:
         (first,) = await ours.create(a_new_event(idempotency_key="k"))
         clock.now += 30 * DAY_MS - 1
         assert (await ours.outbox.create(a_new_event(idempotency_key="k")))[1]
@@ -322,20 +305,6 @@ async def test_a_key_may_be_used_again_once_its_event_has_expired(engine: str) -
         (second,) = await ours.create(a_new_event(REFUNDED, idempotency_key="k"))
         assert [event.event_id for event in await ours.events()] == [second.event_id]
         assert second.event_id != first.event_id
-
-
-class Meanwhile(WatchedDatabase):
-    """A real database in which something happens once, just before the next transaction."""
-
-    def __init__(self, database: Database, happen: Callable[[], Awaitable[object]]) -> None:
-        super().__init__(database)
-        self._happen: Callable[[], Awaitable[object]] | None = happen
-
-    async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
-        happen, self._happen = self._happen, None
-        if happen:
-            await happen()
-        return await super().transact(actions)
 
 
 async def created_while(tables: Triggers, happen: Callable[[], Awaitable[object]]) -> TriggerEvent:
@@ -381,8 +350,8 @@ async def test_numbers_that_another_process_takes_meanwhile_are_not_given_twice(
         assert await is_consistent(tables)
 
 
-async def test_listeners_hear_of_the_endpoints_that_got_more(engine: str) -> None:
-    async with triggers(engine) as ours:
+async def test_listeners_hear_of_the_endpoints_that_got_more() -> None:
+    async with triggers("sqlite") as ours:
         endpoint = await ours.endpoint(types=["order.completed"])
         heard: list[list[str]] = []
         ours.outbox.listeners.append(lambda endpoint_ids: heard.append(list(endpoint_ids)))
