@@ -11,9 +11,11 @@ from ssl import SSLContext
 from typing import Any
 
 from graph.domains.triggers.sending.addresses import Network
-from graph.domains.triggers.sending.destinations import Destinations
+from graph.domains.triggers.sending.answers import Answer
+from graph.domains.triggers.sending.destinations import Destinations, EndpointRefused
 from graph.domains.triggers.sending.messages import Message
-from graph.domains.triggers.sending.resolver import LookUp
+from graph.domains.triggers.sending.resolver import LookUp, Resolver
+from graph.domains.triggers.sending.sender import Sender
 
 Reply = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 """Writes an answer to a request. May close the connection."""
@@ -125,9 +127,39 @@ async def _read(reader: asyncio.StreamReader) -> Request:
     return Request(line, headers, await reader.readexactly(int(headers["content-length"])))
 
 
-def a_message(url: str, **changes: Any) -> Message:
-    """A message to a URL."""
-    return Message(**{"url": url, "webhook_id": "msg_1", "body": BODY, "secrets": (FIRST,), **changes})
+@dataclass(frozen=True)
+class Outbound:
+    """A sender, and the resolver that it asks."""
+
+    sender: Sender
+    resolver: Resolver
+
+    async def send(self, url: str, **changes: Any) -> Answer:
+        """Send a message to a URL."""
+        given = {"url": url, "webhook_id": "msg_1", "body": BODY, "secrets": (FIRST,), **changes}
+        return await self.sender.send(Message(**given))
+
+    async def refusal(self, url: str) -> str:
+        """What the check of a URL says; empty if it allows the URL."""
+        try:
+            await self.resolver.check(url)
+        except EndpointRefused as refused:
+            return str(refused)
+        return ""
+
+
+@asynccontextmanager
+async def outbound(
+    destinations: Destinations = OWN_NETWORK, *, resolver: Resolver | None = None, **options: Any
+) -> AsyncIterator[Outbound]:
+    """A sender, by default to receivers of this machine. `look_up` is an option of its resolver."""
+    look_up = {"look_up": options.pop("look_up")} if "look_up" in options else {}
+    resolver = resolver or Resolver(destinations, **look_up)
+    try:
+        async with Sender(resolver, **options) as sender:
+            yield Outbound(sender, resolver)
+    finally:
+        await resolver.close()
 
 
 def names(**addresses: str | Sequence[str]) -> LookUp:

@@ -2,7 +2,6 @@
 
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,9 +17,8 @@ _PUBLIC = """
 """
 
 
-@pytest.mark.parametrize("text", _PUBLIC.split())
-def test_addresses_beside_the_special_ranges_are_public(text: str) -> None:
-    assert is_public(ip_address(text))
+def test_addresses_beside_the_special_ranges_are_public() -> None:
+    assert [text for text in _PUBLIC.split() if not is_public(ip_address(text))] == []
 
 
 @given(st.ip_addresses())
@@ -31,22 +29,17 @@ def test_no_public_address_is_special_to_python(address: IPv4Address | IPv6Addre
         assert not address.is_reserved
 
 
-@pytest.mark.parametrize(
-    ("text", "reached"),
-    [
-        ("8.8.8.8", ["8.8.8.8"]),
-        ("2606:4700::1111", ["2606:4700::1111"]),
-        ("::ffff:10.0.0.1", ["10.0.0.1"]),
-        ("64:ff9b::10.0.0.1", ["64:ff9b::a00:1", "10.0.0.1"]),
-        ("2002:a00:1::5", ["2002:a00:1::5", "10.0.0.1"]),
-    ],
-)
-def test_an_embedded_address_is_found(text: str, reached: list[str]) -> None:
-    assert [str(each) for each in reached_by(ip_address(text))] == reached
+def test_an_embedded_address_is_found() -> None:
+    reached = {
+        "8.8.8.8": ["8.8.8.8"],
+        "2606:4700::1111": ["2606:4700::1111"],
+        "::ffff:10.0.0.1": ["10.0.0.1"],
+        "64:ff9b::10.0.0.1": ["64:ff9b::a00:1", "10.0.0.1"],
+        "2002:a00:1::5": ["2002:a00:1::5", "10.0.0.1"],
+    }
+    assert {text: [str(each) for each in reached_by(ip_address(text))] for text in reached} == reached
 
 
-@pytest.mark.parametrize(
-    "text", ["127.1", "0x7f.0.0.1", "0177.0.0.1", "１.2.3.4", "fe80::1%eth0", "::1%", "[::1]", "a"]
-)
-def test_only_the_usual_spelling_without_a_scope_is_an_address(text: str) -> None:
-    assert parse_address(text) is None
+def test_only_the_usual_spelling_without_a_scope_is_an_address() -> None:
+    others = ["127.1", "0x7f.0.0.1", "0177.0.0.1", "１.2.3.4", "fe80::1%eth0", "::1%", "[::1]", "a"]
+    assert [text for text in others if parse_address(text)] == []

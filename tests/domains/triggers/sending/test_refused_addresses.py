@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 
 from graph.domains.triggers.sending.answers import Failure
-from graph.domains.triggers.sending.destinations import Destinations, EndpointRefused
+from graph.domains.triggers.sending.destinations import Destinations
 from graph.domains.triggers.sending.resolver import LookUp, Resolver
-from graph.domains.triggers.sending.sender import Sender
 from tests.domains.triggers.sending.receivers import (
     LOOPBACK,
     LOOPBACK_HOSTS,
     Receiver,
-    a_message,
     answer,
     names,
+    outbound,
     receiving,
     status,
 )
@@ -60,120 +59,81 @@ async def inside() -> AsyncIterator[Receiver]:
         yield receiver
 
 
-class Attempt:
-    """A check of a URL, and an attempt to send to it."""
-
-    def __init__(self, look_up: LookUp | None = None, destinations: Destinations | None = None) -> None:
-        self._destinations = destinations or Destinations(http=True)
-        self._changes: dict[str, Any] = {"look_up": look_up} if look_up else {}
-
-    async def check(self, url: str) -> str:
-        """What the check says; empty if it allows the URL."""
-        resolver = Resolver(self._destinations, **self._changes)
-        try:
-            await resolver.check(url)
-        except EndpointRefused as refused:
-            return str(refused)
-        finally:
-            await resolver.close()
-        return ""
-
-    async def send(self, url: str) -> Failure | int | None:
-        """The error of the attempt, or the status that it got."""
-        resolver = Resolver(self._destinations, **self._changes)
-        try:
-            async with Sender(resolver) as sender:
-                answer = await sender.send(a_message(url))
-        finally:
-            await resolver.close()
-        assert (answer.status is None) != (answer.error is None)
-        return answer.error or answer.status
+PUBLIC_HTTP = Destinations(http=True)
+LOCAL = Destinations(LOOPBACK, http=True)
 
 
-@pytest.mark.parametrize("host", HOSTS)
-async def test_a_host_that_is_not_public_is_refused_and_never_connected(inside: Receiver, host: str) -> None:
-    attempt = Attempt()
-
-    assert await attempt.check(inside.url(host))
-    assert await attempt.send(inside.url(host)) is Failure.REFUSED_ADDRESS
+async def test_a_host_that_is_not_public_is_refused_and_never_connected(inside: Receiver) -> None:
+    async with outbound(PUBLIC_HTTP) as ours:
+        for host in HOSTS:
+            assert await ours.refusal(inside.url(host)), host
+            assert (await ours.send(inside.url(host))).error is Failure.REFUSED_ADDRESS, host
     assert inside.connections == 0
 
 
-@pytest.mark.parametrize("address", [*ADDRESSES, "fe80::1%eth0", "::1%lo", "0177.0.0.1", "127.1", "nonsense"])
-async def test_a_name_of_an_address_that_is_not_public_is_refused_and_never_connected(
-    inside: Receiver, address: str
-) -> None:
-    attempt = Attempt(names(hook_example=address))
-
-    message = await attempt.check(inside.url("hook.example"))
-    assert message == "`url` has a host without a public address: give one that can be reached over the internet."
-    assert await attempt.send(inside.url("hook.example")) is Failure.REFUSED_ADDRESS
+async def test_a_name_of_an_address_that_is_not_public_is_refused_and_never_connected(inside: Receiver) -> None:
+    some = [[each] for each in (*ADDRESSES, "fe80::1%eth0", "::1%lo", "0177.0.0.1", "127.1", "nonsense")]
+    some += [["8.8.8.8", "127.0.0.1"], ["127.0.0.1", "8.8.8.8"], ["2606:4700::1111", "::1"]]  # one is enough
+    look_up = names(**{f"hook{number}_example": addresses for number, addresses in enumerate(some)})
+    async with outbound(PUBLIC_HTTP, look_up=look_up) as ours:
+        for number, addresses in enumerate(some):
+            url = inside.url(f"hook{number}.example")
+            message = "`url` has a host without a public address: give one that can be reached over the internet."
+            assert await ours.refusal(url) == message, addresses
+            assert (await ours.send(url)).error is Failure.REFUSED_ADDRESS, addresses
     assert inside.connections == 0
 
 
-@pytest.mark.parametrize("addresses", [["8.8.8.8", "127.0.0.1"], ["127.0.0.1", "8.8.8.8"], ["2606:4700::1111", "::1"]])
-async def test_one_refused_address_refuses_the_name(inside: Receiver, addresses: list[str]) -> None:
-    attempt = Attempt(names(hook_example=addresses))
-
-    assert await attempt.check(inside.url("hook.example"))
-    assert await attempt.send(inside.url("hook.example")) is Failure.REFUSED_ADDRESS
-    assert inside.connections == 0
+def first(address: str, *, then: str) -> LookUp:
+    """A name server that answers with one address, and from then on with another one."""
+    addresses = chain([address], repeat(then))
+    return lambda *_, **__: [answer(next(addresses))]
 
 
 async def test_a_name_that_turns_inward_after_its_check_is_never_connected(inside: Receiver) -> None:
-    addresses = chain(["8.8.8.8"], repeat("127.0.0.1"))
-    attempt = Attempt(lambda *_, **__: [answer(next(addresses))])
-
-    assert await attempt.check(inside.url("hook.example")) == ""
-    assert await attempt.send(inside.url("hook.example")) is Failure.REFUSED_ADDRESS
+    async with outbound(PUBLIC_HTTP, look_up=first("8.8.8.8", then="127.0.0.1")) as ours:
+        assert await ours.refusal(inside.url("hook.example")) == ""
+        assert (await ours.send(inside.url("hook.example"))).error is Failure.REFUSED_ADDRESS
     assert inside.connections == 0
 
 
 async def test_a_name_that_turns_inward_between_two_attempts_is_not_connected_again() -> None:
     """An address that was looked up for one connection does not serve for the next."""
-    addresses = chain(["127.0.0.1"], repeat("10.0.0.1"))
-    resolver = Resolver(Destinations(LOOPBACK, http=True), look_up=lambda *_, **__: [answer(next(addresses))])
-    async with receiving(status(200, "connection: close")) as receiver, Sender(resolver) as sender:
-        first, second = [await sender.send(a_message(receiver.url("hook.example"))) for _ in range(2)]
-    await resolver.close()
+    look_up = first("127.0.0.1", then="10.0.0.1")
+    async with receiving(status(200, "connection: close")) as receiver, outbound(LOCAL, look_up=look_up) as ours:
+        one, two = [await ours.send(receiver.url("hook.example")) for _ in range(2)]
 
-    assert (first.status, second.error, receiver.connections) == (200, Failure.REFUSED_ADDRESS, 1)
+    assert (one.status, two.error, receiver.connections) == (200, Failure.REFUSED_ADDRESS, 1)
 
 
 async def test_a_name_is_connected_at_the_address_that_was_checked(inside: Receiver) -> None:
     """A second look-up for the connection would find an address where nobody listens, which is refused."""
-    addresses = chain(["127.0.0.1"], repeat("10.0.0.1"))
-    attempt = Attempt(lambda *_, **__: [answer(next(addresses))], Destinations(LOOPBACK, http=True))
-
-    assert await attempt.send(inside.url("hook.example")) == 200
+    async with outbound(LOCAL, look_up=first("127.0.0.1", then="10.0.0.1")) as ours:
+        assert (await ours.send(inside.url("hook.example"))).status == 200
     assert inside.connections == 1
 
 
-@pytest.mark.parametrize("host", [*map(bracketed, LOOPBACK_HOSTS), "[::ffff:127.0.0.1]", "localhost"])
-async def test_the_same_server_is_reached_once_its_network_is_allowed(inside: Receiver, host: str) -> None:
+async def test_the_same_server_is_reached_once_its_network_is_allowed(inside: Receiver) -> None:
     """So the tests above would see a connection."""
-    attempt = Attempt(destinations=Destinations(LOOPBACK, http=True))
+    async with outbound(LOCAL) as ours:
+        for host in (*map(bracketed, LOOPBACK_HOSTS), "[::ffff:127.0.0.1]", "localhost"):
+            assert await ours.refusal(inside.url(host)) == ""
+            assert (await ours.send(inside.url(host))).status == 200
 
-    assert await attempt.check(inside.url(host)) == ""
-    assert await attempt.send(inside.url(host)) == 200
 
-
-@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
-async def test_a_redirect_is_not_followed(inside: Receiver, code: int) -> None:
-    attempt = Attempt(destinations=Destinations(LOOPBACK, http=True))
-
-    async with receiving(status(code, f"location: {inside.url()}")) as receiver:
-        assert await attempt.send(receiver.url()) == code
-    assert len(receiver.requests) == 1
+async def test_a_redirect_is_not_followed(inside: Receiver) -> None:
+    async with outbound(LOCAL) as ours:
+        for code in (301, 302, 303, 307, 308):
+            async with receiving(status(code, f"location: {inside.url()}")) as receiver:
+                assert (await ours.send(receiver.url())).status == code
+            assert len(receiver.requests) == 1
     assert inside.connections == 0
 
 
-async def test_a_name_and_an_address_that_no_longer_may_be_sent_to_are_refused(inside: Receiver) -> None:
-    own = Destinations(LOOPBACK, http=True)
-    assert await Attempt(destinations=own).check(inside.url()) == ""
-
-    for stricter in (replace(own, networks=()), replace(own, http=False)):
-        assert await Attempt(destinations=stricter).send(inside.url()) is Failure.REFUSED_ADDRESS
+async def test_an_address_that_no_longer_may_be_sent_to_is_refused(inside: Receiver) -> None:
+    for stricter in (replace(LOCAL, networks=()), replace(LOCAL, http=False)):
+        async with outbound(stricter) as ours:
+            assert (await ours.send(inside.url())).error is Failure.REFUSED_ADDRESS
     assert inside.connections == 0
 
 
@@ -185,11 +145,6 @@ class Careless(Resolver):
 
 
 async def test_the_socket_itself_is_never_opened_to_an_unchecked_address(inside: Receiver) -> None:
-    resolver = Careless(Destinations(http=True))
-
-    async with Sender(resolver) as sender:
-        answer = await sender.send(a_message(inside.url("hook.example")))
-    await resolver.close()
-
-    assert answer.error is Failure.REFUSED_ADDRESS
+    async with outbound(resolver=Careless(PUBLIC_HTTP)) as ours:
+        assert (await ours.send(inside.url("hook.example"))).error is Failure.REFUSED_ADDRESS
     assert inside.connections == 0

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from graph.domains.triggers.sending.answers import Failure
-from graph.domains.triggers.sending.destinations import Destinations, EndpointRefused
+from graph.domains.triggers.sending.destinations import Destinations
 from graph.domains.triggers.sending.resolver import NameNotResolved, Resolver
-from graph.domains.triggers.sending.sender import Sender
-from tests.domains.triggers.sending.receivers import OWN_NETWORK, a_message, answer, names, receiving
+from tests.domains.triggers.sending.receivers import OWN_NETWORK, answer, names, outbound, receiving
 
 
 class SlowNames:
@@ -35,32 +34,26 @@ class SlowNames:
 async def test_a_slow_name_server_delays_no_other_name() -> None:
     look_up = SlowNames("127.0.0.1")
     resolver = Resolver(OWN_NETWORK, threads=2, look_up=look_up)
-    try:
-        async with receiving() as receiver, Sender(resolver) as sender:
-            slow = [asyncio.create_task(sender.send(a_message(receiver.url("slow.example")))) for _ in range(20)]
-            quick = [await sender.send(a_message(receiver.url(f"{at}.example"))) for at in range(3)]
+    async with receiving() as receiver, outbound(resolver=resolver) as ours:
+        slow = [asyncio.create_task(ours.send(receiver.url("slow.example"))) for _ in range(20)]
+        try:
+            quick = [await ours.send(receiver.url(f"{at}.example")) for at in range(3)]
             assert [each.status for each in quick] == [200] * 3
             assert not any(task.done() for task in slow)
-
+        finally:
             look_up.answers.set()
-            assert [each.status for each in await asyncio.gather(*slow)] == [200] * 20
-    finally:
-        look_up.answers.set()
-        await resolver.close()
+        assert [each.status for each in await asyncio.gather(*slow)] == [200] * 20
     assert look_up.asked.count("slow.example") == 1
 
 
 async def test_a_look_up_without_an_end_has_a_time_limit() -> None:
     look_up = SlowNames("127.0.0.1")
-    resolver = Resolver(OWN_NETWORK, timeout_s=0.05, look_up=look_up)
-    try:
-        async with Sender(resolver) as sender:
-            answer = await sender.send(a_message("http://slow.example/"))
-            with pytest.raises(EndpointRefused):
-                await resolver.check("http://slow.example/")
-    finally:
-        look_up.answers.set()
-        await resolver.close()
+    async with outbound(resolver=Resolver(OWN_NETWORK, timeout_s=0.05, look_up=look_up)) as ours:
+        try:
+            answer = await ours.send("http://slow.example/")
+            assert await ours.refusal("http://slow.example/")
+        finally:
+            look_up.answers.set()
 
     assert answer.error is Failure.NAME_NOT_RESOLVED
 
@@ -102,43 +95,29 @@ async def test_a_look_up_that_fails_when_nobody_waits_any_more_is_not_logged(cap
     assert not caplog.records
 
 
-async def test_each_new_look_up_asks_again() -> None:
-    look_up = SlowNames("8.8.8.8")
-    resolver = Resolver(Destinations(), look_up=look_up)
-    for _ in range(3):
-        await resolver.resolve("hook.example", 443)
-    await resolver.close()
+async def test_all_addresses_of_any_family_are_returned_once_and_each_new_look_up_asks_again() -> None:
+    asked = []
 
-    assert look_up.asked == ["hook.example"] * 3
+    def look_up(host: str, *given: Any, **others: Any) -> list[tuple[Any, ...]]:
+        asked.append(host)
+        return names(hook_example=["8.8.8.8", "2606:4700::1111", "8.8.8.8"])(host, *given, **others)
 
-
-async def test_all_addresses_of_any_family_are_returned_once() -> None:
-    addresses = ["8.8.8.8", "2606:4700::1111", "8.8.8.8"]
-    resolver = Resolver(Destinations(), look_up=names(hook_example=addresses))
-    found = await resolver.resolve("hook.example", 443)
-    await resolver.close()
-
-    assert [(each["host"], each["port"], each["family"]) for each in found] == [
-        ("8.8.8.8", 443, socket.AF_INET),
-        ("2606:4700::1111", 443, socket.AF_INET6),
-    ]
+    async with outbound(look_up=look_up) as ours:
+        for _ in range(3):
+            found = await ours.resolver.resolve("hook.example", 443)
+            assert [(each["host"], each["port"], each["family"]) for each in found] == [
+                ("8.8.8.8", 443, socket.AF_INET),
+                ("2606:4700::1111", 443, socket.AF_INET6),
+            ]
+    assert asked == ["hook.example"] * 3
 
 
-@pytest.mark.parametrize("host", ["nowhere.example", "empty.example"])
-async def test_a_name_without_addresses_is_refused_as_one_of_the_network_is(host: str) -> None:
+async def test_a_name_without_addresses_is_refused_as_one_of_the_network_is() -> None:
     """So a check does not tell which names exist in the service's network."""
-    resolver = Resolver(Destinations(), look_up=names(empty_example=[], wiki_corp="10.0.0.7"))
-    try:
-        async with Sender(resolver) as sender:
-            answer = await sender.send(a_message(f"https://{host}/"))
-        with pytest.raises(EndpointRefused) as refused:
-            await resolver.check(f"https://{host}/")
-        with pytest.raises(EndpointRefused) as inside:
-            await resolver.check("https://wiki.corp/")
-        with pytest.raises(NameNotResolved):
-            await resolver.resolve(host)
-    finally:
-        await resolver.close()
-
-    assert answer.error is Failure.NAME_NOT_RESOLVED
-    assert str(refused.value) == str(inside.value)
+    async with outbound(Destinations(), look_up=names(empty_example=[], wiki_corp="10.0.0.7")) as ours:
+        inside = await ours.refusal("https://wiki.corp/")
+        for host in ("nowhere.example", "empty.example"):
+            assert await ours.refusal(f"https://{host}/") == inside != ""
+            assert (await ours.send(f"https://{host}/")).error is Failure.NAME_NOT_RESOLVED
+            with pytest.raises(NameNotResolved):
+                await ours.resolver.resolve(host)
