@@ -4,9 +4,11 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
@@ -88,6 +90,13 @@ def test_the_first_steps_end_with_the_webhook_that_is_shown(tmp_path: Path) -> N
             watch = reader.do("createWatch")["createWatch"]["watch"]
             assert reader.do("ingestEvents") == {"ingestEvents": {"upserted": 1}}
             event = program.next_event()
+            for headers in (
+                {},
+                {"webhook-id": "1", "webhook-timestamp": "x", "webhook-signature": "x"},
+                signed(SECOND),
+            ):
+                assert httpx.post(program.url, content=BODY, headers=headers, trust_env=False).status_code == 401
+            assert program.end() == ""
 
     expected = json.loads(shown("json", "earthquake.created").text)
     assert re.fullmatch(r"[\d-]{10}T[\d:]{8}\.\d{6}Z", event["timestamp"])
@@ -105,6 +114,45 @@ def put(value: dict[str, Any], path: tuple[str, ...], part: Any) -> None:
     for name in outer:
         value = value[name]
     value[last] = part
+
+
+BODY = b'{"type": "order.completed"}'
+
+
+def signed(secret: str) -> dict[str, str]:
+    """Headers of a webhook with this body, signed now."""
+    now = datetime.now(UTC)
+    signature = Webhook(secret).sign("1", now, BODY.decode())
+    return {"webhook-id": "1", "webhook-timestamp": str(int(now.timestamp())), "webhook-signature": signature}
+
+
+def test_the_program_repairs_a_hole_and_what_it_missed_while_it_was_down(tmp_path: Path) -> None:
+    given_up_at_once = own(tmp_path, webhook_retries=(0.001,))
+    with gateway() as endpoint, running(given_up_at_once) as service:
+        reader = Reader(service, endpoint.url)
+        program_of_reader = partial(receiving, service.url + "/graphql", reader.endpoint_id, reader.secret, tmp_path)
+
+        def create(number: int) -> None:
+            event = f'{{type: "order.paid", payload: {{number: {number}}}}}'
+            service.ask(f"mutation {{ createTriggerEvent(input: {event}) {{ duplicate }} }}")
+
+        with program_of_reader() as program:
+            create(1)
+            create(2)
+            reader.wait_for_states("FAILED", "FAILED")
+            endpoint.program = program
+            create(3)
+            events = [program.next_event() for _ in range(3)]
+            endpoint.program = None
+            assert program.end() == ""
+        assert sorted(event["sequence"] for event in events) == [1, 2, 3]
+        assert all(event["data"] == {"number": event["sequence"]} for event in events)
+
+        create(4)
+        reader.wait_for_states("FAILED", "FAILED", "DELIVERED", "FAILED")
+        with program_of_reader() as program:
+            assert program.next_event()["sequence"] == 4
+            assert program.end() == ""
 
 
 def test_the_variables_of_the_program_are_those_of_the_answer() -> None:
@@ -212,19 +260,12 @@ def test_the_sample_has_the_shape_of_the_webhook(tmp_path: Path) -> None:
 def test_the_function_verifies_a_webhook_of_its_secret() -> None:
     program: dict[str, Any] = {}
     exec(shown("python", "def event_of").text, program)  # noqa: S102 - our own
-    ours, other = Webhook(FIRST), Webhook(SECOND)
-    body = b'{"type": "order.completed"}'
 
-    def headers(webhook: Webhook) -> dict[str, str]:
-        now = datetime.now(UTC)
-        signature = webhook.sign("1", now, body.decode())
-        return {"webhook-id": "1", "webhook-timestamp": str(int(now.timestamp())), "webhook-signature": signature}
-
-    assert program["event_of"](FIRST, body, headers(ours)) == {"type": "order.completed"}
+    assert program["event_of"](FIRST, BODY, signed(FIRST)) == {"type": "order.completed"}
     with pytest.raises(WebhookVerificationError):
-        program["event_of"](FIRST, body, headers(other))
+        program["event_of"](FIRST, BODY, signed(SECOND))
     with pytest.raises(ValueError, match="unpack"):
-        program["event_of"](FIRST, body, {**headers(ours), "webhook-signature": "x"})
+        program["event_of"](FIRST, BODY, {**signed(FIRST), "webhook-signature": "x"})
 
 
 def test_the_table_of_types_is_what_the_graph_says(tmp_path: Path) -> None:
