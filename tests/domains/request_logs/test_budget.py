@@ -36,8 +36,11 @@ def a_minute(rows: int = 10**9, size: int = 10**12) -> LogBudget:
     return LogBudget(LogLimits(Amount(rows, size), PLENTY))
 
 
-def test_all_logs_are_kept_until_half_of_a_minutes_rows_are_used() -> None:
-    assert kept(a_minute(rows=100), LAST_MINUTE, 50) == list(range(50))
+def test_all_logs_are_kept_until_half_of_a_minutes_rows_are_used_and_the_next_minute_begins_anew() -> None:
+    budget = a_minute(rows=100)
+    assert kept(budget, LAST_MINUTE - MINUTE_MS, 50) == list(range(50))
+    kept(budget, LAST_MINUTE - MINUTE_MS, 1000)
+    assert kept(budget, LAST_MINUTE, 50) == list(range(50))
 
 
 def test_a_flood_is_sampled_until_its_end_and_stays_within_the_minute() -> None:
@@ -49,30 +52,30 @@ def test_a_flood_is_sampled_until_its_end_and_stays_within_the_minute() -> None:
     assert budget.left_out == 5000 - len(taken)
 
 
-def test_the_next_minute_begins_anew() -> None:
-    budget = a_minute(rows=10)
-    kept(budget, LAST_MINUTE - MINUTE_MS, 1000)
-
-    assert kept(budget, LAST_MINUTE, 5) == list(range(5))
-
-
-@given(st.lists(st.integers(50, 5000), max_size=400), st.integers(1, 50), st.integers(1000, 100_000))
-def test_no_sequence_of_logs_takes_more_than_the_minute_allows(sizes: list[int], rows: int, size: int) -> None:
+@given(
+    st.lists(st.tuples(st.integers(50, 5000), st.booleans()), max_size=400),
+    st.integers(1, 50),
+    st.integers(1000, 100_000),
+)
+def test_no_sequence_of_logs_takes_more_than_the_minute_allows(
+    logs: list[tuple[int, bool]], rows: int, size: int
+) -> None:
     budget = a_minute(rows, size)
-    taken = [each for each in sizes if budget.takes(LAST_MINUTE, each)]
+    taken = [each for each in logs if budget.takes(LAST_MINUTE, each[0], is_refusal=each[1])]
 
     assert len(taken) <= rows
-    assert sum(taken[:-1]) <= size, "only the last one may pass the bound of bytes"
+    assert sum([is_refusal for _, is_refusal in taken]) <= -(-rows // 10)
+    assert sum([each for each, _ in taken[:-1]]) <= size, "only the last one may pass the bound of bytes"
 
 
 def test_a_day_has_an_equal_share_of_all_and_leaves_room_for_its_evening() -> None:
-    share = 100_000
+    share = 10_000
     budget = LogBudget(LogLimits(PLENTY, Amount(share * (RETENTION_DAYS + 1), 10**12)))
     taken = 0
     hours = []
     for minute in range(24 * 60):
         before = taken
-        taken += len(kept(budget, MIDNIGHT + minute * MINUTE_MS, 2000))
+        taken += len(kept(budget, MIDNIGHT + minute * MINUTE_MS, 200))
         hours.append(taken - before)
 
     assert share * 0.8 <= taken <= share
@@ -91,6 +94,7 @@ def test_stored_logs_count_towards_the_budget() -> None:
 def test_no_rows_or_no_bytes_means_no_logs() -> None:
     assert kept(a_minute(rows=0), LAST_MINUTE, 10) == []
     assert kept(a_minute(size=0), LAST_MINUTE, 10) == []
+    assert not any(a_minute(rows=0).takes(LAST_MINUTE, 100, is_refusal=True) for _ in range(10))
 
 
 def test_refused_requests_take_at_most_a_tenth_of_a_minute_and_are_sampled_until_their_end() -> None:
@@ -102,21 +106,6 @@ def test_refused_requests_take_at_most_a_tenth_of_a_minute_and_are_sampled_until
     assert refused[-1] > 100, "what comes late is seen too"
     assert budget.left_out == 5000 - len(refused)
     assert kept(budget, LAST_MINUTE, 40) == list(range(40)), "the others are kept as if there was no flood"
-
-
-@given(st.lists(st.tuples(st.integers(50, 5000), st.booleans()), max_size=400), st.integers(1, 50))
-def test_refused_requests_and_others_together_take_no_more_than_the_minute_allows(
-    logs: list[tuple[int, bool]], rows: int
-) -> None:
-    budget = a_minute(rows)
-    taken = [is_refusal for size, is_refusal in logs if budget.takes(LAST_MINUTE, size, is_refusal=is_refusal)]
-
-    assert len(taken) <= rows
-    assert sum(taken) <= -(-rows // 10)
-
-
-def test_no_allowance_means_no_logs_of_refused_requests() -> None:
-    assert not any(a_minute(rows=0).takes(LAST_MINUTE, 100, is_refusal=True) for _ in range(10))
 
 
 async def test_logs_are_counted_as_they_are_written_and_the_counts_are_learned(engine: str) -> None:

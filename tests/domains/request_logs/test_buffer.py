@@ -64,7 +64,9 @@ async def test_all_that_wait_are_written_in_order_a_thousand_at_a_time(
     assert [log for some in database.written for log in some] == await stored(database) == waiting
 
 
-async def test_logs_that_come_during_a_write_wait_for_the_next_flush(database: HeldDatabase, logs: RequestLogs) -> None:
+async def test_logs_that_come_during_a_write_wait_for_the_next_flush_which_writes_nothing_without_any(
+    database: HeldDatabase, logs: RequestLogs
+) -> None:
     """Otherwise, steady traffic would cause one commit after the other."""
     buffer = filled(logs, [a_log(NOW, 1)])
     database.writes.close()
@@ -76,15 +78,8 @@ async def test_logs_that_come_during_a_write_wait_for_the_next_flush(database: H
 
     assert await stored(database) == [a_log(NOW, 1)]
     await buffer.flush()
-    assert await stored(database) == [a_log(NOW, 1), a_log(NOW, 2)]
-
-
-async def test_nothing_is_written_without_waiting_logs(database: HeldDatabase, logs: RequestLogs) -> None:
-    buffer = filled(logs, some_logs(1))
     await buffer.flush()
-    await buffer.flush()
-
-    assert len(database.written) == 1
+    assert database.written == [[a_log(NOW, 1)], [a_log(NOW, 2)]]
 
 
 async def test_logs_are_stored_in_order_after_an_outage_of_the_store(
@@ -132,7 +127,6 @@ async def test_logs_lost_at_the_end_are_reported(
     database: HeldDatabase, logs: RequestLogs, caplog: pytest.LogCaptureFixture
 ) -> None:
     database.away = True
-
     await filled(logs, some_logs(3)).close()
 
     assert logged_values(caplog.records[-1], "lost", "since_start") == ("Request logs were lost", 3, 3)
@@ -163,26 +157,23 @@ async def test_a_log_is_written_within_a_second(database: HeldDatabase, logs: Re
     assert await stored(database) == [a_log(NOW), a_log(NOW, 2)]
 
 
-async def test_waiting_logs_are_written_at_the_end(database: HeldDatabase, logs: RequestLogs) -> None:
-    async with log_buffer(logs, UNLIMITED) as buffer:
-        buffer.add(a_log(NOW))
-        assert await stored(database) == []
-
-    assert await stored(database) == [a_log(NOW)]
-
-
-async def test_an_end_in_the_middle_of_a_write_loses_and_repeats_nothing(
+async def test_an_end_writes_what_waits_and_in_the_middle_of_a_write_loses_and_repeats_nothing(
     database: HeldDatabase, logs: RequestLogs
 ) -> None:
-    database.writes.close()
     async with log_buffer(logs, UNLIMITED) as buffer:
         buffer.add(a_log(NOW, 1))
-        await database.writes.reached()
-        buffer.add(a_log(NOW, 2))
-        database.writes.open()
+        assert await stored(database) == []
+    assert await stored(database) == [a_log(NOW, 1)]
 
+    await database.writes.reached()
+    database.writes.close()
+    async with log_buffer(logs, UNLIMITED) as buffer:
+        buffer.add(a_log(NOW, 2))
+        await database.writes.reached()
+        buffer.add(a_log(NOW, 3))
+        database.writes.open()
     assert buffer.lost == 0
-    assert await stored(database) == [a_log(NOW, 1), a_log(NOW, 2)]
+    assert await stored(database) == [a_log(NOW, number) for number in (1, 2, 3)]
 
 
 async def test_no_request_waits_for_a_log_to_be_written() -> None:

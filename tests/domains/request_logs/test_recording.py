@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from graph.api.recording import Record
 from graph.domains.request_logs.model import LogType
 from graph.domains.request_logs.recording import log_of
@@ -28,10 +26,10 @@ def test_facts_with_a_documented_attribute_have_that_one() -> None:
     assert log_of(a_record(facts=facts)) == a_log(NOW, **facts)
 
 
-@pytest.mark.parametrize("unstorable", [None, 1e200, float("nan"), 2**200, object(), {1, 2}])
-def test_storable_facts_of_a_domain_are_kept_together(unstorable: Any) -> None:
-    log = log_of(a_record(facts={"page_size": 50, "station": "GSC", "strange": unstorable}))
+def test_storable_facts_of_a_domain_are_kept_together() -> None:
+    for unstorable in (None, 1e200, float("nan"), 2**200, object(), {1, 2}):
+        log = log_of(a_record(facts={"page_size": 50, "station": "GSC", "strange": unstorable}))
 
-    assert log == a_log(NOW, page_size=50, facts={"station": "GSC"})
-    assert log.facts == {"station": "GSC"}
-    assert log_of(a_record(facts={"strange": unstorable})) == a_log(NOW)
+        assert log == a_log(NOW, page_size=50, facts={"station": "GSC"})
+        assert log.facts == {"station": "GSC"}
+        assert log_of(a_record(facts={"strange": unstorable})) == a_log(NOW)
