@@ -59,21 +59,6 @@ async def test_none_is_sent_before_the_one_before_has_ended(shop: Workshop, endp
     assert await shop.is_at_rest(endpoint)
 
 
-async def test_events_that_come_while_one_is_retried_wait_for_it(shop: Workshop, endpoint: Endpoint) -> None:
-    shop.hook.answer(status(500))
-    for _ in range(3):
-        await shop.event()
-        await shop.deliver()
-    shop.hook.answer(OK)
-    await shop.deliver_after(5 * SECOND - 1)
-    assert shop.hook.sequences == [1]
-
-    await shop.deliver_after(1)
-
-    assert shop.hook.sequences == [1, 1, 2, 3]
-    assert await shop.is_at_rest(endpoint)
-
-
 async def test_deliveries_arrive_in_order_and_replayed_ones_before_later_ones(any_shop: Workshop) -> None:
     shop = any_shop
     endpoint = await shop.endpoint(ordered=True)

@@ -1,6 +1,7 @@
 """Triggers over HTTP: what mutations take is what queries answer, and what is impossible has a code of its own."""
 
 import json
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -12,7 +13,8 @@ from graph.api.relay import global_id
 from tests.bearers import bearer
 from tests.domains.triggers.in_store import URL
 from tests.effort import rounds
-from tests.service import Service
+from tests.service import Service, running
+from tests.settings import Settings
 
 CREATE = """mutation ($input: CreateTriggerEventInput!) { createTriggerEvent(input: $input) {
   duplicate triggerEvent { id eventId type payload status timestamp time retryCount metadata expiresAt
@@ -35,6 +37,15 @@ UPDATE_ENDPOINT = """mutation ($input: UpdateEndpointInput!) { updateEndpoint(in
 } }"""
 
 _users = count()
+
+
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose endpoints may be on this machine, and which delivers nothing by itself."""
+    store = f"sqlite:///{tmp_path_factory.mktemp('quiet') / 'quiet.db'}"
+    own = {"webhook_http": True, "webhook_networks": ("127.0.0.0/8",), "max_endpoints": 3}
+    with running(Settings(store=store, deliver=False, **own)) as service:
+        yield service
 
 
 @pytest.fixture
