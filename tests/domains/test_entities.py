@@ -32,7 +32,8 @@ DOCUMENTED = {
         "Map": "metadata?",
     },
     TRIGGER_EVENT: {
-        "String": "user_id timestamp#event_id event_id event_type status timestamp event_type#timestamp status#timestamp",
+        "String": "user_id timestamp#event_id event_id event_type status timestamp event_type#timestamp "
+        "status#timestamp",
         "Number": "ttl retry_count",
         "Map": "payload metadata?",
     },

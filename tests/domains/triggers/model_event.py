@@ -2,7 +2,31 @@
 
 from dataclasses import dataclass, field
 
-from graph.domains.triggers.statuses import Progress, TriggerEventStatus
+from graph.domains.triggers.statuses import Progress, Transition, TriggerEventStatus
+
+RECEIVED, DELIVERED, FAILED, RETRYING = (
+    TriggerEventStatus.RECEIVED,
+    TriggerEventStatus.DELIVERED,
+    TriggerEventStatus.FAILED,
+    TriggerEventStatus.RETRYING,
+)
+
+# Document 004, "Status Transitions".
+DOCUMENTED = {
+    (RECEIVED, DELIVERED): Transition.DELIVER,
+    (RECEIVED, FAILED): Transition.FAIL,
+    (FAILED, RETRYING): Transition.RETRY,
+    (RETRYING, DELIVERED): Transition.DELIVER,
+    (RETRYING, FAILED): Transition.FAIL,
+}
+
+
+def led_to(begin: TriggerEventStatus) -> set[TriggerEventStatus]:
+    """The statuses that documented transitions lead to from one, and itself."""
+    found = {begin}
+    for _ in DOCUMENTED:
+        found |= {to for status, to in DOCUMENTED if status in found}
+    return found
 
 
 @dataclass
@@ -21,10 +45,10 @@ class ModelEvent:
     @property
     def status(self) -> TriggerEventStatus:
         if self.is_done:
-            return TriggerEventStatus.DELIVERED
+            return DELIVERED
         if "failed" in self.deliveries:
-            return TriggerEventStatus.FAILED
-        return TriggerEventStatus.RETRYING if self.ever_failed else TriggerEventStatus.RECEIVED
+            return FAILED
+        return RETRYING if self.ever_failed else RECEIVED
 
     @property
     def progress(self) -> Progress:

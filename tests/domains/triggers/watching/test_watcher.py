@@ -212,29 +212,20 @@ async def test_nothing_but_the_number_of_the_watches_changes_is_read_without_wat
     assert database.calls == []
 
 
-async def test_a_first_watch_does_not_bring_the_whole_way_of_the_feed_behind_it(
+async def test_neither_what_lies_before_the_first_watch_nor_what_no_watch_wanted_is_read_again(
     station: Station, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(following, "CHANGES_AT_ONCE", 2)
     for number in range(1, 6):
         await station.source.say(a_record("us1", mag=4 + number / 10, updated=number))
-    await station.watch()
-    await station.source.say(a_record("us1", mag=5.0, updated=9))
-    database = WatchedDatabase(station.database)
-    await station.follower(database).catch_up()
-
-    assert [query.entity.name for query in database.calls].count("ARRIVAL") == 2  # what is behind it, and the end
-
-
-async def test_changes_that_no_watch_wanted_are_not_read_again(station: Station) -> None:
     await station.watch({"minMagnitude": 9})
-    await station.source.say(a_record("us1"))
+    await station.source.say(a_record("us1", mag=5.0, updated=9))
     watcher = station.follower(database := WatchedDatabase(station.database))
     await watcher.catch_up()
-    versions = database.gets.count((EVENT, None))
     await watcher.catch_up()
 
-    assert database.gets.count((EVENT, None)) == versions == 1
+    assert [query.entity.name for query in database.calls].count("ARRIVAL") == 2  # what is behind it, and the end
+    assert database.gets.count((EVENT, None)) == 1
 
 
 async def test_the_position_is_kept_on_a_long_way_without_events(
