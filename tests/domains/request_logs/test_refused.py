@@ -151,15 +151,6 @@ async def test_a_refused_operation_of_a_websocket_is_logged(file: Path, usgs: Us
     ]
 
 
-def test_a_field_that_has_begun_writes_the_only_log(file: Path, usgs: UsgsServer) -> None:
-    with running(settings(file, usgs), clock=HeldClock()) as service:
-        service.answer("{ events(first: -1) { totalCount } }")
-        service.answer("mutation { ingestEvents(input: {events: []}) { fetched } }")
-
-    assert {item["route"] for item in logged(file)} == {"/earthquakes", "/ingest/events"}
-    assert len(logged(file)) == 2
-
-
 def test_a_caller_without_points_writes_no_more_logs(file: Path, usgs: UsgsServer) -> None:
     with running(settings(file, usgs, rate_limit=10), clock=HeldClock()) as service:
         codes = [service.http.post("/graphql", json={"query": "{"}).json()["errors"][0] for _ in range(30)]

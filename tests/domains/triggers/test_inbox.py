@@ -245,16 +245,6 @@ def test_a_filter_by_what_is_no_type_or_by_a_range_that_ends_before_it_begins_is
     EventSelection(first=TIMES[1], last=TIMES[1])
 
 
-async def test_a_range_that_begins_in_any_year_of_the_calendar_is_read(engine: str) -> None:
-    async with stored(engine, [an_item(0)]) as (ours, _):
-        for year in ("0001", "0999", "1969"):
-            early = f"{year}-01-01T00:00:00.000000Z"
-            microseconds = {"0001": -62_135_596_800, "0999": -30_641_760_000, "1969": -31_536_000}[year] * 1_000_000
-            assert timestamp_at(microseconds) == early
-            assert await ours.page(EventSelection(first=early)) == [0]
-            assert await ours.page(EventSelection(last=early)) == []
-
-
 async def test_acknowledging_finds_only_what_the_user_has(engine: str) -> None:
     of_ben = an_item(1, user_id=BEN)
     garbage = ["", "#", "x", f"{TIMES[0]}#", f"#{'x' * 36}", f"{TIMES[0]}#{'x' * 35}\ud800", f"{'9' * 27}#{'x' * 36}"]

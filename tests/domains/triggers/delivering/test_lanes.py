@@ -75,20 +75,7 @@ async def test_an_endpoint_gets_few_requests_at_once_until_some_have_succeeded(s
     assert await shop.is_at_rest(endpoint)
 
 
-async def test_an_endpoint_that_does_well_gets_so_many_requests_at_once(shop: Workshop) -> None:
-    endpoint = await shop.endpoint()
-    await shop.some_events(5 * AT_ONCE)
-    with shop.hook.holding(lambda _: len(shop.hook.requests) > AT_ONCE):
-        working = asyncio.create_task(shop.deliver())
-        await shop.hook.has(2 * AT_ONCE)
-        assert len(shop.hook.requests) == 2 * AT_ONCE
-    await working
-
-    assert len(shop.hook.requests) == 5 * AT_ONCE
-    assert await shop.is_at_rest(endpoint)
-
-
-async def test_an_endpoint_that_fails_is_left_alone_tried_once_and_gets_as_many_as_before_when_it_recovers(
+async def test_an_endpoint_that_fails_is_left_alone_tried_once_and_gets_many_at_once_when_it_does_well(
     shop: Workshop,
 ) -> None:
     endpoint = await shop.endpoint()
@@ -107,6 +94,7 @@ async def test_an_endpoint_that_fails_is_left_alone_tried_once_and_gets_as_many_
     with shop.hook.holding(lambda _: len(shop.hook.requests) > tried + 1 + AT_ONCE):
         working = asyncio.create_task(shop.deliver_after(MINUTE))
         await shop.hook.has(tried + 1 + 2 * AT_ONCE)
+        assert len(shop.hook.requests) == tried + 1 + 2 * AT_ONCE
     await working
     assert await shop.is_at_rest(endpoint)
     assert len(shop.hook.requests) == 5 * AT_ONCE + tried + 1

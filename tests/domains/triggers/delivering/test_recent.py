@@ -17,18 +17,6 @@ def test_the_earliest_retry_of_an_endpoint_is_known_until_any_index_shows_it() -
     assert recent.earliest(ONE, NOW + LAG_MS + 11) is None
 
 
-def test_a_retry_that_was_found_is_forgotten_and_one_that_is_retried_again_counts_from_then_on() -> None:
-    recent = RecentRetries()
-    for sequence, wait in ((7, 300), (8, 900)):
-        recent.add(ONE, sequence, NOW + wait, NOW)
-    for endpoint, sequence in ((ONE, 7), (ONE, 5), (OTHER, 8)):
-        recent.forget(endpoint, sequence)
-    assert recent.earliest(ONE, NOW) == NOW + 900
-
-    recent.add(ONE, 8, NOW + 90_000, NOW + LAG_MS)
-    assert recent.earliest(ONE, NOW + LAG_MS + 1) == NOW + 90_000
-
-
 def test_an_endpoint_that_is_never_asked_for_keeps_no_more_than_what_is_recent() -> None:
     recent = RecentRetries()
     for number in range(1000):

@@ -34,19 +34,6 @@ def is_whole(known: KnownWatches, *watch_ids: str) -> bool:
     return set(known.by_id) == set(watch_ids) and len(known.index) == len(watch_ids)
 
 
-async def test_watches_are_learned_and_forgotten(station: Station) -> None:
-    known = known_of(station)
-    await known.update()
-    assert is_whole(known)
-    first, second = await station.watch(), await station.watch()
-    await known.update()
-    assert is_whole(known, first.watch_id, second.watch_id)
-    await station.watches.delete(USER, first.watch_id)
-    third = await station.watch()
-    await known.update()
-    assert is_whole(known, second.watch_id, third.watch_id)
-
-
 async def test_it_knows_behind_which_change_the_watches_begin() -> None:
     async with a_station("sqlite") as station:
         known = known_of(station)
