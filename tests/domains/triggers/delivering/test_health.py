@@ -40,6 +40,7 @@ def test_the_breaker_opens_after_five_failures_in_a_row_and_one_delivery_is_trie
     assert (closed.open_until, closed.is_open(NOW)) == (0, False)
     assert (opened.open_until, opened.is_open(NOW + LEAST_MS - 1)) == (NOW + LEAST_MS, True)
     assert not opened.is_open(NOW + LEAST_MS)
+    assert (closed.is_tried, opened.is_tried) == (False, True)
     assert failed(opened, NOW + 10).open_until == opened.open_until  # of a request that was on its way
     assert after_failures(100).after_success() == Health()
 

@@ -43,7 +43,7 @@ _users = count()
 def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service whose endpoints may be on this machine, and which delivers nothing by itself."""
     store = f"sqlite:///{tmp_path_factory.mktemp('quiet') / 'quiet.db'}"
-    own = {"webhook_http": True, "webhook_networks": ("127.0.0.0/8",), "max_endpoints": 3}
+    own: dict[str, Any] = {"webhook_http": True, "webhook_networks": ("127.0.0.0/8",), "max_endpoints": 3}
     with running(Settings(store=store, deliver=False, **own)) as service:
         yield service
 

@@ -106,7 +106,7 @@ async def test_only_the_beginning_of_a_large_body_is_read() -> None:
     async def reply(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal written
         writer.write(HEAD + b"content-length: %d\r\n\r\n" % (100 * MEGABYTE))
-        for _ in range(1600):
+        for _part in range(1600):
             writer.write(65536 * b"x")
             await writer.drain()
             written += 65536
