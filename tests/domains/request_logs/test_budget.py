@@ -1,8 +1,6 @@
 """The budget of request logs: a flood writes no more than it allows, is seen until its end, and the loss is said."""
 
 import logging
-import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,17 +11,12 @@ from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import MINUTE_MS, Amount, LogBudget, LogLimits
 from graph.domains.request_logs.buffer import LogBuffer
 from graph.domains.request_logs.model import RETENTION_DAYS
-from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import MIDNIGHT, a_log, now
-from tests.observability.scraping import scraped
-from tests.service import running, settings
 from tests.store.engines import empty_database
-from tests.store.samples import HeldClock
 
 PLENTY = Amount(10**9, 10**12)
 LAST_MINUTE = MIDNIGHT + DAY_MS - MINUTE_MS  # in which a day's whole rest may be used
-TEN_LOOKUPS = "{" + " ".join(f'e{number}: event(eventId: "x{number}") {{ id }}' for number in range(10)) + "}"
 
 
 def kept(budget: LogBudget, timestamp: int, number: int, size: int = 100) -> list[int]:
@@ -131,19 +124,3 @@ async def test_logs_beyond_the_budget_are_reported_once(caplog: pytest.LogCaptur
 
         assert [record.getMessage() for record in caplog.records] == ["Request logs went beyond their budget"]
         assert buffer.left_out == 10 - buffer.waiting > 0
-
-
-def test_a_flood_of_small_queries_writes_no_more_logs_than_the_budget(
-    tmp_path: Path, usgs: UsgsServer, clock: HeldClock
-) -> None:
-    with running(settings(tmp_path / "flood.db", usgs, max_logs_per_minute=40), clock=clock) as service:
-        for _ in range(50):
-            service.ask(TEN_LOOKUPS)
-        while scraped(service.url).value("quakegraph_request_logs_waiting"):
-            time.sleep(0.05)  # it is flushed twice a second
-        found = service.ask('{ requestLogs(first: 1000, filter: {route: "/earthquakes/event"}) { nodes { id } } }')
-        left_out = scraped(service.url).value("quakegraph_request_logs_left_out_total") or 0
-
-    stored = len(found["requestLogs"]["nodes"])
-    assert 20 <= stored <= 40
-    assert left_out >= 500 - 40

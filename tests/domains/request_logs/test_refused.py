@@ -13,6 +13,7 @@ from graph.domains.earthquakes.scopes import EVENTS_READ
 from tests.bearers import bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.request_logs.test_logged import IN_A_WEEK, TODAY, logged
+from tests.observability.scraping import scraped
 from tests.service import running, settings
 from tests.store.samples import NOON, HeldClock
 from tests.subscribers import EVENTS, initialised, live_service
@@ -160,13 +161,21 @@ def test_a_caller_without_points_writes_no_more_logs(file: Path, usgs: UsgsServe
     assert refusals(file) == [("QUERY", 400, "GRAPHQL_PARSE_FAILED")] * len(paid)
 
 
-def test_a_flood_of_garbage_leaves_room_for_the_logs_of_answers(file: Path, usgs: UsgsServer) -> None:
+def test_a_flood_writes_no_more_logs_than_the_budget_and_of_garbage_leaves_room_for_the_logs_of_answers(
+    file: Path, usgs: UsgsServer
+) -> None:
     with running(settings(file, usgs, max_logs_per_minute=40), clock=HeldClock()) as service:
         for number in range(100):
             service.http.post("/graphql", json={"query": f"{{ swordfish{number}"})
         for _ in range(10):
             service.ask("{ events { totalCount } }")
+        garbage = scraped(service.url).value("quakegraph_request_logs_left_out_total")
+        for _ in range(10):
+            service.ask("{" + " ".join(f'e{number}: event(eventId: "x") {{ id }}' for number in range(10)) + "}")
+        left_out = scraped(service.url).value("quakegraph_request_logs_left_out_total")
 
     routes = Counter(item["route"] for item in logged(file))
     assert 2 <= routes["/graphql"] <= 4
     assert routes["/earthquakes"] == 10
+    assert 0 < routes["/earthquakes/event"] <= 40 - 10 - routes["/graphql"]
+    assert (garbage, left_out) == (100 - routes["/graphql"], 100 + 10 + 100 - routes.total())
