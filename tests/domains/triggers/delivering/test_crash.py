@@ -8,8 +8,7 @@ import asyncio
 import random
 import signal
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, aclosing, contextmanager
+from contextlib import ExitStack, aclosing
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -63,45 +62,31 @@ class RealClock(HeldClock):
 
 
 class Deliverers:
-    """Processes of `quakegraph deliver`, of which one delivers."""
+    """Processes of `quakegraph deliver`, of which one delivers. A stack ends them."""
 
-    def __init__(self, store: str, folder: Path) -> None:
+    def __init__(self, store: str, folder: Path, stack: ExitStack) -> None:
         self.kills = 0
         self._store = store
         self._folder = folder
-        self._running: list[tuple[BaseProcess, ExitStack, Path]] = []
-        self._started = 0
+        self._stack = stack
+        self._running = [self._start(number) for number in range(DELIVERERS)]
 
-    @contextmanager
-    def run(self) -> Iterator[None]:
-        """Run all of them within the `with`."""
-        try:
-            for _ in range(DELIVERERS):
-                self._start()
-            yield
-        finally:
-            for _, stack, _ in self._running:
-                stack.close()
-
-    def _start(self) -> None:
-        self._started += 1
-        log, stack = self._folder / f"{self._started}.log", ExitStack()
+    def _start(self, number: int) -> tuple[BaseProcess, Path]:
+        log = self._folder / f"{number}.log"
         log.touch()
         arguments = ("deliver", "--store", self._store)
-        process = stack.enter_context(forked(*arguments, folder=self._folder, settings=SETTINGS, output=log))
-        self._running.append((process, stack, log))
+        starting = forked(*arguments, folder=self._folder, settings=SETTINGS, output=log)
+        return self._stack.enter_context(starting), log
 
     def kill(self) -> bool:
         """Kill the one that delivers, and start another one. False if none delivers now."""
-        for at, (process, stack, log) in enumerate(self._running):
+        for at, (process, log) in enumerate(self._running):
             if DELIVERS in log.read_text():
                 process.kill()
                 process.join()
                 assert process.exitcode == -signal.SIGKILL, log.read_text()
-                stack.close()
-                del self._running[at]
+                self._running[at] = self._start(DELIVERERS + self.kills)
                 self.kills += 1
-                self._start()
                 return True
         return False
 
@@ -135,7 +120,7 @@ async def rests(shop: Workshop, endpoints: list[Endpoint], events: int) -> bool:
 @pytest.mark.timeout(600)
 async def test_each_event_arrives_although_deliverers_are_killed(engine: str, tmp_path: Path) -> None:
     store, kills = await new_store(engine, tmp_path, ENTITIES), KILLS[engine]
-    chosen, hook, processes = random.Random(20260803), Hook(), Deliverers(store, tmp_path)
+    chosen, hook = random.Random(20260803), Hook()
     hook.choose = Trouble(chosen, 0.1, 3, (*FAILURES, status(429, "retry-after: 1"), hang, slowly))
     clock = RealClock()
     async with (
@@ -146,7 +131,8 @@ async def test_each_event_arrives_although_deliverers_are_killed(engine: str, tm
     ):
         endpoints = await endpoints_of(shop)
         source = Source(database)
-        with processes.run():
+        with ExitStack() as stack:
+            processes = Deliverers(store, tmp_path, stack)
             for first in range(0, kills * ROUNDS, ROUNDS):
                 before = len(hook.requests)
                 await create(shop, source, range(first, first + ROUNDS))
