@@ -88,11 +88,7 @@ def test_the_first_steps_end_with_the_webhook_that_is_shown(tmp_path: Path) -> N
             watch = reader.do("createWatch")["createWatch"]["watch"]
             assert reader.do("ingestEvents") == {"ingestEvents": {"upserted": 1}}
             event = program.next_event()
-            for headers in (
-                {},
-                {"webhook-id": "1", "webhook-timestamp": "x", "webhook-signature": "x"},
-                signed(SECOND),
-            ):
+            for headers in ({}, {**signed(SECOND), "webhook-timestamp": "x"}, signed(SECOND)):
                 assert httpx.post(program.url, content=BODY, headers=headers, trust_env=False).status_code == 401
             assert program.end() == ""
 
@@ -100,18 +96,14 @@ def test_the_first_steps_end_with_the_webhook_that_is_shown(tmp_path: Path) -> N
     assert re.fullmatch(r"[\d-]{10}T[\d:]{8}\.\d{6}Z", event["timestamp"])
     assert re.fullmatch(r"[\d-]{10}T[\d:]{8}\.\d{3}Z", event["data"]["recordedAt"])
     assert event["data"]["watch"]["watchId"] == watch["watchId"]
-    for time_or_id in (("timestamp",), ("data", "recordedAt"), ("data", "watch", "watchId")):
-        put(expected, time_or_id, None)
-        put(event, time_or_id, None)
-    assert event == expected
-    assert json.dumps(event) == json.dumps(expected)  # also in the same order
+    assert json.dumps(masked(event)) == json.dumps(masked(expected))  # also in the same order
 
 
-def put(value: dict[str, Any], path: tuple[str, ...], part: Any) -> None:
-    *outer, last = path
-    for name in outer:
-        value = value[name]
-    value[last] = part
+def masked(event: dict[str, Any]) -> dict[str, Any]:
+    """The event of a watch without its times and the watch's id."""
+    data = event["data"]
+    watch = {**data["watch"], "watchId": None}
+    return {**event, "timestamp": None, "data": {**data, "recordedAt": None, "watch": watch}}
 
 
 BODY = b'{"type": "order.completed"}'
