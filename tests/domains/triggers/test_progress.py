@@ -85,7 +85,7 @@ class StoredEvents(RuleBasedStateMachine):
         attempted = {waiting[number % len(waiting)]: answer for number, answer in some}
 
         async def store() -> None:
-            works = []
+            works = list[Coroutine[Any, Any, object]]()
             for (key, at), answer in attempted.items():
                 delivery = await self.stored(key, at)
                 works.append(self.ours.attempt(delivery, answer) if answer else self.ours.give_up(delivery))
