@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import uvloop
 
 from tests.children import children
 from tests.deadlines import DEADLINE
@@ -37,6 +38,11 @@ def lasting() -> Iterator[None]:
         yield
     finally:
         _lasting.update(_opened() - before)
+
+
+def pytest_configure() -> None:
+    with lasting():  # the first loop of libuv opens a pipe for signals, which stays open
+        uvloop.new_event_loop().close()
 
 
 @pytest.hookimpl(wrapper=True)
