@@ -1,28 +1,41 @@
-"""Data files to test with: `async with data_files(engine) as ours`, `await ours.register(a_file("a.nc"))`."""
+"""Data files and runs to test with: `async with data_files(engine) as ours`, `await ours.run(1, used=…, makes=…)`."""
 
-from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import date
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from strawberry.utils.await_maybe import await_maybe
+
+from graph.core.clock import Clock
+from graph.core.paging import Page, Paging
 from graph.domains.data_files.calibrations import Calibrations
-from graph.domains.data_files.counts import ITEMS
-from graph.domains.data_files.entities import CALIBRATED, DAY, ENTITIES, FILE, FILE_REVISION, PART
-from graph.domains.data_files.model import RegistrationReport, identifier_of
-from graph.domains.data_files.new_files import CalibrationMetadata, NewFile, SortableMetadata
+from graph.domains.data_files.entities import ENTITIES
+from graph.domains.data_files.model import RegistrationReport, Run, identifier_of
+from graph.domains.data_files.new_files import AdditionalMetadata, CalibrationMetadata, NewFile, SortableMetadata
+from graph.domains.data_files.provenance.lineage import Direction, Lineage, Lineages
 from graph.domains.data_files.provenance.recording import Runs
+from graph.domains.data_files.provenance.reports import RunReport, UsedFile
+from graph.domains.data_files.provenance.reprocessing import Reprocessing, ReprocessingPlan
 from graph.domains.data_files.reading import DataFiles
+from graph.domains.data_files.references import Version
 from graph.domains.data_files.registering import Registration
-from graph.domains.data_files.writes import INDEXED
 from graph.store.contract import Database
 from graph.store.entity import Entity, Item
 from graph.store.location import StoreLocation
+from tests.domains.entities import documented
 from tests.processes import TIMEOUT_S
-from tests.store.engines import empty_database, new_store
+from tests.store.engines import empty_database
 from tests.store.samples import HeldClock
+
+FAR = 20  # runs
+MANY = 1000  # nodes
+
+T = TypeVar("T")
+
+
+# What is registered and reported
 
 
 def day(number: int) -> date:
@@ -42,83 +55,103 @@ def a_calibration(name: str, version: str, *calibrates: str, **others: Any) -> N
     return NewFile(**{"name": name, "level": "CAL", "calibrations": of, **others})
 
 
+def items(number: int, identifier: str = "PDS", **attributes: Any) -> list[AdditionalMetadata]:
+    """So many additional items with the same identifier, each with its number."""
+    return [AdditionalMetadata(identifier=identifier, attributes={"n": n, **attributes}) for n in range(number)]
+
+
 def checksum(number: int) -> str:
     """A checksum of its own for each number."""
     return f"{number:032x}"
 
 
-@dataclass(frozen=True)
+def names(count: int, of: str = "file") -> Sequence[str]:
+    """The names of some files."""
+    return [f"{of}{number:04}" for number in range(count)]
+
+
+def run_id(number: int) -> str:
+    """A UUID that names a run in tests."""
+    return f"00000000-0000-4000-8000-{number:012}"
+
+
+def used_file(text: str | UsedFile) -> UsedFile:
+    """What a run used: `a` for the latest revision of a file, `a@1` for its first."""
+    if isinstance(text, UsedFile):
+        return text
+    version = Version.of(text)
+    return UsedFile(*version) if version else UsedFile(text)
+
+
+def a_report(
+    number: int | None = None,
+    used: Iterable[str | UsedFile] = (),
+    makes: Iterable[str | NewFile] = (),
+    **told: Any,
+) -> RunReport:
+    """A report of a run. A file that it makes has the same content each time, unless the file says otherwise."""
+    return RunReport(
+        **{"algorithm": "l1b", "run_id": None if number is None else run_id(number), **told},
+        used=[used_file(each) for each in used],
+        generated=[each if isinstance(each, NewFile) else NewFile(name=each) for each in makes],
+    )
+
+
+# What is stored
+
+
+@dataclass
 class FileStore:
-    """The data files of a database."""
+    """The data files and runs of a database, as one process writes and reads them."""
 
     database: Database
-    clock: HeldClock
-    registration: Registration
-    files: DataFiles
-    calibrations: Calibrations
-    runs: Runs
+    clock: Clock = field(default_factory=HeldClock)
 
-    async def register(self, *files: NewFile) -> RegistrationReport:
-        """Register files in one call."""
-        return await self.registration.register(files)
+    def __post_init__(self) -> None:
+        self.registration = Registration(self.database, self.clock)
+        self.files = DataFiles(self.database)
+        self.calibrations = Calibrations(self.database)
+        self.runs = Runs(self.database, self.clock)
+        self.lineages = Lineages(self.database)
+        self.reprocessing = Reprocessing(self.database)
 
-    async def items(self, entity: Entity) -> list[Item]:
-        """All stored items of an entity."""
-        return [item async for item in self.database.scan(entity)]
+    async def register(self, *files: str | NewFile) -> RegistrationReport:
+        """Register files in one call, none of which is rejected. A new revision needs a checksum."""
+        new = [NewFile(name=file) if isinstance(file, str) else file for file in files]
+        report = await self.registration.register(new)
+        assert report.rejections == []
+        return report
+
+    async def run(self, number: int | None = None, **told: Any) -> Run:
+        """Record a report of a run, see `a_report`."""
+        return await self.runs.record(a_report(number, **told))
+
+    async def found(self, number: int) -> Run | None:
+        """A recorded run."""
+        return (await self.runs.by_id([run_id(number)])).get(run_id(number))
+
+    async def lineage(
+        self, reference: str, direction: Direction = Direction.BOTH, depth: int = FAR, most: int = MANY
+    ) -> Lineage:
+        """The lineage of a version."""
+        return await self.lineages.of(version_of(reference), direction, depth, most)
+
+    async def plan(self, *references: str) -> ReprocessingPlan:
+        """What to make again after versions have changed."""
+        return await self.reprocessing.plan([version_of(each) for each in references])
 
     async def identifiers(self, name: str) -> list[str]:
         """The identifiers of a file's further items, in order."""
         return [identifier_of(part) for part in (await self.files.parts([name])).get(name, [])]
 
-    async def counters(self) -> dict[tuple[str, str], int]:
-        """The counters that are not 0."""
-        of_days = [(each.pop("day"), each) for each in await self.items(DAY)]
-        of_products = [(each.pop("identifier"), each) for each in await self.items(CALIBRATED)]
-        every = [((key, name), number) for key, each in (*of_days, *of_products) for name, number in each.items()]
-        return {counter: number for counter, number in every if number}
+    async def items(self, entity: Entity) -> list[Item]:
+        """All stored items of an entity."""
+        return [item async for item in self.database.scan(entity)]
 
-    async def counted(self) -> dict[tuple[str, str], int]:
-        """What the counters should be, from the items that they count."""
-        counters: Counter[tuple[str, str]] = Counter()
-        for part in await self.items(PART):
-            if on := part.get("applicable-date"):
-                kind = (part["data-level"], part.get("data-product", ""), part.get("data-version", ""))
-                counters.update([(on, ITEMS), (on, "#".join(kind))])
-            elif "calibration-order" in part:
-                counters[part["identifier"], ITEMS] += 1
-        return dict(counters)
-
-    async def check_whole(self) -> None:
-        """Check that each file is registered wholly: with its latest revision, its further items, and their counts."""
-        files = {item["file-name"]: item for item in await self.items(FILE)}
-        revisions: dict[str, list[Item]] = {}
-        for item in await self.items(FILE_REVISION):
-            revisions.setdefault(item["file-name"], []).append(item)
-        parts = await self.files.parts(files)
-        assert revisions.keys() == files.keys()
-        for name, file in files.items():
-            every = sorted(revisions[name], key=lambda item: int(item["revision"]))
-            assert [item["revision"] for item in every] == list(range(1, file["revision"] + 1))
-            assert ["invalidated-at" in item for item in every] == [True] * (len(every) - 1) + [False]
-            assert {key: value for key, value in file.items() if key != "parts"} == {
-                key: value for key, value in every[-1].items() if key not in ("is-used", "generated-by")
-            }
-            assert sorted(part["identifier"] for part in parts.get(name, [])) == sorted(file["parts"])
-        indexed = [part for part in await self.items(PART) if INDEXED & part.keys()]
-        assert {part["file-name"] for part in indexed} <= files.keys()
-        assert await self.counters() == await self.counted()
-
-
-def files_of(database: Database, clock: HeldClock) -> FileStore:
-    """The data files of a database."""
-    return FileStore(
-        database=database,
-        clock=clock,
-        registration=Registration(database, clock),
-        files=DataFiles(database),
-        calibrations=Calibrations(database),
-        runs=Runs(database, clock),
-    )
+    async def everything(self) -> list[Item]:
+        """All items, as the documents describe them, in an order of their own."""
+        stored = [documented(entity, item) for entity in ENTITIES for item in await self.items(entity)]
+        return sorted(stored, key=lambda item: (item["PK"], item["SK"]))
 
 
 @asynccontextmanager
@@ -126,16 +159,73 @@ async def data_files(engine: str, files: Sequence[NewFile] = ()) -> AsyncIterato
     """Tables of their own, with these files."""
     clock = HeldClock()
     async with empty_database(engine, ENTITIES, clock=clock) as database:
-        ours = files_of(database, clock)
-        assert (await ours.register(*files)).rejections == []
+        ours = FileStore(database, clock)
+        await ours.register(*files)
         yield ours
 
 
 @asynccontextmanager
-async def two_processes(engine: str, folder: Path) -> AsyncIterator[tuple[FileStore, FileStore]]:
-    """The files of one empty store as two processes write and read them, at the same time."""
-    url, clock = await new_store(engine, folder, ENTITIES), HeldClock()
-    async with AsyncExitStack() as stack:
-        opened = [StoreLocation.of(url).open(ENTITIES, clock=clock, timeout_s=TIMEOUT_S) for _ in range(2)]
-        first, second = [files_of(await stack.enter_async_context(each), clock) for each in opened]
-        yield first, second
+async def data_files_at(url: str) -> AsyncIterator[FileStore]:
+    """The data files of an existing store, through a connection of their own, as another process has them."""
+    clock = HeldClock()
+    async with StoreLocation.of(url).open(ENTITIES, clock=clock, timeout_s=TIMEOUT_S) as database:
+        yield FileStore(database, clock)
+
+
+# What is read
+
+
+def version_of(reference: str) -> Version:
+    """The version that a reference names."""
+    version = Version.of(reference)
+    assert version is not None
+    return version
+
+
+def references(versions: Iterable[Version]) -> list[str]:
+    """Versions as text."""
+    return [version.reference for version in versions]
+
+
+def distances(lineage: Lineage) -> dict[str, int]:
+    """The nodes of a lineage, with their distances."""
+    return {node.revision.version.reference: node.distance for node in lineage.nodes}
+
+
+def stages(plan: ReprocessingPlan) -> list[list[str]]:
+    """The files of each stage, in order of their references."""
+    return [
+        sorted(planned.version.reference for group in stage.groups for planned in group.files) for stage in plan.stages
+    ]
+
+
+async def walked(
+    page_of: Callable[[Paging[Any]], Awaitable[Page[T]]],
+    place_of: Callable[[T], Any],
+    size: int,
+    *,
+    backward: bool = False,
+    between: Callable[[], Awaitable[object]] | None = None,
+) -> list[T]:
+    """All records of all pages, each of which must be full and say exactly what is before and behind it.
+
+    Args:
+        between: what happens between two pages.
+    """
+    found: list[T] = []
+    at = None
+    while True:
+        page = await page_of(Paging(size, True, before=at) if backward else Paging(size, after=at))
+        some = list(page.records)
+        has_previous, has_next = await await_maybe(page.has_previous), await await_maybe(page.has_next)
+        assert (has_previous if backward else has_next) == page.has_more
+        assert (has_next if backward else has_previous) == (at is not None)
+        found = [*some, *found] if backward else [*found, *some]
+        if not page.has_more:
+            assert len(some) <= size
+            assert some or at is None
+            return found
+        assert len(some) == size
+        at = place_of(some[0 if backward else -1])
+        if between:
+            await between()

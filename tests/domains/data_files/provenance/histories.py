@@ -1,13 +1,13 @@
-"""Histories of registrations and runs for Hypothesis, and a model that knows what they lead to: networkx has the graph.
+"""Histories of registrations and runs for Hypothesis, and a model that knows the graph that they lead to.
 
 The nodes of the graph are references of versions and numbers of runs. An edge goes from what a run used to the run, and
 from the run to what it generated.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
-import networkx as nx
 import pytest
 from hypothesis import strategies as st
 
@@ -16,7 +16,7 @@ from graph.domains.data_files.errors import AlreadyGenerated, ProvenanceCycle
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.lineage import Direction, Edge, Relation
 from graph.domains.data_files.provenance.reports import UsedFile
-from tests.domains.data_files.provenance.in_store import ProvenanceStore, checksum, references, run_id, version_of
+from tests.domains.data_files.in_store import FAR, FileStore, checksum, references, run_id, version_of
 
 FILES = ("a", "b", "c", "d", "e@2", "é")
 RUNS = 8
@@ -37,6 +37,7 @@ class Reported(NamedTuple):
 
 
 Step = Registered | Reported
+Node = str | int
 
 _names = st.sampled_from(FILES)
 _registered = st.builds(Registered, _names)
@@ -61,7 +62,7 @@ class Model:
     """The files and runs that a history leads to."""
 
     def __init__(self) -> None:
-        self.graph: nx.DiGraph = nx.DiGraph()
+        self.graph: set[tuple[Node, Node]] = set()
         self.latest: dict[str, int] = {}
         self.contents: dict[str, int] = {}  # of the latest revisions
         self._contents = 0
@@ -69,9 +70,9 @@ class Model:
     @property
     def versions(self) -> list[str]:
         """All versions, in order of their references."""
-        return sorted(node for node in self.graph if isinstance(node, str))
+        return sorted(f"{name}@{number + 1}" for name, last in self.latest.items() for number in range(last))
 
-    async def follow(self, ours: ProvenanceStore, history: Iterable[Step]) -> None:
+    async def follow(self, ours: FileStore, history: Iterable[Step]) -> None:
         """Let a history happen in the store, and check what it answers to each step."""
         for name in FILES:
             await self.register(ours, name)
@@ -81,11 +82,11 @@ class Model:
             else:
                 await self.report(ours, step)
 
-    async def register(self, ours: ProvenanceStore, name: str) -> None:
+    async def register(self, ours: FileStore, name: str) -> None:
         """Register the next revision of a file."""
         await ours.register(self._new_revision(name))
 
-    async def report(self, ours: ProvenanceStore, step: Reported) -> None:
+    async def report(self, ours: FileStore, step: Reported) -> None:
         """Report of a run, which is recorded, or refused without a trace."""
         number = step.number
         used = {name: None if back is None else max(self.latest[name] - back, 1) for name, back in step.used}
@@ -97,21 +98,18 @@ class Model:
             for name, revision in used.items()
             if revision is not None or name not in used_before
         ]
-        latest, contents, before = dict(self.latest), dict(self.contents), self.graph.copy()
+        latest, contents = dict(self.latest), dict(self.contents)
         files = [
             self._new_revision(name) if is_new else NewFile(name=name, checksum=checksum(self.contents[name]))
             for name, is_new in makes
         ]
         made = [f"{name}@{self.latest[name]}" for name, _ in makes]
 
-        graph = self.graph.copy()
-        graph.add_edges_from((each, number) for each in bound)
-        graph.add_edges_from((number, each) for each in made)
-        graph.add_node(number)
+        graph = {*self.graph, *((each, number) for each in bound), *((number, each) for each in made)}
         error: type[BadUserInput] | None = None
-        if any(set(self.graph.predecessors(each)) - {number} for each in made if each in self.graph):
+        if any(maker != number for each in made for maker in self._before(each)):
             error = AlreadyGenerated
-        elif not nx.is_directed_acyclic_graph(graph):
+        elif _has_cycle(graph):
             error = ProvenanceCycle
         asked = [UsedFile(name, revision) for name, revision in used.items()]
         if error is None:
@@ -120,7 +118,7 @@ class Model:
             assert sorted(references(run.used)) == sorted(self.used_by(number))
             assert sorted(references(run.generated)) == sorted(self.made_by(number))
             return
-        self.latest, self.contents, self.graph = latest, contents, before
+        self.latest, self.contents = latest, contents
         stored = await ours.everything()
         with pytest.raises(error):
             await ours.run(number, used=asked, makes=files)
@@ -130,7 +128,6 @@ class Model:
         self._contents += 1
         self.contents[name] = self._contents
         self.latest[name] = self.latest.get(name, 0) + 1
-        self.graph.add_node(f"{name}@{self.latest[name]}")
         return NewFile(name=name, checksum=checksum(self._contents))
 
     def _latest_for(self, name: str, made_before: Mapping[str, str]) -> int:
@@ -139,58 +136,81 @@ class Model:
             return self.latest[name]
         return max(version_of(made_before[name]).revision - 1, 1)
 
+    def _before(self, node: Node) -> list[Node]:
+        return [one for one, other in self.graph if other == node]
+
     def used_by(self, number: int) -> list[str]:
         """What a run used."""
-        return [str(each) for each in self.graph.predecessors(number)] if number in self.graph else []
+        return [str(each) for each in self._before(number)]
 
     def made_by(self, number: int) -> list[str]:
         """What a run generated."""
-        return [str(each) for each in self.graph.successors(number)] if number in self.graph else []
+        return [str(other) for one, other in self.graph if one == number]
 
     def maker_of(self, reference: str) -> str | None:
         """The id of the run that generated a version."""
-        makers = list(self.graph.predecessors(reference))
+        makers = self._before(reference)
         assert len(makers) < 2
         return run_id(int(makers[0])) if makers else None
 
     def distances(self, reference: str, direction: Direction, depth: int) -> dict[str, int]:
         """The versions so many runs away, with their distances."""
-        found: dict[str, int] = {}
-        for graph in self._ways(direction):
-            lengths = nx.single_source_shortest_path_length(graph, reference, cutoff=2 * depth)
-            found |= {each: length // 2 for each, length in lengths.items() if isinstance(each, str)}
-        return found
+        ways = [_reached(way, reference, 2 * depth) for way in self._ways(direction)]
+        return {each: length // 2 for way in ways for each, length in way.items() if isinstance(each, str)}
 
     def edges(self, reference: str, direction: Direction, depth: int) -> set[Edge]:
         """The edges that lead so far."""
         found: set[Edge] = set()
-        for graph in self._ways(direction):
-            lengths = nx.single_source_shortest_path_length(graph, reference, cutoff=2 * depth - 1)
-            found |= {self._edge(*pair) for pair in graph.edges(lengths)}
+        for way in self._ways(direction):
+            reached = _reached(way, reference, 2 * depth - 1)
+            found |= {self._edge(one, other) for one, other in way if one in reached}
         return found
 
-    def _ways(self, direction: Direction) -> list[nx.DiGraph]:
-        downstream, upstream = self.graph, self.graph.reverse(copy=False)
-        return {
-            Direction.DOWNSTREAM: [downstream],
-            Direction.UPSTREAM: [upstream],
-            Direction.BOTH: [downstream, upstream],
-        }[direction]
+    def _ways(self, direction: Direction) -> list[set[tuple[Node, Node]]]:
+        downstream, upstream = self.graph, {(other, one) for one, other in self.graph}
+        ways = {Direction.DOWNSTREAM: [downstream], Direction.UPSTREAM: [upstream]}
+        return ways.get(direction, [downstream, upstream])
 
-    def _edge(self, one: str | int, other: str | int) -> Edge:
+    def _edge(self, one: Node, other: Node) -> Edge:
         run, reference = (one, other) if isinstance(one, int) else (other, one)
         assert isinstance(run, int)
         assert isinstance(reference, str)
-        relation = Relation.USED if self.graph.has_edge(reference, run) else Relation.GENERATED
+        relation = Relation.USED if (reference, run) in self.graph else Relation.GENERATED
         return Edge(relation, reference, run_id(run))
 
     def affected(self, starts: Iterable[str]) -> list[list[str]]:
         """All that was made from some versions, by the number of steps that it takes."""
         starts = set(starts)
-        versions: nx.DiGraph = nx.DiGraph()
-        versions.add_nodes_from(self.versions)
-        for run in [node for node in self.graph if isinstance(node, int)]:
-            versions.add_edges_from((used, made) for used in self.used_by(run) for made in self.made_by(run))
-        affected = set().union(*(nx.descendants(versions, start) for start in starts))
-        generations = list(nx.topological_generations(versions.subgraph(affected | starts)))
-        return [found for stage in generations if (found := sorted(set(stage) & affected))]
+        found = {each for start in starts for each in self.distances(start, Direction.DOWNSTREAM, FAR) if each != start}
+        between = found | starts
+        sources = {each: set(self.distances(each, Direction.UPSTREAM, 1)) & between - {each} for each in between}
+        sorter = TopologicalSorter(sources)
+        sorter.prepare()
+        affected = []
+        while sorter:
+            stage = sorter.get_ready()
+            sorter.done(*stage)
+            affected.append(sorted(set(stage) & found))
+        return [stage for stage in affected if stage]
+
+
+def _has_cycle(graph: set[tuple[Node, Node]]) -> bool:
+    sorter: TopologicalSorter[Node] = TopologicalSorter()
+    for one, other in graph:
+        sorter.add(other, one)
+    try:
+        sorter.prepare()
+    except CycleError:
+        return True
+    return False
+
+
+def _reached(graph: set[tuple[Node, Node]], start: Node, most: int) -> dict[Node, int]:
+    """The nodes that at most so many steps lead to, with the least number of steps."""
+    found = {start: 0}
+    for step in range(1, most + 1):
+        new = {other for one, other in graph if found.get(one) == step - 1} - found.keys()
+        if not new:
+            break
+        found |= dict.fromkeys(new, step)
+    return found

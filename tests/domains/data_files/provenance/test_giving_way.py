@@ -10,7 +10,7 @@ from graph.domains.data_files.provenance.edges import ITEMS_AT_ONCE
 from graph.domains.data_files.provenance.lineage import Direction
 from graph.store.contract import Put
 from graph.work.account import Work, charged_to
-from tests.domains.data_files.provenance.in_store import ProvenanceStore, provenance, run_id
+from tests.domains.data_files.in_store import FileStore, data_files, run_id
 from tests.domains.earthquakes.test_giving_way import CountedPace
 from tests.domains.earthquakes.watched_database import CountingDatabase
 from tests.work.accounts import an_account
@@ -34,16 +34,16 @@ def a_hub() -> Iterable[Put]:
 
 
 @pytest.fixture
-async def ours() -> AsyncIterator[ProvenanceStore]:
-    async with provenance("sqlite") as ours:
+async def ours() -> AsyncIterator[FileStore]:
+    async with data_files("sqlite") as ours:
         await ours.database.put_many(list(a_hub()))
         yield ours
 
 
-async def test_a_plan_of_many_files_offers_to_give_way_between_bounded_pieces(ours: ProvenanceStore) -> None:
+async def test_a_plan_of_many_files_offers_to_give_way_between_bounded_pieces(ours: FileStore) -> None:
     counting, pace = CountingDatabase(ours.database), CountedPace()
     with charged_to(an_account(Work(pace=pace))) as account:
-        plan = await ProvenanceStore(counting).plan("hub@1")
+        plan = await FileStore(counting).plan("hub@1")
 
     assert plan.files == RUNS * FILES_A_RUN
     assert counting.most <= ITEMS_AT_ONCE
@@ -54,15 +54,15 @@ async def test_a_plan_of_many_files_offers_to_give_way_between_bounded_pieces(ou
 
 @pytest.mark.parametrize("points", [10, 200, 600])
 async def test_a_plan_that_reads_more_than_it_may_is_refused_before_it_is_read(
-    ours: ProvenanceStore, points: int
+    ours: FileStore, points: int
 ) -> None:
     counting = CountingDatabase(ours.database)
     with charged_to(an_account(most=points)), pytest.raises(QueryTooComplex):
-        await ProvenanceStore(counting).plan("hub@1")
+        await FileStore(counting).plan("hub@1")
     assert counting.items <= 10 * points + ITEMS_AT_ONCE
 
 
-async def test_a_lineage_costs_what_it_reads(ours: ProvenanceStore) -> None:
+async def test_a_lineage_costs_what_it_reads(ours: FileStore) -> None:
     with charged_to(an_account()) as account:
         await ours.lineage("made00000@1", Direction.UPSTREAM)
     assert account.spent == 0, "a few items"

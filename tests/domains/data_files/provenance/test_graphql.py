@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.domains.data_files.provenance.in_store import run_id
+from tests.domains.data_files.in_store import run_id
 from tests.service import Service, running
 from tests.settings import Settings
 

@@ -13,20 +13,20 @@ from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.provenance.lineage import Direction
 from graph.domains.data_files.provenance.recording import MOST_USED
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
-from tests.domains.data_files.provenance.in_store import (
-    ProvenanceStore,
+from tests.domains.data_files.in_store import (
+    FileStore,
     a_report,
     checksum,
     distances,
     names,
-    provenance,
+    data_files,
     references,
     run_id,
     version_of,
 )
 from tests.domains.data_files.provenance.in_turn import in_turn
 from tests.domains.data_files.provenance.test_races import recorded
-from tests.domains.data_files.provenance.whole import assert_whole, items
+from tests.domains.data_files.whole import assert_whole
 from tests.domains.triggers.watching.cuts import ACTIONS, Cut, cut_off
 
 MANY = names(2 * ACTIONS, "made")
@@ -36,7 +36,7 @@ FIRST = [f"{name}@1" for name in MANY]
 async def test_a_run_uses_and_generates_a_thousand_new_files(engine: str) -> None:
     used, makes = names(MOST_USED, "used"), names(MOST_USED, "made")
     report = a_report(1, used=[UsedFile(name, may_be_unknown=True) for name in used], makes=makes)
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         run = await ours.runs.record(report)
         assert references(run.used) == [f"{name}@1" for name in used]
         assert references(run.generated) == [f"{name}@1" for name in makes]
@@ -48,16 +48,16 @@ async def test_a_run_uses_and_generates_a_thousand_new_files(engine: str) -> Non
 
 async def test_a_run_generates_files_of_more_bytes_than_a_transaction_takes(engine: str) -> None:
     large = [NewFile(name=name, metadata={"text": "x" * 60_000}) for name in names(70)]
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         run = await ours.run(1, makes=large)
         assert references(run.generated) == [f"{name}@1" for name in names(70)]
         await assert_whole(ours)
 
 
 async def test_what_a_large_run_replaces_is_what_it_used(engine: str) -> None:
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         await ours.register("latest")
-        small = ProvenanceStore(Cut(ours.database, "refused"))
+        small = FileStore(Cut(ours.database, "refused"))
         unknown = UsedFile("unknown", may_be_unknown=True)
         makes = [*MANY, *(NewFile(name=name, checksum=checksum(1)) for name in ("latest", "unknown"))]
         run = await small.run(1, used=["latest", unknown], makes=makes)
@@ -77,7 +77,7 @@ def reports() -> Sequence[RunReport]:
 ALL = [*FIRST, "a@2", "b@2"]  # that the second report tells of
 
 
-async def seen(ours: ProvenanceStore) -> bool:
+async def seen(ours: FileStore) -> bool:
     """Whether anything of the second report is seen. All of it has to be, or nothing."""
     makers = await Edges(ours.database).makers(ALL)
     run = await ours.found(1)
@@ -107,18 +107,18 @@ async def test_it_is_so_on_dynamodb(dynamodb_endpoint: str) -> None:
 async def breaks_off(engine: str, way: str, step: int = 1) -> None:
     """Let the second report break off at each call in turn, or at some, and repeat it, each time in its own store."""
     for failing in count(1, step):
-        async with provenance(engine) as ours:
+        async with data_files(engine) as ours:
             await ours.register("a", "b", *(NewFile(name=name, checksum=checksum(1)) for name in MANY[:ACTIONS]))
             begins, ends = reports()
             await ours.runs.record(begins)
             database = Cut(ours.database, way)
             database.left = failing
-            await cut_off(ProvenanceStore(database).runs.record(ends))
+            await cut_off(FileStore(database).runs.record(ends))
             broke_off, database.left = database.left <= 0, 0
             await ours.register("behind")  # a cancelled write ends before this one
             await assert_whole(ours)
             assert await seen(ours) or broke_off
-            await ProvenanceStore(database).runs.record(ends)
+            await FileStore(database).runs.record(ends)
             assert await seen(ours)
             await assert_whole(ours)
         if not broke_off:
@@ -126,15 +126,15 @@ async def breaks_off(engine: str, way: str, step: int = 1) -> None:
     assert failing > 12
 
 
-async def claimed(ours: ProvenanceStore, number: int, makes: Sequence[str]) -> None:
+async def claimed(ours: FileStore, number: int, makes: Sequence[str]) -> None:
     """Let a large run break off when it has claimed what it generates."""
-    stored = len(await items(ours, FILE_REVISION))
+    stored = len(await ours.items(FILE_REVISION))
     database = Cut(ours.database, "refused")
     for failing in count(1):
         database.left = failing
-        await cut_off(ProvenanceStore(database).run(number, makes=makes))
+        await cut_off(FileStore(database).run(number, makes=makes))
         assert database.left <= 0
-        revisions = await items(ours, FILE_REVISION)
+        revisions = await ours.items(FILE_REVISION)
         if len([each for each in revisions if each.get("generated-by") == run_id(number)]) == len(makes):
             assert len(revisions) == stored + len(makes)
             return
@@ -144,10 +144,10 @@ async def claimed(ours: ProvenanceStore, number: int, makes: Sequence[str]) -> N
 async def test_what_a_run_that_broke_off_would_have_generated_can_be_anothers(
     engine: str, makes: Sequence[str]
 ) -> None:
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         await claimed(ours, 1, MANY)
         assert await ours.found(1) is None
-        other = ProvenanceStore(Cut(ours.database, "refused"))
+        other = FileStore(Cut(ours.database, "refused"))
         run = await other.run(2, makes=makes)
         assert references(run.generated) == FIRST[: len(makes)]
         with pytest.raises(AlreadyGenerated):
@@ -160,7 +160,7 @@ async def test_of_large_runs_that_generate_the_same_at_once_one_is_recorded(call
     """One goes on when the other has made so many calls: it has taken over claims by then, or is recorded."""
     few = names(8)
     for behind in range(1, 20):
-        async with provenance("sqlite") as ours:
+        async with data_files("sqlite") as ours:
             works = [recorded(a_report(number, makes=few)) for number in (1, 2)]
             errors = await in_turn(ours.database, works, [0] * behind + [1] * calls + [0] * 50, 7)
             assert [type(error) for error in errors if error] == [AlreadyGenerated]
@@ -170,7 +170,7 @@ async def test_of_large_runs_that_generate_the_same_at_once_one_is_recorded(call
 async def test_a_large_run_that_is_recorded_twice_at_once_is_recorded_once(engine: str) -> None:
     few, orders = names(8), [[0, 1], [0, 0, 1], *([0] * first + [1] * 50 for first in range(1, 20))]
     for order in orders if engine == "sqlite" else orders[:2]:
-        async with provenance(engine) as ours:
+        async with data_files(engine) as ours:
             await ours.register("a", *few[:3])
             report = a_report(1, used=["a"], makes=few)
             assert await in_turn(ours.database, [recorded(report)] * 2, order, 7) == [None, None]

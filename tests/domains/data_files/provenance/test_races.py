@@ -14,9 +14,9 @@ from graph.domains.data_files.errors import ProvenanceCycle
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.store.contract import Database
-from tests.domains.data_files.provenance.in_store import ProvenanceStore, a_report, checksum, provenance, provenance_at
+from tests.domains.data_files.in_store import FileStore, a_report, checksum, data_files, data_files_at
 from tests.domains.data_files.provenance.in_turn import in_turn
-from tests.domains.data_files.provenance.whole import assert_whole
+from tests.domains.data_files.whole import assert_whole
 from tests.effort import rounds
 from tests.store.engines import new_store
 
@@ -28,7 +28,7 @@ def recorded(report: RunReport) -> Callable[[Database], Awaitable[object]]:
     """The recording of a report, with a store of its own."""
 
     async def work(database: Database) -> object:
-        return await ProvenanceStore(database).runs.record(report)
+        return await FileStore(database).runs.record(report)
 
     return work
 
@@ -56,7 +56,7 @@ async def at_once(
     engine: str, before: Sequence[RunReport], together: Sequence[RunReport], order: Sequence[int], limit: int | None
 ) -> None:
     """Record some reports one after the other, then others at the same time, and all of these once more."""
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         await ours.register(*FILES[:-1])
         await in_turn(ours.database, [recorded(report) for report in before[:1]], [0], limit)
         for report in before[1:]:
@@ -120,7 +120,7 @@ async def test_of_two_runs_that_close_a_cycle_only_together_one_is_recorded(
     engine: str, before: list[RunReport], limit: int | None
 ) -> None:
     for order in TURNS.values() if engine == "sqlite" else ([0, 1], [0] * 4 + [1] * 50):
-        async with provenance(engine) as ours:
+        async with data_files(engine) as ours:
             await ours.register(*FILES[:-1])
             for report in before:
                 await ours.runs.record(report)
@@ -134,7 +134,7 @@ async def test_of_two_runs_that_close_a_cycle_only_together_one_is_recorded(
 async def test_of_three_runs_that_close_a_cycle_only_together_two_are_recorded(engine: str, limit: int | None) -> None:
     reports = [a_report(0, ["a", "d"], ["b"]), a_report(1, ["b", "d"], ["c"]), a_report(2, ["c", "d"], ["a"])]
     for order in ([0, 1, 2], [2, 1, 0, 0, 1, 2], [0, 0, 1, 1, 2, 2], [0] * 5 + [1] * 6 + [0] * 50):
-        async with provenance(engine) as ours:
+        async with data_files(engine) as ours:
             await ours.register(*FILES[:-1])
             errors = await in_turn(ours.database, [recorded(report) for report in reports], order, limit)
             assert [type(error) for error in errors if error] == [ProvenanceCycle]
@@ -143,7 +143,7 @@ async def test_of_three_runs_that_close_a_cycle_only_together_two_are_recorded(e
 
 async def test_two_services_on_one_store_never_record_both_halves_of_a_cycle(engine: str, tmp_path: Path) -> None:
     url = await new_store(engine, tmp_path, ENTITIES)
-    async with provenance_at(url) as one, provenance_at(url) as other:
+    async with data_files_at(url) as one, data_files_at(url) as other:
         pairs = [(f"x{number}", f"y{number}") for number in range(40 if engine == "sqlite" else 10)]
         await one.register(*(name for pair in pairs for name in pair))
         if engine == "sqlite":
@@ -161,7 +161,7 @@ async def test_two_services_on_one_store_never_record_both_halves_of_a_cycle(eng
 async def test_runs_that_replace_the_same_file_at_once_each_make_a_revision(engine: str) -> None:
     reports = [a_report(run, makes=[NewFile(name="latest", metadata={"run": run})]) for run in range(3)]
     for order in ([0, 1, 2], [0, 0, 1, 1, 1, 1, 1, 2, 2, 2], [0, 0, 0, 1, 1, 1, 1, 1]):
-        async with provenance(engine) as ours:
+        async with data_files(engine) as ours:
             assert await in_turn(ours.database, [recorded(report) for report in reports], order) == [None] * 3
             assert (await ours.files.by_name(["latest"]))["latest"].revision == 3
             await assert_whole(ours)

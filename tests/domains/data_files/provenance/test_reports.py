@@ -14,15 +14,15 @@ from graph.domains.data_files.errors import AlreadyGenerated, ProvenanceCycle
 from graph.domains.data_files.model import Run, RunState
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
-from tests.domains.data_files.provenance.in_store import (
+from tests.domains.data_files.in_store import (
     a_report,
     checksum,
     distances,
     names,
-    provenance,
+    data_files,
     references,
 )
-from tests.domains.data_files.provenance.whole import assert_whole
+from tests.domains.data_files.whole import assert_whole
 from tests.effort import rounds
 
 NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
@@ -57,7 +57,7 @@ def facts_of(run: Run) -> dict[str, Any]:
 
 async def run_of(engine: str, reports: Sequence[RunReport], *, at_once: bool) -> dict[str, Any]:
     """The run that some reports tell of."""
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         await ours.register(*INPUTS)
         if at_once:
             await asyncio.gather(*[ours.runs.record(report) for report in reports])
@@ -105,14 +105,14 @@ async def test_it_is_so_on_dynamodb(dynamodb_endpoint: str, reports: list[RunRep
 )
 async def test_an_end_replaces_a_beginning_and_completion_replaces_all(states: tuple[str, ...], becomes: str) -> None:
     for order in permutations(states):
-        async with provenance("sqlite") as ours:
+        async with data_files("sqlite") as ours:
             for state in order:
                 run = await ours.run(1, state=RunState(state))
             assert run.state is RunState(becomes)
 
 
 async def test_a_run_lasts_from_its_earliest_start_to_its_latest_end() -> None:
-    async with provenance("sqlite") as ours:
+    async with data_files("sqlite") as ours:
         for start, end in ((2, 3), (1, 2), (3, 5), (4, 4)):
             at = {"started_at": NOON + timedelta(hours=start), "ended_at": NOON + timedelta(hours=end)}
             run = await ours.run(1, **at)
@@ -120,14 +120,14 @@ async def test_a_run_lasts_from_its_earliest_start_to_its_latest_end() -> None:
 
 
 async def test_a_run_without_an_id_is_a_new_one_each_time(engine: str) -> None:
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         runs = [await ours.run(None) for _ in range(2)]
         assert len({run.run_id for run in runs}) == 2
         assert [run.used for run in runs] == [run.generated for run in runs] == [[], []]
 
 
 async def test_what_a_run_used_stays_bound_to_its_version(engine: str) -> None:
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         await ours.register("a")
         await ours.run(1, used=["a"], makes=["b"])
         await ours.register(NewFile(name="a", checksum=checksum(2)))
@@ -143,7 +143,7 @@ async def test_what_a_run_used_stays_bound_to_its_version(engine: str) -> None:
 
 
 async def test_a_run_generates_what_is_new_and_claims_what_is_registered(engine: str) -> None:
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         await ours.register("claimed", NewFile(name="changed", checksum=checksum(1)))
         run = await ours.run(1, makes=["new", "claimed", NewFile(name="changed", checksum=checksum(2))])
         assert references(run.generated) == ["new@1", "claimed@1", "changed@2"]
@@ -153,7 +153,7 @@ async def test_a_run_generates_what_is_new_and_claims_what_is_registered(engine:
 
 
 async def test_what_another_run_has_generated_is_refused_and_nothing_changes(engine: str) -> None:
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         await ours.register("a")
         first = await ours.run(1, used=["a"], makes=["b"])
         stored = await ours.everything()
@@ -168,7 +168,7 @@ async def test_what_another_run_has_generated_is_refused_and_nothing_changes(eng
 @pytest.mark.parametrize("parts", [1, 2])
 async def test_a_file_that_is_used_and_generated_gets_its_next_revision(engine: str, parts: int) -> None:
     """Whether the run tells it in one report or in two, the last of which comes first."""
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         await ours.register("table")
         made = NewFile(name="table", checksum=checksum(1))
         if parts == 1:
@@ -182,7 +182,7 @@ async def test_a_file_that_is_used_and_generated_gets_its_next_revision(engine: 
 
 @pytest.mark.parametrize("report", [a_report(1, ["table"], ["table"]), a_report(1, ["table@1", "a"], ["a", "table"])])
 async def test_a_run_cannot_generate_the_revision_that_it_used(engine: str, report: RunReport) -> None:
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         await ours.register("table", "a")
         stored = await ours.everything()
         with pytest.raises(ProvenanceCycle):
@@ -191,7 +191,7 @@ async def test_a_run_cannot_generate_the_revision_that_it_used(engine: str, repo
 
 
 async def test_a_refused_report_leaves_no_file_that_it_only_named(engine: str) -> None:
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         await ours.run(1, makes=["taken"])
         stored = await ours.everything()
         unknown = [UsedFile(name, may_be_unknown=True) for name in ("table", "other", "table")]

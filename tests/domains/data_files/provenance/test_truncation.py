@@ -8,7 +8,7 @@ from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.edges import ITEMS_AT_ONCE
 from graph.domains.data_files.provenance.lineage import LEAST_EDGES, Direction, Edge, Lineage
 from tests.domains.data_files.provenance.histories import Model, Step, histories
-from tests.domains.data_files.provenance.in_store import FAR, ProvenanceStore, distances, names, provenance
+from tests.domains.data_files.in_store import FAR, FileStore, distances, names, data_files
 from tests.domains.earthquakes.watched_database import CountingDatabase
 from tests.effort import rounds
 
@@ -41,7 +41,7 @@ def assert_honest(lineage: Lineage, of: str, direction: Direction, depth: int, m
 
 
 async def followed_to_the_end(
-    ours: ProvenanceStore, start: str, direction: Direction, most: int
+    ours: FileStore, start: str, direction: Direction, most: int
 ) -> tuple[set[str], set[Edge]]:
     """All nodes and edges that asking again at each frontier finds, for more at once where that is needed."""
     nodes: set[str] = set()
@@ -67,7 +67,7 @@ async def followed_to_the_end(
 async def test_few_nodes_are_the_nearest_and_the_frontier_leads_to_all_others(
     history: list[Step], direction: Direction, depth: int, most: int
 ) -> None:
-    async with provenance("sqlite") as ours:
+    async with data_files("sqlite") as ours:
         model = Model()
         await model.follow(ours, history)
         for each in model.versions:
@@ -79,7 +79,7 @@ async def test_few_nodes_are_the_nearest_and_the_frontier_leads_to_all_others(
 @given(histories, st.integers(1, 3))
 @settings(max_examples=rounds(10, at_least=2))
 async def test_it_is_so_on_dynamodb(dynamodb_endpoint: str, history: list[Step], most: int) -> None:
-    async with provenance("dynamodb") as ours:
+    async with data_files("dynamodb") as ours:
         model = Model()
         await model.follow(ours, history)
         for each in model.versions:
@@ -87,7 +87,7 @@ async def test_it_is_so_on_dynamodb(dynamodb_endpoint: str, history: list[Step],
             assert_honest(lineage, each, Direction.DOWNSTREAM, FAR, most, model)
 
 
-async def with_users(ours: ProvenanceStore, runs: int, *, making: bool = True) -> None:
+async def with_users(ours: FileStore, runs: int, *, making: bool = True) -> None:
     """Let runs use the file `hub`; each but the last makes nothing unless they are `making`."""
     await ours.register("hub")
     for number in range(runs):
@@ -96,7 +96,7 @@ async def with_users(ours: ProvenanceStore, runs: int, *, making: bool = True) -
 
 
 async def test_both_ways_are_truncated_each_for_itself() -> None:
-    async with provenance("sqlite") as ours:
+    async with data_files("sqlite") as ours:
         await ours.register(*names(5, "in"))
         await ours.run(0, used=names(5, "in"), makes=["mid"])
         await ours.run(1, used=["mid"], makes=["out"])
@@ -109,7 +109,7 @@ async def test_both_ways_are_truncated_each_for_itself() -> None:
 
 
 async def test_as_many_edges_as_are_read_at_once_leave_nothing_out(engine: str) -> None:
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         await with_users(ours, LEAST_EDGES, making=False)
         lineage = await ours.lineage("hub@1", Direction.DOWNSTREAM, 1, 1)
         assert lineage.is_complete
@@ -118,7 +118,7 @@ async def test_as_many_edges_as_are_read_at_once_leave_nothing_out(engine: str) 
 
 
 async def test_a_version_with_more_users_than_are_read_is_at_the_frontier_and_nothing_behind_it_is_a_node() -> None:
-    async with provenance("sqlite") as ours:
+    async with data_files("sqlite") as ours:
         await with_users(ours, LEAST_EDGES + 1, making=False)
         await ours.run(None, used=["hub", "made0100"], makes=[NewFile(name="far")])
         lineage = await ours.lineage("hub@1", Direction.DOWNSTREAM, FAR, 1)
@@ -133,14 +133,14 @@ async def test_a_version_with_more_users_than_are_read_is_at_the_frontier_and_no
 
 
 async def test_a_hub_with_hundreds_of_users_is_read_in_a_bounded_number_of_reads() -> None:
-    async with provenance("sqlite") as ours:
+    async with data_files("sqlite") as ours:
         await with_users(ours, 850)
         counting = CountingDatabase(ours.database)
         for most, edges in ((1, LEAST_EDGES + 1), (200, 2 * 201 + 1), (400, 2 * 401 + 1)):
             counting.items = 0
             counting.calls.clear()
             counting.gets.clear()
-            lineage = await ProvenanceStore(counting).lineage("hub@1", Direction.DOWNSTREAM, FAR, most)
+            lineage = await FileStore(counting).lineage("hub@1", Direction.DOWNSTREAM, FAR, most)
             assert len(lineage.nodes) == most + 1
             assert lineage.frontier == ["hub@1", *(f"made{number:04}@1" for number in range(most))]
             assert counting.items == edges

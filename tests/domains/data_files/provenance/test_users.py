@@ -16,7 +16,7 @@ from graph.domains.data_files.provenance.users import Users
 from graph.store.contract import Put
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
-from tests.domains.data_files.provenance.in_store import ProvenanceStore, provenance, run_id, version_of
+from tests.domains.data_files.in_store import FileStore, data_files, run_id, version_of
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.watched_database import CountingDatabase
 from tests.effort import rounds
@@ -72,7 +72,7 @@ _told = st.lists(st.tuples(st.integers(0, 30), st.none() | st.just(0)), max_size
 @example([(run, None) for run in range(12)] + [(run, 0) for run in range(12, 15)], [Paging(2), Paging(2, True)])
 async def test_a_page_is_the_one_of_the_list(engine: str, told: list[Told], pagings: list[Paging[Any]]) -> None:
     listed = sorted(run_id(run) for run, report in told if report is not None)
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         await ours.database.put_many(stored(told))
         for paging in pagings:
             page = await Users(ours.database).page(HUB, PageRequest(paging, frozenset({"algorithm"})))
@@ -86,7 +86,7 @@ async def test_a_page_is_the_one_of_the_list(engine: str, told: list[Told], pagi
 
 async def test_more_runs_than_a_lineage_follows_are_listed_page_by_page(engine: str) -> None:
     runs = range(1200)
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         await ours.database.put_many(stored([(run, 0) for run in runs]))
         found: list[str] = []
         paging: Paging[Any] = Paging(500)
@@ -100,7 +100,7 @@ async def test_more_runs_than_a_lineage_follows_are_listed_page_by_page(engine: 
 
 
 async def test_a_page_reads_as_many_edges_as_it_has_runs() -> None:
-    async with provenance("sqlite") as ours:
+    async with data_files("sqlite") as ours:
         await ours.database.put_many(stored([(3 * run + 1, 0) for run in range(300)]))
         counting = CountingDatabase(ours.database)
         await Users(counting).page(HUB, PageRequest(Paging(10)))
@@ -108,7 +108,7 @@ async def test_a_page_reads_as_many_edges_as_it_has_runs() -> None:
 
 
 async def test_recorded_runs_are_listed_once_however_often_they_told_of_it(engine: str) -> None:
-    async with provenance(engine) as ours:
+    async with data_files(engine) as ours:
         await ours.register("hub", "other")
         for number in (2, 1):
             await ours.run(number, used=["hub"], makes=[f"made{number}"])
@@ -120,13 +120,13 @@ async def test_recorded_runs_are_listed_once_however_often_they_told_of_it(engin
 
 
 async def test_the_cursor_of_another_version_is_refused() -> None:
-    async with provenance("sqlite") as ours:
+    async with data_files("sqlite") as ours:
         place = edge(1, REPORTS[0], "other@1")
         with pytest.raises(InvalidCursor):
             await listed_after(ours, place)
         assert await listed_after(ours, edge(1, REPORTS[0])) == []
 
 
-async def listed_after(ours: ProvenanceStore, place: Item) -> Sequence[object]:
+async def listed_after(ours: FileStore, place: Item) -> Sequence[object]:
     """The runs behind a place."""
     return (await Users(ours.database).page(HUB, PageRequest(Paging(10, after=place)))).records
