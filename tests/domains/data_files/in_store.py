@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from strawberry.utils.await_maybe import await_maybe
 
-from graph.core.clock import Clock
 from graph.core.paging import Page, Paging
 from graph.domains.data_files.calibrations import Calibrations
 from graph.domains.data_files.entities import ENTITIES
@@ -105,7 +104,7 @@ class FileStore:
     """The data files and runs of a database, as one process writes and reads them."""
 
     database: Database
-    clock: Clock = field(default_factory=HeldClock)
+    clock: HeldClock = field(default_factory=HeldClock)
 
     def __post_init__(self) -> None:
         self.registration = Registration(self.database, self.clock)

@@ -1,19 +1,13 @@
 """Wherever the store fails, each file is registered wholly or not at all; to register it again completes the work."""
 
-from contextlib import suppress
 from itertools import count
 
 import pytest
 
-from graph.core.errors import DatabaseUnavailable
-from graph.domains.data_files.new_files import AdditionalMetadata, NewFile
-from tests.domains.data_files.in_store import a_calibration, a_file, checksum, data_files, files_of
-from tests.domains.triggers.watching.cuts import ACTIONS, Cut
-
-
-def items(number: int) -> list[AdditionalMetadata]:
-    """So many items with the same identifier."""
-    return [AdditionalMetadata(identifier="PDS", attributes={"n": each}) for each in range(number)]
+from graph.domains.data_files.new_files import NewFile
+from tests.domains.data_files.in_store import FileStore, a_calibration, a_file, checksum, data_files, items
+from tests.domains.data_files.whole import assert_whole
+from tests.domains.triggers.watching.cuts import ACTIONS, Cut, cut_off
 
 
 def files(number: int) -> list[NewFile]:
@@ -32,17 +26,15 @@ async def test_a_registration_that_breaks_off_at_any_call_leaves_no_file_half_re
         database = Cut(ours.database, way)
         for failing in count(1):
             database.left = failing
-            with suppress(DatabaseUnavailable):
-                await files_of(database, ours.clock).register(*files(failing))
-            broke_off = database.left <= 0
-            await ours.check_whole()
+            cut = FileStore(database, ours.clock)
+            await cut_off(cut.register(*files(failing)))
+            broke_off, database.left = database.left <= 0, 0
+            await assert_whole(ours)
 
-            database.left = 0
-            again = files_of(database, ours.clock)  # with as small transactions
-            report = await again.register(*files(failing))
-            assert (report.registered + report.skipped, report.rejections) == (4, [])
-            assert (await again.register(*files(failing))).skipped == 4
-            await ours.check_whole()
+            report = await cut.register(*files(failing))
+            assert report.registered + report.skipped == 4
+            assert (await cut.register(*files(failing))).skipped == 4
+            await assert_whole(ours)
             if not broke_off:
                 break
         assert failing >= 6
@@ -54,14 +46,11 @@ async def test_items_of_a_registration_that_broke_off_are_none_of_the_file_that_
     async with data_files(engine) as ours:
         database = Cut(ours.database, "refused")
         database.left = 2  # the file is looked for, and its items are written; then comes the transaction
-        with suppress(DatabaseUnavailable):
-            await files_of(database, ours.clock).register(a_file("a.nc", additional=items(2 * ACTIONS)))
+        await cut_off(FileStore(database, ours.clock).register(a_file("a.nc", additional=items(2 * ACTIONS))))
         assert await ours.files.by_name(["a.nc"]) == {}
         assert await ours.identifiers("a.nc") == []
 
-        await ours.register(a_file("a.nc", additional=items(1)))
-        assert await ours.identifiers("a.nc") == ["PDS"]
-        await ours.check_whole()
-        await ours.register(a_file("a.nc", additional=items(2)))
-        assert await ours.identifiers("a.nc") == ["PDS", "PDS#0002"]
-        await ours.check_whole()
+        for number, identifiers in ((1, ["PDS"]), (2, ["PDS", "PDS#0002"])):
+            await ours.register(a_file("a.nc", additional=items(number)))
+            assert await ours.identifiers("a.nc") == identifiers
+            await assert_whole(ours)

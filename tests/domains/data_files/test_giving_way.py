@@ -8,22 +8,18 @@ import pytest
 from graph.core.errors import QueryTooComplex
 from graph.core.paging import Paging
 from graph.domains.data_files.entities import DAY
-from graph.domains.data_files.exports.prov_json import STATEMENTS_PER_PIECE, prov_json
-from graph.domains.data_files.model import FileRevision, Run
-from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.data_files.reading import DAYS_PER_PIECE
 from graph.domains.data_files.registering import CHECKED_AT_ONCE
 from graph.domains.data_files.selection import FileSelection, VersionRule
 from graph.store.contract import Put
 from graph.store.ordering import PageRequest
 from graph.work.account import Work, charged_to
-from tests.domains.data_files.in_store import FileStore, a_file, data_files
+from tests.domains.data_files.in_store import FileStore, a_file, data_files, names
 from tests.domains.earthquakes.test_giving_way import CountedPace
 from tests.work.accounts import an_account
 
 FILES = 1000  # the most of one request
 DAYS = 600
-REGISTERED_AT = "2024-01-01 00:00:00"
 
 
 @pytest.fixture
@@ -32,26 +28,22 @@ async def ours() -> AsyncIterator[FileStore]:
         yield ours
 
 
-async def test_registering_many_files_offers_to_give_way_while_they_are_checked_and_written(ours: FileStore) -> None:
+async def test_registering_and_using_many_files_offers_to_give_way_while_they_are_checked(ours: FileStore) -> None:
     pace = CountedPace()
     with charged_to(an_account(Work(pace=pace))):
-        report = await ours.register(*(a_file(f"{number}.nc", 1) for number in range(FILES)))
+        report = await ours.register(*(a_file(name, 1) for name in names(FILES)))
     assert report.registered == FILES
     steps = 4  # check, make the items, measure them, and measure them again without those written ahead
     assert pace.offers >= steps * FILES // CHECKED_AT_ONCE
 
-
-async def test_recording_a_run_of_many_files_offers_to_give_way_while_they_are_checked(ours: FileStore) -> None:
-    names = [f"{number}.nc" for number in range(FILES)]
-    await ours.register(*map(a_file, names))
     pace = CountedPace()
     with charged_to(an_account(Work(pace=pace))):
-        run = await ours.runs.record(RunReport(algorithm="a", used=[*map(UsedFile, names)]))
+        run = await ours.run(1, used=names(FILES))
     assert len(run.used) == FILES
     assert pace.offers >= FILES // CHECKED_AT_ONCE
 
 
-@pytest.mark.parametrize("version", [VersionRule.ALL, VersionRule.LATEST])
+@pytest.mark.parametrize("version", [VersionRule.ALL, VersionRule.LATEST], ids=["all", "latest"])
 async def test_a_list_that_matches_nothing_gives_way_between_days_and_pays_for_them(
     ours: FileStore, version: VersionRule
 ) -> None:
@@ -68,18 +60,3 @@ async def test_a_list_that_matches_nothing_gives_way_between_days_and_pays_for_t
 
     with charged_to(an_account(most=DAYS // 20)), pytest.raises(QueryTooComplex):
         await ours.files.page(selection, request)
-
-
-async def test_a_document_of_many_relations_offers_to_give_way_while_it_is_written() -> None:
-    registered = {"revision": 1, "applicable-dates": [], "registered-at": REGISTERED_AT}
-    names = [f"{number}.nc" for number in range(200)]
-    run = {"run-id": "0190c6a0-0000-7000-8000-000000000001", "algorithm": "a", "state": "COMPLETE"}
-    run |= {"recorded-at": REGISTERED_AT}
-    lists = {"used": [f"{name}@1" for name in names[:100]], "generated": [f"{name}@1" for name in names[100:]]}
-    pace = CountedPace()
-    with charged_to(an_account(Work(pace=pace))):
-        document = await prov_json(
-            [FileRevision({"file-name": name, **registered}) for name in names], [Run(run | lists)]
-        )
-    assert len(document["wasDerivedFrom"]) == 100 * 100
-    assert pace.offers >= 100 * 100 // STATEMENTS_PER_PIECE

@@ -9,10 +9,8 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.paging import Page, Paging
 from graph.domains.data_files.entities import BY_DATE, DAY, PART
@@ -22,7 +20,7 @@ from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.schema.filters import DataFileFilter
 from graph.domains.data_files.selection import FileSelection, VersionRule
 from graph.store.ordering import PageRequest
-from tests.domains.data_files.in_store import FileStore, a_file, data_files, day
+from tests.domains.data_files.in_store import FileStore, a_file, data_files, day, walked
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.effort import rounds
@@ -113,34 +111,24 @@ async def page_of(ours: DataFiles, selection: FileSelection, paging: Paging[Any]
     return await ours.page(selection, PageRequest(paging))
 
 
-async def walked(
+async def all_of(
     ours: FileStore, selection: FileSelection, size: int, *, backward: bool = False, meanwhile: Sequence[NewFile] = ()
 ) -> list[ListedFile]:
-    """All files of all pages, each of which must be full, while others are registered."""
-    found: list[ListedFile] = []
+    """All files of all pages, between which others are registered."""
     others = iter(meanwhile)
-    cursor = None
-    while True:
-        paging: Paging[Any] = Paging(size, True, before=cursor) if backward else Paging(size, after=cursor)
-        page = await page_of(ours.files, selection, paging)
-        some = list(page.records)
-        has_previous, has_next = await await_maybe(page.has_previous), await await_maybe(page.has_next)
-        assert (has_previous if backward else has_next) == page.has_more
-        assert (has_next if backward else has_previous) == (cursor is not None)
-        found = [*some, *found] if backward else [*found, *some]
-        if not page.has_more:
-            return found
-        assert len(some) == size
-        cursor = BY_APPLICABLE_DATE.place_of(some[0 if backward else -1].cursor, "after")
+
+    async def register() -> None:
         if (other := next(others, None)) is not None:
             await ours.register(other)
 
+    return await walked(
+        lambda paging: page_of(ours.files, selection, paging), place_of, size, backward=backward, between=register
+    )
 
-def test_the_model_lists_a_file_at_its_first_selected_day() -> None:
-    file = a_file("a.nc", 1, 2, 3)
-    assert listed_at(file, FileSelection(), [file]) == day(1)
-    assert listed_at(file, FileSelection(first=day(2)), [file]) == day(2)
-    assert listed_at(file, FileSelection(first=day(4)), [file]) is None
+
+def place_of(file: ListedFile) -> Any:
+    """What a cursor of the file leads to."""
+    return BY_APPLICABLE_DATE.place_of(file.cursor, "after")
 
 
 MISSING = a_file(
@@ -162,8 +150,8 @@ async def test_pages_together_are_the_files_of_the_model_each_once(
     expected = {file.name: at for file in some if (at := listed_at(file, selection, some))}
 
     async with data_files(engine, some) as ours:
-        found = await walked(ours, selection, size, backward=backward)
-        again = await walked(ours, selection, 50)
+        found = await all_of(ours, selection, size, backward=backward)
+        again = await all_of(ours, selection, 50)
 
     names = [each.name for each in found]
     assert sorted(names) == sorted(expected)
@@ -186,7 +174,7 @@ async def test_files_that_are_registered_while_others_are_paged_move_none_of_the
     expected = {file.name for file in some if listed_at(file, selection, some)}
     meanwhile = [replace(file, name=f"later-{file.name}") for file in others]
     async with data_files(engine, some) as ours:
-        found = await walked(ours, selection, size, backward=backward, meanwhile=meanwhile)
+        found = await all_of(ours, selection, size, backward=backward, meanwhile=meanwhile)
     names = [each.name for each in found]
     assert len(set(names)) == len(names)
     assert {name for name in names if not name.startswith("later-")} == expected
@@ -196,9 +184,8 @@ async def test_a_cursor_stays_valid_after_its_file_has_got_other_days(engine: st
     some = [a_file(f"{number}.nc", number) for number in (5, 4, 3, 2)]
     async with data_files(engine, some) as ours:
         page = await page_of(ours.files, FileSelection(), Paging(2))
-        cursor = BY_APPLICABLE_DATE.place_of(page.records[-1].cursor, "after")
         await ours.register(a_file("4.nc", 9))
-        rest = await page_of(ours.files, FileSelection(), Paging(2, after=cursor))
+        rest = await page_of(ours.files, FileSelection(), Paging(2, after=place_of(page.records[-1])))
     assert [each.name for each in rest.records] == ["3.nc", "2.nc"]
 
 
@@ -224,16 +211,15 @@ async def test_a_list_reads_the_days_that_have_selected_files_and_no_others(engi
     assert watched.read(PART, BY_DATE) == {("2024-01-07",)}
 
 
-@pytest.mark.parametrize("word", ["", "\0", "a" * 10_000, "L0#APID11", "é"])
-async def test_words_that_no_file_can_have_select_none(engine: str, word: str) -> None:
+async def test_words_that_no_file_can_have_select_none(engine: str) -> None:
     async with data_files(engine, [a_file("a.nc", 1, type="APID11", product="RAD")]) as ours:
-        for name in ("level", "product", "data_type", "version"):
-            given: dict[str, Any] = {name: word}
-            selection = FileSelection(**given)
-            assert list((await page_of(ours.files, selection, Paging(5))).records) == [], name
-        assert await ours.files.by_name([word]) == {}
-        assert await ours.files.with_version(word, word) == []
-        assert list((await ours.calibrations.page(word, VersionRule.LATEST, PageRequest(Paging(5)))).records) == []
+        for word in ("", "\0", "a" * 10_000, "L0#APID11", "é"):
+            for name in ("level", "product", "data_type", "version"):
+                given: dict[str, Any] = {name: word}
+                assert list((await page_of(ours.files, FileSelection(**given), Paging(5))).records) == [], name
+            assert await ours.files.by_name([word]) == {}
+            assert await ours.files.with_version(word, word) == []
+            assert list((await ours.calibrations.page(word, VersionRule.LATEST, PageRequest(Paging(5)))).records) == []
 
 
 def test_a_filter_without_values_selects_all() -> None:

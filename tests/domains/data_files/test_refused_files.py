@@ -7,14 +7,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
-from graph.domains.data_files.entities import LONGEST_NAME, PART
+from graph.domains.data_files.entities import FILE, LONGEST_NAME
 from graph.domains.data_files.model import Problem
 from graph.domains.data_files.new_files import AdditionalMetadata, CalibrationMetadata, NewFile, SortableMetadata
-from graph.domains.data_files.provenance.reports import RunReport, UsedFile
+from graph.domains.data_files.provenance.reports import UsedFile
 from graph.domains.data_files.references import Version
-from tests.domains.data_files.in_store import FileStore, a_calibration, a_file, checksum, data_files, day
+from tests.domains.data_files.in_store import a_calibration, a_file, checksum, data_files, day, items
+from tests.domains.data_files.whole import assert_whole
 
 SATELLITE = "\U0001f6f0"  # four bytes of UTF-8
 TOO_LARGE = {"text": "x" * 500_000}
@@ -55,24 +54,26 @@ REFUSED: list[tuple[Problem, dict[str, Any]]] = [
         for value in (1e200, float("inf"), "\ud800", 10**40, {"y": "\ud800"})
     ),
     (Problem.METADATA_INVALID, an_item(**TOO_LARGE)),
-    (Problem.TOO_MANY_ITEMS, {"additional": [AdditionalMetadata(identifier="PDS")] * 401}),
+    (Problem.TOO_MANY_ITEMS, {"additional": items(401)}),
     *((Problem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates=of, version="1")]}) for of in ("", "#")),
     (Problem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates="L0", version="1 ")]}),
     (Problem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates="L0", version=v) for v in "12"]}),
 ]
 
 
-@pytest.mark.parametrize(("code", "told"), REFUSED, ids=[f"{code.name}-{at}" for at, (code, _) in enumerate(REFUSED)])
-async def test_a_file_is_refused_by_itself_with_its_place(engine: str, code: Problem, told: dict[str, Any]) -> None:
-    bad = NewFile(**{"name": "bad.nc", "level": "L0", **told})
+async def test_each_file_is_refused_by_itself_with_its_place(engine: str) -> None:
+    bad = [NewFile(**{"name": f"bad{number}.nc", "level": "L0", **told}) for number, (_, told) in enumerate(REFUSED)]
+    good = [a_file(f"good{number}.nc", 1) for number in range(len(REFUSED))]
     async with data_files(engine) as ours:
-        report = await ours.register(a_file("before.nc", 1), bad, a_file("after.nc", 1))
-        (rejection,) = report.rejections
-        assert (rejection.index, rejection.name, rejection.code) == (1, bad.name, code)
-        assert rejection.message.endswith(".")
-        assert (report.registered, report.rejected) == (2, 1)
-        assert (await ours.files.by_name(["before.nc", "after.nc", "bad.nc"])).keys() == {"before.nc", "after.nc"}
-        await ours.check_whole()
+        report = await ours.registration.register([file for pair in zip(good, bad, strict=True) for file in pair])
+
+        for number, (rejection, (code, told)) in enumerate(zip(report.rejections, REFUSED, strict=True)):
+            expected = (2 * number + 1, bad[number].name, code)
+            assert (rejection.index, rejection.name, rejection.code) == expected, told
+            assert rejection.message.endswith("."), told
+        assert (report.registered, report.rejected) == (len(good), len(bad))
+        assert {item["file-name"] for item in await ours.items(FILE)} == {file.name for file in good}
+        await assert_whole(ours)
 
 
 NAMES = (
@@ -82,29 +83,28 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize("name", NAMES)
-async def test_any_printable_name_is_that_of_one_file_in_all_of_the_keys(engine: str, name: str) -> None:
-    file = a_file(
-        name,
-        1,
-        type="T" * 64,
-        level="L" * 32,
-        checksum=checksum(1),
-        calibrations=a_calibration(name, "1.0.0rc1", "C" * 64).calibrations,
-        **an_item("i" * 100, x=1),
-    )
-    async with data_files(engine, [file, file]) as ours:
-        run = await ours.runs.record(RunReport(algorithm="a", used=[UsedFile(name)], generated=[a_file("l1a.nc")]))
-        assert run.used == [Version(name, 1)]
-        (listed,) = [each for each in await _all(ours) if each != "l1a.nc"]
-        assert listed == name
-        assert (await ours.files.by_name([name]))[name].revision == 1
-        assert await ours.identifiers(name) == sorted([f"CAL#{'C' * 64}", f"{'L' * 32}#{'T' * 64}", "i" * 100])
-        assert Version.of(Version(name, 7).reference) == Version(name, 7)
-
-
-async def _all(ours: FileStore) -> set[str]:
-    return {part["file-name"] for part in await ours.items(PART)}
+async def test_any_printable_name_is_that_of_one_file_in_all_of_the_keys(engine: str) -> None:
+    files = [
+        a_file(
+            name,
+            1,
+            type="T" * 64,
+            level="L" * 32,
+            checksum=checksum(1),
+            calibrations=a_calibration(name, "1.0.0rc1", "C" * 64).calibrations,
+            **an_item("i" * 100, x=1),
+        )
+        for name in NAMES
+    ]
+    identifiers = sorted([f"CAL#{'C' * 64}", f"{'L' * 32}#{'T' * 64}", "i" * 100])
+    async with data_files(engine, [*files, *files]) as ours:
+        run = await ours.run(1, used=[UsedFile(name) for name in NAMES], makes=["l1a.nc"])
+        assert run.used == [Version(name, 1) for name in NAMES]
+        for name in NAMES:
+            assert await ours.identifiers(name) == identifiers
+            assert Version.of(Version(name, 7).reference) == Version(name, 7)
+        assert {item["file-name"] for item in await ours.items(FILE)} == {*NAMES, "l1a.nc"}
+        await assert_whole(ours)
 
 
 async def test_large_metadata_of_many_files_fit_the_transactions(engine: str) -> None:
@@ -112,20 +112,18 @@ async def test_large_metadata_of_many_files_fit_the_transactions(engine: str) ->
     large = {"text": "x" * 60_000}
     files = [a_file(f"{number}.nc", metadata=large) for number in range(45)]
     async with data_files(engine) as ours:
-        report = await ours.register(*files)
-        assert (report.registered, report.rejections) == (45, [])
+        assert (await ours.register(*files)).registered == 45
 
 
 async def test_a_revision_whose_items_are_too_large_together_is_refused_alone(engine: str) -> None:
     """Those of a new file are written before anybody sees it."""
-    items = [AdditionalMetadata(identifier="PDS", attributes={"text": "x" * 300_000})] * 20
-    large = a_file("large.nc", additional=items)
+    large = a_file("large.nc", additional=items(20, text="x" * 300_000))
     async with data_files(engine, [large]) as ours:
-        report = await ours.register(a_file("a.nc"), replace(large, size=1), a_file("b.nc"))
+        report = await ours.registration.register([a_file("a.nc"), replace(large, size=1), a_file("b.nc")])
         assert [(each.index, each.code) for each in report.rejections] == [(1, Problem.TOO_MANY_ITEMS)]
         assert report.registered == 2
         assert len(await ours.identifiers("large.nc")) == 20
-        await ours.check_whole()
+        await assert_whole(ours)
 
 
 async def test_times_at_both_ends_of_the_calendar_are_kept(engine: str) -> None:

@@ -17,9 +17,9 @@ from tests.domains.data_files.in_store import (
     FileStore,
     a_report,
     checksum,
+    data_files,
     distances,
     names,
-    data_files,
     references,
     run_id,
     version_of,
@@ -28,6 +28,7 @@ from tests.domains.data_files.provenance.in_turn import in_turn
 from tests.domains.data_files.provenance.test_races import recorded
 from tests.domains.data_files.whole import assert_whole
 from tests.domains.triggers.watching.cuts import ACTIONS, Cut, cut_off
+from tests.effort import THOROUGH
 
 MANY = names(2 * ACTIONS, "made")
 FIRST = [f"{name}@1" for name in MANY]
@@ -97,16 +98,16 @@ async def seen(ours: FileStore) -> bool:
 
 @pytest.mark.parametrize("way", Cut.WAYS)
 async def test_a_large_run_that_breaks_off_at_any_call_is_seen_whole_or_not_at_all(way: str) -> None:
-    await breaks_off("sqlite", way)
+    await breaks_off("sqlite", way, 1 + Cut.WAYS.index(way), 1 if THOROUGH else len(Cut.WAYS))
 
 
 async def test_it_is_so_on_dynamodb(dynamodb_endpoint: str) -> None:
-    await breaks_off("dynamodb", "answer lost", step=3)
+    await breaks_off("dynamodb", "answer lost", 1, 1 if THOROUGH else 4)
 
 
-async def breaks_off(engine: str, way: str, step: int = 1) -> None:
+async def breaks_off(engine: str, way: str, first: int, step: int) -> None:
     """Let the second report break off at each call in turn, or at some, and repeat it, each time in its own store."""
-    for failing in count(1, step):
+    for failing in count(first, step):
         async with data_files(engine) as ours:
             await ours.register("a", "b", *(NewFile(name=name, checksum=checksum(1)) for name in MANY[:ACTIONS]))
             begins, ends = reports()
@@ -159,7 +160,7 @@ async def test_what_a_run_that_broke_off_would_have_generated_can_be_anothers(
 async def test_of_large_runs_that_generate_the_same_at_once_one_is_recorded(calls: int) -> None:
     """One goes on when the other has made so many calls: it has taken over claims by then, or is recorded."""
     few = names(8)
-    for behind in range(1, 20):
+    for behind in range(1, 20, 1 if THOROUGH else 2):
         async with data_files("sqlite") as ours:
             works = [recorded(a_report(number, makes=few)) for number in (1, 2)]
             errors = await in_turn(ours.database, works, [0] * behind + [1] * calls + [0] * 50, 7)
@@ -168,7 +169,7 @@ async def test_of_large_runs_that_generate_the_same_at_once_one_is_recorded(call
 
 
 async def test_a_large_run_that_is_recorded_twice_at_once_is_recorded_once(engine: str) -> None:
-    few, orders = names(8), [[0, 1], [0, 0, 1], *([0] * first + [1] * 50 for first in range(1, 20))]
+    few, orders = names(8), [[0, 1], [0, 0, 1], *([0] * first + [1] * 50 for first in range(1, 20, 2))]
     for order in orders if engine == "sqlite" else orders[:2]:
         async with data_files(engine) as ours:
             await ours.register("a", *few[:3])

@@ -3,13 +3,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.domains.data_files.entities import USED
 from graph.domains.data_files.new_files import NewFile
-from graph.domains.data_files.provenance.edges import ITEMS_AT_ONCE
 from graph.domains.data_files.provenance.lineage import LEAST_EDGES, Direction, Edge, Lineage
+from tests.domains.data_files.in_store import FAR, FileStore, data_files, distances, names
 from tests.domains.data_files.provenance.histories import Model, Step, histories
-from tests.domains.data_files.in_store import FAR, FileStore, distances, names, data_files
-from tests.domains.earthquakes.watched_database import CountingDatabase
 from tests.effort import rounds
 
 ONE_WAY = st.sampled_from([Direction.UPSTREAM, Direction.DOWNSTREAM])
@@ -87,12 +84,11 @@ async def test_it_is_so_on_dynamodb(dynamodb_endpoint: str, history: list[Step],
             assert_honest(lineage, each, Direction.DOWNSTREAM, FAR, most, model)
 
 
-async def with_users(ours: FileStore, runs: int, *, making: bool = True) -> None:
-    """Let runs use the file `hub`; each but the last makes nothing unless they are `making`."""
+async def with_users(ours: FileStore, runs: int) -> None:
+    """Let runs use the file `hub`, the last of which makes something."""
     await ours.register("hub")
     for number in range(runs):
-        makes = [f"made{number:04}"] if making or number == runs - 1 else []
-        await ours.run(number, used=["hub"], makes=makes)
+        await ours.run(number, used=["hub"], makes=[f"made{number:04}"] if number == runs - 1 else [])
 
 
 async def test_both_ways_are_truncated_each_for_itself() -> None:
@@ -108,9 +104,9 @@ async def test_both_ways_are_truncated_each_for_itself() -> None:
         assert (await ours.lineage("mid@1", Direction.DOWNSTREAM, 1, 2)).is_complete
 
 
-async def test_as_many_edges_as_are_read_at_once_leave_nothing_out(engine: str) -> None:
-    async with data_files(engine) as ours:
-        await with_users(ours, LEAST_EDGES, making=False)
+async def test_as_many_edges_as_are_read_at_once_leave_nothing_out() -> None:
+    async with data_files("sqlite") as ours:
+        await with_users(ours, LEAST_EDGES)
         lineage = await ours.lineage("hub@1", Direction.DOWNSTREAM, 1, 1)
         assert lineage.is_complete
         assert distances(lineage) == {"hub@1": 0, f"made{LEAST_EDGES - 1:04}@1": 1}
@@ -119,7 +115,7 @@ async def test_as_many_edges_as_are_read_at_once_leave_nothing_out(engine: str) 
 
 async def test_a_version_with_more_users_than_are_read_is_at_the_frontier_and_nothing_behind_it_is_a_node() -> None:
     async with data_files("sqlite") as ours:
-        await with_users(ours, LEAST_EDGES + 1, making=False)
+        await with_users(ours, LEAST_EDGES + 1)
         await ours.run(None, used=["hub", "made0100"], makes=[NewFile(name="far")])
         lineage = await ours.lineage("hub@1", Direction.DOWNSTREAM, FAR, 1)
         assert distances(lineage) == {"hub@1": 0}
@@ -130,19 +126,3 @@ async def test_a_version_with_more_users_than_are_read_is_at_the_frontier_and_no
             "far@1": 1,
             "made0100@1": 1,
         }
-
-
-async def test_a_hub_with_hundreds_of_users_is_read_in_a_bounded_number_of_reads() -> None:
-    async with data_files("sqlite") as ours:
-        await with_users(ours, 850)
-        counting = CountingDatabase(ours.database)
-        for most, edges in ((1, LEAST_EDGES + 1), (200, 2 * 201 + 1), (400, 2 * 401 + 1)):
-            counting.items = 0
-            counting.calls.clear()
-            counting.gets.clear()
-            lineage = await FileStore(counting).lineage("hub@1", Direction.DOWNSTREAM, FAR, most)
-            assert len(lineage.nodes) == most + 1
-            assert lineage.frontier == ["hub@1", *(f"made{number:04}@1" for number in range(most))]
-            assert counting.items == edges
-            assert {call.entity for call in counting.calls} == {USED}
-            assert len(counting.calls) + len(counting.gets) <= 3 * (edges // ITEMS_AT_ONCE + 1)

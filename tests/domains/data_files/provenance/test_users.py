@@ -6,29 +6,27 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.errors import InvalidCursor
-from graph.core.paging import Paging
+from graph.core.paging import Page, Paging
 from graph.domains.data_files.entities import RUN, USED
-from graph.domains.data_files.model import USES
+from graph.domains.data_files.model import USES, UsingRun
 from graph.domains.data_files.provenance.users import Users
-from graph.store.contract import Put
+from graph.store.contract import Database, Put
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
-from tests.domains.data_files.in_store import FileStore, data_files, run_id, version_of
+from tests.domains.data_files.in_store import FileStore, data_files, run_id, version_of, walked
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.watched_database import CountingDatabase
 from tests.effort import rounds
 
 HUB = version_of("hub@1")
-REPORTS = ("0" * 8, "1" * 8, "2" * 8)
 
-Told = tuple[int, int | None]
-"""The run of an edge, and the report that brought it; None for one that the run does not have."""
+Told = tuple[int, bool]
+"""The run of an edge, and whether that run has the report that brought it."""
 
 
-def edge(run: int, report: str, of: str = HUB.reference) -> Item:
+def edge(run: int, report: str = "0" * 8, of: str = HUB.reference) -> Item:
     """An edge from a version to a run that used it."""
     return {"used": of, "run-id": run_id(run), "report": report}
 
@@ -36,74 +34,58 @@ def edge(run: int, report: str, of: str = HUB.reference) -> Item:
 def stored(told: Sequence[Told]) -> list[Put]:
     """Edges and their runs, as recording leaves them: at most one report of a run has brought the edge."""
     at = "2024-01-01 00:00:00"
-    empty = {"used": [], "generated": [], "outputs": [], "algorithm": "a", "state": "COMPLETE", "recorded-at": at}
-    counting = {run: report for run, report in told if report is not None}
-    puts = [
-        Put(RUN, {**empty, "run-id": run_id(run), "reports": [REPORTS[report]], "revision": 1})
-        for run, report in counting.items()
-    ]
-    edges = {(run, REPORTS[report]) for run, report in counting.items()}
-    edges |= {(run, "f" * 8) for run, report in told if report is None}
-    edges |= {(run, "9" * 8) for run in counting if run % 3 == 0}
-    return [*puts, *(Put(USED, edge(run, report)) for run, report in edges), Put(USED, edge(0, REPORTS[0], "hub@10"))]
+    run = {"used": [], "generated": [], "outputs": [], "algorithm": "a", "state": "COMPLETE", "recorded-at": at}
+    run |= {"reports": ["0" * 8], "revision": 1}
+    edges = [edge(number, "0" * 8 if counts else "f" * 8) for number, counts in told]
+    edges += [edge(number, "9" * 8) for number, counts in told if counts and number % 3 == 0]
+    edges.append(edge(0, of="hub@10"))
+    runs = [{**run, "run-id": run_id(number)} for number, counts in told if counts]
+    return [*(Put(RUN, each) for each in runs), *(Put(USED, each) for each in edges)]
 
 
-def window(listed: Sequence[str], paging: Paging[Any]) -> tuple[list[str], bool, bool]:
-    """The page of a list as Relay defines it, and whether anything lies before and behind it."""
-    after = paging.after["run-id"] if paging.after else ""
-    before = paging.before["run-id"] if paging.before else "~"
-    inside = [each for each in listed if after < each < before]
-    page = inside[max(len(inside) - paging.size, 0) :] if paging.backward else inside[: paging.size]
-    more = len(inside) > paging.size
-    if paging.backward:
-        end = page[-1] if page else before
-        return page, more, bool(paging.before) and any(each > end or each == before for each in listed)
-    start = page[0] if page else after
-    return page, bool(paging.after) and any(each < start or each == after for each in listed), more
+async def page_of(database: Database, paging: Paging[Any]) -> Page[UsingRun]:
+    """A page of the runs that used the hub."""
+    return await Users(database).page(HUB, PageRequest(paging, frozenset({"algorithm"})))
 
 
-_places = st.none() | st.integers(0, 30).map(lambda run: edge(run, REPORTS[0]))
-_pagings: st.SearchStrategy[Paging[Any]] = st.builds(Paging, st.integers(0, 5), st.booleans(), _places, _places)
-_told = st.lists(st.tuples(st.integers(0, 30), st.none() | st.just(0)), max_size=25, unique_by=lambda each: each[0])
+async def listed(ours: FileStore, size: int, *, backward: bool = False) -> list[str]:
+    """The ids of the runs of all pages."""
+
+    async def page(paging: Paging[Any]) -> Page[UsingRun]:
+        return await page_of(ours.database, paging)
+
+    runs = await walked(page, lambda run: USES.place_of(run.cursor, "after"), size, backward=backward)
+    assert {run.algorithm for run in runs} <= {"a"}
+    return [run.run_id for run in runs]
 
 
-@given(_told, st.lists(_pagings, min_size=1, max_size=6))
-@settings(A_FEW, max_examples=rounds(200))
-@example([(run, None) for run in range(12)] + [(run, 0) for run in range(12, 15)], [Paging(2), Paging(2, True)])
-async def test_a_page_is_the_one_of_the_list(engine: str, told: list[Told], pagings: list[Paging[Any]]) -> None:
-    listed = sorted(run_id(run) for run, report in told if report is not None)
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.booleans()), max_size=25, unique_by=lambda each: each[0]),
+    st.integers(1, 5),
+    st.booleans(),
+)
+@settings(A_FEW, max_examples=rounds(100))
+@example([(run, run > 11) for run in range(15)], 2, False)
+async def test_pages_together_are_the_runs_that_told_of_their_use(
+    engine: str, told: list[Told], size: int, backward: bool
+) -> None:
     async with data_files(engine) as ours:
         await ours.database.put_many(stored(told))
-        for paging in pagings:
-            page = await Users(ours.database).page(HUB, PageRequest(paging, frozenset({"algorithm"})))
-            has = await await_maybe(page.has_previous), await await_maybe(page.has_next)
-            assert ([each.run_id for each in page.records], *has) == window(listed, paging)
-            assert [each.algorithm for each in page.records] == ["a"] * len(page.records)
-            assert [USES.place_of(each.cursor, "after") for each in page.records] == [
-                edge(int(each.run_id[-12:]), REPORTS[0]) for each in page.records
-            ]
+        found = await listed(ours, size, backward=backward)
+    assert found == sorted(run_id(run) for run, counts in told if counts)
 
 
 async def test_more_runs_than_a_lineage_follows_are_listed_page_by_page(engine: str) -> None:
-    runs = range(1200)
     async with data_files(engine) as ours:
-        await ours.database.put_many(stored([(run, 0) for run in runs]))
-        found: list[str] = []
-        paging: Paging[Any] = Paging(500)
-        while True:
-            page = await Users(ours.database).page(HUB, PageRequest(paging))
-            found += [each.run_id for each in page.records]
-            if not page.has_more:
-                break
-            paging = Paging(500, after=USES.place_of(page.records[-1].cursor, "after"))
-        assert found == [run_id(run) for run in runs]
+        await ours.database.put_many(stored([(run, True) for run in range(1200)]))
+        assert await listed(ours, 500) == [run_id(run) for run in range(1200)]
 
 
 async def test_a_page_reads_as_many_edges_as_it_has_runs() -> None:
     async with data_files("sqlite") as ours:
-        await ours.database.put_many(stored([(3 * run + 1, 0) for run in range(300)]))
+        await ours.database.put_many(stored([(3 * run + 1, True) for run in range(300)]))
         counting = CountingDatabase(ours.database)
-        await Users(counting).page(HUB, PageRequest(Paging(10)))
+        await page_of(counting, Paging(10))
         assert counting.items == 11
 
 
@@ -121,12 +103,6 @@ async def test_recorded_runs_are_listed_once_however_often_they_told_of_it(engin
 
 async def test_the_cursor_of_another_version_is_refused() -> None:
     async with data_files("sqlite") as ours:
-        place = edge(1, REPORTS[0], "other@1")
         with pytest.raises(InvalidCursor):
-            await listed_after(ours, place)
-        assert await listed_after(ours, edge(1, REPORTS[0])) == []
-
-
-async def listed_after(ours: FileStore, place: Item) -> Sequence[object]:
-    """The runs behind a place."""
-    return (await Users(ours.database).page(HUB, PageRequest(Paging(10, after=place)))).records
+            await page_of(ours.database, Paging(10, after=edge(1, of="other@1")))
+        assert (await page_of(ours.database, Paging(10, after=edge(1)))).records == []
