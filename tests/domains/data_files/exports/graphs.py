@@ -1,5 +1,6 @@
-"""Strategies for Hypothesis: revisions of files and the runs between them, with names of every sort."""
+"""Revisions of files and the runs between them: some with given attributes, and strategies with names of every sort."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
@@ -9,6 +10,24 @@ from hypothesis import strategies as st
 from graph.domains.data_files.model import FileRevision, Run
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.times import time_text
+
+RUN_ID = "0190c6a0-0000-7000-8000-000000000001"
+REGISTERED_AT = "2024-01-05 12:00:00"
+
+
+def a_revision(name: str, number: int = 1, **attributes: Any) -> FileRevision:
+    """A revision of a file; `_` stands for a hyphen."""
+    item = {"file-name": name, "revision": number, "applicable-dates": [], "registered-at": REGISTERED_AT}
+    given = {name.replace("_", "-"): value for name, value in attributes.items() if value is not None}
+    return FileRevision({**item, **given})
+
+
+def a_run(used: Iterable[str], generated: Iterable[str], **attributes: Any) -> Run:
+    """A run that has completed; `_` stands for a hyphen."""
+    item = {"run-id": RUN_ID, "algorithm": "calibrate", "state": "COMPLETE", "recorded-at": REGISTERED_AT}
+    given = {name.replace("_", "-"): value for name, value in attributes.items()}
+    return Run({**item, "used": [*used], "generated": [*generated], **given})
+
 
 ODD = st.sampled_from("aZ09 %#@:/\\.-_~'\"<>&?=+,;()[]{}|ßé日🌍́")
 names = st.text(ODD, min_size=1, max_size=12).filter(str.isprintable)

@@ -2,22 +2,16 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 import orjson
 
-from graph.core.clock import Clock
-from graph.domains.data_files.entities import ENTITIES, FILE_REVISION
+from graph.domains.data_files.entities import ENTITIES, FILE_REVISION, RUN
 from graph.domains.data_files.model import FileRevision, Run
-from graph.domains.data_files.openlineage.intake import LineageIntake, Taken
-from graph.domains.data_files.provenance.recording import Runs
-from graph.domains.data_files.reading import DataFiles
+from graph.domains.data_files.openlineage.intake import LineageIntake
 from graph.domains.data_files.references import Version
-from graph.domains.data_files.registering import Registration
-from graph.store.contract import Database
-from graph.store.query import Query
+from tests.domains.data_files.in_store import FileStore
 from tests.store.engines import empty_database
 from tests.store.samples import HeldClock
 
@@ -54,39 +48,30 @@ def run_event(
     }
 
 
-@dataclass(frozen=True)
-class Receiver:
-    """An intake of events, and its store."""
+class Receiver(FileStore):
+    """The data files of a database, and an intake of events."""
 
-    database: Database
-    intake: LineageIntake
-    runs: Runs
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.intake = LineageIntake(self.files, self.registration, self.runs)
 
-    async def take(self, *events: Any) -> Taken:
+    async def take(self, *events: Any) -> None:
         """Take in events in a request of their own each."""
-        taken = Taken(0)
         for event in events:
-            taken = await self.intake.take(orjson.dumps(event), _free, is_gzip=False)
-        return taken
+            await self.intake.take(orjson.dumps(event), _free, is_gzip=False)
 
     async def revisions(self) -> dict[Version, FileRevision]:
-        """All revisions of the files that the runs of the store name."""
-        return {each.version: each for each in await self._all_revisions()}
+        """All revisions of all files."""
+        return {each.version: each for each in map(FileRevision, await self.items(FILE_REVISION))}
 
-    async def _all_revisions(self) -> list[FileRevision]:
-        names = {version.name for run in await self.all_runs() for version in (*run.used, *run.generated)}
-        page = await self.database.query(Query(entity=FILE_REVISION, partitions=[(name,) for name in sorted(names)]))
-        return [FileRevision(item) for item in page.items]
+    async def all_runs(self) -> list[Run]:
+        """The recorded runs."""
+        return [Run(item) for item in await self.items(RUN)]
 
-    async def all_runs(self, most: int = 20) -> list[Run]:
-        """The recorded ones of the first runs."""
-        found = await self.runs.by_id([run_id(number) for number in range(most)])
-        return list(found.values())
-
-    async def edges(self) -> set[tuple[str, str, str]]:
-        """What runs used and generated: (the run's last digits, relation, version of a file)."""
+    async def edges(self) -> set[str]:
+        """What runs used and generated: `1 used raw.nc@1`, with the number of the run."""
         return {
-            (run.run_id[-2:], relation, version.reference.removeprefix("s3://archive#"))
+            f"{int(run.run_id[-4:], 16)} {relation} {version.reference.removeprefix('s3://archive#')}"
             for run in await self.all_runs()
             for relation, versions in (("used", run.used), ("generated", run.generated))
             for version in versions
@@ -97,15 +82,9 @@ async def _free(datasets: int) -> None:
     """Charge nothing."""
 
 
-def receiver(database: Database, clock: Clock) -> Receiver:
-    """An intake of its own, as another process has it."""
-    files, registration, runs = DataFiles(database), Registration(database, clock), Runs(database, clock)
-    return Receiver(database, LineageIntake(files, registration, runs), runs)
-
-
 @asynccontextmanager
-async def empty_receiver(engine: str) -> AsyncIterator[Receiver]:
+async def receiving(engine: str) -> AsyncIterator[Receiver]:
     """An intake with an empty store."""
     clock = HeldClock()
     async with empty_database(engine, ENTITIES, clock=clock) as database:
-        yield receiver(database, clock)
+        yield Receiver(database, clock)

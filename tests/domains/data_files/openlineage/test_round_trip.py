@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graph.domains.data_files.exports.datasets import dataset_version
 from graph.domains.data_files.exports.open_lineage import run_events
-from tests.domains.data_files.openlineage.builders import Receiver, dataset, empty_receiver, run_event
+from tests.domains.data_files.openlineage.builders import Receiver, dataset, receiving, run_event
 
 datasets = st.builds(
     dataset,
@@ -49,7 +49,7 @@ async def _lineage(taking: Receiver) -> set[tuple[str, ...]]:
 @given(histories, st.randoms(use_true_random=False))
 def test_lineage_goes_out_and_comes_in_again(history: list[dict[str, Any]], random: Any) -> None:
     async def there_and_back() -> None:
-        async with empty_receiver("sqlite") as first, empty_receiver("sqlite") as second:
+        async with receiving("sqlite") as first, receiving("sqlite") as second:
             await first.take(history)  # a list, of which some may be refused for a cycle
             events = await _exported(first)
             random.shuffle(events)

@@ -1,4 +1,4 @@
-"""Reads events with the classes that OpenLineage generates from its JSON Schema.
+"""Events of a run are read by the classes that OpenLineage generates from its JSON Schema.
 
 They refuse a missing or an unknown property, a run id that is no UUID, and a time that is none. The schema itself is in
 no package.
@@ -8,8 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from hypothesis import given
 from openlineage.client import event_v2, facet_v2
 from openlineage.client.generated import parent_run
+
+from graph.domains.data_files.exports.open_lineage import run_events
+from tests.domains.data_files.exports.graphs import Graph, graphs
 
 FACETS: Mapping[str, Any] = {
     "version": facet_v2.dataset_version_dataset.DatasetVersionDatasetFacet,
@@ -23,6 +27,13 @@ TAGS: Mapping[type, tuple[Any, Any]] = {
     event_v2.Job: (facet_v2.tags_job.TagsJobFacet, facet_v2.tags_job.TagsJobFacetFields),
     event_v2.Dataset: (facet_v2.tags_dataset.TagsDatasetFacet, facet_v2.tags_dataset.TagsDatasetFacetFields),
 }
+
+
+@given(graphs())
+def test_every_event_is_read_by_the_classes_of_openlineage(graph: Graph) -> None:
+    for run in graph.runs:
+        for event in run_events(run, graph.by_version):
+            assert read_run_event(event).run.runId == run.run_id
 
 
 def read_run_event(event: dict[str, Any]) -> event_v2.RunEvent:
