@@ -100,8 +100,11 @@ def _files(paths: Sequence[str], collected: Collected) -> Iterator[tuple[Path, b
         path = Path(text)
         try:
             mode = path.stat().st_mode
-        except (OSError, ValueError) as error:
+        except OSError as error:
             collected.reject(path, f"It cannot be read: {_reason(error)}.")
+            continue
+        except ValueError:  # each version of Python says this in other words
+            collected.reject(path, "It cannot be read: no file can have this path.")
             continue
         if stat.S_ISDIR(mode):
             yield from ((each, False) for each in _within(path, collected))
@@ -127,8 +130,8 @@ def _within(folder: Path, collected: Collected) -> Iterator[Path]:
                 collected.ignored += 1
 
 
-def _reason(error: OSError | ValueError) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
 
 
 def _add(collected: Collected, path: Path, name: ProductName | Level0Name) -> None:

@@ -56,7 +56,7 @@ def test_what_cannot_be_a_data_file_is_rejected() -> None:
         PathRejection(RAD, "It is neither a file nor a folder."),
         PathRejection("broken", "It cannot be read: No such file or directory."),
         PathRejection("gone", "It cannot be read: No such file or directory."),
-        PathRejection("'with\\x00zero'", "It cannot be read: embedded null byte."),
+        PathRejection("'with\\x00zero'", "It cannot be read: no file can have this path."),
         PathRejection(MANIFEST, "Its `files` is no list."),
     ]
 
