@@ -4,24 +4,19 @@ What differs is said beside the test: the document leaves higher levels and the 
 original overwrote items that repeat, and found a file on one of its days alone.
 """
 
-import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any
 
-import botocore.session
 import pytest
 
 from graph.domains.data_files.entities import ENTITIES as OURS
 from graph.domains.data_files.entities import LIBERA_METADATA
 from graph.domains.data_files.new_files import AdditionalMetadata, NewFile, SortableMetadata
-from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.data_files.references import Version
-from graph.store.design import table_name
-from graph.store.location import ENVIRONMENT
-from tests.domains.data_files.in_store import FileStore, a_calibration, day, files_of
+from tests.domains.data_files.followed import RawTable
+from tests.domains.data_files.in_store import FileStore, a_calibration, a_file, day, references
 from tests.domains.entities import ENTITIES
 from tests.service import Service, running
 from tests.settings import Settings
@@ -80,79 +75,37 @@ DOCUMENTED: list[dict[str, Any]] = [
 """Every example of the document, as clients register it."""
 
 
-@cache
-def _client() -> Any:
-    """A client that knows nothing of the service."""
-    return botocore.session.get_session().create_client("dynamodb")
+def table_at(prefix: str) -> RawTable:
+    return RawTable(LIBERA_METADATA, prefix)
 
 
-class Raw:
-    """The table as it is in DynamoDB."""
-
-    def __init__(self, prefix: str) -> None:
-        self.prefix = prefix
-        self.table = table_name(LIBERA_METADATA, prefix=prefix, environment=ENVIRONMENT)
-
-    def query(self, index: str | None = None, *, forward: bool = True, **equal: str) -> list[dict[str, Any]]:
-        """The items whose key attributes are these; `_` stands for a hyphen."""
-        names = {f"#k{at}": name.replace("_", "-") for at, name in enumerate(equal)}
-        values = {f":v{at}": {"S": value} for at, value in enumerate(equal.values())}
-        conditions = [f"#k{at} = :v{at}" for at in range(len(equal))]
-        answer = _client().query(
-            TableName=self.table,
-            KeyConditionExpression=" AND ".join(conditions),
-            ExpressionAttributeNames=names,
-            ExpressionAttributeValues=values,
-            ScanIndexForward=forward,
-            **({"IndexName": index} if index else {}),
-        )
-        return [{name: _value(**typed) for name, typed in item.items()} for item in answer["Items"]]
-
-    def one(self, name: str, sort_key: str) -> dict[str, Any]:
-        """The item with this key."""
-        (item,) = self.query(PK=name, SK=sort_key)
-        return item
-
-    def schema(self) -> Any:
-        """Keys and indexes, as DynamoDB describes them."""
-        return _client().describe_table(TableName=self.table)["Table"]
-
-
-def _value(*, S: str | None = None, N: str | None = None, **others: Any) -> Any:  # noqa: N803 - DynamoDB's
-    """A text, a number, or another value as it is."""
-    if N is not None:
-        return json.loads(N)
-    return others if S is None else S
+def one(raw: RawTable, name: str, sort_key: str) -> dict[str, Any]:
+    """The item with this key."""
+    (item,) = raw.query("PK = :name AND SK = :item", name=name, item=sort_key)
+    return item
 
 
 @pytest.fixture(scope="module")
-def documented(dynamodb_endpoint: str) -> Raw:
+def documented(dynamodb_endpoint: str) -> RawTable:
     """The table after every example of the document was registered through the graph."""
     del dynamodb_endpoint  # it has set AWS's configuration
     prefix = make_tables(ENTITIES)
     with running(Settings(store=f"dynamodb://{prefix}"), clock=HeldClock()) as service:
         assert _registered(service, DOCUMENTED) == {"registered": 4, "skipped": 0, "rejections": []}
         assert _registered(service, DOCUMENTED) == {"registered": 0, "skipped": 4, "rejections": []}
-    return Raw(prefix)
+    return table_at(prefix)
 
 
 def _registered(service: Service, files: list[dict[str, Any]]) -> Any:
     return service.ask(REGISTER, {"files": files})["registerFiles"]
 
 
-@pytest.fixture
-def raw(dynamodb_endpoint: str) -> Raw:
-    """An empty table."""
-    del dynamodb_endpoint
-    return Raw(make_tables(OURS))
-
-
 @asynccontextmanager
-async def stored(raw: Raw) -> AsyncIterator[FileStore]:
-    """The service's own view of a table."""
-    clock = HeldClock()
-    async with open_dynamodb(OURS, prefix=raw.prefix, clock=clock) as database:
-        yield files_of(database, clock)
+async def ours_and_raw() -> AsyncIterator[tuple[FileStore, RawTable]]:
+    """The service's own view of an empty table, and the table."""
+    prefix = make_tables(OURS)
+    async with open_dynamodb(OURS, prefix=prefix) as database:
+        yield FileStore(database), table_at(prefix)
 
 
 EXAMPLES: dict[tuple[str, str], dict[str, Any]] = {
@@ -182,110 +135,84 @@ EXAMPLES: dict[tuple[str, str], dict[str, Any]] = {
 """The items of the document, by their keys."""
 
 
-@pytest.mark.parametrize(("name", "sort_key"), EXAMPLES)
-def test_each_documented_item_stands_under_its_key_with_its_attributes(
-    documented: Raw, name: str, sort_key: str
-) -> None:
-    item = documented.one(name, sort_key)
-    expected = EXAMPLES[name, sort_key]
-    assert {attribute: item[attribute] for attribute in expected} == expected
-    if sort_key in ("#PDS", "#APID11"):  # nothing of ours among what others have named
-        assert item.keys() - expected.keys() == {"PK", "SK", "entity"}
+def test_each_documented_item_stands_under_its_key_with_its_attributes(documented: RawTable) -> None:
+    for (name, sort_key), expected in EXAMPLES.items():
+        item = one(documented, name, sort_key)
+        assert {attribute: item[attribute] for attribute in expected} == expected
+        if sort_key in ("#PDS", "#APID11"):  # nothing of ours among what others have named
+            assert item.keys() - expected.keys() == {"PK", "SK", "entity"}
 
 
-def test_the_table_has_the_documented_keys_and_indexes(documented: Raw) -> None:
-    described = documented.schema()
-
-    def keys(of: Any) -> list[str]:
-        return [each["AttributeName"] for each in of["KeySchema"]]
-
-    assert described["TableName"].endswith("libera-metadata")
-    assert keys(described) == ["PK", "SK"]
-    assert {index["IndexName"]: keys(index) for index in described["GlobalSecondaryIndexes"]} == {
-        "ApplicableDateIndex": ["applicable-date", "SK"],
-        "CalibrationIndex": ["SK", "calibration-order"],  # documented as TBD
-        "OpenRunsIndex": ["SK", "open-since"],  # ours
+def test_the_table_has_the_documented_keys_and_indexes(documented: RawTable) -> None:
+    assert documented.name.endswith("libera-metadata")
+    assert documented.keys() == {
+        "": ["PK S", "SK S"],
+        "ApplicableDateIndex": ["applicable-date S", "SK S"],
+        "CalibrationIndex": ["SK S", "calibration-order S"],  # documented as TBD
+        "OpenRunsIndex": ["SK S", "open-since S"],  # ours
     }
 
-
-def test_the_date_index_has_the_files_of_a_day_by_their_types(documented: Raw) -> None:
-    found = documented.query("ApplicableDateIndex", applicable_date="2024-01-01")
-    assert [(item["SK"], item["PK"]) for item in found] == [
+    of_day = documented.query("applicable-date = :day", "ApplicableDateIndex", day="2024-01-01")
+    assert [(item["SK"], item["PK"]) for item in of_day] == [
         ("#L0#APID11", RECORD),
         ("#L0#SPICE#AZ", "Example_file.nc"),
     ]
-    (only,) = documented.query("ApplicableDateIndex", applicable_date="2024-01-01", SK="#L0#APID11")
+    of_type = "applicable-date = :day AND SK = :type"
+    (only,) = documented.query(of_type, "ApplicableDateIndex", day="2024-01-01", type="#L0#APID11")
     assert only["PK"] == RECORD
-
-
-def test_the_calibration_index_has_the_versions_of_what_is_calibrated(documented: Raw) -> None:
-    found = documented.query("CalibrationIndex", SK="#CAL#L0")
+    found = documented.query("SK = :of", "CalibrationIndex", of="#CAL#L0")
     assert [(item["PK"], item["calibration-version"]) for item in found] == [(CALIBRATION, "1.0.0")]
 
 
 # What the original lost
 
 
-async def test_a_file_across_midnight_is_found_on_each_of_its_days(raw: Raw) -> None:
-    async with stored(raw) as ours:
-        await ours.register(_record(days=(31, 30)))
-    for on, sort_key in (("2024-01-30", "#L0#APID11"), ("2024-01-31", "#L0#APID11#0002")):
-        (item,) = raw.query("ApplicableDateIndex", applicable_date=on)
+@pytest.mark.usefixtures("dynamodb_endpoint")
+async def test_a_file_across_midnight_and_repeated_items_of_a_construction_record_are_all_found() -> None:
+    repeated: dict[str, list[dict[str, Any]]] = {
+        "APID11#SSC-GAPS": [{"first-missing-count": number, "missing-count": 1} for number in range(3)],
+        "APID11#EDOS-FILL": [{"fill-start": "2024-01-01 00:00:01", "fill-count": number} for number in (2, 7)],
+        "PDS": [{"filename": f"{number}.PDS"} for number in range(2)],
+    }
+    async with ours_and_raw() as (ours, raw):
+        await ours.register(_record(repeated, days=(31, 30)))
+        assert len((await ours.files.parts([RECORD]))[RECORD]) == 9
+
+    for identifier, each in repeated.items():
+        sort_keys = [f"#{identifier}", *(f"#{identifier}#{number:04}" for number in range(2, len(each) + 1))]
+        found = [one(raw, RECORD, sort_key) for sort_key in sort_keys]
+        assert [{name: item[name] for name in each[0]} for item in found] == each
+    for day_, sort_key in (("2024-01-30", "#L0#APID11"), ("2024-01-31", "#L0#APID11#0002")):
+        (item,) = raw.query("applicable-date = :day", "ApplicableDateIndex", day=day_)
         assert (item["PK"], item["SK"], item["missing-packet-count"]) == (RECORD, sort_key, 3)
 
 
-async def test_repeated_items_of_a_construction_record_all_survive(raw: Raw) -> None:
-    gaps = [{"first-missing-count": number, "missing-count": 1} for number in range(3)]
-    files = [{"filename": f"{number}.PDS"} for number in range(2)]
-    async with stored(raw) as ours:
-        await ours.register(_record({"APID11#SSC-GAPS": gaps, "PDS": files}))
-        graph = (await ours.files.parts([RECORD]))[RECORD]
-    repeated: dict[str, list[Any]] = {"APID11#SSC-GAPS": gaps, "PDS": files}
-    for identifier, each in repeated.items():
-        sort_keys = [f"#{identifier}", *(f"#{identifier}#{number:04}" for number in range(2, len(each) + 1))]
-        found = [raw.one(RECORD, sort_key) for sort_key in sort_keys]
-        assert [{name: item[name] for name in each[0]} for item in found] == each
-    assert len(graph) == 6
-
-
-async def test_a_construction_record_with_fill_data_is_registered(raw: Raw) -> None:
-    fill = [{"fill-start": "2024-01-01 00:00:01", "apid-fill-data-count": number} for number in (2, 7)]
-    async with stored(raw) as ours:
-        assert (await ours.register(_record({"APID11#EDOS-FILL": fill}))).registered == 1
-    assert raw.one(RECORD, "#APID11#EDOS-FILL")["apid-fill-data-count"] == 2
-    assert raw.one(RECORD, "#APID11#EDOS-FILL#0002")["apid-fill-data-count"] == 7
-
-
-async def test_what_a_file_was_made_from_is_found_again(raw: Raw) -> None:
+@pytest.mark.usefixtures("dynamodb_endpoint")
+async def test_what_a_file_was_made_from_is_found_again() -> None:
     inputs = [RECORD, CALIBRATION]
-    async with stored(raw) as ours:
+    async with ours_and_raw() as (ours, raw):
         await ours.register(_record(), a_calibration(CALIBRATION, "1.0.0"))
-        made = NewFile(name="l1a.nc", level="L1A", product="RAD")
-        run = await ours.runs.record(
-            RunReport(algorithm="l1a-rad", used=[UsedFile(name) for name in inputs], generated=[made])
-        )
+        run = await ours.run(1, used=inputs, makes=["l1a.nc"])
         revision = (await ours.files.by_version([Version("l1a.nc", 1)]))[Version("l1a.nc", 1)]
         found = (await ours.runs.by_id([str(revision.generated_by)]))[run.run_id]
-    assert found.used == [Version(name, 1) for name in inputs]
-    (edge,) = raw.query(PK=f"USED#{CALIBRATION}@1")  # as "which files does it concern?" begins
+    assert references(found.used) == [f"{name}@1" for name in inputs]
+    (edge,) = raw.query("PK = :used", used=f"USED#{CALIBRATION}@1")  # as "which files does it concern?" begins
     assert edge["SK"].startswith(f"RUN#{run.run_id}#")
 
 
-@pytest.mark.parametrize("level", ["SPICE", "CAL", "L1A", "L1B", "L2", "ANC"])
-async def test_files_of_every_level_have_the_same_items_and_are_found_by_their_day(raw: Raw, level: str) -> None:
-    file = NewFile(name="file.nc", level=level, sortable=[SortableMetadata(type="AZ", applicable_dates=[day(1)])])
-    async with stored(raw) as ours:
-        await ours.register(file)
-    (item,) = raw.query("ApplicableDateIndex", applicable_date="2024-01-01", SK=f"#{level}#AZ")
-    assert item["PK"] == "file.nc"
-    assert raw.one("file.nc", "#")["level"] == level
-
-
-async def test_the_calibration_index_is_in_the_order_of_versions(raw: Raw) -> None:
+@pytest.mark.usefixtures("dynamodb_endpoint")
+async def test_files_of_every_level_are_found_by_their_day_and_calibrations_in_the_order_of_versions() -> None:
+    levels = ("SPICE", "CAL", "L1A", "L1B", "L2", "ANC")
     versions = ("1.9.0", "1.10.0", "1.10.0rc1", "2.0.0")
-    async with stored(raw) as ours:
+    async with ours_and_raw() as (ours, raw):
+        await ours.register(*(a_file(f"{level}.nc", 1, type="AZ", level=level) for level in levels))
         await ours.register(*(a_calibration(f"{version}.nc", version) for version in versions))
-    found = raw.query("CalibrationIndex", forward=False, SK="#CAL#L0")
+    for level in levels:
+        of_type = "applicable-date = :day AND SK = :type"
+        (item,) = raw.query(of_type, "ApplicableDateIndex", day="2024-01-01", type=f"#{level}#AZ")
+        assert item["PK"] == f"{level}.nc"
+        assert one(raw, f"{level}.nc", "#")["level"] == level
+    found = raw.query("SK = :of", "CalibrationIndex", forward=False, of="#CAL#L0")
     assert [item["calibration-version"] for item in found] == ["2.0.0", "1.10.0", "1.10.0rc1", "1.9.0"]
 
 

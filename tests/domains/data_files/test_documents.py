@@ -12,33 +12,23 @@ from graph.domains.data_files.provenance.recording import MOST_USED
 from graph.domains.data_files.registering import MOST_FILES
 from graph.domains.data_files.selection import VersionRule
 from graph.store.dynamodb.engine import ACTIONS_PER_TRANSACTION
-from tests.documents.markdown import ROOT, document
+from tests.documents.markdown import document
+from tests.domains.data_files.followed import fields, in_code
 
 PAGE = document("docs/data-files.md")
-SCHEMA = (ROOT / "schema.graphql").read_text()
-
-
-def fields(kind: str) -> set[str]:
-    """The fields of an input."""
-    declared = SCHEMA.partition(f"\ninput {kind} {{")[2].partition("\n}")[0]
-    return set(re.findall(r"^  (\w+):", declared, re.MULTILINE))
-
-
-def in_code(text: str) -> list[str]:
-    return re.findall(r"`([^`]+)`", text)
 
 
 def test_the_fields_of_a_file_are_those_of_the_graph() -> None:
     rows = PAGE.rows("Register")
 
-    assert {name for row in rows for name in in_code(row[0])} == fields("DataFileInput")
+    assert {name for row in rows for name in in_code(row[0])} == fields("input DataFileInput")
     assert ", ".join(LEVELS[:-1]) + f" and {LEVELS[-1]}" in PAGE.section("Register")
 
 
 def test_every_condition_of_a_filter_is_named() -> None:
     section = PAGE.section("The files of a day")
 
-    assert [name for name in fields("DataFileFilter") if f"`{name}`" not in section] == []
+    assert [name for name in fields("input DataFileFilter") if f"`{name}`" not in section] == []
 
 
 def test_the_table_of_versions_has_every_rule() -> None:

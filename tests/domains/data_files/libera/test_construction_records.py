@@ -33,18 +33,13 @@ def test_a_record_has_the_size_of_real_ones() -> None:
     assert len(Record(apids=[Apid(gaps=[Gap(1, 1)] * 132)]).packed()) == 6720
 
 
-def test_a_file_across_midnight_applies_to_both_days() -> None:
+def test_each_apid_has_its_days_and_counts_of_missing_packets_and_of_packets_with_fill() -> None:
     first, second = read(FULL).sortable
 
     assert (first.type, first.applicable_dates) == ("APID11", [date(2027, 3, 1), date(2027, 3, 2)])
     assert (first.first_packet_time, first.last_packet_time) == (START, END)
-    assert (second.type, second.applicable_dates) == ("APID1036", [date(2027, 3, 1)])
-
-
-def test_missing_packets_and_packets_with_fill_are_counted() -> None:
-    first, second = read(FULL).sortable
-
     assert (first.missing_packet_count, first.filled_gap_count) == (42, 2)
+    assert (second.type, second.applicable_dates) == ("APID1036", [date(2027, 3, 1)])
     assert (second.missing_packet_count, second.filled_gap_count) == (0, 0)
 
 
@@ -178,38 +173,33 @@ def test_a_leap_second_belongs_to_the_day_that_it_ends() -> None:
     assert sortable.applicable_dates == [date(2017, 12, 21)]
 
 
-@pytest.mark.parametrize(
-    ("record", "reason"),
-    [
-        (FULL.packed() + b"\0", "It has 1 bytes behind its end"),
-        (Record(type=2), "`construction-record-type` is 2"),
-        (Record(id=NAME[:-6] + "01"), "It is the record"),
-        (Record(apids=[Apid(vcids=[])]), "`n-vcids` is 0"),
-        (
-            Record(apids=[Apid(first=END, last=START)]),
-            "The data set ends at 2027-03-01 22:00:00.000125, before it begins",
-        ),
-        (Record(apids=[Apid(), Apid(12, first=END, last=START)]), "APID 12 ends at"),
-        (Record(apids=[Apid(last=START + timedelta(days=400))]), "The data set covers more than 366 days"),
-        (Record(files=[]), "`n-pds-files` is 0"),
-        (Record(files=[(DATA, (Apid(12),))]), "It lists a file with APID 12, which it does not describe"),
-        (Record(files=[(DATA.replace("P179", "P159"), ())]), "It lists a file of another data set"),
-        (Record(files=[("x" * 40, ())]), "It lists a file with an impossible name"),
-        (Record(files=[("\n" * 40, ())]), "`filename` is no text"),
-        (b"", "It ends at byte 0, inside of `edos-version-major`"),
-        (Record().packed()[:3] + b"\1" + Record().packed()[4:], "The spare bytes from byte 3 must be 0"),
-        (Record().packed()[:40] + b"\2" + Record().packed()[41:], "`test-flag` is 2"),
-    ],
-)
-def test_an_inconsistent_record_is_refused(record: Record | bytes, reason: str) -> None:
-    with pytest.raises(BrokenRecord) as refused:
-        read(record)
-
-    assert str(refused.value).startswith(reason)
+OF_ANOTHER = NAME.replace("P179", "P042")
+INCONSISTENT: list[tuple[Record | bytes, str]] = [
+    (FULL.packed() + b"\0", "It has 1 bytes behind its end"),
+    (Record(type=2), "`construction-record-type` is 2"),
+    (Record(id=NAME[:-6] + "01"), "It is the record"),
+    (Record(apids=[Apid(vcids=[])]), "`n-vcids` is 0"),
+    (
+        Record(apids=[Apid(first=END, last=START)]),
+        "The data set ends at 2027-03-01 22:00:00.000125, before it begins",
+    ),
+    (Record(apids=[Apid(), Apid(12, first=END, last=START)]), "APID 12 ends at"),
+    (Record(apids=[Apid(last=START + timedelta(days=400))]), "The data set covers more than 366 days"),
+    (Record(files=[]), "`n-pds-files` is 0"),
+    (Record(files=[(DATA, (Apid(12),))]), "It lists a file with APID 12, which it does not describe"),
+    (Record(files=[(DATA.replace("P179", "P159"), ())]), "It lists a file of another data set"),
+    (Record(files=[("x" * 40, ())]), "It lists a file with an impossible name"),
+    (Record(files=[("\n" * 40, ())]), "`filename` is no text"),
+    (b"", "It ends at byte 0, inside of `edos-version-major`"),
+    (Record().packed()[:3] + b"\1" + Record().packed()[4:], "The spare bytes from byte 3 must be 0"),
+    (Record().packed()[:40] + b"\2" + Record().packed()[41:], "`test-flag` is 2"),
+]
 
 
-def test_a_record_of_a_spacecraft_with_other_times_is_refused() -> None:
-    name = NAME.replace("P179", "P042")
-
-    with pytest.raises(BrokenRecord, match="It is of spacecraft 042"):
-        read(Record(id=name[:-4]), name)
+def test_an_inconsistent_record_is_refused() -> None:
+    for record, reason in INCONSISTENT:
+        with pytest.raises(BrokenRecord) as refused:
+            read(record)
+        assert str(refused.value).startswith(reason)
+    with pytest.raises(BrokenRecord, match="It is of spacecraft 042"):  # whose times are others
+        read(Record(id=OF_ANOTHER.removesuffix(".PDS")), OF_ANOTHER)
