@@ -180,9 +180,9 @@ async def test_many_abandoned_runs_are_ended_some_at_a_time() -> None:
         assert set(await states_in(ours.database)) == {RunState.ABORTED}
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-async def test_a_run_whose_process_is_stopped_is_ended(how: signal.Signals, engine: str, tmp_path: Path) -> None:
-    store = await new_store(engine, tmp_path, ENTITIES)
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
+async def test_a_run_whose_process_is_stopped_is_ended(how: signal.Signals, tmp_path: Path) -> None:
+    store = await new_store("sqlite", tmp_path, ENTITIES)
     async with StoreLocation.of(store).open(ENTITIES, clock=now_ms, timeout_s=TIMEOUT_S) as database:
         with started("ingest", "-", "--store", store, folder=tmp_path, stdin=subprocess.PIPE) as process:
             async with asyncio.timeout(TIMEOUT_S):

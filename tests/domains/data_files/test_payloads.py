@@ -84,6 +84,8 @@ def test_an_event_leads_to_its_file_and_the_file_to_its_versions(
         }
         assert sorted(versions_of(service, first["name"])) == sorted((each["id"], 1) for each in features)
         assert sorted(versions_of(service, second["name"])) == sorted((each["id"], 2) for each in features[:5])
+        service.ask('mutation { registerFiles(input: {files: [{name: "LIBERA_L0.pds"}]}) { registered } }')
+        assert versions_of(service, "LIBERA_L0.pds") == []  # which is no payload
 
 
 async def test_the_files_of_many_changes_take_two_readings(tmp_path: Path) -> None:
@@ -98,12 +100,6 @@ async def test_the_files_of_many_changes_take_two_readings(tmp_path: Path) -> No
         assert found.keys() == set(range(1, 11))
         assert len({file.name for file in found.values()}) == 10
         assert [entity for entity, _ in watched.gets] == [EVENT_SEQUENCE.change, FILE]
-
-
-def test_a_file_that_is_no_payload_brought_no_versions(service: Service) -> None:
-    service.ask('mutation { registerFiles(input: {files: [{name: "LIBERA_L0.pds"}]}) { registered } }')
-
-    assert versions_of(service, "LIBERA_L0.pds") == []
 
 
 async def runs_in(database: Database, keeper_runs: Runs, names: list[str]) -> list[tuple[str, str, list[str]]]:

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from graph.api.relay import global_id
 from graph.app import schema_of
 from graph.domains.data_files import DOMAIN
@@ -47,27 +45,24 @@ def test_a_file_with_the_longest_name_is_a_node(tmp_path: Path) -> None:
             assert service.ask(query, {"id": node_id})["node"] == {"id": node_id, "name": LONGEST}
 
 
-@pytest.mark.parametrize("key", ["none.nc", "a@0", "a@1", "a@999999", "a@01", "a@1000000", "@", "x" * 400])
-def test_ids_of_nothing_are_null(archive: Service, key: str) -> None:
-    ids = [global_id(kind, key) for kind in ("DataFile", "DataFileRevision", "Run")]
-    assert archive.ask("query($ids: [ID!]!) { nodes(ids: $ids) { id } }", {"ids": ids})["nodes"] == [None] * 3
+def test_ids_of_nothing_are_null(archive: Service) -> None:
+    for key in ("none.nc", "a@0", "a@1", "a@999999", "a@01", "a@1000000", "@", "x" * 400):
+        ids = [global_id(kind, key) for kind in ("DataFile", "DataFileRevision", "Run")]
+        assert archive.ask("query($ids: [ID!]!) { nodes(ids: $ids) { id } }", {"ids": ids})["nodes"] == [None] * 3
 
 
 # Filters
 
 
-@pytest.mark.parametrize(
-    ("filter", "message"),
-    [
-        ('{date: "2024-01-01", from: "2024-01-01"}', "either `date`"),
-        ('{date: "2024-01-01", to: "2024-01-01"}', "either `date`"),
-        ('{from: "2024-01-02", to: "2024-01-01"}', "`from` must not be after `to`"),
-    ],
-)
-def test_days_that_contradict_each_other_are_refused(archive: Service, filter: str, message: str) -> None:
-    (error,) = archive.answer(f"{{ dataFiles(filter: {filter}) {{ nodes {{ id }} }} }}")["errors"]
-    assert error["extensions"]["code"] == "BAD_USER_INPUT"
-    assert message in error["message"]
+def test_days_that_contradict_each_other_are_refused(archive: Service) -> None:
+    for filter, message in {
+        '{date: "2024-01-01", from: "2024-01-01"}': "either `date`",
+        '{date: "2024-01-01", to: "2024-01-01"}': "either `date`",
+        '{from: "2024-01-02", to: "2024-01-01"}': "`from` must not be after `to`",
+    }.items():
+        (error,) = archive.answer(f"{{ dataFiles(filter: {filter}) {{ nodes {{ id }} }} }}")["errors"]
+        assert error["extensions"]["code"] == "BAD_USER_INPUT"
+        assert message in error["message"]
 
 
 def test_the_filter_means_what_it_says(archive: Service) -> None:
@@ -93,10 +88,10 @@ def test_words_that_are_no_unicode_do_not_reach_the_store(archive: Service) -> N
     assert archive.codes('{ dataFile(name: "\\ud800") { id } }') == ["GRAPHQL_PARSE_FAILED"]
 
 
-@pytest.mark.parametrize("version", ['""', '"é"', f'"{"1" * 65}"', "1.0", "[]", "null"])
-def test_what_is_no_version_is_refused(archive: Service, version: str) -> None:
-    answer = archive.answer(f'{{ calibrations(product: "L0", version: {version}) {{ nodes {{ calibrates }} }} }}')
-    assert answer["errors"][0]["extensions"]["code"] in ("GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT")
+def test_what_is_no_version_is_refused(archive: Service) -> None:
+    for version in ('""', '"é"', f'"{"1" * 65}"', "1.0", "[]", "null"):
+        query = f'{{ calibrations(product: "L0", version: {version}) {{ nodes {{ calibrates }} }} }}'
+        assert set(archive.codes(query)) <= {"GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"}, version
 
 
 # Writing
