@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from graph.domains.service_logs.checking import Checks, Retention
 from graph.domains.service_logs.model import LogLevel, NewLog, Problem, Rejection, ServiceLogType, WriteReport
 from graph.domains.service_logs.settings import ServiceLogSettings
@@ -81,35 +79,19 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("log", GOOD, ids=range(len(GOOD)))
-def test_a_log_at_a_bound_of_each_rule_is_taken(log: NewLog) -> None:
-    assert problem_of(log) is None
-
-
-@pytest.mark.parametrize(("log", "problem"), REFUSED, ids=range(len(REFUSED)))
-def test_a_log_beyond_a_bound_is_refused_with_the_code_of_the_rule(log: NewLog, problem: Problem) -> None:
-    assert problem_of(log) is problem
-
-
-def test_a_log_of_a_type_that_is_kept_for_ever_never_expires() -> None:
-    for log_type in ServiceLogType:
+def test_a_log_at_a_bound_of_each_rule_is_taken_and_one_beyond_is_refused_with_the_code_of_the_rule() -> None:
+    assert [problem_of(log) for log in GOOD] == [None] * len(GOOD)
+    assert [problem_of(log) for log, _ in REFUSED] == [problem for _, problem in REFUSED]
+    for log_type in ServiceLogType:  # of a type that is kept for ever, none expires
         days = f"{log_type.value}_log_days"
         assert problem_of(a_log(time_ns=0, log_type=log_type), **{days: 0}) is None
         assert problem_of(a_log(time_ns=0, log_type=log_type), **{days: 36_500}) is Problem.EXPIRED
 
 
-@pytest.mark.parametrize(
-    ("level", "severities"),
-    [
-        (LogLevel.DEBUG, range(1, 9)),
-        (LogLevel.INFO, range(9, 13)),
-        (LogLevel.WARN, range(13, 17)),
-        (LogLevel.ERROR, range(17, 25)),
-    ],
-)
-def test_a_level_has_the_severity_numbers_of_opentelemetry(level: LogLevel, severities: range) -> None:
-    assert {LogLevel.of(severity) for severity in severities} == {level}
-    assert level.usual_severity in severities
+def test_a_level_has_the_severity_numbers_of_opentelemetry() -> None:
+    levels = [LogLevel.DEBUG] * 8 + [LogLevel.INFO] * 4 + [LogLevel.WARN] * 4 + [LogLevel.ERROR] * 8
+    assert [LogLevel.of(severity) for severity in range(1, 25)] == levels
+    assert all(LogLevel.of(level.usual_severity) is level for level in LogLevel)
 
 
 async def test_what_is_at_the_bounds_is_stored_as_it_is_and_the_rest_changes_nothing(engine: str) -> None:
@@ -133,20 +115,14 @@ async def test_what_is_at_the_bounds_is_stored_as_it_is_and_the_rest_changes_not
         assert await is_consistent(logs)
 
 
-async def test_a_batch_of_refused_logs_leaves_nothing_behind(engine: str) -> None:
+async def test_refused_logs_leave_nothing_behind_and_do_not_change_derived_ids(engine: str) -> None:
     async with service_logs(engine) as logs:
         report = await logs.writer.write([a_log("new", log_id="none"), a_log("")])
-
         assert (report.accepted, report.rejected) == (0, 2)
         assert (await logs.stored(), await logs.counters(), await logs.services.all()) == ([], {}, [])
         assert await logs.writer.sequence.latest() == 0
         assert await logs.write() == WriteReport(0, 0, ())
 
-
-async def test_an_equal_log_that_was_refused_does_not_change_the_derived_id(engine: str) -> None:
-    async with service_logs(engine) as logs:
-        refused = replace(a_log(), trace_id="none")
-        report = await logs.writer.write([refused, a_log()])
-
+        report = await logs.writer.write([replace(a_log(), trace_id="none"), a_log()])
         assert (report.accepted, [each.index for each in report.rejections]) == (1, [0])
         assert await logs.write(a_log()) == WriteReport(0, 1, ())

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,35 +31,28 @@ def read(**values: Any) -> NewLog:
     return log
 
 
-def refused(values: dict[str, Any]) -> tuple[str, str]:
-    rejection = log_of(values)
-    assert isinstance(rejection, Rejection)
-    return rejection.code.value, rejection.message
-
-
 def test_a_log_has_the_names_of_the_graph_or_of_the_table() -> None:
+    same: dict[str, Any] = {"message": "Paid", "metadata": {"ms": 5}}
     in_the_graph = read(
+        **same,
         service="checkout",
-        message="Paid",
         timeUnixNano="1700000000123456789",
         type="AUDIT",
         severityNumber=21,
         logId=UUID,
-        metadata={"ms": 5},
         traceId="a" * 32,
         spanId="b" * 16,
         eventName="paid",
     )
     in_the_table = read(
+        **same,
         service_name="checkout",
-        message="Paid",
         timestamp=1_700_000_000.123456,
         time_unix_nano="1700000000123456789",
         log_type="audit",
         level="ERROR",
         severity_number=21,
         log_id=UUID,
-        metadata={"ms": 5},
         trace_id="a" * 32,
         span_id="b" * 16,
         event_name="paid",
@@ -69,38 +61,32 @@ def test_a_log_has_the_names_of_the_graph_or_of_the_table() -> None:
     assert in_the_graph == in_the_table == WHOLE
 
 
-@pytest.mark.parametrize(
-    ("level", "severity"),
-    [("debug", 5), ("Info", 9), ("WARN", 13), ("eRRor", 17), ("Warning", 13), ("FATAL", 21), (None, 9)],
-)
-@pytest.mark.parametrize("log_type", ["system", "System", "SYSTEM"])
-def test_the_case_of_level_and_type_does_not_matter(level: str | None, severity: int, log_type: str) -> None:
-    log = read(**a_line(level=level, type=log_type))
-
-    assert (log.severity, log.log_type) == (severity, ServiceLogType.SYSTEM)
-
-
-def test_other_fields_become_metadata_unless_it_has_them() -> None:
+def test_the_case_of_level_and_type_does_not_matter_and_other_fields_become_metadata() -> None:
+    levels = {"debug": 5, "Info": 9, "WARN": 13, "eRRor": 17, "Warning": 13, "FATAL": 21, None: 9}
+    for level, severity in levels.items():
+        for log_type in ("system", "System", "SYSTEM"):
+            log = read(**a_line(level=level, type=log_type))
+            assert (log.severity, log.log_type) == (severity, ServiceLogType.SYSTEM)
     assert read(**a_line(user="ann", ms=5, metadata={"ms": 6})).metadata == {"user": "ann", "ms": 6}
     assert read(**a_line(metadata=None)).metadata is None
 
 
-@pytest.mark.parametrize(
-    ("given", "time_ns"),
-    [
-        ({"time": "2023-11-14T22:13:20Z"}, 1_700_000_000_000_000_000),
-        ({"time": "2023-11-14T23:13:20.5+01:00"}, 1_700_000_000_500_000_000),
-        ({"time": "2023-11-14 22:13:20.123456789Z"}, 1_700_000_000_123_456_789),
-        ({"time": "2023-11-14T22:13:20.1234567891234Z"}, 1_700_000_000_123_456_789),
-        ({"timeUnixNano": 1_700_000_000_123_456_789}, 1_700_000_000_123_456_789),
-        ({"timestamp": 1_700_000_000}, 1_700_000_000_000_000_000),
-        ({"timestamp": 1_700_000_000.123456}, 1_700_000_000_123_456_000),
-        ({"timestamp": 1, "time": "2023-11-14T22:13:20Z"}, 1_700_000_000_000_000_000),
-        ({"time": "1970-01-01T00:00:00Z", "timeUnixNano": "7"}, 7),
-    ],
-)
-def test_the_most_exact_time_is_taken(given: dict[str, Any], time_ns: int) -> None:
-    assert read(service="checkout", message="Paid", **given).time_ns == time_ns
+TIMES: list[tuple[dict[str, Any], int]] = [
+    ({"time": "2023-11-14T22:13:20Z"}, 1_700_000_000_000_000_000),
+    ({"time": "2023-11-14T23:13:20.5+01:00"}, 1_700_000_000_500_000_000),
+    ({"time": "2023-11-14 22:13:20.123456789Z"}, 1_700_000_000_123_456_789),
+    ({"time": "2023-11-14T22:13:20.1234567891234Z"}, 1_700_000_000_123_456_789),
+    ({"timeUnixNano": 1_700_000_000_123_456_789}, 1_700_000_000_123_456_789),
+    ({"timestamp": 1_700_000_000}, 1_700_000_000_000_000_000),
+    ({"timestamp": 1_700_000_000.123456}, 1_700_000_000_123_456_000),
+    ({"timestamp": 1, "time": "2023-11-14T22:13:20Z"}, 1_700_000_000_000_000_000),
+    ({"time": "1970-01-01T00:00:00Z", "timeUnixNano": "7"}, 7),
+]
+
+
+def test_the_most_exact_time_is_taken() -> None:
+    for times, time_ns in TIMES:
+        assert read(service="checkout", message="Paid", **times).time_ns == time_ns
 
 
 @given(time_ns=st.integers(0, 2**63 - 1))
@@ -111,36 +97,31 @@ def test_a_time_of_rfc_3339_is_exact_to_the_nanosecond(time_ns: int) -> None:
     assert read(service="checkout", message="Paid", time=f"{time}.{nanosecond:09}Z").time_ns == time_ns
 
 
-@pytest.mark.parametrize(
-    ("values", "code"),
-    [
-        ({"message": "Paid", "timestamp": 1}, "SERVICE_INVALID"),
-        ({"service": 5, "message": "Paid", "timestamp": 1}, "SERVICE_INVALID"),
-        ({"service": "checkout", "timestamp": 1}, "LOG_INVALID"),
-        ({"service": "checkout", "message": {"text": "Paid"}, "timestamp": 1}, "LOG_INVALID"),
-        ({"service": "checkout", "message": "Paid"}, "TIME_INVALID"),
-        ({"service": "checkout", "message": "Paid", "time": None}, "TIME_INVALID"),
-        ({"service": "checkout", "message": "Paid", "time": 1_700_000_000_000}, "TIME_INVALID"),
-        ({"service": "checkout", "message": "Paid", "time": "14/Nov/2023:22:13:20"}, "TIME_INVALID"),
-        ({"service": "checkout", "message": "Paid", "time": "2023-11-14T22:13:20.5"}, "TIME_INVALID"),
-        ({"service": "checkout", "message": "Paid", "timestamp": "1700000000"}, "TIME_INVALID"),
-        ({"service": "checkout", "message": "Paid", "timestamp": True}, "TIME_INVALID"),
-        ({"service": "checkout", "message": "Paid", "timestamp": 1_700_000_000_000}, "TIME_INVALID"),
-        ({"service": "checkout", "message": "Paid", "timestamp": 1e308}, "TIME_INVALID"),
-        ({"service": "checkout", "message": "Paid", "timeUnixNano": "-5"}, "TIME_INVALID"),
-        ({"service": "checkout", "message": "Paid", "timeUnixNano": 5.5}, "TIME_INVALID"),
-        (a_line(level="LOUD"), "LOG_INVALID"),
-        (a_line(level=["WARN"]), "LOG_INVALID"),
-        (a_line(type="debug"), "LOG_INVALID"),
-        (a_line(severityNumber=25), "LOG_INVALID"),
-        (a_line(severityNumber=0), "LOG_INVALID"),
-        (a_line(severityNumber=True), "LOG_INVALID"),
-        (a_line(logId=5), "LOG_INVALID"),
-        (a_line(metadata=[1]), "METADATA_INVALID"),
-    ],
-)
-def test_what_is_no_log_is_rejected_with_a_reason(values: dict[str, Any], code: str) -> None:
-    assert refused(values)[0] == code
+def test_what_is_no_log_is_rejected_with_a_reason() -> None:
+    named = {"service": "checkout", "message": "Paid"}
+    cases: dict[str, list[dict[str, Any]]] = {
+        "SERVICE_INVALID": [{"message": "Paid", "timestamp": 1}, {"service": 5, "message": "Paid", "timestamp": 1}],
+        "TIME_INVALID": [
+            named,
+            *({**named, "time": time} for time in (None, 1_700_000_000_000, "14/Nov/2023:22:13:20")),
+            {**named, "time": "2023-11-14T22:13:20.5"},
+            *({**named, "timestamp": time} for time in ("1700000000", True, 1_700_000_000_000, 1e308)),
+            *({**named, "timeUnixNano": time} for time in ("-5", 5.5)),
+        ],
+        "LOG_INVALID": [
+            {"service": "checkout", "timestamp": 1},
+            {"service": "checkout", "message": {"text": "Paid"}, "timestamp": 1},
+            *(a_line(level=level) for level in ("LOUD", ["WARN"])),
+            *(a_line(severityNumber=number) for number in (25, 0, True)),
+            *(a_line(type="debug"), a_line(logId=5)),
+        ],
+        "METADATA_INVALID": [a_line(metadata=[1])],
+    }
+    for code, every in cases.items():
+        for values in every:
+            rejection = log_of(values)
+            assert isinstance(rejection, Rejection), values
+            assert rejection.code.value == code, values
 
 
 JSON = st.recursive(

@@ -1,10 +1,10 @@
 """Reading a file of logs: lines of any length, a file that is one object, and broken lines."""
 
 from io import BytesIO
+from itertools import product
 from typing import Any
 
 import orjson
-import pytest
 
 from graph.domains.service_logs.log_file import LONGEST_LINE, read_logs
 from graph.domains.service_logs.model import NewLog
@@ -16,17 +16,14 @@ def read(content: bytes, longest: int = LONGEST_LINE) -> list[tuple[int, str]]:
     return [(line, log.message) for line, log in read_logs(BytesIO(content), longest=longest)]
 
 
-@pytest.mark.parametrize("separator", [b"\n", b"\r\n", b"\n\n  \n"])
-@pytest.mark.parametrize("end", [b"", b"\n"])
-@pytest.mark.parametrize("beginning", [b"", b"\xef\xbb\xbf"])
-def test_each_line_is_a_log(beginning: bytes, separator: bytes, end: bytes) -> None:
-    content = beginning + separator.join(orjson.dumps(a_line(text)) for text in ("one", "two", "three")) + end
-
-    assert [message for _, message in read(content)] == ["one", "two", "three"]
-
-
-def test_a_file_may_be_one_object_over_several_lines() -> None:
+def test_each_line_is_a_log_or_the_whole_file_is_one() -> None:
+    lines = [orjson.dumps(a_line(text)) for text in ("one", "two", "three")]
+    for beginning, separator, end in product((b"", b"\xef\xbb\xbf"), (b"\n", b"\r\n", b"\n\n  \n"), (b"", b"\n")):
+        assert [message for _, message in read(beginning + separator.join(lines) + end)] == ["one", "two", "three"]
     assert read(orjson.dumps(a_line("one"), option=orjson.OPT_INDENT_2)) == [(1, "one")]
+    request = a_request(*[a_record(str(number)) for number in range(3)])
+    assert read(orjson.dumps(request, option=orjson.OPT_INDENT_2)) == [(1, "0"), (1, "1"), (1, "2")]
+    assert read(b"") == read(b"\n \n") == []
 
 
 def test_a_file_may_have_requests_of_otlp_and_logs() -> None:
@@ -52,12 +49,6 @@ def test_a_file_may_have_requests_of_otlp_and_logs() -> None:
     ]
 
 
-def test_a_request_of_otlp_may_be_the_whole_file() -> None:
-    request = a_request(*[a_record(str(number)) for number in range(3)])
-
-    assert read(orjson.dumps(request, option=orjson.OPT_INDENT_2)) == [(1, "0"), (1, "1"), (1, "2")]
-
-
 def test_a_broken_line_is_named_by_its_number_and_harms_no_other() -> None:
     content = ndjson(b'{"service": "checkout"', a_line("two"), b"", b"[]", a_line("five"), b"\xff", a_line("seven"))
 
@@ -71,19 +62,15 @@ def test_a_broken_line_is_named_by_its_number_and_harms_no_other() -> None:
     ]
 
 
-@pytest.mark.parametrize("first", [a_line("one"), b"broken", a_line("1" * 1000), b"1" * 250])
-def test_a_line_that_is_too_long_is_rejected_alone(first: dict[str, Any] | bytes) -> None:
+def test_a_line_that_is_too_long_is_rejected_alone() -> None:
     others = (a_line("2" * 1000), a_line("three"), a_line("4" * 80), a_line("five"), a_line("6" * 1000))
-
-    messages = read(ndjson(first, *others), longest=100)
-
     too_long = "The line has more than 100 bytes."
-    assert messages[1:] == [(2, too_long), (3, "three"), (4, too_long), (5, "five"), (6, too_long)]
-    assert len(messages) == 6
+    first: dict[str, Any] | bytes
+    for first in (a_line("one"), b"broken", a_line("1" * 1000), b"1" * 250):
+        messages = read(ndjson(first, *others), longest=100)
 
-
-def test_an_empty_file_has_no_logs() -> None:
-    assert read(b"") == read(b"\n \n") == []
+        assert messages[1:] == [(2, too_long), (3, "three"), (4, too_long), (5, "five"), (6, too_long)]
+        assert len(messages) == 6
 
 
 def test_lines_are_read_one_by_one() -> None:

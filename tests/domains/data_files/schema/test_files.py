@@ -55,12 +55,12 @@ def test_ids_of_nothing_are_null(archive: Service) -> None:
 
 
 def test_days_that_contradict_each_other_are_refused(archive: Service) -> None:
-    for filter, message in {
+    for days, message in {
         '{date: "2024-01-01", from: "2024-01-01"}': "either `date`",
         '{date: "2024-01-01", to: "2024-01-01"}': "either `date`",
         '{from: "2024-01-02", to: "2024-01-01"}': "`from` must not be after `to`",
     }.items():
-        (error,) = archive.answer(f"{{ dataFiles(filter: {filter}) {{ nodes {{ id }} }} }}")["errors"]
+        (error,) = archive.answer(f"{{ dataFiles(filter: {days}) {{ nodes {{ id }} }} }}")["errors"]
         assert error["extensions"]["code"] == "BAD_USER_INPUT"
         assert message in error["message"]
 

@@ -23,7 +23,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sender]:
         yield sender
 
 
-@pytest.fixture(params=[PROTOBUF, JSON])
+@pytest.fixture(params=[PROTOBUF, JSON], ids=["protobuf", "json"])
 def media_type(request: pytest.FixtureRequest) -> str:
     """Each format in turn."""
     return str(request.param)

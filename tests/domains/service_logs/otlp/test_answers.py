@@ -1,7 +1,5 @@
 """Which errors make a sender try again, and when."""
 
-import pytest
-
 from graph.core.errors import (
     BadRequest,
     DatabaseUnavailable,
@@ -16,9 +14,8 @@ from graph.core.errors import (
 from graph.domains.service_logs.otlp.answers import code_of, headers_of
 
 
-@pytest.mark.parametrize(
-    ("error", "status", "code", "headers"),
-    [
+def test_only_429_and_503_make_a_sender_try_again() -> None:
+    answers: list[tuple[GraphError, int, int, dict[str, str]]] = [
         (RateLimited(30), 429, 8, {"Retry-After": "30"}),
         (Overloaded(), 503, 14, {"Retry-After": "1"}),
         (DatabaseUnavailable("the disk"), 503, 14, {"Retry-After": "1"}),
@@ -28,9 +25,6 @@ from graph.domains.service_logs.otlp.answers import code_of, headers_of
         (BadRequest("no"), 400, 3, {}),
         (BadRequest("late", status=408), 408, 4, {}),
         (InternalServerError("1"), 500, 13, {}),
-    ],
-)
-def test_only_429_and_503_make_a_sender_try_again(
-    error: GraphError, status: int, code: int, headers: dict[str, str]
-) -> None:
-    assert (error.status, code_of(error), headers_of(error)) == (status, code, headers)
+    ]
+    for error, status, code, headers in answers:
+        assert (error.status, code_of(error), headers_of(error)) == (status, code, headers)

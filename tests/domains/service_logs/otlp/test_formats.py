@@ -2,7 +2,6 @@
 
 import asyncio
 from base64 import urlsafe_b64encode
-from functools import partial
 from typing import Any
 
 import orjson
@@ -12,29 +11,19 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 
 from graph.domains.service_logs.model import NewLog
 from graph.domains.service_logs.otlp.bodies import FORMATS
-from graph.domains.service_logs.otlp.formats import Format
 from graph.domains.service_logs.otlp.reading import logs_of
 from graph.domains.service_logs.otlp.values import Unreadable
-from tests.domains.service_logs.otlp.messages import JSON, NOON_NS, PROTOBUF, as_json, record, request
+from tests.domains.service_logs.otlp.messages import JSON, PROTOBUF, as_json, record, request
+from tests.domains.service_logs.otlp.reading import NOW_NS, logs_in, shown
 from tests.domains.service_logs.otlp.strategies import requests
 
-NOW_NS = NOON_NS + 5
+
+def of_protobuf(body: bytes) -> list[Any]:
+    return shown(logs_in(body, PROTOBUF))
 
 
-def logs(format_: Format, body: bytes) -> list[NewLog | str]:
-    """The logs of a request, with a reason in the place of each that cannot be read."""
-    read: list[NewLog | str] = []
-    for group in asyncio.run(format_.groups(body)):
-        reader = format_.reader(format_.origin(format_.attributes(group.resource), group.scope), NOW_NS)
-        for each in group.records:
-            try:
-                read.append(reader(each))
-            except Unreadable as error:
-                read.append(str(error))
-    return read
-
-
-of_protobuf, of_json = partial(logs, FORMATS[PROTOBUF]), partial(logs, FORMATS[JSON])
+def of_json(body: bytes) -> list[Any]:
+    return shown(logs_in(body, JSON))
 
 
 @given(requests())
@@ -59,89 +48,83 @@ def json_of(**members: Any) -> bytes:
     return orjson.dumps({"resourceLogs": [{"scopeLogs": [{"logRecords": [members]}]}]})
 
 
-@pytest.mark.parametrize(
-    ("given", "as_usual"),
-    [
-        ({"timeUnixNano": 7}, {"timeUnixNano": "7"}),
-        ({"timeUnixNano": 7.0}, {"timeUnixNano": "7"}),
-        ({"timeUnixNano": None, "observedTimeUnixNano": "8"}, {"timeUnixNano": "8"}),
-        ({"traceId": "0102030405060708090A0B0C0D0E0F10"}, {"traceId": "0102030405060708090a0b0c0d0e0f10"}),
-        ({"traceId": None, "spanId": ""}, {}),
-        ({"severityNumber": 9.0}, {"severityNumber": 9}),
-        ({"body": {"intValue": 7}}, {"body": {"intValue": "7"}}),
-        ({"body": {"doubleValue": "0.5"}}, {"body": {"doubleValue": 0.5}}),
-        ({"body": {"doubleValue": 1}}, {"body": {"doubleValue": 1.0}}),
-        ({"body": {"bytesValue": urlsafe_b64encode(b"\xff\xfe\xfd\xfc").decode()}}, {"body": {"bytesValue": "//79/A"}}),
-        ({"body": {"stringValue": None, "intValue": "1"}}, {"body": {"intValue": "1"}}),
-        ({"body": {}}, {"body": None}),
-        ({"body": {"arrayValue": {}}}, {"body": {"arrayValue": {"values": []}}}),
-        ({"attributes": None, "flags": {}, "new": [1]}, {"attributes": []}),
-    ],
-)
-def test_json_may_be_written_in_several_ways(given: dict[str, Any], as_usual: dict[str, Any]) -> None:
-    read = of_json(json_of(**given))
-
-    assert isinstance(read[0], NewLog)
-    assert read == of_json(json_of(**as_usual))
+WAYS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"timeUnixNano": 7}, {"timeUnixNano": "7"}),
+    ({"timeUnixNano": 7.0}, {"timeUnixNano": "7"}),
+    ({"timeUnixNano": None, "observedTimeUnixNano": "8"}, {"timeUnixNano": "8"}),
+    ({"traceId": "0102030405060708090A0B0C0D0E0F10"}, {"traceId": "0102030405060708090a0b0c0d0e0f10"}),
+    ({"traceId": None, "spanId": ""}, {}),
+    ({"severityNumber": 9.0}, {"severityNumber": 9}),
+    ({"body": {"intValue": 7}}, {"body": {"intValue": "7"}}),
+    ({"body": {"doubleValue": "0.5"}}, {"body": {"doubleValue": 0.5}}),
+    ({"body": {"doubleValue": 1}}, {"body": {"doubleValue": 1.0}}),
+    ({"body": {"bytesValue": urlsafe_b64encode(b"\xff\xfe\xfd\xfc").decode()}}, {"body": {"bytesValue": "//79/A"}}),
+    ({"body": {"stringValue": None, "intValue": "1"}}, {"body": {"intValue": "1"}}),
+    ({"body": {}}, {"body": None}),
+    ({"body": {"arrayValue": {}}}, {"body": {"arrayValue": {"values": []}}}),
+    ({"attributes": None, "flags": {}, "new": [1]}, {"attributes": []}),
+]
 
 
-@pytest.mark.parametrize(
-    ("given", "reason"),
-    [
-        ({"timeUnixNano": "soon"}, "`timeUnixNano` must be a whole number"),
-        ({"timeUnixNano": -1}, "`timeUnixNano` must be a whole number"),
-        ({"timeUnixNano": str(2**64)}, "`timeUnixNano` must be a whole number"),
-        ({"timeUnixNano": True}, "`timeUnixNano` must be a whole number"),
-        ({"timeUnixNano": 0.5}, "`timeUnixNano` must be a whole number"),
-        ({"severityNumber": "SEVERITY_NUMBER_INFO"}, "`severityNumber` must be a number"),
-        ({"severityText": 5}, "`severityText` must be a text"),
-        ({"eventName": []}, "`eventName` must be a text"),
-        ({"traceId": 5}, "`traceId` must be a text"),
-        ({"attributes": {}}, "`attributes` must be a list"),
-        ({"attributes": [None]}, "`attributes` must be a list of objects"),
-        ({"attributes": [{"key": 1}]}, "`key` must be a text"),
-        ({"attributes": [{"key": "a", "value": "b"}]}, "A value must be an object"),
-        ({"body": "text"}, "A value must be an object"),
-        ({"body": {"stringValue": 1}}, "`stringValue` must be a text"),
-        ({"body": {"boolValue": 1}}, "`boolValue` must be true or false"),
-        ({"body": {"intValue": str(2**63)}}, "`intValue` must be a whole number"),
-        ({"body": {"intValue": "1e3"}}, "`intValue` must be a whole number"),
-        ({"body": {"doubleValue": "much"}}, "`doubleValue` must be a number"),
-        ({"body": {"doubleValue": True}}, "`doubleValue` must be a number"),
-        ({"body": {"bytesValue": "%"}}, "`bytesValue` must be base64"),
-        ({"body": {"bytesValue": "A"}}, "`bytesValue` must be base64"),
-        ({"body": {"arrayValue": []}}, "`arrayValue` must be an object"),
-        ({"body": {"arrayValue": {"values": {}}}}, "`values` must be a list"),
-        ({"body": {"kvlistValue": {"values": [1]}}}, "`values` must be a list of objects"),
-        ({"body": {"stringValue": "a", "intValue": 1}}, "A value has more than one type"),
-    ],
-)
-def test_a_record_of_a_wrong_type_is_refused_with_the_reason(given: dict[str, Any], reason: str) -> None:
-    (read,) = of_json(json_of(**given))
-
-    assert isinstance(read, str)
-    assert read.startswith(reason)
+def test_json_may_be_written_in_several_ways() -> None:
+    for way, as_usual in WAYS:
+        read = of_json(json_of(**way))
+        assert isinstance(read[0], NewLog), way
+        assert read == of_json(json_of(**as_usual))
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        *(b"[]", b"1", b"null", b'"resourceLogs"', b'{"a":1}', b'{"resource_logs":[]}', b"{", b"\xff", b"{}{}"),
-        *(b'{"resourceLogs":{}}', b'{"resourceLogs":[null]}', b'{"resourceLogs":[{"resource":[]}]}'),
-        *(b'{"resourceLogs":[{"scopeLogs":1}]}', b'{"resourceLogs":[{"scopeLogs":[[]]}]}'),
-        b'{"resourceLogs":[{"scopeLogs":[{"logRecords":{}}]}]}',
-        b'{"resourceLogs":[{"scopeLogs":[{"scope":""}]}]}',
-        b'{"resourceLogs":' + b"[" * 100_000,
-    ],
-)
-def test_json_that_is_no_otlp_is_refused(body: bytes) -> None:
-    with pytest.raises(Unreadable):
-        of_json(body)
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"timeUnixNano": "soon"}, "`timeUnixNano` must be a whole number"),
+    ({"timeUnixNano": -1}, "`timeUnixNano` must be a whole number"),
+    ({"timeUnixNano": str(2**64)}, "`timeUnixNano` must be a whole number"),
+    ({"timeUnixNano": True}, "`timeUnixNano` must be a whole number"),
+    ({"timeUnixNano": 0.5}, "`timeUnixNano` must be a whole number"),
+    ({"severityNumber": "SEVERITY_NUMBER_INFO"}, "`severityNumber` must be a number"),
+    ({"severityText": 5}, "`severityText` must be a text"),
+    ({"eventName": []}, "`eventName` must be a text"),
+    ({"traceId": 5}, "`traceId` must be a text"),
+    ({"attributes": {}}, "`attributes` must be a list"),
+    ({"attributes": [None]}, "`attributes` must be a list of objects"),
+    ({"attributes": [{"key": 1}]}, "`key` must be a text"),
+    ({"attributes": [{"key": "a", "value": "b"}]}, "A value must be an object"),
+    ({"body": "text"}, "A value must be an object"),
+    ({"body": {"stringValue": 1}}, "`stringValue` must be a text"),
+    ({"body": {"boolValue": 1}}, "`boolValue` must be true or false"),
+    ({"body": {"intValue": str(2**63)}}, "`intValue` must be a whole number"),
+    ({"body": {"intValue": "1e3"}}, "`intValue` must be a whole number"),
+    ({"body": {"doubleValue": "much"}}, "`doubleValue` must be a number"),
+    ({"body": {"doubleValue": True}}, "`doubleValue` must be a number"),
+    ({"body": {"bytesValue": "%"}}, "`bytesValue` must be base64"),
+    ({"body": {"bytesValue": "A"}}, "`bytesValue` must be base64"),
+    ({"body": {"arrayValue": []}}, "`arrayValue` must be an object"),
+    ({"body": {"arrayValue": {"values": {}}}}, "`values` must be a list"),
+    ({"body": {"kvlistValue": {"values": [1]}}}, "`values` must be a list of objects"),
+    ({"body": {"stringValue": "a", "intValue": 1}}, "A value has more than one type"),
+]
 
 
-@pytest.mark.parametrize("body", [b"", b"{}", b'{"resourceLogs":null}', b'{"resourceLogs":[],"a":1}'])
-def test_an_empty_request_of_json_has_no_logs(body: bytes) -> None:
-    assert of_json(body) == []
+def test_a_record_of_a_wrong_type_is_refused_with_the_reason() -> None:
+    for members, expected in WRONG:
+        ((reason, _),) = of_json(json_of(**members))
+        assert reason.startswith(expected), members
+
+
+NO_OTLP = [
+    *(b"[]", b"1", b"null", b'"resourceLogs"', b'{"a":1}', b'{"resource_logs":[]}', b"{", b"\xff", b"{}{}"),
+    *(b'{"resourceLogs":{}}', b'{"resourceLogs":[null]}', b'{"resourceLogs":[{"resource":[]}]}'),
+    *(b'{"resourceLogs":[{"scopeLogs":1}]}', b'{"resourceLogs":[{"scopeLogs":[[]]}]}'),
+    b'{"resourceLogs":[{"scopeLogs":[{"logRecords":{}}]}]}',
+    b'{"resourceLogs":[{"scopeLogs":[{"scope":""}]}]}',
+    b'{"resourceLogs":' + b"[" * 100_000,
+]
+
+
+def test_json_that_is_no_otlp_is_refused_and_an_empty_request_has_no_logs() -> None:
+    for body in NO_OTLP:
+        with pytest.raises(Unreadable):
+            of_json(body)
+    for body in (b"", b"{}", b'{"resourceLogs":null}', b'{"resourceLogs":[],"a":1}'):
+        assert of_json(body) == []
 
 
 def test_half_a_surrogate_pair_is_read_so_that_its_record_alone_is_rejected() -> None:
@@ -151,39 +134,24 @@ def test_half_a_surrogate_pair_is_read_so_that_its_record_alone_is_rejected() ->
         b"]}]}]}"
     )
 
-    assert isinstance(broken, NewLog)
-    assert isinstance(whole, NewLog)
     assert (broken.message, whole.message) == ("\ud800", "😀")
 
 
-@pytest.mark.parametrize("length", [256 * 1024, 256 * 1024 + 1])
-def test_a_record_of_protobuf_has_at_most_256_kib(length: int) -> None:
-    empty = record("").ByteSize()
-    text = "x" * (length - empty - 6)  # the lengths of body and text take three bytes more each
-    sent = record(text)
-    (read,) = of_protobuf(request(sent).SerializeToString())
+def test_a_record_of_protobuf_that_is_too_long_or_no_utf8_breaks_alone() -> None:
+    around = record("x" * 200_000).ByteSize() - 200_000
+    fits, too_long = (record("x" * (length - around)) for length in (256 * 1024, 256 * 1024 + 1))
+    assert (fits.ByteSize(), too_long.ByteSize()) == (256 * 1024, 256 * 1024 + 1)
+    body = request(fits, too_long, record("aXb"), record("kept")).SerializeToString().replace(b"aXb", b"a\xffb")
 
-    assert isinstance(read, NewLog) is (sent.ByteSize() <= 256 * 1024)
-
-
-def test_a_text_that_is_not_utf8_breaks_its_record_alone() -> None:
-    body = request(record("aXb"), record("kept")).SerializeToString().replace(b"aXb", b"a\xffb")
-
-    broken, kept = of_protobuf(body)
-
-    assert isinstance(broken, str)
-    assert isinstance(kept, NewLog)
-    assert kept.message == "kept"
+    assert [isinstance(each, NewLog) for each in of_protobuf(body)] == [True, False, False, True]
 
 
-def test_a_resource_is_read_once_however_many_its_scopes(media_type: str) -> None:
+def test_a_resource_is_read_once_however_many_its_scopes() -> None:
     sent = request(record(), resource={"list": ["of", "its", "own"]})
     sent.resource_logs[0].scope_logs.extend([sent.resource_logs[0].scope_logs[0]] * 2)
-    body = sent.SerializeToString() if media_type == PROTOBUF else orjson.dumps(as_json(sent))
-    format_ = FORMATS[media_type]
-    groups = asyncio.run(format_.groups(body))
+    for media_type, body in ((PROTOBUF, sent.SerializeToString()), (JSON, orjson.dumps(as_json(sent)))):
+        groups = asyncio.run(FORMATS[media_type].groups(body))
+        logs = [log for log in logs_of(FORMATS[media_type], groups, NOW_NS) if isinstance(log, NewLog)]
 
-    logs = [log for log in logs_of(format_, groups, NOW_NS) if isinstance(log, NewLog) and log.metadata]
-
-    assert len(logs) == 3
-    assert len({id(log.metadata["list"]) for log in logs if log.metadata}) == 1
+        assert len(logs) == 3
+        assert len({id((log.metadata or {})["list"]) for log in logs}) == 1

@@ -85,7 +85,7 @@ TRACE_ID, SPAN_ID = "0102030405060708090a0b0c0d0e0f10", "0102030405060708"
 
 
 @pytest.mark.parametrize("exporter_type", [ProtobufExporter, JsonExporter], ids=["protobuf", "json"])
-@pytest.mark.parametrize("compression", [Compression.NONE, Compression.GZIP])
+@pytest.mark.parametrize("compression", [Compression.NONE, Compression.GZIP], ids=["plain", "gzip"])
 def test_the_exporters_of_python_send_protobuf_and_json(
     tmp_path: Path, exporter_type: type[ProtobufExporter] | type[JsonExporter], compression: Compression
 ) -> None:
