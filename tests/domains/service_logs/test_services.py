@@ -25,26 +25,21 @@ async def test_services_come_by_name_with_the_time_of_their_first_log(engine: st
 async def test_one_service_more_than_the_most_is_rejected_and_the_known_ones_go_on(engine: str) -> None:
     async with service_logs(engine, max_services=2) as logs:
         report = await logs.writer.write([a_log("c"), a_log("a"), a_log("b"), a_log("a", message="more"), a_log("c")])
-
         assert (report.accepted, [(each.index, each.code) for each in report.rejections]) == (
             3,
             [(0, Problem.TOO_MANY_SERVICES), (4, Problem.TOO_MANY_SERVICES)],
         )
-        assert await logs.write(a_log("b", message="later")) == WriteReport(1, 0, ())
+
+        other = logs_of(logs.database, clock=held_clock(), max_services=2)  # of another process
+        for number, process in enumerate((logs, other)):
+            assert await process.write(a_log("b", message=f"later {number}")) == WriteReport(1, 0, ())
+            (rejection,) = (await process.writer.write([a_log("d")])).rejections
+            assert rejection.code is Problem.TOO_MANY_SERVICES
         assert [service.name for service in await logs.services.all()] == ["a", "b"]
         assert {log.service for log in await logs.stored()} == {"a", "b"}
+        assert [service.name for service in await logs.services.named(["a", "a", "c", "", "x" * 65, "\ud800"])] == ["a"]
+        assert await logs.services.named([]) == []
         assert await is_consistent(logs)
-
-
-async def test_another_process_counts_the_services_that_it_finds(engine: str) -> None:
-    async with service_logs(engine, max_services=2) as logs:
-        await logs.write(a_log("a"), a_log("b"))
-        other = logs_of(logs.database, clock=held_clock(), max_services=2)
-
-        assert await other.write(a_log("a", message="more")) == WriteReport(1, 0, ())
-        assert [each.code for each in (await other.writer.write([a_log("c")])).rejections] == [
-            Problem.TOO_MANY_SERVICES
-        ]
 
 
 async def test_a_service_is_known_as_spread_from_the_first_hot_log_on_and_ever_after(engine: str) -> None:
@@ -70,14 +65,6 @@ async def test_the_logs_of_a_hot_service_are_spread_evenly(engine: str) -> None:
 
         partitions = [log.service_name for log in await logs.stored()]
         assert {partitions.count(f"checkout#{n}") for n in range(10)} <= set(range(28, 33))
-
-
-async def test_unknown_and_impossible_names_name_no_service(engine: str) -> None:
-    async with service_logs(engine) as logs:
-        await logs.write(a_log("a"))
-        named = await logs.services.named(["a", "a", "b", "", "x" * 65, "\ud800"])
-        assert [service.name for service in named] == ["a"]
-        assert await logs.services.named([]) == []
 
 
 async def test_processes_that_store_the_same_service_at_once_store_it_once(engine: str) -> None:

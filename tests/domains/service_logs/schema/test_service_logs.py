@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from graph.access.callers import Scope
 from graph.api.relay import global_id
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ, SERVICE_LOGS_WRITE
 from tests.bearers import bearer
@@ -84,10 +83,8 @@ def test_a_log_comes_back_with_all_that_was_written(service: Service) -> None:
         "expiresAt": "2024-02-13T00:00:00.000Z",
     }
 
-
-def test_what_a_log_does_not_say_has_its_default(service: Service) -> None:
-    write(service, log())
-    (node,) = logs(service)
+    write(service, log())  # what it does not say has a default
+    node = logs(service)[1]
     assert (node["type"], node["level"], node["severityNumber"]) == ("APPLICATION", "INFO", 9)
     assert (node["time"], node["timeUnixNano"]) == ("2023-11-14T22:13:20.000Z", "1700000000000000000")
     assert [node[name] for name in ("metadata", "traceId", "spanId", "eventName")] == [None] * 4
@@ -142,38 +139,38 @@ def test_a_thousand_logs_are_taken_and_one_more_is_refused(service: Service) -> 
     assert write(service)["accepted"] == 0
 
 
-@pytest.mark.parametrize(
-    ("document", "scope", "other"),
-    [
-        ("mutation { writeLogs(input: {logs: []}) { accepted } }", SERVICE_LOGS_WRITE, SERVICE_LOGS_READ),
-        ("{ serviceLogs { nodes { id } } }", SERVICE_LOGS_READ, SERVICE_LOGS_WRITE),
-        ("{ loggingServices { name } }", SERVICE_LOGS_READ, SERVICE_LOGS_WRITE),
-        (
-            '{ logVolume(interval: DAY, by: TYPE, startTime: "2023-11-01") { count } }',
-            SERVICE_LOGS_READ,
-            SERVICE_LOGS_WRITE,
+def test_each_field_requires_its_scope(service: Service) -> None:
+    documents = {
+        "mutation { writeLogs(input: {logs: []}) { accepted } }": (SERVICE_LOGS_WRITE, SERVICE_LOGS_READ),
+        **dict.fromkeys(
+            (
+                *("{ serviceLogs { nodes { id } } }", "{ loggingServices { name } }"),
+                '{ logVolume(interval: DAY, by: TYPE, startTime: "2023-11-01") { count } }',
+            ),
+            (SERVICE_LOGS_READ, SERVICE_LOGS_WRITE),
         ),
-    ],
-)
-def test_each_field_requires_its_scope(service: Service, document: str, scope: Scope, other: Scope) -> None:
-    assert service.http.post("/graphql", json={"query": document}, headers=bearer(scope)).json().keys() == {"data"}
-    refused = service.http.post("/graphql", json={"query": document}, headers=bearer(other)).json()
-    assert [error["extensions"]["code"] for error in refused["errors"]] == ["FORBIDDEN"]
+    }
+    for document, (scope, other) in documents.items():
+        answers = [
+            service.http.post("/graphql", json={"query": document}, headers=bearer(each)).json()
+            for each in (scope, other)
+        ]
+        assert answers[0].keys() == {"data"}, document
+        assert [error["extensions"]["code"] for error in answers[1]["errors"]] == ["FORBIDDEN"], document
 
 
 def test_a_log_is_found_by_its_global_id_and_garbage_finds_none(service: Service) -> None:
     write(service, log("first"), log("second"))
     node = logs(service)[1]
     find = "query ($id: ID!) { node(id: $id) { id ... on ServiceLog { message } } }"
-
-    assert service.ask(find, {"id": node["id"]}) == {"node": {"id": node["id"], "message": "second"}}
     slot = 1_700_000_000_000_001
-    keys = (f"{slot + 5}@checkout", f"{slot}@cart", f"0{slot}@checkout", f"-{slot}@checkout", f"{slot}", "@", "", "1@")
-    more = (f"{slot}@{'x' * 100}", f"{'9' * 17}@checkout", f"{'9' * 18}@checkout", "²@checkout", "1.5@checkout")
-    assert service.ask(find, {"id": global_id("ServiceLog", f"{slot}@checkout")}) == {
-        "node": {"id": node["id"], "message": "second"}
-    }
-    for key in (*keys, *more):
+
+    for node_id in (node["id"], global_id("ServiceLog", f"{slot}@checkout")):
+        assert service.ask(find, {"id": node_id}) == {"node": {"id": node["id"], "message": "second"}}
+    for key in (
+        *(f"{slot + 5}@checkout", f"{slot}@cart", f"0{slot}@checkout", f"-{slot}@checkout", f"{slot}", "@", "", "1@"),
+        *(f"{slot}@{'x' * 100}", f"{'9' * 17}@checkout", f"{'9' * 18}@checkout", "²@checkout", "1.5@checkout"),
+    ):
         body = service.answer(find, {"id": global_id("ServiceLog", key)})
         assert body["data"] == {"node": None}, key
         assert [error["extensions"]["code"] for error in body.get("errors", [])] in ([], ["BAD_USER_INPUT"]), key
@@ -182,52 +179,38 @@ def test_a_log_is_found_by_its_global_id_and_garbage_finds_none(service: Service
 def test_the_cursor_of_any_filter_and_order_is_taken_and_garbage_is_refused(service: Service) -> None:
     write(service, *[log(f"{n}", time=f"2023-11-14T10:00:0{n}Z", level="WARN" if n % 2 else "INFO") for n in range(6)])
     cursor = service.ask(LOGS, {"first": 3})["serviceLogs"]["edges"][2]["cursor"]
+    after, before = {"after": cursor}, {"before": cursor, "last": 9}
+    late = {"filter": {"startTime": "2023-11-14T10:00:04Z", "levels": ["INFO"]}}
+    early = {"filter": {"endTime": "2023-11-14T10:00:01Z", "levels": ["WARN"]}}
 
-    assert [node["message"] for node in logs(service, after=cursor, first=2)] == ["3", "4"]
-    assert [node["message"] for node in logs(service, after=cursor, filter={"levels": ["WARN"]})] == ["3", "5"]
-    assert [node["message"] for node in logs(service, before=cursor, last=1, filter={"services": ["checkout"]})] == [
-        "1"
-    ]
-    late = {"startTime": "2023-11-14T10:00:04Z", "levels": ["INFO"]}
-    assert [node["message"] for node in logs(service, before=cursor, last=9, filter=late)] == []
-    assert [node["message"] for node in logs(service, after=cursor, filter=late)] == ["4"]
-    early = {"endTime": "2023-11-14T10:00:01Z", "levels": ["WARN"]}
-    assert [node["message"] for node in logs(service, after=cursor, filter=early)] == []
-    assert [node["message"] for node in logs(service, before=cursor, last=9, filter=early)] == ["1"]
+    for variables, expected in (
+        ({**after, "first": 2}, "34"),
+        ({**after, "filter": {"levels": ["WARN"]}}, "35"),
+        ({**before, "last": 1, "filter": {"services": ["checkout"]}}, "1"),
+        *(({**after, **late}, "4"), ({**before, **late}, ""), ({**after, **early}, ""), ({**before, **early}, "1")),
+    ):
+        assert [node["message"] for node in logs(service, **variables)] == list(expected), variables
     for garbage in ("", "x", "é", "\x00", cursor[:-2], f"{cursor}=", urlsafe_b64encode(b"events1:0:x").decode()):
         for argument in ("after", "before"):
             assert service.codes(LOGS, {argument: garbage}) == ["INVALID_CURSOR"], garbage
 
 
-@pytest.mark.parametrize(
-    "filter_",
-    [
-        {"minSeverity": 0},
-        {"minSeverity": 25},
-        {"text": ""},
-        {"text": "x" * 257},
-        {"traceId": ""},
-        {"services": ["x"] * 101},
-        {"metadata": [{"key": "x", "value": "y"}] * 101},
+def test_a_filter_beyond_its_bounds_is_refused_and_one_by_what_nothing_has_selects_nothing(service: Service) -> None:
+    for refused in (
+        *({"minSeverity": number} for number in (0, 25)),
+        *({"text": text} for text in ("", "x" * 257)),
+        *({"traceId": ""}, {"services": ["x"] * 101}, {"metadata": [{"key": "x", "value": "y"}] * 101}),
         {"startTime": "2023-11-14T00:00:00Z", "endTime": "2023-11-13T23:59:59Z"},
-    ],
-)
-def test_a_filter_beyond_its_bounds_is_refused(service: Service, filter_: dict[str, Any]) -> None:
-    assert service.codes(LOGS, {"filter": filter_}) == ["BAD_USER_INPUT"]
+    ):
+        assert service.codes(LOGS, {"filter": refused}) == ["BAD_USER_INPUT"], refused
 
-
-def test_a_filter_by_names_that_nothing_has_selects_nothing(service: Service) -> None:
-    write(service, log())
+    write(service, log("1"), log("2"))
     for nothing in (
         *({"services": names} for names in ([], ["cart"], [""], ["x" * 100], ["checkout#1"], ["\x00"])),
         *({"types": []}, {"levels": []}, {"services": ["checkout"], "types": []}, {"traceId": "x"}),
         *({"metadata": [{"key": "", "value": ""}]}, {"minSeverity": 24}, {"text": "\x00"}),
     ):
         assert logs(service, filter=nothing) == [], nothing
-
-
-def test_a_value_that_a_filter_names_twice_selects_its_logs_once(service: Service) -> None:
-    write(service, log("1"), log("2"))
     for twice in ({"types": ["APPLICATION"] * 2}, {"services": ["checkout"] * 2}, {"levels": ["INFO"] * 2}):
         assert [node["message"] for node in logs(service, filter=twice)] == ["1", "2"], twice
 
