@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import orjson
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strawberry.utils.await_maybe import await_maybe
@@ -160,21 +159,13 @@ async def test_all_pages_together_are_the_selected_logs_once_each_and_cursors_su
             found = [*turned.records, *found] if backward else [*found, *turned.records]
             cursor = turned.records[0 if backward else -1].cursor if turned.records else None
         assert [log.log_id for log in found] == (selected if forward else selected[::-1])
+        # A subscription admits what a query would find.
+        assert [log.log_id for log in stored if selection.admits(log.item)] == selected
 
         for log in found[:3]:
             paging = Paging(size, after=LogOrder().place_of(log.cursor, "after"))
             everything = await page(logs, LogSelection(), paging, forward=not forward)
             assert await shown(everything) == expected_page(stored, LogSelection(), paging, forward=not forward)
-
-
-@SOME
-@given(selection=selections, batch=batches)
-async def test_a_subscription_admits_what_a_query_would_find(
-    engine: str, selection: LogSelection, batch: list[NewLog]
-) -> None:
-    async with written(engine, [], batch) as (logs, _):
-        stored = await logs.stored()
-        assert list(map(selection.admits, (log.item for log in stored))) == [selects(selection, log) for log in stored]
 
 
 @SOME
@@ -229,23 +220,16 @@ async def messages_of_first_page(logs: Logs) -> list[str]:
     return sorted(messages((await page(logs, LogSelection(), Paging(5), forward=True)).records))
 
 
-@pytest.mark.parametrize("forward", [True, False])
-async def test_logs_of_many_services_in_one_microsecond_are_in_order_of_their_partitions(
-    engine: str, forward: bool
-) -> None:
-    services = [f"service {n:02}" for n in range(40)]
+async def test_logs_of_many_services_in_one_microsecond_are_in_order_of_their_partitions(engine: str) -> None:
+    services = [f"service {n:02}" for n in range(20)]
     async with service_logs(engine, hot_services=services[::3]) as logs:
         for service in services:
             await logs.write(*numbered(2, service=service))
         stored = await logs.stored()
-        order = sorted(stored, key=place, reverse=not forward)
-
-        found: list[ServiceLog] = []
-        cursor = None
-        for _ in range(8):
-            turned = await page(logs, LogSelection(), Paging(10, after=cursor), forward=forward)
-            found += turned.records
-            cursor = LogOrder().place_of(found[-1].cursor, "after")
-
-        assert len(order) == 80
-        assert found == order
+        assert len(stored) == 40
+        for forward in (True, False):
+            found: list[ServiceLog] = []
+            for _ in range(4):
+                cursor = LogOrder().place_of(found[-1].cursor, "after") if found else None
+                found += (await page(logs, LogSelection(), Paging(10, after=cursor), forward=forward)).records
+            assert found == sorted(stored, key=place, reverse=not forward)

@@ -34,6 +34,8 @@ WRITE = "mutation ($service: String!) { writeLogs(input: {logs: [%s]}) { accepte
 LOG = '{service: $service, message: "paid", metadata: {requestId: "%s"}}'
 REQUESTS = """{ requestLogs(first: 5) { nodes { route requestId serviceLogs(first: 5) {
   nodes { type level message metadata requestLog { route requestId status } } } } } }"""
+PAGE = """query ($after: String) { requestLogs(filter: {route: "/odd"}) { nodes {
+  serviceLogs(first: 1, after: $after) { nodes { message } pageInfo { hasNextPage endCursor } } } } }"""
 LINES = """{ serviceLogs(first: 50, orderBy: TIME_ASC) {
   nodes { service message metadata requestLog { requestId route } } } }"""
 
@@ -83,6 +85,8 @@ def test_a_request_log_leads_to_its_lines_and_each_line_back(store: str, clock: 
     with serving(store, clock) as service:  # what waited was written at the end of the other one
         requests = {each["route"]: each for each in nodes(service, REQUESTS)}
         lines = [line for line in nodes(service, LINES) if line["service"] == "quakegraph"]
+        head = nodes(service, PAGE)[0]["serviceLogs"]
+        (odd,) = service.ask(PAGE, {"after": head["pageInfo"]["endCursor"]})["requestLogs"]["nodes"]
 
     said = {
         route: [(line["type"], line["level"], line["message"]) for line in request["serviceLogs"]["nodes"]]
@@ -103,20 +107,9 @@ def test_a_request_log_leads_to_its_lines_and_each_line_back(store: str, clock: 
         "/odd",
         "/write-logs",
     ]
-
-
-def test_a_page_of_lines_is_counted_and_goes_on_at_its_cursor(store: str, clock: HeldClock) -> None:
-    page = """query ($after: String) { requestLogs(filter: {route: "/odd"}) { nodes {
-      serviceLogs(first: 1, after: $after) { nodes { message } pageInfo { hasNextPage endCursor } } } } }"""
-    with serving(store, clock, own_logs=True) as service:
-        service.ask("{ odd }")
-    with serving(store, clock) as service:
-        head = nodes(service, page)[0]["serviceLogs"]
-        (request,) = service.ask(page, {"after": head["pageInfo"]["endCursor"]})["requestLogs"]["nodes"]
-
-    tail = request["serviceLogs"]
-    assert [each["nodes"][0]["message"] for each in (head, tail)] == ["The shaking is odd", "/odd answered 200 in 0 ms"]
-    assert [each["pageInfo"]["hasNextPage"] for each in (head, tail)] == [True, False]
+    pages = [head, odd["serviceLogs"]]
+    assert [each["nodes"][0]["message"] for each in pages] == ["The shaking is odd", "/odd answered 200 in 0 ms"]
+    assert [each["pageInfo"]["hasNextPage"] for each in pages] == [True, False]
 
 
 def test_logs_of_others_lead_to_no_request(service: Service) -> None:
@@ -148,22 +141,17 @@ def test_the_requests_of_many_lines_take_as_few_calls_as_that_of_one(tmp_path: P
         assert many - calls_of(1) < 10
 
 
-@pytest.mark.parametrize("own_logs", [False, True])
-def test_nobody_writes_logs_under_the_services_name(tmp_path: Path, clock: HeldClock, own_logs: bool) -> None:
-    with serving(f"sqlite:///{tmp_path}/name.db", clock, own_logs=own_logs) as service:
-        answer = service.ask(WRITE % (LOG % "none"), {"service": "quakegraph"})["writeLogs"]
-
-    assert answer == {"accepted": 0, "rejections": [{"code": "SERVICE_INVALID"}]}
-
-
-def test_nothing_is_kept_while_the_setting_is_off(tmp_path: Path, clock: HeldClock) -> None:
+def test_nothing_is_kept_while_the_setting_is_off_and_nobody_writes_under_the_services_name(
+    tmp_path: Path, clock: HeldClock
+) -> None:
     store = f"sqlite:///{tmp_path}/off.db"
-    with serving(store, clock) as service:
-        service.ask("{ odd }")
-    with serving(store, clock) as service:
-        (request,) = nodes(service, REQUESTS)
-        assert request["serviceLogs"] == {"nodes": []}
-        assert nodes(service, LINES) == []
+    for own_logs in (False, True):
+        with serving(store, clock, own_logs=own_logs) as service:
+            answer = service.ask(WRITE % (LOG % "none"), {"service": "quakegraph"})["writeLogs"]
+            assert answer == {"accepted": 0, "rejections": [{"code": "SERVICE_INVALID"}]}
+            if not own_logs:
+                assert [each["serviceLogs"] for each in nodes(service, REQUESTS)] == [{"nodes": []}]
+                assert nodes(service, LINES) == []
 
 
 def test_without_the_domain_a_request_log_has_no_lines(tmp_path: Path, clock: HeldClock) -> None:
@@ -174,16 +162,15 @@ def test_without_the_domain_a_request_log_has_no_lines(tmp_path: Path, clock: He
     assert "serviceLogs" not in {field["name"] for field in fields}
 
 
-@pytest.mark.parametrize("query", [REQUESTS, LINES])
-@pytest.mark.parametrize("scope", [LOGS_READ, SERVICE_LOGS_READ])
-def test_a_link_needs_the_scopes_of_both_ends(service: Service, query: str, scope: Any) -> None:
-    def codes(*scopes: Any) -> list[str]:
+def test_a_link_needs_the_scopes_of_both_ends(service: Service) -> None:
+    def codes(query: str, *scopes: Any) -> list[str]:
         with httpx.Client(base_url=service.url, headers=bearer(*scopes), timeout=TIMEOUT_S) as client:
             errors = client.post("/graphql", json={"query": query}).json().get("errors", ())
             return [error["extensions"]["code"] for error in errors]
 
-    assert codes(scope) == ["FORBIDDEN"]
-    assert codes(LOGS_READ, SERVICE_LOGS_READ) == []
+    for query in (REQUESTS, LINES):
+        assert codes(query, LOGS_READ) == codes(query, SERVICE_LOGS_READ) == ["FORBIDDEN"]
+        assert codes(query, LOGS_READ, SERVICE_LOGS_READ) == []
 
 
 def near(number: int, time_ms: int) -> NearTime:
@@ -203,21 +190,18 @@ async def test_a_request_is_found_near_its_time_across_midnight_and_nowhere_else
     assert none == {}
 
 
-async def test_a_request_is_found_behind_many_others() -> None:
+async def test_a_request_is_found_behind_many_others_and_those_of_a_page_are_read_together() -> None:
     logs = [a_log(NOON + number, number) for number in range(2 * KEYS_AT_ONCE + 1)]
-    async with stored_logs("sqlite", logs) as request_logs:
-        found = await request_logs.of_requests([near(0, logs[-1].timestamp)])
-
-    assert found == {uuid(0): logs[0]}
-
-
-async def test_the_requests_of_a_page_are_read_together() -> None:
     async with empty_database("sqlite", ENTITIES, clock=held_clock()) as database:
         watched = WatchedDatabase(database)
-        logs = [a_log(NOON + number, number) for number in range(100)]
         request_logs = RequestLogs(watched, held_clock())
         await request_logs.insert_many(logs)
-        found = await request_logs.of_requests([near(number, NOON + number) for number in range(100)])
+        assert await request_logs.of_requests([near(0, logs[-1].timestamp)]) == {uuid(0): logs[0]}
 
-    assert len(found) == 100
-    assert len(watched.calls) == len(watched.gets) == 1
+        watched.calls.clear()
+        watched.gets.clear()
+        found = await request_logs.of_requests(
+            [near(number, logs[-1].timestamp) for number in range(len(logs) - 100, len(logs))]
+        )
+        assert len(found) == 100
+        assert len(watched.calls) == len(watched.gets) == 1

@@ -77,19 +77,16 @@ async def read(
     return list(page.records), watched
 
 
-@pytest.mark.parametrize("seconds", [None, 150])
-async def test_a_page_by_service_takes_one_query_and_reads_its_own_logs(written: Logs, seconds: int | None) -> None:
-    after = None if seconds is None else LogPosition((NOON_NS + 3000) / SECOND + seconds, "service 3")
-    records, watched = await read(written, LogSelection(services=("service 3",)), Paging(SIZE, after=after))
-
-    assert [record.message for record in records] == [f"{n}" for n in range((seconds or EACH) - 1, -1, -1)[:SIZE]]
-    assert watched.queries() == [(SERVICE_LOG.table.primary.name, 1)]
-    assert watched.logs <= SIZE + 3
-
-
-async def test_a_page_of_a_hot_service_takes_little_more_than_one_query_for_each_of_its_partitions(
+async def test_a_page_by_service_takes_one_query_and_reads_its_own_logs_and_a_hot_one_each_of_its_partitions(
     written: Logs,
 ) -> None:
+    for seconds in (EACH, 150):
+        after = LogPosition((NOON_NS + 3000) / SECOND + seconds, "service 3") if seconds < EACH else None
+        records, watched = await read(written, LogSelection(services=("service 3",)), Paging(SIZE, after=after))
+        assert [record.message for record in records] == [f"{n}" for n in range(seconds - 1, -1, -1)[:SIZE]]
+        assert watched.queries() == [(SERVICE_LOG.table.primary.name, 1)]
+        assert watched.logs <= SIZE + 3
+
     records, watched = await read(written, LogSelection(services=HOT), Paging(SIZE))
 
     assert [record.message for record in records] == [f"{n}" for n in range(EACH - 1, EACH - 1 - SIZE, -1)]
@@ -116,18 +113,6 @@ async def test_a_page_by_type_takes_one_query_and_one_of_all_logs_at_most_three(
         assert watched.queries()[:3] == [(TIMESTAMP_INDEX.name, 1)] * 3
         assert len(watched.queries()) <= 4
         assert watched.logs <= 3 * SIZE
-
-
-async def test_what_precedes_a_page_is_read_only_on_request(written: Logs) -> None:
-    watched = Counting(written.database)
-    logs = logs_of(watched, clock=held_clock())
-    after = LogPosition(NOON_NS / SECOND + 100, "service 3")
-    page = await logs.read.page(LogSelection(services=("service 3",)), PageRequest(Paging(SIZE, after=after)))
-    assert len(watched.queries()) == 1
-
-    assert await await_maybe(page.has_previous)
-    assert len(watched.queries()) == 2
-    assert watched.logs <= SIZE + 6
 
 
 async def test_a_filtered_page_reads_only_the_periods_that_have_such_logs(engine: str) -> None:
@@ -161,25 +146,25 @@ async def test_a_write_of_fresh_logs_reads_the_services_and_the_number_once_and_
         await logs.write(*numbered(number, NOON_NS + SECOND))
         assert (watched.calls, watched.gets, watched.transactions) == ([], [], [number + 8])
 
-
-async def test_a_batch_that_is_written_again_is_looked_up_at_once(engine: str) -> None:
-    async with service_logs(engine) as logs:
-        batch = numbered(90)
-        await logs.write(*batch)
-        watched = Counting(logs.database)
-        again = logs_of(watched, clock=held_clock())
-        await again.write(*batch)
-
+        watched = Counting(empty.database)  # what is written again is looked up at once
+        assert (await logs_of(watched, clock=held_clock()).write(*numbered(3))).skipped == 3
         assert len(watched.transactions) == 1
         assert [entity.name for entity, _ in watched.gets].count("SERVICE_LOG") == 1
 
 
-async def test_global_ids_are_read_together(written: Logs) -> None:
+async def test_what_precedes_a_page_is_read_only_on_request_and_global_ids_together(written: Logs) -> None:
+    watched = Counting(written.database)
+    logs = logs_of(watched, clock=held_clock())
+    after = LogPosition(NOON_NS / SECOND + 100, "service 3")
+    page = await logs.read.page(LogSelection(services=("service 3",)), PageRequest(Paging(SIZE, after=after)))
+    assert len(watched.queries()) == 1
+    assert await await_maybe(page.has_previous)
+    assert len(watched.queries()) == 2
+    assert watched.logs <= SIZE + 6
+
     stored = await written.stored()
     watched = Counting(written.database)
     keys = [log.identity[1] for log in stored[:30]]
-
     found = await logs_of(watched, clock=held_clock()).read.by_key([*keys, "1@nobody", "x"], frozenset({"message"}))
-
     assert [found[key].message for key in keys] == [log.message for log in stored[:30]]
     assert (len(found), len(watched.gets), watched.calls) == (30, 1, [])

@@ -51,64 +51,57 @@ def messages(*options: str) -> list[str]:
     return [line.split(": ", 1)[1].split(" ")[0] for line in result.stdout.splitlines()]
 
 
-def test_the_newest_logs_are_printed_in_order_of_time() -> None:
+SELECTED: list[tuple[list[str], list[str]]] = [
+    ([], ["one", "two", "three", "four"]),
+    (["--lines", "2"], ["three", "four"]),
+    (["--lines", "0"], []),
+    (["--service", "checkout"], ["three", "four"]),
+    (["--service", "billing", "--service", "search"], ["one", "two"]),
+    (["--service", "unknown"], []),
+    (["--type", "audit", "--type", "SYSTEM"], ["one", "two"]),
+    (["--level", "DEBUG"], ["one", "two", "three", "four"]),
+    (["--level", "warn"], ["three", "four"]),
+    (["--level", "ERROR"], ["four"]),
+    (["--text", "THRE"], ["three"]),
+    (["--metadata", "region=eu"], ["four"]),
+    (["--metadata", "region=eu", "--metadata", "ms=1500"], ["four"]),
+    (["--metadata", "region=eu", "--metadata", "ms=1"], []),
+    (["--level", "WARN", "--lines", "1"], ["four"]),
+]
+
+
+def test_the_newest_logs_that_the_options_select_are_printed_in_order_of_time() -> None:
     imported(*MIXED)
 
-    assert messages() == ["one", "two", "three", "four"]
-    assert messages("--lines", "2") == ["three", "four"]
-    assert messages("--lines", "0") == []
+    assert [(options, messages(*options)) for options, _ in SELECTED] == SELECTED
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (["--service", "checkout"], ["three", "four"]),
-        (["--service", "billing", "--service", "search"], ["one", "two"]),
-        (["--service", "unknown"], []),
-        (["--type", "audit", "--type", "SYSTEM"], ["one", "two"]),
-        (["--level", "DEBUG"], ["one", "two", "three", "four"]),
-        (["--level", "warn"], ["three", "four"]),
-        (["--level", "ERROR"], ["four"]),
-        (["--text", "THRE"], ["three"]),
-        (["--metadata", "region=eu"], ["four"]),
-        (["--metadata", "region=eu", "--metadata", "ms=1500"], ["four"]),
-        (["--metadata", "region=eu", "--metadata", "ms=1"], []),
-        (["--level", "WARN", "--lines", "1"], ["four"]),
-    ],
-)
-def test_the_options_select_logs(options: list[str], expected: list[str]) -> None:
-    imported(*MIXED)
-
-    assert messages(*options) == expected
+EVIL = ("\x1b[2J", "\x9b2J", "\r", "\n", "\x07", "\u2028", "\u202e", "\u0085", "\x7f")
 
 
-def test_a_line_has_time_level_service_message_and_metadata() -> None:
+def test_a_line_has_time_level_service_message_and_metadata_and_nothing_unescaped() -> None:
     metadata = {"path": "/a b", "ms": 5, "tags": ["x", None], "empty": ""}
-    imported(a_line("Paid", timestamp=None, time="2023-11-14T22:13:20.123456789Z", level="warn", metadata=metadata))
+    exact = {"timestamp": None, "time": "2023-11-14T22:13:20.123456789Z"}
+    imported(
+        *[a_line(f"a{evil}b", metadata={f"c{evil}": f"d{evil}", "list": [evil]}) for evil in EVIL],
+        a_line("Paid", **exact, level="warn", metadata=metadata),
+    )
 
-    said = logs("tail", "--no-follow").stdout
+    *evil_lines, said = logs("tail", "--no-follow").stdout.removesuffix("\n").split("\n")
 
-    assert said == ("2023-11-14T22:13:20.123456Z WARN  checkout: Paid path='/a b' ms=5 tags='[\"x\",null]' empty=''\n")
-
-
-@pytest.mark.parametrize("evil", ["\x1b[2J", "\x9b2J", "\r", "\n", "\x07", "\u2028", "\u202e", "\u0085", "\x7f"])
-def test_no_text_of_a_log_reaches_the_terminal_unescaped(evil: str) -> None:
-    imported(a_line(f"a{evil}b", metadata={f"c{evil}": f"d{evil}", "list": [evil]}))
-
-    said = logs("tail", "--no-follow").stdout
-
-    assert said.count("\n") == 1
-    assert said.rstrip("\n").isprintable()
-    assert evil.encode("unicode_escape").decode() in said
+    assert said == "2023-11-14T22:13:20.123456Z WARN  checkout: Paid path='/a b' ms=5 tags='[\"x\",null]' empty=''"
+    for line, evil in zip(evil_lines, EVIL, strict=True):
+        assert line.isprintable()
+        assert evil.encode("unicode_escape").decode() in line
 
 
-@pytest.mark.parametrize("option", ["--text=", "--metadata=region", "--level=LOUD", "--type=debug", "--lines=-1"])
-def test_an_impossible_option_ends_with_one_line(option: str) -> None:
-    result = logs("tail", "--no-follow", option)
+def test_an_impossible_option_ends_with_one_line() -> None:
+    for option in ("--text=", "--metadata=region", "--level=LOUD", "--type=debug", "--lines=-1"):
+        result = logs("tail", "--no-follow", option)
 
-    assert result.exit_code in (1, 2)
-    assert result.stderr.splitlines()[-1].startswith("Error: ")
-    assert result.stdout == ""
+        assert result.exit_code in (1, 2)
+        assert result.stderr.splitlines()[-1].startswith("Error: ")
+        assert result.stdout == ""
 
 
 def test_the_level_is_coloured_on_a_terminal_alone(folder: Path) -> None:
