@@ -142,14 +142,6 @@ def _told(file: NewFile) -> NewFile:
     return replace(file, sortable=[part for part in parts if part.applicable_dates])
 
 
-async def test_many_files_of_one_call_are_registered_in_as_many_transactions_as_they_take(engine: str) -> None:
-    files = [a_file(f"{number}.nc", 1 + number % 28, 2 + number % 28) for number in range(120)]
-    async with data_files(engine) as ours:
-        assert await totals(ours, *files) == (120, 0)
-        assert await totals(ours, *files) == (0, 120)
-        await assert_whole(ours)
-
-
 async def test_a_file_of_more_days_than_a_transaction_takes_is_refused_alone() -> None:
     """A transaction of DynamoDB has at most 100 actions: two of the file, and two for each day."""
     most = (ACTIONS_PER_TRANSACTION - 2) // 2

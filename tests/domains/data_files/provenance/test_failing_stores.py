@@ -1,83 +1,107 @@
 """Wherever the store fails, a run is there whole or not at all, and recording it again completes it."""
 
+from collections.abc import Sequence
 from itertools import count
 
 import pytest
 
 from graph.core.errors import BadUserInput
+from graph.domains.data_files.model import RunState
 from graph.domains.data_files.new_files import NewFile
+from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.provenance.lineage import Direction
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
-from tests.domains.data_files.in_store import FileStore, a_file, a_report, data_files, distances, names, references
+from tests.domains.data_files.in_store import (
+    FileStore,
+    a_file,
+    a_report,
+    data_files,
+    distances,
+    names,
+    references,
+    run_id,
+)
 from tests.domains.data_files.whole import assert_whole
 from tests.domains.triggers.watching.cuts import ACTIONS, Cut, cut_off
+from tests.effort import THOROUGH
 
-SIZES = {"small": 3, "large": 2 * ACTIONS}
-
-
-def numbered(number: int, inputs: int) -> RunReport:
-    """A run that uses known files and a new one, makes two, and replaces one of those that it used."""
-    known = names(inputs)
-    return a_report(
-        number,
-        used=[*known, UsedFile(f"named{number}", may_be_unknown=True)],
-        makes=[
-            *(a_file(f"{name}{number}", 1, 2, level="L1A") for name in ("made", "named")),
-            NewFile(name=known[0], metadata={"run": number}),
-        ],
-    )
+SIZES = {"small": (3, 1), "with many inputs": (2 * ACTIONS, 1), "with many outputs": (3, 2 * ACTIONS)}
+"""The numbers of known files that a run uses, and of new ones that it makes."""
 
 
-async def seen(ours: FileStore, number: int) -> bool:
-    """Whether anything is seen of a numbered run. All of it has to be, or nothing."""
+def reports(number: int, inputs: int, outputs: int) -> Sequence[RunReport]:
+    """Of a run that begins with one file, and ends with others: it makes new ones, and replaces some that it used."""
+    named = UsedFile(f"named{number}", may_be_unknown=True)
+    makes = [
+        *(a_file(name, 1, 2, level="L1A") for name in names(outputs, f"made{number}-")),
+        a_file(f"named{number}", 1, 2, level="L1A"),
+        NewFile(name=names(1)[0], metadata={"run": number}),
+    ]
+    return [
+        a_report(number, used=[names(1)[0]], makes=[f"first{number}"], state=RunState.RUNNING),
+        a_report(number, used=[*names(inputs), named], makes=makes),
+    ]
+
+
+async def seen(ours: FileStore, number: int, outputs: int) -> bool:
+    """Whether anything is seen of the second report. All of it has to be, or nothing."""
     run = await ours.found(number)
-    files = await ours.files.by_name([f"made{number}", f"named{number}"])
-    if run is None:
-        assert not files
+    assert run is not None
+    files = [f"named{number}", *names(outputs, f"made{number}-")]
+    made = [f"{files[0]}@2", *(f"{name}@1" for name in files[1:])]  # the first of which it used before
+    makers = await Edges(ours.database).makers(made)
+    below = distances(await ours.lineage(references(run.used)[0], Direction.DOWNSTREAM, 1)).keys()
+    if len(run.generated) == 1:
+        assert makers == {}
+        assert below.isdisjoint(made)
+        assert outputs > ACTIONS or not await ours.files.by_name(files)  # of many, some are claimed before
         return False
-    assert len(files) == 2
-    assert f"made{number}@1" in references(run.generated)
-    for used in references(run.used):
-        assert f"made{number}@1" in distances(await ours.lineage(used, Direction.DOWNSTREAM, 1))
+    assert makers == dict.fromkeys(made, run_id(number))
+    assert len(run.generated) == len(made) + 2
+    assert below >= set(made)
     return True
 
 
-@pytest.mark.parametrize("inputs", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 @pytest.mark.parametrize("way", Cut.WAYS)
 async def test_a_run_that_breaks_off_at_any_call_is_whole_or_not_there_and_can_be_repeated(
-    way: str, inputs: int
+    way: str, size: tuple[int, int]
 ) -> None:
-    await breaks_off("sqlite", way, inputs)
+    is_quick = max(size) > ACTIONS and not THOROUGH  # then each way breaks off at other calls
+    await breaks_off("sqlite", way, size, 1 + is_quick * Cut.WAYS.index(way), len(Cut.WAYS) if is_quick else 1)
 
 
-@pytest.mark.parametrize(("way", "inputs"), [("refused", 3), ("answer lost", ACTIONS)], ids=["refused", "lost"])
-async def test_it_is_so_on_dynamodb(dynamodb_endpoint: str, way: str, inputs: int) -> None:
-    await breaks_off("dynamodb", way, inputs)
+@pytest.mark.parametrize(("way", "size"), [("refused", "small"), ("answer lost", "with many outputs")])
+async def test_it_is_so_on_dynamodb(dynamodb_endpoint: str, way: str, size: str) -> None:
+    await breaks_off("dynamodb", way, SIZES[size], 1, 1 if size == "small" or THOROUGH else 5)
 
 
-async def breaks_off(engine: str, way: str, inputs: int) -> None:
-    """Let recording break off at each call in turn, and repeat it."""
+async def breaks_off(engine: str, way: str, size: tuple[int, int], first: int, step: int) -> None:
+    """Let recording break off at each call in turn, or at some, and repeat it."""
+    inputs, outputs = size
     async with data_files(engine) as ours:
         await ours.register(*names(inputs))
         database = Cut(ours.database, way)
         cut = FileStore(database)
-        for failing in count(1):
+        for failing in count(first, step):
+            begins, ends = reports(failing, inputs, outputs)
+            await ours.runs.record(begins)
             database.left = failing
-            await cut_off(cut.runs.record(numbered(failing, inputs)))
+            await cut_off(cut.runs.record(ends))
             broke_off, database.left = database.left <= 0, 0
             await ours.register(f"behind{failing}")  # a cancelled write ends before this one
             await assert_whole(ours)
-            assert await seen(ours, failing) or broke_off
+            assert await seen(ours, failing, outputs) or broke_off
 
-            await cut.runs.record(numbered(failing, inputs))
+            await cut.runs.record(ends)
             await assert_whole(ours)
-            assert await seen(ours, failing)
+            assert await seen(ours, failing, outputs)
             if not broke_off:
                 break
-        assert failing > (4 if inputs < ACTIONS else 6)
+        assert failing > (4 if max(size) < ACTIONS else 6)
 
 
-@pytest.mark.parametrize("inputs", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("inputs", [3, 2 * ACTIONS], ids=["few", "many"])
 async def test_a_run_that_broke_off_keeps_no_other_from_what_it_would_have_made(inputs: int) -> None:
     async with data_files("sqlite") as ours:
         await ours.register(*names(inputs), "made")

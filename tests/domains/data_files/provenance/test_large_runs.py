@@ -7,12 +7,10 @@ import pytest
 
 from graph.domains.data_files.entities import FILE_REVISION
 from graph.domains.data_files.errors import AlreadyGenerated
-from graph.domains.data_files.model import RunState
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.edges import Edges
-from graph.domains.data_files.provenance.lineage import Direction
 from graph.domains.data_files.provenance.recording import MOST_USED
-from graph.domains.data_files.provenance.reports import RunReport, UsedFile
+from graph.domains.data_files.provenance.reports import UsedFile
 from tests.domains.data_files.in_store import (
     FileStore,
     a_report,
@@ -22,7 +20,6 @@ from tests.domains.data_files.in_store import (
     names,
     references,
     run_id,
-    version_of,
 )
 from tests.domains.data_files.provenance.in_turn import in_turn
 from tests.domains.data_files.provenance.test_races import recorded
@@ -66,65 +63,6 @@ async def test_what_a_large_run_replaces_is_what_it_used(engine: str) -> None:
         assert references(run.generated) == [*FIRST, "latest@2", "unknown@2"]
         assert set(distances(await ours.lineage("latest@1"))) == {"latest@1", *references(run.generated)}
         await assert_whole(ours)
-
-
-def reports() -> Sequence[RunReport]:
-    """A run that tells first of one file, and then of many: most are new, and others are registered."""
-    begins = a_report(1, used=["a"], makes=["first"], state=RunState.RUNNING)
-    makes = [NewFile(name=name, checksum=checksum(1)) for name in (*MANY, "a", "b")]
-    return [begins, a_report(1, used=["b@1", UsedFile("named", may_be_unknown=True)], makes=makes)]
-
-
-ALL = [*FIRST, "a@2", "b@2"]  # that the second report tells of
-
-
-async def seen(ours: FileStore) -> bool:
-    """Whether anything of the second report is seen. All of it has to be, or nothing."""
-    makers = await Edges(ours.database).makers(ALL)
-    run = await ours.found(1)
-    revisions = await ours.files.by_version([version_of(each) for each in ALL])
-    assert {each.version.reference: each.generated_by for each in revisions.values() if each.generated_by} == makers
-    below = set(distances(await ours.lineage("b@1", Direction.DOWNSTREAM)))
-    if not makers:
-        assert run is None or references(run.generated) == ["first@1"]
-        assert below == {"b@1"}
-        return False
-    assert run is not None
-    assert references(run.generated) == ["first@1", *ALL]
-    assert makers == dict.fromkeys(ALL, run_id(1))
-    assert below >= {"b@1", *ALL}
-    return True
-
-
-@pytest.mark.parametrize("way", Cut.WAYS)
-async def test_a_large_run_that_breaks_off_at_any_call_is_seen_whole_or_not_at_all(way: str) -> None:
-    await breaks_off("sqlite", way, 1 + Cut.WAYS.index(way), 1 if THOROUGH else len(Cut.WAYS))
-
-
-async def test_it_is_so_on_dynamodb(dynamodb_endpoint: str) -> None:
-    await breaks_off("dynamodb", "answer lost", 1, 1 if THOROUGH else 4)
-
-
-async def breaks_off(engine: str, way: str, first: int, step: int) -> None:
-    """Let the second report break off at each call in turn, or at some, and repeat it, each time in its own store."""
-    for failing in count(first, step):
-        async with data_files(engine) as ours:
-            await ours.register("a", "b", *(NewFile(name=name, checksum=checksum(1)) for name in MANY[:ACTIONS]))
-            begins, ends = reports()
-            await ours.runs.record(begins)
-            database = Cut(ours.database, way)
-            database.left = failing
-            await cut_off(FileStore(database).runs.record(ends))
-            broke_off, database.left = database.left <= 0, 0
-            await ours.register("behind")  # a cancelled write ends before this one
-            await assert_whole(ours)
-            assert await seen(ours) or broke_off
-            await FileStore(database).runs.record(ends)
-            assert await seen(ours)
-            await assert_whole(ours)
-        if not broke_off:
-            break
-    assert failing > 12
 
 
 async def claimed(ours: FileStore, number: int, makes: Sequence[str]) -> None:

@@ -23,64 +23,9 @@ from tests.bearers import bearer
 from tests.domains.service_logs.otlp.senders import PATH, receiving
 from tests.processes import TIMEOUT_S
 
-PACKAGES = (
-    NpmPackage(
-        "@opentelemetry/api",
-        "1.9.1",
-        sha512="gLyJlPHPZYdAk1JENA9LeHejZe1Ti77/pTeFm/nMXmQH/HFZlcS/O2XJB+L8fkbrNSqhdtlvjBVjxwUYanNH5Q==",
-    ),
-    NpmPackage(
-        "@opentelemetry/api-logs",
-        "0.223.1",
-        sha512="DtIY6YRp0Q0GRVtiKH+N6zAoXQzYtlwbXqZEN/UhBgkKgHYPo2RF6vvB8jGebwcESwquS0S3Vn5fouu7dI17Tg==",
-    ),
-    NpmPackage(
-        "@opentelemetry/core",
-        "2.12.1",
-        sha512="3hr6Pj0/G0oVgIGb97IVcw9BjZ6eudonKjrmQxw7JquyU/XmVbJelkmyoU0sT/OvHGkv+r1tcrwv8MbSX7aKHw==",
-    ),
-    NpmPackage(
-        "@opentelemetry/exporter-logs-otlp-http",
-        "0.223.1",
-        sha512="8YEUwMllir4SyAOmFb3NjcLJqBdUNqaRwTDZ4+yegnWnTAzMBbJzd06ZTewhOstPJUblPwqHuwpXM8aSHIXtTw==",
-    ),
-    NpmPackage(
-        "@opentelemetry/otlp-exporter-base",
-        "0.223.1",
-        sha512="TVbeqdBiYKS12OWZOk3y709l0yh66mCSAO8bSbIK8/Og3MQmy1vVBWEp+HbJvONmc02c226/8t2r7hmEgGcMvA==",
-    ),
-    NpmPackage(
-        "@opentelemetry/otlp-transformer",
-        "0.223.1",
-        sha512="22EJNk0qjI3klrON0aFR0BXye6FOM2vrkpjXjW8KDeSSiMez7+T4ARXfAh8+ucS3dEnhpSoGdfs4E/z4EIYjXQ==",
-    ),
-    NpmPackage(
-        "@opentelemetry/resources",
-        "2.12.1",
-        sha512="IwrNcuLCvnJAnNLkXxx0Uw+rjBkVW6VGQrhd7PanNf0LavOzkTk9sDAjdqegM7p/VdxefNRrii6d+wBRJfz35g==",
-    ),
-    NpmPackage(
-        "@opentelemetry/sdk-logs",
-        "0.223.1",
-        sha512="GpL453eVjCUn2fC3LYBuckCyPleN7FqpvmndT2kZ8gO8c6hHRL5X1BqLLDbVmdw1QDT4ZVyK9G4MNfz5xEkXew==",
-    ),
-    NpmPackage(
-        "@opentelemetry/sdk-metrics",
-        "2.12.1",
-        sha512="HeSblYhpds4QWliBE7ANCfoa2p3QH83uUxX4vO2qtk6BhIcqP7qDYYT36z3LOXftEBpdfbDStZxv+Cw5mqKX5g==",
-    ),
-    NpmPackage(
-        "@opentelemetry/sdk-trace",
-        "2.12.1",
-        sha512="vANdmCYnn+Ka/alBKxwICMl4Koa+aQBlRC9zAZy+Ig1Obbo3RZt2oiyv+8/gET5rrBBYrO3YniPcXfwZrN01rg==",
-    ),
-    NpmPackage(
-        "@opentelemetry/semantic-conventions",
-        "1.45.0",
-        sha512="aOP45mbcOKbQVvFWfQmgoOPT8R2iwbbbgl83k4CujGV9BrJhFr3qG55MFpwFs4YLabpuW3HhzUY9eQxPlDqaZw==",
-    ),
-)
-RUNNER = Path(__file__).with_name("exporter.cjs")
+HERE = Path(__file__).parent
+PACKAGES = [NpmPackage(**each) for each in orjson.loads((HERE / "exporter_packages.json").read_bytes())]
+RUNNER = HERE / "exporter.cjs"
 TRACE_ID, SPAN_ID = "0102030405060708090a0b0c0d0e0f10", "0102030405060708"
 
 
