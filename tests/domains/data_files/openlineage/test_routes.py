@@ -102,12 +102,13 @@ def test_a_body_that_is_no_event_is_refused(service: Service, body: bytes) -> No
 
 def test_a_refusal_names_the_place(service: Service) -> None:
     version = ("outputs", 0, "facets", "version", "datasetVersion")
-    for path, value in (
+    wrong: list[tuple[tuple[Any, ...], Any]] = [
         *((("eventTime",), text) for text in ("2024-01-01", "2024-01-01T00:00:00")),
         *((("eventType",), "FINISHED"), (("producer",), "me"), (("schemaURL",), None)),
         *((("run", "runId"), "1"), (("job", "name"), ""), (("inputs", 0, "name"), "a\tb")),
         *((("inputs", 0, "facets"), []), (version, 7), (("run", "facets", "parent", "run", "runId"), None)),
-    ):
+    ]
+    for path, value in wrong:
         answer = send(service, orjson.dumps(changed(path, value)))
 
         place = "event" + "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in path)

@@ -6,18 +6,16 @@ from typing import Any, TypeVar
 
 from graph.core.errors import BadUserInput
 from graph.store.contract import Database
-from graph.store.entity import Item, Key
-from graph.store.query import Page, Query
-from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.triggers.watching.cuts import Cut
 
 T = TypeVar("T")
 
 
-class Writer(WatchedDatabase):
+class Writer(Cut):
     """A store that waits for its turn before each call."""
 
     def __init__(self, database: Database, limit: int | None) -> None:
-        super().__init__(database)
+        super().__init__(database, "never")
         self.transaction_limit = limit or database.transaction_limit
         self._waits = asyncio.Event()
         self._may_go_on: asyncio.Event | None = None
@@ -50,20 +48,8 @@ class Writer(WatchedDatabase):
         await self._may_go_on.wait()
         return await call
 
-    async def get(self, key: Key, **options: Any) -> Item | None:
-        return await self._call(super().get(key, **options))
-
-    async def get_many(self, keys: Any, **options: Any) -> dict[Key, Item]:
-        return await self._call(super().get_many(keys, **options))
-
     async def put_many(self, puts: Any) -> None:
         await self._call(super().put_many(puts))
-
-    async def transact(self, actions: Any) -> tuple[int, ...]:
-        return await self._call(super().transact(actions))
-
-    async def query(self, query: Query) -> Page:
-        return await self._call(super().query(query))
 
 
 async def in_turn(

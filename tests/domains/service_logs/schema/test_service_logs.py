@@ -1,6 +1,5 @@
 """Service logs over HTTP: what `writeLogs` takes is what the queries answer."""
 
-from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,8 +7,6 @@ from typing import Any
 import pytest
 
 from graph.api.relay import global_id
-from graph.domains.service_logs.scopes import SERVICE_LOGS_READ, SERVICE_LOGS_WRITE
-from tests.bearers import bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import Service, running, settings
 from tests.store.samples import HeldClock
@@ -139,26 +136,6 @@ def test_a_thousand_logs_are_taken_and_one_more_is_refused(service: Service) -> 
     assert write(service)["accepted"] == 0
 
 
-def test_each_field_requires_its_scope(service: Service) -> None:
-    documents = {
-        "mutation { writeLogs(input: {logs: []}) { accepted } }": (SERVICE_LOGS_WRITE, SERVICE_LOGS_READ),
-        **dict.fromkeys(
-            (
-                *("{ serviceLogs { nodes { id } } }", "{ loggingServices { name } }"),
-                '{ logVolume(interval: DAY, by: TYPE, startTime: "2023-11-01") { count } }',
-            ),
-            (SERVICE_LOGS_READ, SERVICE_LOGS_WRITE),
-        ),
-    }
-    for document, (scope, other) in documents.items():
-        answers = [
-            service.http.post("/graphql", json={"query": document}, headers=bearer(each)).json()
-            for each in (scope, other)
-        ]
-        assert answers[0].keys() == {"data"}, document
-        assert [error["extensions"]["code"] for error in answers[1]["errors"]] == ["FORBIDDEN"], document
-
-
 def test_a_log_is_found_by_its_global_id_and_garbage_finds_none(service: Service) -> None:
     write(service, log("first"), log("second"))
     node = logs(service)[1]
@@ -176,7 +153,7 @@ def test_a_log_is_found_by_its_global_id_and_garbage_finds_none(service: Service
         assert [error["extensions"]["code"] for error in body.get("errors", [])] in ([], ["BAD_USER_INPUT"]), key
 
 
-def test_the_cursor_of_any_filter_and_order_is_taken_and_garbage_is_refused(service: Service) -> None:
+def test_the_cursor_of_any_filter_and_order_is_taken(service: Service) -> None:
     write(service, *[log(f"{n}", time=f"2023-11-14T10:00:0{n}Z", level="WARN" if n % 2 else "INFO") for n in range(6)])
     cursor = service.ask(LOGS, {"first": 3})["serviceLogs"]["edges"][2]["cursor"]
     after, before = {"after": cursor}, {"before": cursor, "last": 9}
@@ -190,9 +167,6 @@ def test_the_cursor_of_any_filter_and_order_is_taken_and_garbage_is_refused(serv
         *(({**after, **late}, "4"), ({**before, **late}, ""), ({**after, **early}, ""), ({**before, **early}, "1")),
     ):
         assert [node["message"] for node in logs(service, **variables)] == list(expected), variables
-    for garbage in ("", "x", "é", "\x00", cursor[:-2], f"{cursor}=", urlsafe_b64encode(b"events1:0:x").decode()):
-        for argument in ("after", "before"):
-            assert service.codes(LOGS, {argument: garbage}) == ["INVALID_CURSOR"], garbage
 
 
 def test_a_filter_beyond_its_bounds_is_refused_and_one_by_what_nothing_has_selects_nothing(service: Service) -> None:
