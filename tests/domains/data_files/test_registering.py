@@ -56,14 +56,6 @@ async def test_a_file_without_a_checksum_is_known_by_its_metadata(engine: str) -
         assert len(await revisions(ours, "a.nc")) == 2
 
 
-async def test_several_files_of_one_name_in_one_call_are_revisions_in_their_order(engine: str) -> None:
-    numbers = (1, 2, 2, 1, 3)
-    async with data_files(engine) as ours:
-        assert await totals(ours, *(a_file("a.nc", checksum=checksum(number)) for number in numbers)) == (4, 1)
-        assert [item["checksum"] for item in await revisions(ours, "a.nc")] == [checksum(n) for n in (1, 2, 1, 3)]
-        await assert_whole(ours)
-
-
 async def test_the_items_of_a_revision_replace_those_of_the_one_before(engine: str) -> None:
     some = items(3)
     first = a_file("a.nc", 1, 2, type="APID11", additional=some)

@@ -5,8 +5,6 @@ import os
 import pty
 import queue
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,7 +28,9 @@ from graph.work.tasks import BackgroundTasks
 from tests.domains.earthquakes.test_ingest_command import read_terminal
 from tests.domains.entities import ENTITIES
 from tests.domains.service_logs.lines import KEPT, SECOND, a_line, imported, logs, ndjson
-from tests.processes import TIMEOUT_S, Child, environment, started
+from tests.forking import forked
+from tests.left_open import lasting
+from tests.processes import TIMEOUT_S, Child, started
 from tests.settings import Settings
 from tests.store.engines import make_tables
 
@@ -107,11 +107,12 @@ def test_an_impossible_option_ends_with_one_line() -> None:
 def test_the_level_is_coloured_on_a_terminal_alone(folder: Path) -> None:
     imported(a_line("Paid", level="error"))
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "graph", "logs", "tail", "--no-follow"]
-    with Child(command, cwd=folder, env=environment(KEPT), stdout=theirs, stderr=subprocess.PIPE, text=True) as process:
-        os.close(theirs)
-        shown = read_terminal(ours)
-        process.wait(TIMEOUT_S)
+    terminal = Path(os.ttyname(theirs))
+    tail = forked("logs", "tail", "--no-follow", folder=folder, settings=KEPT, output=terminal)
+    with lasting(), tail as process:  # the server of forks is the run's
+        process.join(TIMEOUT_S)
+    os.close(theirs)
+    shown = read_terminal(ours)
 
     assert "\x1b[31mERROR\x1b[0m checkout: Paid" in shown
     assert "\x1b" not in logs("tail", "--no-follow").stdout

@@ -74,20 +74,6 @@ async def test_batches_that_overlap_lose_nothing_and_store_nothing_twice(logs: L
     assert await is_consistent(logs)
 
 
-async def test_logs_of_other_times_that_follow_a_crowd_come_behind_it_in_order(logs: Logs) -> None:
-    crowd = numbered(120)
-    behind = [a_log(time_ns=NOON_NS + n * 30 * MICROSECOND, message=f"behind {n}") for n in range(1, 6)]
-    await logs.write(*behind[2:4])
-
-    await logs.write(*crowd, *behind)
-
-    order = await logs.messages()
-    assert [each for each in order if "behind" not in each] == [log.message for log in crowd]
-    assert sorted(order) == sorted(log.message for log in [*crowd, *behind])
-    assert await logs.write(*crowd, *behind) == WriteReport(0, 125, ())
-    assert await is_consistent(logs)
-
-
 async def test_equal_logs_of_one_batch_are_all_kept_and_again_skipped(logs: Logs) -> None:
     batch = [a_log() for _ in range(7)]
     others = [a_log("cart"), a_log(time_ns=NOON_NS + 1), a_log(message="refunded")]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.domains.data_files.errors import AlreadyGenerated, ProvenanceCycle
+from graph.domains.data_files.errors import AlreadyGenerated
 from graph.domains.data_files.model import Run, RunState
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
@@ -140,16 +140,6 @@ async def test_what_a_run_used_stays_bound_to_its_version(engine: str) -> None:
         assert references(named.used) == ["a@1", "a@2"], "that it names itself"
 
 
-async def test_a_run_generates_what_is_new_and_claims_what_is_registered(engine: str) -> None:
-    async with data_files(engine) as ours:
-        await ours.register("claimed", NewFile(name="changed", checksum=checksum(1)))
-        run = await ours.run(1, makes=["new", "claimed", NewFile(name="changed", checksum=checksum(2))])
-        assert references(run.generated) == ["new@1", "claimed@1", "changed@2"]
-        revisions = await ours.files.by_version([*run.generated])
-        assert {revision.generated_by for revision in revisions.values()} == {run.run_id}
-        await assert_whole(ours)
-
-
 async def test_what_another_run_has_generated_is_refused_and_nothing_changes(engine: str) -> None:
     async with data_files(engine) as ours:
         await ours.register("a")
@@ -161,28 +151,6 @@ async def test_what_another_run_has_generated_is_refused_and_nothing_changes(eng
 
         second = await ours.run(2, used=["a"], makes=["new", NewFile(name="b", checksum=checksum(1))])
         assert references(second.generated) == ["new@1", "b@2"]
-
-
-async def test_a_file_that_is_used_and_generated_gets_its_next_revision() -> None:
-    """Whether the run tells it in one report or in two, the last of which comes first."""
-    async with data_files("sqlite") as ours:
-        await ours.register("one", "two")
-        one = await ours.run(1, used=["one"], makes=[NewFile(name="one", checksum=checksum(1))])
-        await ours.run(2, makes=[NewFile(name="two", checksum=checksum(1))])
-        two = await ours.run(2, used=["two"])
-        for run, name in ((one, "one"), (two, "two")):
-            assert (references(run.used), references(run.generated)) == ([f"{name}@1"], [f"{name}@2"])
-        await assert_whole(ours)
-
-
-async def test_a_run_cannot_generate_the_revision_that_it_used() -> None:
-    async with data_files("sqlite") as ours:
-        await ours.register("table", "a")
-        stored = await ours.everything()
-        for report in (a_report(1, ["table"], ["table"]), a_report(1, ["table@1", "a"], ["a", "table"])):
-            with pytest.raises(ProvenanceCycle):
-                await ours.runs.record(report)
-            assert await ours.everything() == stored
 
 
 async def test_a_refused_report_leaves_no_file_that_it_only_named(engine: str) -> None:
