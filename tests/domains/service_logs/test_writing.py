@@ -36,10 +36,13 @@ BATCHES = 4  # of a writer
 THOUSAND = [f"{n}" for n in range(1000)]
 
 
-@pytest.fixture(params=[False, True], ids=["plain", "hot"])
-async def logs(engine: str, request: pytest.FixtureRequest) -> AsyncIterator[Logs]:
-    """Empty tables, in which the service `checkout` is hot or not."""
-    async with service_logs(engine, **(HOT if request.param else {})) as logs:
+@pytest.fixture(params=["sqlite", "sqlite hot", "dynamodb"])
+async def logs(request: pytest.FixtureRequest) -> AsyncIterator[Logs]:
+    """Empty tables, in which the service `checkout` is hot or not: which partition a log has is no engine's matter."""
+    engine, _, hot = request.param.partition(" ")
+    if engine == "dynamodb":
+        request.getfixturevalue("dynamodb_endpoint")
+    async with service_logs(engine, **(HOT if hot else {})) as logs:
         yield logs
 
 
