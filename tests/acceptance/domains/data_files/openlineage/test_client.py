@@ -84,6 +84,7 @@ def test_the_client_learns_that_an_event_is_refused(service: Service) -> None:
 
     with pytest.raises(HTTPError) as caught:
         client.emit(event(event_v2.RunState.COMPLETE, [raw], [rad]))
+    client.close()
 
     assert caught.value.response is not None
     assert caught.value.response.status_code == 403
