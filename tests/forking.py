@@ -6,13 +6,12 @@ The import takes a second of a processor each time. A test of the start itself u
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from multiprocessing import forkserver, get_context
+from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from graph.cli import main
-from tests.left_open import lasting
 from tests.processes import TIMEOUT_S, environment
 
 _forking = get_context("forkserver")
@@ -27,8 +26,6 @@ def forked(
 
     It says nothing, or writes both of its streams to a file.
     """
-    with lasting():
-        forkserver.ensure_running()
     process = _forking.Process(target=_run, args=(arguments, folder, environment(settings), output))
     process.start()
     try:

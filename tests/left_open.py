@@ -14,6 +14,8 @@ import time
 from asyncio import runners
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
+from inspect import iscoroutine
+from multiprocessing.forkserver import ForkServer
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -43,6 +45,15 @@ def lasting() -> Iterator[None]:
 def pytest_configure() -> None:
     with lasting():  # the first loop of libuv opens a pipe for signals, which stays open
         uvloop.new_event_loop().close()
+
+
+def _ensure_running(server: ForkServer) -> None:
+    with lasting():
+        _ensure_running_for_all(server)
+
+
+_ensure_running_for_all = ForkServer.ensure_running  # the process from which others are forked
+ForkServer.ensure_running = _ensure_running  # type: ignore[method-assign]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -95,7 +106,8 @@ def _emulators() -> set[int | None]:
 
 
 def _note_and_cancel_all_tasks(loop: asyncio.AbstractEventLoop) -> None:
-    _cancelled.extend(repr(task.get_coro()) for task in asyncio.all_tasks(loop))
+    running = [task.get_coro() for task in asyncio.all_tasks(loop)]
+    _cancelled.extend(repr(each) for each in running if iscoroutine(each))  # and not a generator that is garbage
     _cancel_all_tasks(loop)
 
 

@@ -8,8 +8,8 @@ import socket
 import subprocess
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -269,11 +269,8 @@ class EventStream:
     """An answer that comes as server-sent events."""
 
     answer: httpx.Response
-    _chunks: AsyncIterator[bytes] = field(init=False)
+    _chunks: AsyncIterator[bytes]
     _received: bytes = b""
-
-    def __post_init__(self) -> None:
-        self._chunks = self.answer.aiter_raw()
 
     async def block(self) -> bytes:
         """The next block, without the empty line at its end."""
@@ -320,4 +317,5 @@ async def event_stream(
         http.stream("POST", "/graphql", json=body, headers={"Accept": accept, **(headers or {})}) as answer,
     ):
         assert answer.status_code == 200, await answer.aread()
-        yield EventStream(answer)
+        async with aclosing(answer.aiter_raw()) as chunks:  # type: ignore[type-var]
+            yield EventStream(answer, chunks)

@@ -24,7 +24,6 @@ from tests.domains.service_logs.builders import (
     logs_of,
 )
 from tests.effort import rounds
-from tests.left_open import lasting
 
 KILLS = rounds(20, at_least=6)
 LOGS = 200  # of a batch
@@ -73,8 +72,7 @@ def kill(path: Path, first: int, chosen: random.Random) -> set[int]:
     """Kill a process that writes batches, after some of them. Returns the numbers of those that it acknowledged."""
     receiving, sending = _forking.Pipe(duplex=False)
     process = _forking.Process(target=write, args=(path, first, sending))
-    with lasting():  # the server of forks
-        process.start()
+    process.start()
     sending.close()
     acknowledged = {receiving.recv() for _ in range(chosen.randrange(1, 4))}
     process.join(chosen.random() * 0.03)

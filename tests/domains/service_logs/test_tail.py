@@ -29,7 +29,6 @@ from tests.domains.earthquakes.test_ingest_command import read_terminal
 from tests.domains.entities import ENTITIES
 from tests.domains.service_logs.lines import KEPT, SECOND, a_line, imported, logs, ndjson
 from tests.forking import forked
-from tests.left_open import lasting
 from tests.processes import TIMEOUT_S, Child, started
 from tests.settings import Settings
 from tests.store.engines import make_tables
@@ -108,8 +107,7 @@ def test_the_level_is_coloured_on_a_terminal_alone(folder: Path) -> None:
     imported(a_line("Paid", level="error"))
     ours, theirs = pty.openpty()
     terminal = Path(os.ttyname(theirs))
-    tail = forked("logs", "tail", "--no-follow", folder=folder, settings=KEPT, output=terminal)
-    with lasting(), tail as process:  # the server of forks is the run's
+    with forked("logs", "tail", "--no-follow", folder=folder, settings=KEPT, output=terminal) as process:
         process.join(TIMEOUT_S)
     os.close(theirs)
     shown = read_terminal(ours)

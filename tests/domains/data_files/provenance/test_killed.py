@@ -18,7 +18,6 @@ from graph.domains.data_files.provenance.reports import RunReport
 from tests.domains.data_files.in_store import FileStore, a_report, data_files_at, names, run_id
 from tests.domains.data_files.whole import assert_whole
 from tests.effort import THOROUGH
-from tests.left_open import lasting
 from tests.processes import TIMEOUT_S, environment
 from tests.store.engines import new_store
 
@@ -41,8 +40,7 @@ def numbered(number: int, large: int) -> RunReport:
 def recording(store: str, runs: range, large: int) -> Iterator[BaseProcess]:
     """Let a process record runs, some at the same time. It is killed at the end of the `with`."""
     process = _forking.Process(target=_run, args=(environment(), store, runs, large))
-    with lasting():  # the server of forks
-        process.start()
+    process.start()
     try:
         yield process
     finally:
