@@ -1,26 +1,48 @@
 """A catalogue that is larger than what a connection's buffers hold."""
 
+import asyncio
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
+import orjson
 import pytest
 
-from tests.attacks.dense import fill
+from graph.core.days import DAY_MS
+from graph.domains import DOMAINS
+from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.opening import open_services
+from tests.domains.earthquakes.builders import at
+from tests.domains.earthquakes.ingest.ingests import a_feature
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import Service, running, settings
+from tests.settings import Settings
 from tests.sharing import folder_of_run, made_once
 
+FIRST_DAY = at("2020-01-01")
+LONG = 15_000  # events, on 60 days: 9 MB of NDJSON
+
+
+def _fill_long(path: Path) -> None:
+    features = (a_feature(f"d{n:05}", time=FIRST_DAY + n * 60 * DAY_MS // LONG, mag=n % 50 / 10) for n in range(LONG))
+    lines = io.BytesIO(b"".join(orjson.dumps(feature) + b"\n" for feature in features))
+
+    async def ingest() -> None:
+        async with open_services(Settings(store=f"sqlite:///{path}"), DOMAINS) as services:
+            assert (await services.of(Ingest).file(lines)).upserted == LONG
+
+    asyncio.run(ingest())
+
 
 @pytest.fixture(scope="session")
-def dense_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite file with 60,000 events, to be copied."""
-    return made_once(folder_of_run(tmp_path_factory) / "dense.db", fill)
+def long_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file with 15,000 events, to be copied."""
+    return made_once(folder_of_run(tmp_path_factory) / "long.db", _fill_long)
 
 
-@pytest.fixture(scope="session")
-def dense(dense_file: Path, _usgs: UsgsServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service with 60,000 events, for tests that only read. Its clock is later than their ingest."""
-    copied = tmp_path_factory.mktemp("dense") / "dense.db"
-    copied.write_bytes(dense_file.read_bytes())
-    with running(settings(copied, _usgs)) as service:
+@pytest.fixture
+def long_catalogue(tmp_path: Path, long_file: Path, usgs: UsgsServer) -> Iterator[Service]:
+    """A service with 15,000 events, for one test, which may change it. Its clock is later than their ingest."""
+    (tmp_path / "long.db").write_bytes(long_file.read_bytes())
+    with running(settings(tmp_path / "long.db", usgs)) as service:
         yield service

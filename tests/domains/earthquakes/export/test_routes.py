@@ -20,8 +20,6 @@ MEDIA_TYPES = {
     "ndjson": "application/x-ndjson",
     "csv": "text/csv; charset=utf-8; header=present",
     "geojson": "application/geo+json",
-    "parquet": "application/vnd.apache.parquet",
-    "arrow": "application/vnd.apache.arrow.stream",
 }
 
 REFUSALS: dict[str, tuple[int, str]] = {
@@ -52,35 +50,30 @@ REFUSALS: dict[str, tuple[int, str]] = {
 }
 
 
+def assert_headers(service: Service, name: str, media_type: str) -> None:
+    """The answers to GET and HEAD say what they are."""
+    for method in ("GET", "HEAD"):
+        answer = service.http.request(method, f"/export/events.{name}", params={"minMagnitude": 5})
+        assert answer.status_code == 200
+        assert answer.headers["Content-Type"] == media_type
+        assert answer.headers["Content-Disposition"] == f'attachment; filename="events.{name}"'
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["X-As-Of"] == "2023-11-14T22:13:20.000Z"
+        assert bool(answer.content) == (method == "GET")
+
+
 @pytest.mark.parametrize("name", MEDIA_TYPES)
 def test_an_answer_says_what_it_is(week: Service, name: str) -> None:
-    answer = week.http.get(f"/export/events.{name}", params={"minMagnitude": 5})
-    head = week.http.head(f"/export/events.{name}", params={"minMagnitude": 5})
-
-    for each in (answer, head):
-        assert each.status_code == 200
-        assert each.headers["Content-Type"] == MEDIA_TYPES[name]
-        assert each.headers["Content-Disposition"] == f'attachment; filename="events.{name}"'
-        assert each.headers["Cache-Control"] == "no-store"
-        assert each.headers["X-As-Of"] == "2023-11-14T22:13:20.000Z"
-    assert answer.content
-    assert not head.content
+    assert_headers(week, name, MEDIA_TYPES[name])
 
 
-@pytest.mark.parametrize("path", REFUSALS)
-def test_a_wrong_request_is_refused_with_a_code(week: Service, path: str) -> None:
-    answer = week.http.get(path)
+def test_a_wrong_request_is_refused_with_a_code(week: Service) -> None:
+    for path, refusal in REFUSALS.items():
+        answer = week.http.get(path)
 
-    codes = [error["extensions"]["code"] for error in answer.json()["errors"]]
-    assert (answer.status_code, codes) == (REFUSALS[path][0], [REFUSALS[path][1]])
-    assert all(len(error["message"]) <= 1100 for error in answer.json()["errors"])
-
-
-def test_only_get_and_head_are_answered(week: Service) -> None:
-    answer = week.http.post(NDJSON)
-
-    assert answer.status_code == 405
-    assert set(answer.headers["Allow"].split(", ")) == {"GET", "HEAD"}
+        (error,) = answer.json()["errors"]
+        assert (answer.status_code, error["extensions"]["code"]) == refusal, path
+        assert len(error["message"]) <= 1100
 
 
 @pytest.mark.parametrize("name", ["parquet", "arrow"])
@@ -101,29 +94,58 @@ def test_without_pyarrow_its_formats_are_refused_with_a_code(
     ]
 
 
-def test_a_caller_needs_the_scope_of_events(tmp_path: Path, usgs: UsgsServer) -> None:
-    with running(settings(tmp_path / "empty.db", usgs, public_read=False)) as service:
+def test_a_caller_needs_the_scope_of_events_and_a_refusal_is_logged(tmp_path: Path, usgs: UsgsServer) -> None:
+    file = tmp_path / "refused.db"
+    with running(settings(file, usgs, public_read=False), clock=HeldClock()) as service:
 
-        def refusal(headers: dict[str, str]) -> tuple[int, str]:
-            answer = service.http.get(NDJSON, headers=headers)
+        def refusal(path: str, headers: dict[str, str]) -> tuple[int, str]:
+            answer = service.http.get(path, headers=headers)
             return answer.status_code, answer.json()["errors"][0]["extensions"]["code"]
 
-        assert refusal({"Authorization": ""}) == (401, "UNAUTHENTICATED")
-        assert refusal(bearer(EVENTS_WRITE)) == (403, "FORBIDDEN")
+        assert refusal(NDJSON, {"Authorization": "Bearer swordfish"}) == (401, "UNAUTHENTICATED")
+        assert refusal("/export/events.csv", bearer(EVENTS_WRITE)) == (403, "FORBIDDEN")
+        post = service.http.post(NDJSON)
+        assert (post.status_code, set(post.headers["Allow"].split(", "))) == (405, {"GET", "HEAD"})
+        assert service.http.get("/fdsnws/event/1/query", headers=bearer(EVENTS_WRITE)).status_code == 403
+        assert "quakegraph_exports_total{" not in service.http.get("/metrics").text, "none was begun"
         assert service.http.get(NDJSON, headers=bearer(EVENTS_READ)).status_code == 200
 
+    assert [(log["route"], log["status"], log.get("error")) for log in logged(file)] == [
+        ("/export/events", 401, "UNAUTHENTICATED"),
+        ("/export/events", 403, "FORBIDDEN"),
+        ("/export/events", 405, "BAD_REQUEST"),
+        ("/fdsnws/event/1/query", 403, "FORBIDDEN"),
+        ("/export/events", 200, None),
+    ]
 
-def test_events_are_charged_to_the_caller(tmp_path: Path, week_file: Path, usgs: UsgsServer) -> None:
+
+def test_an_export_is_logged_and_charged_to_the_caller(tmp_path: Path, week_file: Path, usgs: UsgsServer) -> None:
     (tmp_path / "week.db").write_bytes(week_file.read_bytes())
-    query = "{ events(first: 600) { nodes { eventId } } }"  # some 600 points
-    with running(settings(tmp_path / "week.db", usgs, rate_limit=1000)) as service:
+    asked: dict[str, str | float] = {"minMagnitude": 4.5, "startTime": "2023-07-28T00:00:00Z"}
+    with running(settings(tmp_path / "week.db", usgs, rate_limit=1000), clock=HeldClock()) as service:
+        lines = service.http.get("/export/events.csv", params=asked).content.count(b"\n")
+        service.http.get("/export/events.csv", params={"after": "unknown"})
+        service.http.head("/export/events.csv")
+        metrics = service.http.get("/metrics").text
         assert service.http.get(NDJSON).content.count(b"\n") == 2125  # at 2 points for 10 events
+        query = "{ events(first: 600) { nodes { eventId } } }"  # some 600 points
         assert service.http.post("/graphql", json={"query": query}).status_code == 429
 
+    logs = [log for log in logged(tmp_path / "week.db") if log["route"] == "/export/events"]
+    names = ("status", "error", "resultCount", "minmagnitude")
+    assert sorted((tuple(log.get(name) for name in names) for log in logs), key=orjson.dumps) == [
+        (200, None, 0, None),
+        (200, None, 2124, None),
+        (200, None, lines - 1, 4.5),
+        (400, "INVALID_CURSOR", None, None),
+    ]
+    assert 'quakegraph_exports_total{code="OK",format="csv"} 2.0' in metrics
+    assert f'quakegraph_export_events_total{{format="csv"}} {lines - 1}.0' in metrics
 
-def test_a_caller_has_a_limited_number_of_exports_at_once(tmp_path: Path, dense_file: Path, usgs: UsgsServer) -> None:
-    (tmp_path / "dense.db").write_bytes(dense_file.read_bytes())
-    with running(settings(tmp_path / "dense.db", usgs, max_heavy_operations=1)) as service:
+
+def test_a_caller_has_a_limited_number_of_exports_at_once(tmp_path: Path, long_file: Path, usgs: UsgsServer) -> None:
+    (tmp_path / "long.db").write_bytes(long_file.read_bytes())
+    with running(settings(tmp_path / "long.db", usgs, max_heavy_operations=1)) as service:
         with asking(service, NDJSON) as first:
             first.read(1)
             refused = service.http.get(NDJSON)
@@ -132,51 +154,6 @@ def test_a_caller_has_a_limited_number_of_exports_at_once(tmp_path: Path, dense_
 
     assert refused.status_code == 429
     assert [error["extensions"]["code"] for error in refused.json()["errors"]] == ["TOO_MANY_SUBSCRIPTIONS"]
-
-
-def test_a_refused_export_is_logged_like_a_refused_query(tmp_path: Path, usgs: UsgsServer) -> None:
-    file = tmp_path / "refused.db"
-    with running(settings(file, usgs, public_read=False), clock=HeldClock()) as service:
-        service.http.get(NDJSON, headers={"Authorization": "Bearer swordfish"})
-        service.http.get("/export/events.csv", headers=bearer(EVENTS_WRITE))
-        service.http.post(NDJSON)
-        service.http.get("/fdsnws/event/1/query", headers=bearer(EVENTS_WRITE))
-        metrics = service.http.get("/metrics").text
-
-    assert [(log["route"], log["status"], log["error"]) for log in logged(file)] == [
-        ("/export/events", 401, "UNAUTHENTICATED"),
-        ("/export/events", 403, "FORBIDDEN"),
-        ("/export/events", 405, "BAD_REQUEST"),
-        ("/fdsnws/event/1/query", 403, "FORBIDDEN"),
-    ]
-    assert "quakegraph_exports_total{" not in metrics, "none was begun"
-
-
-def test_an_export_is_logged(tmp_path: Path, week_file: Path, usgs: UsgsServer) -> None:
-    (tmp_path / "week.db").write_bytes(week_file.read_bytes())
-    asked: dict[str, str | float] = {"minMagnitude": 4.5, "startTime": "2023-07-28T00:00:00Z"}
-    with running(settings(tmp_path / "week.db", usgs), clock=HeldClock()) as service:
-        lines = service.http.get("/export/events.csv", params=asked).content.count(b"\n")
-        service.http.get("/export/events.csv", params={"after": "unknown"})
-        service.http.head("/export/events.csv")
-        metrics = service.http.get("/metrics").text
-
-    query = """{ requestLogs(filter: {route: "/export/events"}) {
-      nodes { status error resultCount minmagnitude }
-    } }"""
-    with running(settings(tmp_path / "week.db", usgs), clock=HeldClock()) as service:
-        logs = service.ask(query)["requestLogs"]["nodes"]
-
-    assert sorted(logs, key=orjson.dumps) == sorted(
-        [
-            {"status": 200, "error": None, "resultCount": lines - 1, "minmagnitude": 4.5},
-            {"status": 400, "error": "INVALID_CURSOR", "resultCount": None, "minmagnitude": None},
-            {"status": 200, "error": None, "resultCount": 0, "minmagnitude": None},
-        ],
-        key=orjson.dumps,
-    )
-    assert 'quakegraph_exports_total{code="OK",format="csv"} 2.0' in metrics
-    assert f'quakegraph_export_events_total{{format="csv"}} {lines - 1}.0' in metrics
 
 
 URL = """query($filter: EventFilter, $format: ExportFormat!, $orderBy: EventOrder!) {
@@ -198,29 +175,15 @@ FILTERS: list[dict[str, Any] | None] = [
 ]
 
 
-@pytest.mark.parametrize("filter_", FILTERS)
-@pytest.mark.parametrize("order", ["TIME_DESC", "TIME_ASC"])
-def test_the_address_of_an_export_has_the_arguments_of_its_field(
-    week: Service, filter_: dict[str, Any] | None, order: str
-) -> None:
-    found = week.ask(URL, {"filter": filter_, "format": "NDJSON", "orderBy": order})["events"]
-    lines = week.http.get(found["exportUrl"]).content.splitlines()
+def test_the_address_of_an_export_has_the_arguments_of_its_field(week: Service) -> None:
+    for number, filter_ in enumerate(FILTERS):
+        order = ("TIME_DESC", "TIME_ASC")[number % 2]
+        found = week.ask(URL, {"filter": filter_, "format": "NDJSON", "orderBy": order})["events"]
+        lines = week.http.get(found["exportUrl"]).content.splitlines()
 
-    exported = [orjson.loads(line)["eventId"] for line in lines[:-1]]
-    assert exported[:1000] == [node["eventId"] for node in found["nodes"]]
-    assert len(exported) == len(found["nodes"]) or len(found["nodes"]) == 1000
-
-
-def test_nearby_events_have_no_address_of_an_export(week: Service) -> None:
-    nearby = "{ events(first: 1) { nodes { nearby { exportUrl(format: CSV) } } } }"
-
-    assert week.ask(nearby)["events"]["nodes"] == [{"nearby": {"exportUrl": None}}]
-
-
-def test_events_by_magnitude_have_no_address_of_an_export(week: Service) -> None:
-    by_magnitude = "{ events(first: 1, orderBy: MAGNITUDE_ASC) { exportUrl(format: CSV) } }"
-
-    assert week.ask(by_magnitude)["events"] == {"exportUrl": None}
+        exported = [orjson.loads(line)["eventId"] for line in lines[:-1]]
+        assert exported[:1000] == [node["eventId"] for node in found["nodes"]], filter_
+        assert len(exported) == len(found["nodes"]) or len(found["nodes"]) == 1000
 
 
 def test_an_export_as_of_a_moment_leaves_out_what_was_stored_later(own_week: Service, clock: HeldClock) -> None:
@@ -237,27 +200,21 @@ def test_an_export_as_of_a_moment_leaves_out_what_was_stored_later(own_week: Ser
     assert now.count(b"\n") == then.count(b"\n") + 1
 
 
-@pytest.mark.parametrize(
-    "query", ["", "?minMagnitude=5&types=earthquake&comments=0", "?place=P%C4%81hala%26%3D%0D%0Ax&a"]
-)
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
-@pytest.mark.parametrize("name", MEDIA_TYPES)
-def test_a_shorter_path_leads_to_the_export_with_its_parameters(
-    week: Service, name: str, method: str, query: str
-) -> None:
-    answer = week.http.request(method, f"/events.{name}{query}")
+def test_a_shorter_path_leads_to_the_export_with_its_parameters(week: Service) -> None:
+    for query in ("", "?minMagnitude=5&types=earthquake&comments=0", "?place=P%C4%81hala%26%3D%0D%0Ax&a"):
+        for method, name in (
+            ("GET", "ndjson"),
+            ("HEAD", "csv"),
+            ("GET", "geojson"),
+            ("GET", "parquet"),
+            ("GET", "arrow"),
+        ):
+            answer = week.http.request(method, f"/events.{name}{query}")
 
-    assert (answer.status_code, answer.content) == (308, b"")
-    assert answer.headers["Location"] == f"export/events.{name}{query}"  # also below a prefix of a proxy
-    assert answer.next_request is not None
-    assert answer.next_request.url.raw_path.decode() == f"/export/events.{name}{query}"
-
-
-def test_the_export_behind_a_shorter_path_is_the_export(week: Service) -> None:
-    short, export = (
-        week.http.get(f"{path}?minMagnitude=5", follow_redirects=True) for path in ("/events.csv", "/export/events.csv")
-    )
-
-    assert short.content == export.content
+            assert (answer.status_code, answer.content) == (308, b"")
+            assert answer.headers["Location"] == f"export/events.{name}{query}"  # also below a prefix of a proxy
+            assert answer.next_request is not None
+            assert answer.next_request.url.raw_path.decode() == f"/export/events.{name}{query}"
+    assert week.http.get("/events.csv?minMagnitude=5", follow_redirects=True).text.count("\n") > 1
     assert week.http.get("/events.xls").status_code == 404
     assert week.http.post("/events.csv").status_code == 405

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
 
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
@@ -90,42 +88,19 @@ def test_deleted_and_updated_since_have_the_meaning_that_they_have_in_the_graph(
     assert found >= {0, 4, 15, 19}
 
 
-def test_a_linked_export_takes_a_plain_date_for_its_whole_day(revised: Service) -> None:
-    listed = revised.ask('{ events(filter: {endTime: "2023-11-14"}) { exportUrl(format: NDJSON) totalCount } }')[
-        "events"
-    ]
-
-    *rows, _ = revised.http.get(listed["exportUrl"]).content.splitlines()
-
-    assert listed["totalCount"] == len(rows) == 16
+def test_an_export_resumes_behind_a_deleted_event_too(revised: Service) -> None:
+    for deleted in DELETED:
+        whole = exported(revised, deleted=deleted)
+        for at, row in enumerate(whole):
+            assert exported(revised, deleted=deleted, after=row["eventId"]) == whole[at + 1 :]
 
 
-@pytest.mark.parametrize("deleted", DELETED)
-def test_an_export_resumes_behind_a_deleted_event_too(revised: Service, deleted: str) -> None:
-    whole = exported(revised, deleted=deleted)
-
-    for at, row in enumerate(whole):
-        assert exported(revised, deleted=deleted, after=row["eventId"]) == whole[at + 1 :]
-
-
-def test_every_tabular_format_has_the_columns_of_a_version(revised: Service) -> None:
+@pytest.mark.parametrize("engine", ["sqlite"])
+def test_csv_has_the_columns_of_a_version(revised: Service) -> None:
     rows = exported(revised, deleted="INCLUDE")
 
-    def body(name: str) -> bytes:
-        return revised.http.get(f"/export/events.{name}", params={"deleted": "INCLUDE"}).content
-
-    def of_table(table: pa.Table) -> list[dict[str, Any]]:
-        names = [name for name in COLUMNS.split() if name != "time"]
-        times = {name: pa.int64() for name in names if pa.types.is_timestamp(table.schema.field(name).type)}
-        plain = pa.table({name: table[name].cast(times.get(name, table[name].type)) for name in names})
-        found: list[dict[str, Any]] = plain.to_pylist()
-        return found
-
-    without_time = [{name: value for name, value in row.items() if name != "time"} for row in rows]
-    assert of_table(pyarrow.parquet.read_table(io.BytesIO(body("parquet")))) == without_time
-    assert of_table(pa.ipc.open_stream(body("arrow")).read_all()) == without_time
-    by_csv = csv.DictReader(io.StringIO(body("csv").decode(), newline=""))
-    assert [of_columns(record) for record in by_csv] == [
+    body = revised.http.get("/export/events.csv", params={"deleted": "INCLUDE"}).text
+    assert [of_columns(record) for record in csv.DictReader(io.StringIO(body, newline=""))] == [
         {
             name: "" if value is None else value if isinstance(value, str) else orjson.dumps(value).decode()
             for name, value in row.items()
@@ -135,11 +110,17 @@ def test_every_tabular_format_has_the_columns_of_a_version(revised: Service) -> 
     assert Counter(row["revision"] for row in rows) == {1: 13, 2: 6, 3: 1}
 
 
-@pytest.mark.parametrize("as_of", ["{first: true}", '{published: "2023-11-14T22:13:21Z"}'])
-def test_a_list_that_exports_do_not_have_has_no_address(revised: Service, as_of: str) -> None:
-    listed = revised.ask(f"{{ events(asOf: {as_of}) {{ exportUrl(format: CSV) }} }}")
+@pytest.mark.parametrize("engine", ["sqlite"])
+def test_the_address_of_a_list_is_of_its_whole_days_and_missing_where_no_export_is_like_it(revised: Service) -> None:
+    whole_day = 'events(filter: {endTime: "2023-11-14"}) { exportUrl(format: NDJSON) totalCount }'
+    listed = revised.ask(f"{{ {whole_day} }}")["events"]
+    *rows, _ = revised.http.get(listed["exportUrl"]).content.splitlines()
+    assert listed["totalCount"] == len(rows) == 16
 
-    assert listed["events"]["exportUrl"] is None
+    for arguments in ("asOf: {first: true}", 'asOf: {published: "2023-11-14T22:13:21Z"}', "orderBy: MAGNITUDE_ASC"):
+        assert revised.ask(f"{{ events({arguments}) {{ exportUrl(format: CSV) }} }}") == {"events": {"exportUrl": None}}
+    (nearby, *_) = revised.ask("{ events { nodes { nearby { exportUrl(format: CSV) } } } }")["events"]["nodes"]
+    assert nearby == {"nearby": {"exportUrl": None}}
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])
