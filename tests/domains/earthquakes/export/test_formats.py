@@ -16,21 +16,21 @@ from tests.processes import quakegraph
 from tests.service import Service
 
 
-def test_every_format_has_the_events_of_the_graph(any_week: Service) -> None:
+def test_every_format_has_the_events_of_the_graph(week: Service) -> None:
     filter_ = {
         "minMagnitude": 1.5,
         "types": ["earthquake", "quarry blast"],
         "box": {"minLat": 30, "maxLat": 70, "minLon": 170, "maxLon": -110},
     }
     one_by_one = {**filter_, "types": "earthquake,quarry blast", "box": json.dumps(filter_["box"])}
-    everything, some = of_graph(any_week), of_graph(any_week, filter_)
+    everything, some = of_graph(week), of_graph(week, filter_)
     assert (len(everything), 100 < len(some) < 1000) == (2124, True)
 
     for name, read in TEXTS.items():
-        assert [*map(of_record, read(exported(any_week, name)))] == everything, name
+        assert [*map(of_record, read(exported(week, name)))] == everything, name
         for parameters in ({"filter": json.dumps(filter_)}, one_by_one):
-            assert [*map(of_record, read(exported(any_week, name, **parameters)))] == some, name
-        assert list(read(exported(any_week, name, minMagnitude=9.9))) == []
+            assert [*map(of_record, read(exported(week, name, **parameters)))] == some, name
+        assert list(read(exported(week, name, minMagnitude=9.9))) == []
 
 
 def test_json_has_every_field_of_the_graph_and_csv_the_values_of_the_json(week: Service) -> None:

@@ -6,8 +6,8 @@ from tests.service import Service
 from tests.store.samples import NOON
 
 
-def test_a_page_is_a_feature_collection_from_which_it_can_be_ingested_again(any_week: Service) -> None:
-    found = any_week.ask("{ events(first: 1000) { asGeoJson nodes { eventId } } }")["events"]
+def test_a_page_is_a_feature_collection_from_which_it_can_be_ingested_again(week: Service) -> None:
+    found = week.ask("{ events(first: 1000) { asGeoJson nodes { eventId } } }")["events"]
 
     collection = found["asGeoJson"]
     assert collection["type"] == "FeatureCollection"

@@ -79,42 +79,22 @@ def walk(week: Service, size: int, *, backward: bool = False, **variables: Any) 
         more = sides(turned)[0 if backward else 1]
 
 
-def test_all_pages_of_seven_forward_are_the_week_latest_first(week: Service) -> None:
-    pages = list(walk(week, 7))
-
-    assert [event_id for turned in pages for event_id in ids(turned)] == selected()
-    assert [len(ids(turned)) for turned in pages] == [7] * 303 + [3]
-    assert [sides(turned) for turned in pages] == [(False, True)] + [(True, True)] * 302 + [(True, False)]
-
-
-def test_all_pages_of_seven_backward_are_the_same_from_the_end(week: Service) -> None:
-    pages = list(walk(week, 7, backward=True))
-
-    assert [event_id for turned in reversed(pages) for event_id in ids(turned)] == selected()
-    assert [len(ids(turned)) for turned in pages] == [7] * 303 + [3]
-    assert [sides(turned) for turned in pages] == [(True, False)] + [(True, True)] * 302 + [(False, True)]
-
-
-@pytest.mark.parametrize("backward", [False, True])
-def test_ascending_order_is_descending_order_reversed(any_week: Service, backward: bool) -> None:
-    pages = list(walk(any_week, 100, backward=backward, orderBy="TIME_ASC"))
-    found = [event_id for turned in (reversed(pages) if backward else pages) for event_id in ids(turned)]
-
-    assert found == selected()[::-1]
-
-
-@pytest.mark.parametrize("backward", [False, True])
-def test_the_orders_by_magnitude_are_of_magnitude_then_time_then_id(any_week: Service, backward: bool) -> None:
-    order = sorted(stored(), key=lambda event: (event.mag, event.event_ts_ms, event.event_id))
-    expected = [event.event_id for event in order]
-
-    for order_by, whole in (("MAGNITUDE_DESC", expected[::-1]), ("MAGNITUDE_ASC", expected)):
-        pages = list(walk(any_week, 500, backward=backward, orderBy=order_by))
-        found = [event_id for turned in (reversed(pages) if backward else pages) for event_id in ids(turned)]
-        assert found == whole
-        strong = page(any_week, first=3, orderBy=order_by, filter={"minMagnitude": 5.45, "types": ["earthquake"]})
-        assert set(ids(strong)) < set(whole)
-        assert strong["bucketsScanned"] <= 5
+def test_all_pages_are_the_week_in_each_order_and_direction(week: Service) -> None:
+    by_magnitude = sorted(stored(), key=lambda event: (event.mag, event.event_ts_ms, event.event_id))
+    orders = {
+        "TIME_DESC": selected(),
+        "TIME_ASC": selected()[::-1],
+        "MAGNITUDE_DESC": [event.event_id for event in reversed(by_magnitude)],
+        "MAGNITUDE_ASC": [event.event_id for event in by_magnitude],
+    }
+    for order_by, expected in orders.items():
+        for backward in (False, True):
+            pages = list(walk(week, 300, backward=backward, orderBy=order_by))[:: -1 if backward else 1]
+            assert [event_id for turned in pages for event_id in ids(turned)] == expected, order_by
+            ends = [(n > 0, n < len(pages) - 1) for n in range(len(pages))]
+            assert ([sides(turned) for turned in pages], len(pages)) == (ends, 8)
+    strong = page(week, first=3, orderBy="MAGNITUDE_ASC", filter={"minMagnitude": 5.45, "types": ["earthquake"]})
+    assert (len(ids(strong)), strong["bucketsScanned"] <= 5) == (3, True)
 
 
 def test_a_cursor_of_the_other_order_is_refused(week: Service) -> None:
@@ -129,19 +109,6 @@ def test_a_cursor_of_the_other_order_is_refused(week: Service) -> None:
         assert week.codes(EVENTS, {"orderBy": "TIME_DESC", argument: by_magnitude}) == ["INVALID_CURSOR"]
 
 
-def test_views_of_other_times_and_deleted_events_have_orders_by_magnitude(any_week: Service) -> None:
-    largest = """query($asOf: AsOf, $deleted: DeletedEvents!) {
-      events(first: 3, orderBy: MAGNITUDE_DESC, asOf: $asOf, deleted: $deleted) { nodes { eventId } totalCount }
-    }"""
-    now = any_week.ask(largest, {"deleted": "EXCLUDE"})["events"]
-    first = any_week.ask(largest, {"deleted": "INCLUDE", "asOf": {"first": True}})["events"]
-    none = any_week.ask(largest, {"deleted": "ONLY"})["events"]
-
-    assert first == now
-    assert now["totalCount"] == len(stored())
-    assert none == {"nodes": [], "totalCount": 0}
-
-
 def test_a_page_holds_fifty_by_default_and_a_thousand_at_most(week: Service) -> None:
     assert len(ids(page(week))) == 50
     assert len(ids(page(week, first=1000))) == len(ids(page(week, last=1000))) == 1000
@@ -152,28 +119,11 @@ def test_a_page_holds_fifty_by_default_and_a_thousand_at_most(week: Service) -> 
     assert week.codes(EVENTS, {"first": 1, "last": 1}) == ["BAD_USER_INPUT"]
 
 
-def test_a_page_may_lie_between_two_cursors(week: Service) -> None:
-    cursors = [edge["cursor"] for edge in page(week, first=10)["edges"]]
-
-    assert ids(page(week, after=cursors[2], before=cursors[6])) == selected()[3:6]
-    assert ids(page(week, first=2, after=cursors[2], before=cursors[6])) == selected()[3:5]
-    assert ids(page(week, last=2, after=cursors[2], before=cursors[6])) == selected()[4:6]
-    assert ids(page(week, after=cursors[6], before=cursors[2])) == []
-
-
 def test_a_cursor_is_the_same_for_ever(week: Service) -> None:
     newest = "ZXZlbnRzMToxNjkxMTE3NTMzMTgwOm5jNzM5MTk5ODY"
 
     assert page(week, first=1)["pageInfo"]["endCursor"] == newest
     assert ids(page(week, first=2, after=newest)) == selected()[1:3]
-
-
-def test_a_cursor_of_another_connection_is_refused(week: Service) -> None:
-    logs = week.ask("{ requestLogs(filter: {logType: INGEST}, first: 1) { pageInfo { endCursor } } }")
-    of_a_log = logs["requestLogs"]["pageInfo"]["endCursor"]
-
-    for cursor in ("", "x", selected()[0], of_a_log):
-        assert week.codes(EVENTS, {"after": cursor}) == week.codes(EVENTS, {"before": cursor}) == ["INVALID_CURSOR"]
 
 
 def test_a_page_reads_the_days_that_it_needs(week: Service) -> None:
@@ -197,11 +147,9 @@ def points(polygon: list[dict[str, float]]) -> tuple[tuple[float, float], ...]:
 
 
 FILTERS: dict[str, tuple[dict[str, Any], Selection, int]] = {
-    "everything": ({}, Selection(), 2124),
     "a day": (AUGUST_1, Selection(at("2023-08-01"), at("2023-08-01T23:59:59.999")), 380),
     "from": ({"startTime": "2023-08-04T00:00:00Z"}, Selection(at("2023-08-04")), 13),
     "to": ({"endTime": "2023-07-28T23:59:59.999Z"}, Selection(end_ms=at("2023-07-28T23:59:59.999")), 269),
-    "no magnitude below": ({"minMagnitude": 4.5}, Selection(magnitudes=MagnitudeRange(4.5)), 81),
     "moderate": ({"minMagnitude": 2.5}, Selection(magnitudes=MagnitudeRange(2.5)), 253),
     "magnitudes": ({"minMagnitude": 2.5, "maxMagnitude": 4.5}, Selection(magnitudes=MagnitudeRange(2.5, 4.5)), 183),
     "off tenths": (
@@ -209,9 +157,7 @@ FILTERS: dict[str, tuple[dict[str, Any], Selection, int]] = {
         Selection(magnitudes=MagnitudeRange(0.33, 1.32)),
         977,
     ),
-    "negative magnitudes": ({"maxMagnitude": -0.5}, Selection(magnitudes=MagnitudeRange(None, -0.5)), 21),
     "deep": ({"minDepth": 100.0}, Selection(min_depth=100.0), 82),
-    "at the surface": ({"maxDepth": 0.0}, Selection(max_depth=0.0), 184),
     "across the dateline": ({"box": FIJI}, Selection(box=Box(*FIJI.values())), 12),
     "around The Geysers": (
         {"circle": {"lat": 38.79, "lon": -122.79, "radiusKm": 20}},
@@ -219,7 +165,6 @@ FILTERS: dict[str, tuple[dict[str, Any], Selection, int]] = {
         212,
     ),
     "one type": ({"types": ["quarry blast"]}, Selection(types=("quarry blast",)), 30),
-    "types": ({"types": ["quarry blast", "explosion", "no such"]}, Selection(types=("quarry blast", "explosion")), 53),
     "no type": ({"types": []}, Selection(types=()), 0),
     "types in another spelling": (
         {"types": ["Quarry_Blast", "EXPLOSION"]},
@@ -238,7 +183,6 @@ FILTERS: dict[str, tuple[dict[str, Any], Selection, int]] = {
     "well located": ({"maxGap": 40.5}, Selection(max_gap=40.5), 62),
     "a place": ({"place": "pahala"}, Selection(place="pahala"), 34),
     "ids": ({"ids": ["nc73919986", "unknown", "us6000kxp7"]}, Selection(ids=("nc73919986", "us6000kxp7")), 2),
-    "no id": ({"ids": []}, Selection(ids=()), 0),
     "many of the new ones": (
         {"polygon": KENAI, "networks": ["ak"], "status": ["reviewed"], "minSig": 10, "place": "alaska"},
         Selection(polygon=Polygon(points(KENAI)), networks=("ak",), statuses=("reviewed",), min_sig=10, place="alaska"),
@@ -253,15 +197,13 @@ FILTERS: dict[str, tuple[dict[str, Any], Selection, int]] = {
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_a_filter_finds_what_it_says_and_counts_it(any_week: Service, name: str) -> None:
+def test_a_filter_finds_what_it_says_and_counts_it(week: Service, name: str) -> None:
     asked, selection, total = FILTERS[name]
 
     assert len(selected(selection)) == total
-    assert any_week.ask(TOTAL, {"filter": asked}) == {"events": {"totalCount": total, "nodes": []}}
-    for backward in (False, True):
-        pages = list(walk(any_week, 1000, backward=backward, filter=asked))
-        found = [event_id for turned in (reversed(pages) if backward else pages) for event_id in ids(turned)]
-        assert found == selected(selection)
+    assert week.ask(TOTAL, {"filter": asked}) == {"events": {"totalCount": total, "nodes": []}}
+    found = [event_id for turned in walk(week, 1000, filter=asked) for event_id in ids(turned)]
+    assert found == selected(selection)
 
 
 def test_a_filter_of_nulls_is_no_filter(week: Service) -> None:

@@ -50,9 +50,9 @@ async def test_the_week_of_all_networks_has_a_b_value_of_nothing() -> None:
     assert "The magnitudes are not exponential above the completeness" in verdict.reason
 
 
-@pytest.mark.parametrize(
-    ("fit", "mixed", "expected"),
-    [
+def test_a_verdict_is_the_worst_of_its_tests() -> None:
+    networks = (Network("us", 9, 9, 4.5), Network("ci", 9, 9, 1.0))
+    for fit, mixed, expected in (
         (FITS, ONE, Reliability.GOOD),
         (FITS, None, Reliability.GOOD),
         (GoodnessOfFit(0.2, 0.0, 0.3, True), ONE, Reliability.POOR),
@@ -60,35 +60,24 @@ async def test_the_week_of_all_networks_has_a_b_value_of_nothing() -> None:
         (GoodnessOfFit(0.2, 0.03, 0.3, True), ONE, Reliability.DOUBTFUL),
         (GoodnessOfFit(0.01, 0.5, 3.0, False), ONE, Reliability.DOUBTFUL),
         (GoodnessOfFit(0.01, 0.5, None, None), ONE, Reliability.GOOD),
-        (FITS, Mixture((Network("us", 9, 9, 4.5), Network("ci", 9, 9, 1.0)), (), 0.0), Reliability.GOOD),
-        (
-            FITS,
-            Mixture((Network("us", 9, 9, 4.5), Network("ci", 9, 9, 1.0)), (Network("us", 9, 9, 4.5),), 0.5),
-            Reliability.POOR,
-        ),
-    ],
-)
-def test_a_verdict_is_the_worst_of_its_tests(fit: GoodnessOfFit, mixed: Mixture | None, expected: Reliability) -> None:
-    found = verdict(fit, mixed)
+        (FITS, Mixture(networks, (), 0.0), Reliability.GOOD),
+        (FITS, Mixture(networks, networks[:1], 0.5), Reliability.POOR),
+    ):
+        found = verdict(fit, mixed)
 
-    assert found.reliability is expected
-    assert (found.reason is None) is (expected is Reliability.GOOD)
+        assert found.reliability is expected, (fit, mixed)
+        assert (found.reason is None) is (expected is Reliability.GOOD)
 
 
-def test_great_events_that_the_relation_does_not_expect_make_it_doubtful() -> None:
-    found = verdict(FITS, ONE, GreatEvents(6.0, 4, 0.195, 0.003))
-
-    assert found == Verdict(
+def test_a_reason_names_great_events_and_claims_no_smaller_part_than_was_simulated() -> None:
+    """Of 400 samples, one is a quarter of a percent."""
+    assert verdict(FITS, ONE, GreatEvents(6.0, 4, 0.195, 0.003)) == Verdict(
         Reliability.DOUBTFUL,
         "The great events do not fit: 4 have at least magnitude 6.0, where the relation expects 0.2.",
     )
     assert verdict(FITS, ONE, GreatEvents(6.0, 1, 0.195, 0.4)) == Verdict(Reliability.GOOD)
 
-
-def test_a_reason_claims_no_smaller_part_than_was_simulated() -> None:
-    """Of 400 samples, one is a quarter of a percent."""
     reason = verdict(GoodnessOfFit(0.2, 0.0, 1.04, False), ONE).reason or ""
-
     assert "as at most 0.25% of exponential samples are" in reason
     assert "its mean is 1.04 standard deviations off" in reason
 
@@ -110,27 +99,18 @@ def test_a_network_is_incomplete_if_its_maximum_lies_well_above_the_completeness
     assert not mixture([*dense, *far], None).is_harmful
 
 
-@pytest.mark.parametrize(
-    ("event_id", "net", "network"),
-    [
+def test_a_network_is_the_sources_own_or_the_letters_of_the_id() -> None:
+    for event_id, net, network in (
         ("nc73919986", None, "nc"),
-        ("us7000kz6a", None, "us"),
-        ("ak023a1b2c3", None, "ak"),
         ("ismpkansas70232", None, "ismpkansas"),
+        ("ak023a1b2c3", None, "ak"),
         ("usp000hvnu", "us", "us"),
         ("ci37211552", "nc", "nc"),
         ("12345", None, "12345"),
-    ],
-)
-def test_a_network_is_the_sources_own_or_the_letters_of_the_id(event_id: str, net: str | None, network: str) -> None:
-    assert network_of({"eventId": event_id} | ({"net": net} if net else {})) == network
+    ):
+        assert network_of({"eventId": event_id} | ({"net": net} if net else {})) == network
 
 
-@pytest.mark.parametrize("type", [None, "", "earthquake", "Earthquake", "EARTHQUAKE", "earthquake "])
-def test_an_event_without_another_type_is_an_earthquake(type: str | None) -> None:
-    assert is_earthquake(type)
-
-
-@pytest.mark.parametrize("type", ["quarry blast", "explosion", "ice quake", "Quarry_Blast", "earthquakes"])
-def test_an_event_of_another_type_is_none(type: str) -> None:
-    assert not is_earthquake(type)
+def test_an_event_without_another_type_is_an_earthquake() -> None:
+    assert all(map(is_earthquake, (None, "", "earthquake", "Earthquake", "EARTHQUAKE", "earthquake ")))
+    assert not any(map(is_earthquake, ("quarry blast", "explosion", "ice quake", "Quarry_Blast", "earthquakes")))
