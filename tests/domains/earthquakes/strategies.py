@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 
 from graph.core.days import FIRST_MS, LAST_MS
 from graph.core.errors import BadUserInput
-from graph.core.paging import Position
 from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
-from graph.domains.earthquakes.model import EVENTS, Event
 from graph.domains.earthquakes.polygon import Polygon
 from graph.domains.earthquakes.selection import Selection
 from tests.domains.earthquakes.builders import an_event, at
@@ -169,13 +167,3 @@ def _several(draw: st.DrawFn) -> Mapping[str, Any]:
 
 summarised_selections = st.builds(_selection, _bounds(times), magnitude_ranges, st.just({}))
 selections = st.builds(_selection, _bounds(times), magnitude_ranges, _several())
-
-
-def positions(events: list[Event]) -> st.SearchStrategy[Position]:
-    """Those of the events, and some where no event ever was."""
-    elsewhere = st.builds(
-        lambda instant, key: Position(EVENTS, instant + 7, key),
-        st.sampled_from(INSTANTS[:-1]),  # behind the last of them time ends
-        st.sampled_from(["a", "us500", "zz"]),
-    )
-    return elsewhere | st.sampled_from([event.position for event in events]) if events else elsewhere

@@ -1,6 +1,5 @@
-"""Pages of the catalogue in the order of magnitude: what they hold, what they read, and their cursors."""
+"""Pages of the catalogue in the order of magnitude: their views, what they read, and their cursors."""
 
-from collections.abc import Sequence
 from functools import partial
 
 import pytest
@@ -10,107 +9,32 @@ from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.core.errors import InvalidCursor, QueryTooComplex
-from graph.core.paging import PageSizes, Paging, TimeOrder, encode_cursor
+from graph.core.paging import Paging, TimeOrder, encode_cursor
 from graph.domains.earthquake_events import TIME_ORDERED
-from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT
 from graph.domains.earthquakes.magnitude_order import (
     EventByMagnitude,
     MagnitudeOrder,
-    MagnitudePosition,
-    magnitude_place,
 )
 from graph.domains.earthquakes.model import EVENTS, Event
-from graph.domains.earthquakes.revisions.views import PRESENT, AsOf, Deleted, View
+from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
 from graph.domains.earthquakes.selection import Selection
 from graph.work.account import charged_to
 from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, filled, ids, stored
-from tests.domains.earthquakes.oracle import Expected, by_magnitude, expected_page, place_by_magnitude, selects
+from tests.domains.earthquakes.oracle import by_magnitude
 from tests.domains.earthquakes.revisions.histories import Record, Source, a_record, histories, listed
-from tests.domains.earthquakes.strategies import A_FEW, INSTANTS, catalogues, magnitudes, selections
+from tests.domains.earthquakes.strategies import A_FEW
+from tests.domains.earthquakes.test_catalogue import pages, position_of, same
 from tests.domains.earthquakes.watched_database import LaggingDatabase, WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.store.engines import empty_database
 from tests.work.accounts import an_account
 
 ORDER = MagnitudeOrder()
-YEARS = range(at("1983-08-03T01:00:00"), at("2023-08-03T01:00:00"), 20 * DAY_MS)  # 731 days of forty years
+YEARS = range(at("1983-08-03T01:00:00"), at("2023-08-03T01:00:00"), 40 * DAY_MS)  # 366 days of forty years
 
 
-def position(event: Event) -> MagnitudePosition:
-    return MagnitudePosition(magnitude_place(event.item))
-
-
-def positions(events: list[Event]) -> st.SearchStrategy[MagnitudePosition]:
-    """Those of the events, and some of no event."""
-    elsewhere = st.builds(
-        lambda mag, instant, key: MagnitudePosition((mag, instant, key)),
-        magnitudes | st.sampled_from([-1e-130, 0.0, 1e-130]) | st.floats(-2, 10).filter(lambda mag: abs(mag) > 1e-130),
-        st.sampled_from(INSTANTS),
-        st.sampled_from(["a", "us500", "zz"]),
-    )
-    return elsewhere | st.sampled_from([position(event) for event in events]) if events else elsewhere
-
-
-def same(events: Sequence[Event]) -> list[Event]:
-    """The events as records of the ordinary class."""
-    return [Event(event.item) for event in events]
-
-
-async def pages(
-    catalogue: Catalogue, selection: Selection, size: int, *, backward: bool, ascending: bool, view: View = PRESENT
-) -> list[Event]:
-    """The events of all pages, as a client turns them by the cursors of edges."""
-    seen: list[Event] = []
-    cursor = None
-    while True:
-        sizes = {"last": size, "before": cursor} if backward else {"first": size, "after": cursor}
-        paging = Paging[MagnitudePosition].read(ORDER.place_of, PageSizes(), **sizes)  # type: ignore[arg-type]
-        page = await catalogue.page_by_magnitude(selection, paging, ascending=ascending, view=view)
-        assert len(page.records) == size or not page.has_more
-        seen = [*page.records, *seen] if backward else [*seen, *page.records]
-        assert len(seen) < 500, "the pages do not end"
-        if not page.has_more:
-            return same(seen)
-        cursor = page.records[0 if backward else -1].cursor
-
-
-@A_FEW
-@given(events=catalogues, selection=selections, size=st.integers(1, 7), backward=st.booleans())
-async def test_all_pages_together_are_the_matching_events_in_order_of_magnitude(
-    engine: str, events: list[Event], selection: Selection, size: int, backward: bool
-) -> None:
-    matching = [event for event in events if selects(selection, event)]
-    async with stored(engine, events) as database:
-        catalogue = catalogue_of(database)
-        descending = await pages(catalogue, selection, size, backward=backward, ascending=False)
-        ascending = await pages(catalogue, selection, size, backward=backward, ascending=True)
-
-        assert descending == by_magnitude(matching, ascending=False)
-        assert ascending == descending[::-1]
-
-
-@A_FEW
-@given(events=catalogues, selection=selections, ascending=st.booleans(), data=st.data())
-async def test_a_page_is_the_one_that_relay_defines_for_any_cursors(
-    engine: str, events: list[Event], selection: Selection, ascending: bool, data: st.DataObject
-) -> None:
-    order = by_magnitude(events, ascending=ascending)
-    async with stored(engine, events) as database:
-        catalogue = catalogue_of(database)
-        cursor = st.none() | positions(events)
-        for _ in range(4):
-            paging = Paging(
-                data.draw(st.integers(0, 4)), data.draw(st.booleans()), data.draw(cursor), data.draw(cursor)
-            )
-            page = await catalogue.page_by_magnitude(selection, paging, ascending=ascending)
-            found = Expected(
-                same(page.records), *[await await_maybe(side) for side in (page.has_next, page.has_previous)]
-            )
-            assert found == expected_page(
-                order, selection, paging, partial(place_by_magnitude, order, ascending=ascending)
-            ), paging
-            assert await page.total() == sum(selects(selection, event) for event in events)
+position = partial(position_of, "magnitude")
 
 
 @A_FEW
@@ -129,19 +53,21 @@ async def test_any_view_has_the_same_events_by_magnitude_as_by_time(
         for view in views:
             for selection in (Selection(), Selection(updated_since_ms=earliest + 500)):
                 expected = by_magnitude(await listed(database, view, selection), ascending=ascending)
-                found = await pages(
-                    catalogue_of(database), selection, size, backward=False, ascending=ascending, view=view
+                turned = await pages(
+                    catalogue_of(database), "magnitude", selection, size, ascending=ascending, view=view
                 )
-                assert found == expected
+                assert [event for page in turned for event in same(page.records)] == expected
 
 
 def forty_years() -> list[Event]:
-    """A weak event every twenty days, and every 600 days a stronger one: 10 of M 7 and more in all."""
+    """A weak event every forty days, and every 600 days a stronger one: 10 of M 7 and more in all."""
     weak = events_at(*YEARS, mag=2.0)
-    return weak + [an_event(f"us{n:02}", YEARS[30 * n] + 1, round(6.1 + n % 20 / 10, 1)) for n in range(20)]
+    return weak + [an_event(f"us{n:02}", YEARS[15 * n] + 1, round(6.1 + n % 20 / 10, 1)) for n in range(20)]
 
 
-async def test_the_ten_largest_of_forty_years_are_read_from_a_handful_of_days(engine: str) -> None:
+async def test_the_largest_of_forty_years_and_pages_deep_in_them_are_read_from_a_handful_of_days(
+    engine: str,
+) -> None:
     events = forty_years()
     async with filled(engine, events) as database:
         watched = WatchedDatabase(database)
@@ -163,28 +89,17 @@ async def test_the_ten_largest_of_forty_years_are_read_from_a_handful_of_days(en
         assert ids(page.records) == ids(largest[10:15])
         assert watched.read(EVENT, TIME_ORDERED) <= {(event.day_bucket,) for event in largest[9:16]}
 
+        page = await catalogue.page_by_magnitude(Selection(types=("earthquake",)), Paging(10))
+        assert (len(page.records), watched.read(DAY_FACETS)) == (10, set()), "without the facets of days"
 
-async def test_the_largest_of_a_type_are_found_without_the_facets_of_days(engine: str) -> None:
-    async with filled(engine, forty_years()) as database:
-        watched = WatchedDatabase(database)
-        page = await catalogue_of(watched).page_by_magnitude(Selection(types=("earthquake",)), Paging(10))
-
-        assert len(page.records) == 10
-        assert watched.read(DAY_FACETS) == set()
-
-
-@pytest.mark.parametrize("ascending", [False, True])
-async def test_a_page_deep_among_events_of_one_magnitude_reads_its_own_days(engine: str, ascending: bool) -> None:
-    order = by_magnitude(forty_years(), ascending=ascending)
-    async with filled(engine, order) as database:
-        for first in (100, 500):
+        for ascending, first in ((False, 100), (True, 300)):  # deep among events of one magnitude
+            order = by_magnitude(events, ascending=ascending)
             watched = WatchedDatabase(database)
             page = await catalogue_of(watched).page_by_magnitude(
                 Selection(), Paging(5, after=position(order[first - 1])), ascending=ascending
             )
             assert ids(page.records) == ids(order[first : first + 5])
-            assert page.has_more
-            assert await await_maybe(page.has_previous)
+            assert (page.has_more, await await_maybe(page.has_previous)) == (True, True)
             assert len(watched.read(EVENT, TIME_ORDERED)) < 30
 
 
@@ -214,52 +129,28 @@ async def test_a_page_is_full_even_if_the_index_lags_behind_the_summaries(engine
         assert (same(page.records), page.has_more) == (order[20:24], True)
 
 
-@pytest.mark.parametrize("ascending", [False, True])
-async def test_magnitudes_around_zero_are_in_order(engine: str, ascending: bool) -> None:
-    around = [-0.01, -1e-130, 0.0, 0.0, 1e-130, 0.01]
-    events = [an_event(f"e{number}", NOON + number, mag) for number, mag in enumerate(around)]
-    async with stored(engine, events) as database:
-        found = await pages(catalogue_of(database), Selection(), 1, backward=False, ascending=ascending)
-
-        assert found == (events if ascending else events[::-1])
-
-
-@pytest.mark.parametrize("mag", [-2.0, -0.0, 0.0, 1e-05, 4.5, 4.55, 9.999999999999998, 10.0])
-def test_a_cursor_holds_any_magnitude(mag: float) -> None:
-    for time_ms in (FIRST_MS, -1, 0, LAST_MS):
-        event = EventByMagnitude({"mag": mag, "eventTsMs": time_ms, "eventId": "us:1:ä"})
-
-        assert ORDER.place_of(event.cursor, "after").place == (mag, time_ms, "us:1:ä")
-
-
-def test_a_cursor_is_the_same_for_ever_whatever_type_of_number_an_engine_returns() -> None:
+def test_a_cursor_holds_any_magnitude_and_is_the_same_for_ever() -> None:
+    for mag in (-2.0, -0.0, 0.0, 1e-05, 4.5, 4.55, 9.999999999999998, 10.0):
+        for time_ms in (FIRST_MS, -1, 0, LAST_MS):
+            event = EventByMagnitude({"mag": mag, "eventTsMs": time_ms, "eventId": "us:1:ä"})
+            assert ORDER.place_of(event.cursor, "after").place == (mag, time_ms, "us:1:ä")
+    # Whatever type of number an engine returns
     cursors = {EventByMagnitude({"mag": mag, "eventTsMs": 0, "eventId": "us1"}).cursor for mag in (2, 2.0)}
-
     assert cursors == {"bWFnbml0dWRlczE6Mi4wOjA6dXMx"}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "magnitudes1:4.50:0:us1",
-        "magnitudes1:4:0:us1",
-        "magnitudes1:4.5:00:us1",
-        "magnitudes1:4.5:0:",
-        "magnitudes1:4.5:0:a\n",
-        "magnitudes1:4.5.6:0:us1",
-        "magnitudes1:nan:0:us1",
-        "magnitudes1:5e-324:0:us1",
-        "magnitudes1:10.1:0:us1",
-        "magnitudes1:-2.1:0:us1",
-        "magnitudes2:4.5:0:us1",
-        f"magnitudes1:4.5:{LAST_MS + 1}:us1",
-        "events1:0:us1",
-    ],
+FOREIGN = (
+    *("", "magnitudes1:4.50:0:us1", "magnitudes1:4:0:us1", "magnitudes1:4.5:00:us1", "magnitudes1:4.5:0:"),
+    *("magnitudes1:4.5:0:a\n", "magnitudes1:4.5.6:0:us1", "magnitudes1:nan:0:us1", "magnitudes1:5e-324:0:us1"),
+    *("magnitudes1:10.1:0:us1", "magnitudes1:-2.1:0:us1", "magnitudes2:4.5:0:us1", "events1:0:us1"),
+    f"magnitudes1:4.5:{LAST_MS + 1}:us1",
 )
-def test_a_foreign_cursor_is_refused(text: str) -> None:
-    with pytest.raises(InvalidCursor, match="`before`"):
-        ORDER.place_of(encode_cursor(text), "before")
+
+
+def test_a_foreign_cursor_is_refused() -> None:
+    for text in FOREIGN:
+        with pytest.raises(InvalidCursor, match="`before`"):
+            ORDER.place_of(encode_cursor(text), "before")
 
 
 def test_a_cursor_by_magnitude_is_none_by_time() -> None:

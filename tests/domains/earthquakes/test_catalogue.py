@@ -1,51 +1,96 @@
-"""Pages of the catalogue: the walk equals the store, and every page is the one that Relay defines."""
+"""Pages of the catalogue by time and by magnitude: the walk equals the store, and every page is as Relay defines it."""
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import product
+from random import Random
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
-from graph.core.paging import PageSizes, Paging, Position
+from graph.core.paging import PageSizes, Paging, Position, TimeOrder
 from graph.domains.earthquakes.areas import Circle
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.entities import EVENT
+from graph.domains.earthquakes.magnitude_order import MagnitudeOrder, MagnitudePosition, magnitude_place
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import EVENTS, Event
+from graph.domains.earthquakes.revisions.views import PRESENT, View
 from graph.domains.earthquakes.selection import Selection
 from graph.store.contract import Delete
 from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, ids, stored
-from tests.domains.earthquakes.oracle import Expected, expected_page, place_in_time, selects
-from tests.domains.earthquakes.strategies import A_FEW, catalogues, positions, selections
+from tests.domains.earthquakes.oracle import (
+    Expected,
+    by_magnitude,
+    expected_page,
+    place_by_magnitude,
+    place_in_time,
+    selects,
+)
+from tests.domains.earthquakes.strategies import A_FEW, catalogues, selections
 
 ALL = Selection()
+PLACES: dict[str, Any] = {"time": TimeOrder(EVENTS).place_of, "magnitude": MagnitudeOrder().place_of}
+"""Order → what reads its cursors."""
+
+in_both_orders = pytest.mark.parametrize("order", PLACES)
 
 
-async def in_order(catalogue: Catalogue, *, ascending: bool) -> list[Event]:
-    """Every event in one page; within a tie the order is the store's own."""
-    page = await catalogue.page(ALL, Paging(1000), ascending=ascending)
-    return list(page.records)
+async def page_of(
+    catalogue: Catalogue,
+    order: str,
+    selection: Selection,
+    paging: Paging[Any],
+    *,
+    ascending: bool = False,
+    view: View = PRESENT,
+) -> EventPage:
+    """A page by time or by magnitude."""
+    read: Any = catalogue.page if order == "time" else catalogue.page_by_magnitude
+    page: EventPage = await read(selection, paging, ascending=ascending, view=view)
+    return page
+
+
+async def in_order(catalogue: Catalogue, order: str = "time", *, ascending: bool) -> list[Event]:
+    """Every event in one page. By time, the order within a tie is the store's own."""
+    return same((await page_of(catalogue, order, ALL, Paging(1000), ascending=ascending)).records)
+
+
+def same(events: Sequence[Event]) -> list[Event]:
+    """The events as records of the ordinary class."""
+    return [Event(event.item) for event in events]
+
+
+def position_of(order: str, event: Event) -> Position | MagnitudePosition:
+    """The position that a cursor of the event holds."""
+    return event.position if order == "time" else MagnitudePosition(magnitude_place(event.item))
 
 
 async def pages(
-    catalogue: Catalogue, selection: Selection, size: int, *, backward: bool = False, ascending: bool = False
+    catalogue: Catalogue,
+    order: str,
+    selection: Selection,
+    size: int,
+    *,
+    backward: bool = False,
+    ascending: bool = False,
+    view: View = PRESENT,
 ) -> list[EventPage]:
     """All pages as a client turns them, each from the outermost cursor of the one before."""
     turned: list[EventPage] = []
     cursor = None
     while len(turned) < 100:
-        if backward:
-            paging = Paging.of(EVENTS, PageSizes(), last=size, before=cursor)
-        else:
-            paging = Paging.of(EVENTS, PageSizes(), first=size, after=cursor)
-        page = await catalogue.page(selection, paging, ascending=ascending)
+        sizes: dict[str, Any] = {"last": size, "before": cursor} if backward else {"first": size, "after": cursor}
+        paging = Paging[Any].read(PLACES[order], PageSizes(), **sizes)
+        page = await page_of(catalogue, order, selection, paging, ascending=ascending, view=view)
         turned.append(page)
         if not page.has_more:
             return turned
-        cursor = page.records[0 if backward else -1].position.cursor
+        cursor = page.records[0 if backward else -1].cursor
     raise AssertionError("the pages do not end")
 
 
@@ -58,76 +103,72 @@ def cut(events: Sequence[Event], size: int) -> list[list[Event]]:
     return [list(events[first : first + size]) for first in range(0, len(events), size)] or [[]]
 
 
+TIED = [
+    *(an_event(f"e{n:03}", NOON, mag) for n, mag in enumerate([2.0, 4.55, 2.0, 2.0, 2.0, 4.6])),
+    *(an_event("e006", NOON + 1, 2.0), an_event("e007", NOON - 1, 2.0), an_event("e008", NOON - DAY_MS, -0.01)),
+    *(an_event(f"e01{n}", NOON + n * DAY_MS // 2, mag) for n, mag in enumerate([-1e-130, 0.0, 1e-130, 0.0])),
+]
+"""A tie in time and one in magnitude, either longer than a page; the edge of a day; magnitudes around zero."""
+
+
+@in_both_orders
 @A_FEW
 @given(events=catalogues, selection=selections, size=st.integers(1, 7), ascending=st.booleans())
-async def test_all_pages_together_are_the_matching_events_once_each_in_order_of_time(
-    engine: str, events: list[Event], selection: Selection, size: int, ascending: bool
+@example(events=TIED, selection=ALL, size=2, ascending=True)
+async def test_all_pages_together_are_the_matching_events_once_each_in_order(
+    engine: str, order: str, events: list[Event], selection: Selection, size: int, ascending: bool
 ) -> None:
     async with stored(engine, events) as database:
         catalogue = catalogue_of(database)
-        order = await in_order(catalogue, ascending=ascending)
-        times = [event.event_ts_ms for event in order]
-        assert times == sorted(times, reverse=not ascending)
-        assert sorted(ids(order)) == sorted(ids(events))
-        matching = [event for event in order if selects(selection, event)]
+        whole = await in_order(catalogue, order, ascending=ascending)
+        if order == "magnitude":
+            assert whole == by_magnitude(events, ascending=ascending)
+        else:
+            times = [event.event_ts_ms for event in whole]
+            assert times == sorted(times, reverse=not ascending)
+            assert sorted(ids(whole)) == sorted(ids(events))
+        matching = [event for event in whole if selects(selection, event)]
 
-        forward = await pages(catalogue, selection, size, ascending=ascending)
-        assert [page.records for page in forward] == cut(matching, size)
-        last = len(forward) - 1
-        assert [await sides(page) for page in forward] == [(n > 0, n < last) for n in range(len(forward))]
+        for backward in (False, True):
+            turned = await pages(catalogue, order, selection, size, backward=backward, ascending=ascending)
+            step = -1 if backward else 1
+            assert [same(page.records)[::step] for page in turned] == cut(matching[::step], size)
+            last = len(turned) - 1
+            ends = [(n > 0, n < last)[::step] for n in range(len(turned))]
+            assert [await sides(page) for page in turned] == ends
+            assert await turned[-1].total() == len(matching)
 
-        backward = await pages(catalogue, selection, size, backward=True, ascending=ascending)
-        assert [page.records[::-1] for page in backward] == cut(matching[::-1], size)
-        assert [await sides(page) for page in backward] == [(n < last, n > 0) for n in range(len(backward))]
+
+CHOSEN = [
+    ALL,
+    Selection(start_ms=NOON, end_ms=NOON + DAY_MS // 2),  # most cursors lie outside of it
+    Selection(magnitudes=MagnitudeRange(4.7)),
+    Selection(circle=Circle(35, -117, 60)),  # of which the events of a tie lie in a corner of its box
+]
+NOWHERE = [an_event("e000", FIRST_MS, -2.0), an_event("e000", NOON + 7, 3.0), an_event("zz", LAST_MS, 10.0)]
+TAKEN = {"sqlite": 2, "dynamodb": 1}  # pages of each example, in relation
 
 
+@in_both_orders
 @A_FEW
-@given(events=catalogues, selection=selections, ascending=st.booleans(), data=st.data())
-async def test_a_page_is_the_one_that_relay_defines_for_any_cursors(
-    engine: str, events: list[Event], selection: Selection, ascending: bool, data: st.DataObject
+@given(events=catalogues, selection=selections, chance=st.randoms(use_true_random=False))
+@example(events=TIED, selection=ALL, chance=Random(1))
+async def test_a_page_between_any_cursors_is_the_one_that_relay_defines(
+    engine: str, order: str, events: list[Event], selection: Selection, chance: Random
 ) -> None:
+    """Of events in ties and beside them, of no event, and beyond the selection."""
     async with stored(engine, events) as database:
         catalogue = catalogue_of(database)
-        order = await in_order(catalogue, ascending=ascending)
-        cursor = st.none() | positions(events)
-        for _ in range(4):
-            paging = Paging(
-                data.draw(st.integers(0, 4)), data.draw(st.booleans()), data.draw(cursor), data.draw(cursor)
-            )
-            page = await catalogue.page(selection, paging, ascending=ascending)
-            found = Expected(list(page.records), await await_maybe(page.has_next), await await_maybe(page.has_previous))
-            place_of = partial(place_in_time, order, ascending=ascending)
-            assert found == expected_page(order, selection, paging, place_of), paging
-
-
-@pytest.mark.parametrize("backward", [False, True])
-async def test_a_tie_longer_than_a_page_comes_whole(engine: str, backward: bool) -> None:
-    events = events_at(NOON - 1, *[NOON] * 9, NOON + 1)
-    async with stored(engine, events) as database:
-        catalogue = catalogue_of(database)
-        order = await in_order(catalogue, ascending=True)
-
-        turned = await pages(catalogue, ALL, 2, backward=backward, ascending=True)
-        if backward:
-            turned.reverse()
-
-        assert [event for page in turned for event in page.records] == order
-        assert (order[0].event_id, order[-1].event_id) == ("e000", "e010")
-        assert sorted(len(page.records) for page in turned) == [1, 2, 2, 2, 2, 2]
-
-
-async def test_a_page_ends_before_a_cursor_within_a_tie(engine: str) -> None:
-    async with stored(engine, events_at(*[NOON] * 7)) as database:
-        catalogue = catalogue_of(database)
-        for ascending in (True, False):
-            order = await in_order(catalogue, ascending=ascending)
-            for first in range(7):
-                for last in range(7):
-                    after, before = order[first].position, order[last].position
-                    page = await catalogue.page(ALL, Paging(7, after=after, before=before), ascending=ascending)
-                    assert page.records == order[first + 1 : last]
-                    page = await catalogue.page(ALL, Paging(2, True, after, before), ascending=ascending)
-                    assert page.records == order[first + 1 : last][-2:]
+        place: Any = place_in_time if order == "time" else place_by_magnitude
+        wholes = {ascending: await in_order(catalogue, order, ascending=ascending) for ascending in (False, True)}
+        marks = [None, *(position_of(order, event) for event in (*wholes[True][:12], *NOWHERE))]
+        every = list(product(marks, marks, (0, 2, 9), (False, True), (False, True), (selection, *CHOSEN)))
+        for after, before, size, backward, ascending, chosen in chance.sample(every, 60 * TAKEN[engine]):
+            paging: Paging[Any] = Paging(size, backward, after, before)
+            page = await page_of(catalogue, order, chosen, paging, ascending=ascending)
+            found = Expected(same(page.records), await await_maybe(page.has_next), await await_maybe(page.has_previous))
+            place_of = partial(place, wholes[ascending], ascending=ascending)
+            assert found == expected_page(wholes[ascending], chosen, paging, place_of), (paging, chosen, ascending)
 
 
 async def test_a_cursor_of_no_event_within_a_tie_divides_it_in_two(engine: str) -> None:
@@ -159,83 +200,18 @@ async def test_a_cursor_stays_valid_after_its_event_is_deleted(engine: str) -> N
             assert await sides(until) == (False, True)
 
 
-@pytest.mark.parametrize("ascending", [False, True])
-async def test_a_cursor_outside_the_selection_is_before_or_after_all_of_it(engine: str, ascending: bool) -> None:
-    day = at("2020-02-29T00:00:00")
-    inside = [day + hour * 3_600_000 for hour in (6, 12, 18)]
-    async with stored(engine, events_at(day - DAY_MS, day, *inside, day + DAY_MS - 1, day + DAY_MS)) as database:
-        catalogue = catalogue_of(database)
-        narrow = Selection(start_ms=inside[0], end_ms=inside[2])
-        for time_ms in (FIRST_MS, day - DAY_MS, day, inside[0] - 1, inside[2] + 1, day + DAY_MS - 1, LAST_MS):
-            outside = Position(EVENTS, time_ms, "e001")
-            precedes = (time_ms < inside[0]) == ascending
-            whole = await catalogue.page(narrow, Paging(3), ascending=ascending)
-
-            behind = await catalogue.page(narrow, Paging(3, after=outside), ascending=ascending)
-            assert behind.records == (whole.records if precedes else [])
-            assert await sides(behind) == (not precedes, False)
-
-            until = await catalogue.page(narrow, Paging(3, backward=True, before=outside), ascending=ascending)
-            assert until.records == ([] if precedes else whole.records)
-            assert await sides(until) == (False, precedes)
-
-
-@pytest.mark.parametrize("ascending", [False, True])
-@pytest.mark.parametrize("backward", [False, True])
-async def test_paging_between_two_cursors_ends(engine: str, ascending: bool, backward: bool) -> None:
-    async with stored(engine, events_at(*range(NOON, NOON + 8))) as database:
-        catalogue = catalogue_of(database)
-        order = await in_order(catalogue, ascending=ascending)
-        after, before = order[0].position, order[5].position
-        seen: list[Event] = []
-        for more in (True, False):
-            page = await catalogue.page(ALL, Paging(2, backward, after, before), ascending=ascending)
-            seen = [*page.records, *seen] if backward else [*seen, *page.records]
-            assert await await_maybe(page.has_previous if backward else page.has_next) is more
-            after, before = (after, seen[0].position) if backward else (seen[-1].position, before)
-
-        assert seen == order[1:5]
-
-
-@pytest.mark.parametrize(
-    "nothing",
-    [
-        Selection(start_ms=NOON + 1, end_ms=NOON + 1),
-        Selection(end_ms=NOON - 1),
-        Selection(magnitudes=MagnitudeRange(4.6)),
-        Selection(circle=Circle(0, 0, 60)),  # of which the events lie in a corner of its box
-    ],
-    ids=["other times", "no times", "other magnitudes", "elsewhere"],
-)
-async def test_an_empty_selection_has_no_page_on_either_side(engine: str, nothing: Selection) -> None:
-    async with stored(engine, events_at(NOON, NOON, NOON + 2, mag=4.5, lat=0.5, lon=0.5)) as database:
-        catalogue = catalogue_of(database)
-        for event in await in_order(catalogue, ascending=True):
-            for paging in (Paging(5, after=event.position), Paging(5, True, before=event.position)):
-                for ascending in (False, True):
-                    page = await catalogue.page(nothing, paging, ascending=ascending)
-                    assert (page.records, await sides(page)) == ([], (False, False))
-
-
-@pytest.mark.parametrize("time", ["0001-01-01T00:00:00", "1969-12-31T23:59:59.999", "9999-12-31T23:59:59.999"])
-async def test_an_event_of_any_year_is_found_by_its_own_millisecond(engine: str, time: str) -> None:
-    neighbours = [t for t in (at(time) - 1, at(time), at(time) + 1) if FIRST_MS <= t <= LAST_MS]
+async def test_an_event_of_any_year_is_found_by_its_own_millisecond(engine: str) -> None:
+    times = [FIRST_MS, at("1969-12-31T23:59:59.999"), LAST_MS]
+    neighbours = [t for time in times for t in (time - 1, time, time + 1) if FIRST_MS <= t <= LAST_MS]
     async with stored(engine, events_at(*neighbours)) as database:
-        page = await catalogue_of(database).page(Selection(start_ms=at(time), end_ms=at(time)), Paging(5))
-
-        assert [event.event_ts_ms for event in page.records] == [at(time)]
-        assert await sides(page) == (False, False)
-
-
-@pytest.mark.parametrize(
-    "beyond", [Selection(start_ms=LAST_MS + 1), Selection(end_ms=FIRST_MS - 1)], ids=["after", "before"]
-)
-async def test_bounds_beyond_the_calendar_select_nothing(engine: str, beyond: Selection) -> None:
-    async with stored(engine, events_at(FIRST_MS, NOON, LAST_MS)) as database:
-        page = await catalogue_of(database).page(beyond, Paging(5))
-
-        assert (page.records, page.partitions, page.has_more) == ([], 0, False)
-        assert await page.total() == 0
+        catalogue = catalogue_of(database)
+        for time in times:
+            page = await catalogue.page(Selection(start_ms=time, end_ms=time), Paging(5))
+            assert [event.event_ts_ms for event in page.records] == [time]
+            assert await sides(page) == (False, False)
+        for beyond in (Selection(start_ms=LAST_MS + 1), Selection(end_ms=FIRST_MS - 1)):
+            page = await catalogue.page(beyond, Paging(5))
+            assert (page.records, page.partitions, page.has_more, await page.total()) == ([], 0, False, 0)
 
 
 async def test_an_empty_catalogue_has_an_empty_page(engine: str) -> None:

@@ -2,12 +2,8 @@
 
 import asyncio
 import json
-import os
-import pty
 import re
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -16,12 +12,11 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from graph.store.sqlite import open_sqlite
-from tests.children import Child
 from tests.domains.earthquakes.ingest.ingests import a_feature, events_in
-from tests.domains.earthquakes.test_ingest_command import read_terminal
-from tests.domains.earthquakes.usgs.usgs_server import FDSN_QUERY, Holdings, UsgsServer, stall, status
+from tests.domains.earthquakes.test_ingest_command import assert_progress, on_a_terminal
+from tests.domains.earthquakes.usgs.usgs_server import Holdings, UsgsServer, stall, status
 from tests.domains.entities import ENTITIES
-from tests.processes import TIMEOUT_S, environment, quakegraph, started
+from tests.processes import TIMEOUT_S, quakegraph, started
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -65,17 +60,6 @@ class Stalling:
         await stall(scope, receive, send)
 
 
-def test_a_window_beyond_the_limit_of_usgs_is_ingested_completely(holdings: Holdings, settings: dict[str, str]) -> None:
-    first = quakegraph(*ASKED, settings=settings)
-    again = quakegraph(*ASKED, settings=settings)
-
-    assert first.stdout == "USGS: 300 fetched, 300 upserted, 0 revised, 0 skipped, 0 rejected\n"
-    assert again.stdout == "USGS: 300 fetched, 0 upserted, 0 revised, 300 skipped, 0 rejected\n"
-    assert (first.stderr, first.exit_code, again.stderr, again.exit_code) == ("", 0, "", 0)
-    assert len(holdings.given) > 2 * EVENTS // LIMIT
-    assert max(holdings.given) < LIMIT
-
-
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_backfill_resumes(
     folder: Path, usgs: UsgsServer, holdings: Holdings, settings: dict[str, str], how: signal.Signals
@@ -113,8 +97,11 @@ def test_a_backfill_ended_by_an_outage_resumes(
     usgs: UsgsServer, holdings: Holdings, settings: dict[str, str], as_json: bool
 ) -> None:
     asked = [*ASKED, "--json"] if as_json else list(ASKED)
-    how_to_resume = "Run the same command again to resume."
-    message = f"USGS is overloaded (status 429): try again in 61 seconds, as it asks. {how_to_resume}"
+    overloaded = "USGS is overloaded (status 429): try again in 61 seconds, as it asks."
+    message = f"{overloaded} Run the same command again to resume."
+    usgs.answer_next(status(429, retry_after="61"))
+    nothing = quakegraph(*ASKED, settings=settings)
+    assert (nothing.exit_code, nothing.stderr) == (1, f"Error: USGS: {overloaded}\n"), "nothing is promised"
     usgs.answer_next(*[usgs.catalogue] * ANSWERS, *[status(429, retry_after="61")] * 2)
 
     ended = quakegraph(*asked, settings=settings)
@@ -138,39 +125,16 @@ def test_a_backfill_ended_by_an_outage_resumes(
     assert stored() == EVENTS
 
 
-def test_an_outage_before_anything_is_done_promises_nothing(usgs: UsgsServer, settings: dict[str, str]) -> None:
-    usgs.answer_next(status(429, retry_after="61"))
-
-    result = quakegraph(*ASKED, settings=settings)
-
-    assert result.stderr == "Error: USGS: USGS is overloaded (status 429): try again in 61 seconds, as it asks.\n"
-    assert result.exit_code == 1
-
-
-@pytest.mark.parametrize("interrupted", [False, True])
 def test_a_terminal_is_shown_how_many_of_the_events_have_come(
-    folder: Path, usgs: UsgsServer, holdings: Holdings, settings: dict[str, str], interrupted: bool
+    folder: Path, usgs: UsgsServer, holdings: Holdings, settings: dict[str, str]
 ) -> None:
-    if interrupted:
-        usgs.answer_next(*[usgs.catalogue] * ANSWERS, *[status(429, retry_after="61")] * 2)
-        quakegraph(*ASKED, settings=settings)
-        usgs.forget_answers()
-        usgs.requests.clear()
+    usgs.answer_next(*[usgs.catalogue] * ANSWERS, *[status(429, retry_after="61")] * 2)
+    quakegraph(*ASKED, settings=settings)
+    usgs.forget_answers()
+    usgs.requests.clear()
     before = sum(holdings.given)
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "graph", *ASKED, "--json"]
-    with Child(
-        command, cwd=folder, env=environment(settings), stdout=subprocess.PIPE, stderr=theirs, text=True
-    ) as process:
-        os.close(theirs)
-        shown = read_terminal(ours)
-        output, _ = process.communicate(timeout=TIMEOUT_S)
 
-    assert process.returncode == 0
+    shown, output = on_a_terminal(folder, *ASKED, "--json", settings=settings)
+
     assert json.loads(output)["fetched"] == EVENTS - before
-    shares = [int(part.rpartition(" ")[2]) for part in shown.split("%")[:-1]]
-    assert shares == sorted(shares)
-    assert (shares[0], shares[-1]) == (0, 100)
-    assert len(set(shares)) >= (3 if interrupted else 6)
-    assert shown.count("USGS") == len(shares)
-    assert len([request for request in usgs.requests if request.path == FDSN_QUERY]) >= len(set(shares)) - 1
+    assert_progress(shown, "USGS", 3)

@@ -74,51 +74,50 @@ def test_a_failure_of_usgs_ends_with_one_line_or_an_object_and_status_1(usgs: Us
     assert as_json.stderr == ""
 
 
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        ("", ONE_SOURCE),
-        ("--recent --feed ALL_DAY", ONE_SOURCE),
-        ("--recent --from 2023-08-01", ONE_SOURCE),
-        ("--feed ALL_DAY --to 2023-08-01", ONE_SOURCE),
-        ("- --recent", ONE_SOURCE),
-        ("- --updated-since 2023-08-01", ONE_SOURCE),
-        ("--recent --updated-since 2023-08-01", ONE_SOURCE),
-        ("- --min-magnitude 2", "--min-magnitude goes with --from, --to, --updated-since or --recent."),
-        ("--feed ALL_DAY --min-magnitude 2", "--min-magnitude goes with --from, --to, --updated-since or --recent."),
-        ("--recent --min-magnitude nan", "--min-magnitude must be a number."),
-        ("--recent --min-magnitude -inf", "--min-magnitude must be a number."),
-        ("--recent --min-magnitude big", "Invalid value for '--min-magnitude': 'big' is not a valid float."),
-        ("--from 2023-08-03 --to 2023-08-01", "--from must not be later than --to."),
-        *[
-            (
-                f"--from {time}",
-                f"Invalid value for '--from': '{time}' is not a time: give a time of RFC 3339 with an offset, "
-                "such as 2023-08-03T02:52:13.180Z, or a date, such as 2023-08-03.",
-            )
-            for time in (
-                *("today", "2023-02-29", "1691118537000", "0001-01-01T00:00:00+14:00", "2023-W31-4", "20230803"),
-                *("2023-08-01T12", "2023-08-01T12:00", "2023-08-01T12:00:00", "20230801T120000Z"),
-            )
-        ],
+WRONG = [
+    ("", ONE_SOURCE),
+    ("--recent --feed ALL_DAY", ONE_SOURCE),
+    ("--recent --from 2023-08-01", ONE_SOURCE),
+    ("--feed ALL_DAY --to 2023-08-01", ONE_SOURCE),
+    ("- --recent", ONE_SOURCE),
+    ("- --updated-since 2023-08-01", ONE_SOURCE),
+    ("--recent --updated-since 2023-08-01", ONE_SOURCE),
+    ("- --min-magnitude 2", "--min-magnitude goes with --from, --to, --updated-since or --recent."),
+    ("--feed ALL_DAY --min-magnitude 2", "--min-magnitude goes with --from, --to, --updated-since or --recent."),
+    ("--recent --min-magnitude nan", "--min-magnitude must be a number."),
+    ("--recent --min-magnitude -inf", "--min-magnitude must be a number."),
+    ("--recent --min-magnitude big", "Invalid value for '--min-magnitude': 'big' is not a valid float."),
+    ("--from 2023-08-03 --to 2023-08-01", "--from must not be later than --to."),
+    *[
         (
-            "--recent --store mysql://quakes",
-            "--store: 'mysql://quakes' is not a store URL: write sqlite:///FILE, dynamodb:// or dynamodb://PREFIX.",
-        ),
+            f"--from {time}",
+            f"Invalid value for '--from': '{time}' is not a time: give a time of RFC 3339 with an offset, "
+            "such as 2023-08-03T02:52:13.180Z, or a date, such as 2023-08-03.",
+        )
+        for time in (
+            *("today", "2023-02-29", "1691118537000", "0001-01-01T00:00:00+14:00", "2023-W31-4", "20230803"),
+            *("2023-08-01T12", "2023-08-01T12:00", "2023-08-01T12:00:00", "20230801T120000Z"),
+        )
     ],
-)  # fmt: skip
-def test_a_wrong_argument_ends_with_one_line_and_sends_no_request(
-    folder: Path, usgs: UsgsServer, options: str, error: str
-) -> None:
-    result = quakegraph("ingest", *options.split(), settings={"GRAPH_USGS_URL": usgs.url})
+    (
+        "--recent --store mysql://quakes",
+        "--store: 'mysql://quakes' is not a store URL: write sqlite:///FILE, dynamodb:// or dynamodb://PREFIX.",
+    ),
+]
+
+
+def test_a_wrong_argument_ends_with_one_line_and_sends_no_request(folder: Path, usgs: UsgsServer) -> None:
+    for options, error in WRONG:
+        assert_refused(folder, usgs, "ingest", options, error)
+    unknown = quakegraph("ingest", "--feed", "M9_HOUR")
+    assert unknown.exit_code == 2
+    assert "'M9_HOUR' is not one of 'all_hour', 'all_day', " in unknown.stderr.splitlines()[-1]
+
+
+def assert_refused(folder: Path, usgs: UsgsServer, command: str, options: str, error: str) -> None:
+    """The command ends with one line, and has neither asked USGS nor made a file."""
+    result = quakegraph(command, *options.split(), settings={"GRAPH_USGS_URL": usgs.url})
 
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.splitlines()[-1] == f"Error: {error}"
     assert (usgs.requests, list(folder.iterdir())) == ([], [])
-
-
-def test_a_feed_that_usgs_does_not_have_is_answered_with_those_it_has() -> None:
-    result = quakegraph("ingest", "--feed", "M9_HOUR")
-
-    assert result.exit_code == 2
-    assert "'M9_HOUR' is not one of 'all_hour', 'all_day', " in result.stderr.splitlines()[-1]

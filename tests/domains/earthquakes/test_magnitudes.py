@@ -2,24 +2,16 @@
 
 from decimal import Decimal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.domains.earthquakes.magnitudes import MagnitudeRange, bin_of
 
-TENTHS = range(-20, 101)
 
-
-@pytest.mark.parametrize("tenths", TENTHS)
-def test_every_tenth_lies_on_the_edge_of_its_own_bin(tenths: int) -> None:
-    assert bin_of(float(Decimal(tenths) / 10)) == (tenths, True)
-    assert bin_of(tenths / 10) == (tenths, True)
-
-
-@pytest.mark.parametrize(
-    ("mag", "expected"),
-    [
+def test_a_magnitude_falls_into_the_bin_at_or_below_it_and_a_tenth_on_the_edge_of_its_own() -> None:
+    for tenths in range(-20, 101):
+        assert bin_of(float(Decimal(tenths) / 10)) == bin_of(tenths / 10) == (tenths, True)
+    for mag, expected in (
         (4.6, (46, True)),  # 4.6 * 10 is 46.0, but 4.6 // 0.1 is 45.0
         (0.3, (3, True)),  # 0.3 / 0.1 is 2.999…
         (4.55, (45, False)),
@@ -31,10 +23,8 @@ def test_every_tenth_lies_on_the_edge_of_its_own_bin(tenths: int) -> None:
         (-0.0, (0, True)),
         (1e-300, (0, False)),
         (7, (70, True)),
-    ],
-)
-def test_a_magnitude_falls_into_the_bin_at_or_below_it(mag: float, expected: tuple[int, bool]) -> None:
-    assert bin_of(mag) == expected
+    ):
+        assert bin_of(mag) == expected, mag
 
 
 @given(st.floats(-2, 10))
@@ -45,9 +35,8 @@ def test_a_bin_reaches_from_its_edge_to_the_next_one(mag: float) -> None:
     assert on_edge == (written == Decimal(tenths) / 10)
 
 
-@pytest.mark.parametrize(
-    ("bounds", "on_tenths", "bins"),
-    [
+def test_a_range_knows_the_bins_that_may_hold_its_magnitudes() -> None:
+    for bounds, on_tenths, bins in (
         (MagnitudeRange(), True, range(-20, 101)),
         (MagnitudeRange(4.5), True, range(45, 101)),
         (MagnitudeRange(4.55), False, range(45, 101)),
@@ -56,10 +45,6 @@ def test_a_bin_reaches_from_its_edge_to_the_next_one(mag: float) -> None:
         (MagnitudeRange(4.61, 4.69), False, range(46, 47)),
         (MagnitudeRange(-5, 12), True, range(-20, 101)),
         (MagnitudeRange(10.1, 12), True, range(101, 101)),
-    ],
-)
-def test_a_range_knows_the_bins_that_may_hold_its_magnitudes(
-    bounds: MagnitudeRange, on_tenths: bool, bins: range
-) -> None:
-    assert (bounds.on_tenths, bounds.bins) == (on_tenths, bins)
-    assert bounds.everything == (bounds == MagnitudeRange())
+    ):
+        assert (bounds.on_tenths, bounds.bins) == (on_tenths, bins)
+        assert bounds.everything == (bounds == MagnitudeRange())

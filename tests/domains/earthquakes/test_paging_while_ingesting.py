@@ -80,9 +80,9 @@ class PagingClient(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         try:
-            while hasattr(self, "table") and not self.ended:
+            while hasattr(self, "database") and not self.ended:
                 self.turn_the_page()
-            if hasattr(self, "table"):
+            if hasattr(self, "database"):
                 self.judge()
         finally:
             self.run(self.stack.aclose())

@@ -65,12 +65,8 @@ def test_a_polygon_holds_its_edges_and_what_they_enclose(polygon: Polygon, data:
         assert holds == encloses(polygon, lat, lon)
     if holds and (condition := polygon.condition) is not None:
         assert predicate(condition)({"lat": lat, "lon": lon})
-    assert cells_agree(polygon, lat, lon, holds)
-
-
-@given(polygons())
-def test_the_runs_of_cells_of_a_polygon_ascend_and_keep_to_their_row(polygon: Polygon) -> None:
     assert in_order(polygon)
+    assert cells_agree(polygon, lat, lon, holds)
 
 
 @given(polygons(), points)
@@ -89,45 +85,41 @@ def test_every_cell_that_no_edge_touches_is_covered_or_free() -> None:
     polygon = Polygon(((30, 130), (30, 150), (40, 150), (40, 130)))
     assert covered_cells(polygon) == 8 * (20 // LON_DEGREES - 2)
     assert touched_cells(polygon) == 12 * (20 // LON_DEGREES + 2)
-
     within = Polygon(((30.5, 130.5), (30.5, 149.5), (39.5, 149.5), (39.5, 130.5)))
     assert touched_cells(within) == 10 * 20 // LON_DEGREES
+    slanted = Polygon(((0.2, 0.1), (59.3, 59.2), (59.4, 59.2), (0.3, 0.1)))
+    assert (touched_cells(slanted) < 4 * 60, covered_cells(slanted)) == (True, 0), "not the cells of its box"
 
 
-def test_a_slanted_strip_touches_the_cells_along_it_and_not_those_of_its_box() -> None:
-    strip = Polygon(((0.2, 0.1), (59.3, 59.2), (59.4, 59.2), (0.3, 0.1)))
-    assert touched_cells(strip) < 4 * 60
-    assert covered_cells(strip) == 0
+WITHIN: list[tuple[tuple[Point, ...], list[Point], list[Point]]] = [
+    # A square, and the same across the dateline
+    (((0, 0), (0, 10), (10, 10), (10, 0)), [(0, 0), (5, 10), (10, 3), (5, 5)], [(5, 10.1), (-0.1, 5)]),
+    (((0, 175), (0, -175), (10, -175), (10, 175)), [(5, 180), (5, -180), (0, -175), (10, 175)], [(5, 0), (5, 174)]),
+    # An edge on the dateline is one line, whichever way it is written
+    (((0, 170), (0, 180), (10, 180), (10, 170)), [(5, 180), (5, -180), (5, 179)], [(5, -179.9)]),
+    # A bow tie and a pentagram, whose middle is outside by the even-odd rule
+    (((0, 0), (10, 10), (10, 0), (0, 10)), [(5, 5), (9, 5), (1, 5)], [(5, 1), (5, 9)]),
+    (((10, 0), (-8, 6), (3, -10), (3, 10), (-8, -6)), [(8, 0), (3, 9), (10, 0)], [(0, 0), (-8, 0)]),
+    # A band around the whole earth, and a cap that is closed along the pole
+    (((-1, -180), (-1, 0), (-1, 180), (1, 180), (1, 0), (1, -180)), [(0, 180), (0, -180), (0.9, 50)], [(1.1, 0)]),
+    (((60, -180), (60, 0), (60, 180), (90, 180), (90, 0), (90, -180)), [(90, 5), (89, -180), (60, 7)], [(59, 0)]),
+    # Decimal fractions on a slanted edge
+    (((35, -117), (36, -118), (36, -117)), [(35.1, -117.1), (35.7, -117.7)], [(35.1, -117.1001)]),
+    # An edge whose slope exceeds all numbers
+    (((0, 0), (5e-324, 10), (10, 5)), [(0, 5), (0, 10), (5, 5)], [(-0.1, 5), (0, 10.1), (0, -0.1)]),
+    # Three points on one line
+    (((0, 0), (1, 1), (2, 2)), [(0.5, 0.5), (1.7, 1.7)], [(1, 1.1)]),
+]
+"""Points, places inside, places outside."""
 
 
-@pytest.mark.parametrize(
-    ("points", "inside", "outside"),
-    [
-        # A square, and the same across the dateline
-        (((0, 0), (0, 10), (10, 10), (10, 0)), [(0, 0), (5, 10), (10, 3), (5, 5)], [(5, 10.1), (-0.1, 5)]),
-        (((0, 175), (0, -175), (10, -175), (10, 175)), [(5, 180), (5, -180), (0, -175), (10, 175)], [(5, 0), (5, 174)]),
-        # An edge on the dateline is one line, whichever way it is written
-        (((0, 170), (0, 180), (10, 180), (10, 170)), [(5, 180), (5, -180), (5, 179)], [(5, -179.9)]),
-        # A bow tie and a pentagram, whose middle is outside by the even-odd rule
-        (((0, 0), (10, 10), (10, 0), (0, 10)), [(5, 5), (9, 5), (1, 5)], [(5, 1), (5, 9)]),
-        (((10, 0), (-8, 6), (3, -10), (3, 10), (-8, -6)), [(8, 0), (3, 9), (10, 0)], [(0, 0), (-8, 0)]),
-        # A band around the whole earth, and a cap that is closed along the pole
-        (((-1, -180), (-1, 0), (-1, 180), (1, 180), (1, 0), (1, -180)), [(0, 180), (0, -180), (0.9, 50)], [(1.1, 0)]),
-        (((60, -180), (60, 0), (60, 180), (90, 180), (90, 0), (90, -180)), [(90, 5), (89, -180), (60, 7)], [(59, 0)]),
-        # Decimal fractions on a slanted edge
-        (((35, -117), (36, -118), (36, -117)), [(35.1, -117.1), (35.7, -117.7)], [(35.1, -117.1001)]),
-        # An edge whose slope exceeds all numbers
-        (((0, 0), (5e-324, 10), (10, 5)), [(0, 5), (0, 10), (5, 5)], [(-0.1, 5), (0, 10.1), (0, -0.1)]),
-        # Three points on one line
-        (((0, 0), (1, 1), (2, 2)), [(0.5, 0.5), (1.7, 1.7)], [(1, 1.1)]),
-    ],
-)
-def test_places_in_and_beside_a_polygon(points: tuple[Point, ...], inside: list[Point], outside: list[Point]) -> None:
-    polygon = Polygon(points)
-    for lat, lon in inside + outside:
-        holds = polygon.holds({"lat": lat, "lon": lon})
-        assert holds == ((lat, lon) in inside), (lat, lon)
-        assert cells_agree(polygon, lat, lon, holds)
+def test_places_in_and_beside_a_polygon() -> None:
+    for points, inside, outside in WITHIN:
+        polygon = Polygon(points)
+        for lat, lon in inside + outside:
+            holds = polygon.holds({"lat": lat, "lon": lon})
+            assert holds == ((lat, lon) in inside), (points, lat, lon)
+            assert cells_agree(polygon, lat, lon, holds)
 
 
 def test_the_box_around_a_polygon_is_small_also_across_the_dateline() -> None:
@@ -165,26 +157,22 @@ def test_the_greatest_polygons_have_bounded_cells() -> None:
     assert area - 2 * 400 / LON_DEGREES < covered_cells(circle) < area < touched_cells(circle) < area + 2 * 400
 
 
-@pytest.mark.parametrize(
-    ("points", "message"),
-    [
-        ([(0, 0), (0, 1)], "`polygon` needs 3 to 100 points."),
-        ([(0, lon) for lon in range(101)], "`polygon` needs 3 to 100 points."),
-        ([(0, 0), (0, 1), (0, 0)], "`polygon` needs at least three different points."),
-        ([(0, 0), (0, 1), (90.1, 0)], "`polygon` needs points with lat from -90 to 90 and lon from -180 to 180."),
-        ([(0, 0), (0, 1), (1, -180.1)], "`polygon` needs points with lat from -90 to 90 and lon from -180 to 180."),
-        (
-            [(0, 0), (0, 1), (1, float("nan"))],
-            "`polygon` needs points with lat from -90 to 90 and lon from -180 to 180.",
-        ),
-        (
-            [(60, -120), (60, 0), (60, 120)],
-            "`polygon` goes around a pole: lead its edge along the pole, by points at most 180 degrees apart whose lat"
-            " is 90 or -90.",
-        ),
-    ],
-)
-def test_impossible_polygons_are_refused_with_a_message(points: list[Point], message: str) -> None:
-    with pytest.raises(BadUserInput) as caught:
-        Polygon(tuple(points))
-    assert str(caught.value) == message
+PLACES = "`polygon` needs points with lat from -90 to 90 and lon from -180 to 180."
+IMPOSSIBLE: list[tuple[list[Point], str]] = [
+    ([(0, 0), (0, 1)], "`polygon` needs 3 to 100 points."),
+    ([(0, lon) for lon in range(101)], "`polygon` needs 3 to 100 points."),
+    ([(0, 0), (0, 1), (0, 0)], "`polygon` needs at least three different points."),
+    *(([(0, 0), (0, 1), point], PLACES) for point in ((90.1, 0), (1, -180.1), (1, float("nan")))),
+    (
+        [(60, -120), (60, 0), (60, 120)],
+        "`polygon` goes around a pole: lead its edge along the pole, by points at most 180 degrees apart whose lat"
+        " is 90 or -90.",
+    ),
+]
+
+
+def test_impossible_polygons_are_refused_with_a_message() -> None:
+    for points, message in IMPOSSIBLE:
+        with pytest.raises(BadUserInput) as caught:
+            Polygon(tuple(points))
+        assert str(caught.value) == message

@@ -139,49 +139,33 @@ async def charged(database: CountedDatabase, work: Callable[[Catalogue], Awaitab
 
 @MORE
 @given(selection=selections, paging=pagings, ascending=st.booleans())
-async def test_a_page_costs_at_least_what_its_plan_reads(
+async def test_pages_and_a_total_cost_at_least_what_their_plans_read(
     database: CountedDatabase, selection: Selection, paging: Paging[Position], ascending: bool
 ) -> None:
     await charged(database, lambda c: c.page(selection, paging, ascending=ascending), page=paging.size)
-
-
-@MORE
-@given(selection=selections, paging=pagings, ascending=st.booleans())
-async def test_a_page_by_magnitude_costs_at_least_what_its_plan_reads(
-    database: CountedDatabase, selection: Selection, paging: Paging[Position], ascending: bool
-) -> None:
     after, before = (MAGNITUDES[at] if at else None for at in (paging.after, paging.before))
     by_magnitude = Paging(paging.size, paging.backward, after, before)
     await charged(
         database, lambda c: c.page_by_magnitude(selection, by_magnitude, ascending=ascending), page=paging.size
     )
-
-
-@MORE
-@given(selection=selections)
-async def test_a_total_costs_at_least_what_it_counts(database: CountedDatabase, selection: Selection) -> None:
     await charged(database, lambda c: c.total(selection))
 
 
 @A_FEW
-@given(span=bounds, minimum=st.sampled_from([None, 0.5, 3.0]), interval=st.sampled_from(Interval))
+@given(selection=selections, span=bounds, minimum=st.sampled_from([None, 0.5, 3.0]), interval=st.sampled_from(Interval))
 async def test_statistics_cost_at_least_what_they_read(
-    database: CountedDatabase, span: tuple[int | None, int | None], minimum: float | None, interval: Interval
+    database: CountedDatabase,
+    selection: Selection,
+    span: tuple[int | None, int | None],
+    minimum: float | None,
+    interval: Interval,
 ) -> None:
-    async def statistics(catalogue: Catalogue) -> None:
+    async def by_summaries(catalogue: Catalogue) -> None:
         of = await catalogue.statistics(Selection(span[0], span[1], MagnitudeRange(minimum)))
         await of.series(interval)
         await of.largest()
 
-    await charged(database, statistics)
-
-
-@A_FEW
-@given(selection=selections)
-async def test_statistics_of_any_filter_cost_at_least_what_they_read(
-    database: CountedDatabase, selection: Selection
-) -> None:
-    async def statistics(catalogue: Catalogue) -> None:
+    async def by_events(catalogue: Catalogue) -> None:
         of = await catalogue.statistics(selection)
         await of.depths(10)
         await of.grid(10)
@@ -189,16 +173,16 @@ async def test_statistics_of_any_filter_cost_at_least_what_they_read(
         await (await of.gutenberg_richter(Completeness(0.5))).verdict()
         await of.largest()
 
-    await charged(database, statistics)
+    await charged(database, by_summaries)
+    await charged(database, by_events)
 
 
-async def test_a_page_by_time_alone_costs_no_more_than_the_document_says(database: CountedDatabase) -> None:
+async def test_a_page_by_time_alone_costs_nothing_more_and_neighbours_what_has_to_be_looked_through(
+    database: CountedDatabase,
+) -> None:
     assert await charged(database, lambda c: c.page(Selection(), Paging(1000)), page=1000) == 0
 
-
-async def test_the_neighbours_of_many_years_cost_what_has_to_be_looked_through(database: CountedDatabase) -> None:
     around = Selection.around(THE_EVENTS[-1], radius_km=1.0, days=3653)
-
     assert await charged(database, lambda c: c.page(around, Paging(1)), page=1) >= EVENTS // ROWS_TESTED_PER_POINT
 
 

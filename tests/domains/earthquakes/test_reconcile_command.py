@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.domains.earthquakes.test_ingest_command_usgs import assert_refused
 from tests.domains.earthquakes.usgs.usgs_history import BEGINNING, DAY_MS, Life, UsgsHistory, Version
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status, week_features
 from tests.processes import quakegraph
@@ -50,41 +51,37 @@ def reconcile(usgs: UsgsServer, *options: str) -> Any:
     return quakegraph("reconcile", *DAY, *options, settings={"GRAPH_USGS_URL": usgs.url})
 
 
-def test_differences_are_printed_and_removed(usgs: UsgsServer, history: UsgsHistory) -> None:
+def test_differences_are_printed_for_people_or_as_json_and_removed(usgs: UsgsServer, history: UsgsHistory) -> None:
     planned = reconcile(usgs, "--dry-run")
-    done = reconcile(usgs)
+    *objects, plan = [json.loads(line) for line in reconcile(usgs, "--dry-run", "--json").stdout.splitlines()]
+    *differences, outcome = [json.loads(line) for line in reconcile(usgs, "--json").stdout.splitlines()]
     again = reconcile(usgs)
 
-    assert (planned.exit_code, planned.stderr, done.exit_code, done.stderr) == (0, "", 0, "")
-    *lines, outcome = done.stdout.splitlines()
-    *same, of_the_plan = planned.stdout.splitlines()
-    assert sorted(same) == sorted(lines)
-    assert outcome == "5 events compared, 2 looked up: 1 deleted, 1 renamed, 1 revised, 1 unknown"
-    assert of_the_plan == f"Dry run, nothing was changed. {outcome}"
+    assert (planned.exit_code, planned.stderr, again.exit_code, again.stderr) == (0, "", 0, "")
+    *lines, last = planned.stdout.splitlines()
+    summary = "5 events compared, 2 looked up: 1 deleted, 1 renamed, 1 revised, 1 unknown"
+    assert last == f"Dry run, nothing was changed. {summary}"
     kinds = sorted(line.split(": ")[1] for line in lines)
     assert kinds == ["deleted", "not known to USGS; nothing is changed", "renamed", "revised"]
-    (revised,) = [line for line in lines if ": revised: " in line]
-    assert " → 0.5, place " in revised
-    assert revised.endswith(" → Elsewhere")
-    (renamed,) = [line for line in lines if ": renamed: " in line]
-    event_id = renamed.split(": ")[0]
-    assert renamed == f"{event_id}: renamed: preferredId {event_id} → us{event_id}"
+    (of_revised,) = [line for line in lines if ": revised: " in line]
+    assert " → 0.5, place " in of_revised
+    assert of_revised.endswith(" → Elsewhere")
+    (of_renamed,) = [line for line in lines if ": renamed: " in line]
+    event_id = of_renamed.split(": ")[0]
+    assert of_renamed == f"{event_id}: renamed: preferredId {event_id} → us{event_id}"
     assert again.stdout.splitlines()[-1] == "4 events compared, 1 looked up: 1 unknown"
 
-
-def test_with_json_each_difference_is_an_object(usgs: UsgsServer, history: UsgsHistory) -> None:
-    planned = [json.loads(line) for line in reconcile(usgs, "--dry-run", "--json").stdout.splitlines()]
-    *differences, outcome = [json.loads(line) for line in reconcile(usgs, "--json").stdout.splitlines()]
-
-    assert sorted(map(str, planned[:-1])) == sorted(map(str, differences))
+    assert sorted(map(str, objects)) == sorted(map(str, differences))
     assert {difference["kind"] for difference in differences} == {"DELETED", "RENAMED", "REVISED", "UNKNOWN"}
     (revised,) = [difference for difference in differences if difference["kind"] == "REVISED"]
-    assert [change["field"] for change in revised["changes"]] == ["mag", "place"]
-    assert [change["after"] for change in revised["changes"]] == [0.5, "Elsewhere"]
+    assert [(change["field"], change["after"]) for change in revised["changes"]] == [
+        ("mag", 0.5),
+        ("place", "Elsewhere"),
+    ]
     assert outcome["differences"] == {"REVISED": 1, "RENAMED": 1, "DELETED": 1, "UNKNOWN": 1}
     assert (outcome["compared"], outcome["lookedUp"], outcome["dryRun"]) == (5, 2, False)
     assert (outcome["revised"], outcome["deleted"], outcome["fetched"]) == (3, 1, 4)
-    assert (planned[-1]["dryRun"], planned[-1]["fetched"]) == (True, 0)
+    assert (plan["dryRun"], plan["fetched"]) == (True, 0)
 
 
 def test_a_failure_of_usgs_ends_with_one_line_or_an_object_and_status_1(usgs: UsgsServer, history: UsgsHistory) -> None:
@@ -97,20 +94,11 @@ def test_a_failure_of_usgs_ends_with_one_line_or_an_object_and_status_1(usgs: Us
     assert json.loads(as_json.stdout)["error"]["code"] == "INVALID_UPSTREAM_RESPONSE"
 
 
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
+def test_a_wrong_argument_ends_with_one_line_and_sends_no_request(folder: Path, usgs: UsgsServer) -> None:
+    for options, error in (
         ("", "Missing option '--from'."),
         ("--from 2023-08-01", "Missing option '--to'."),
         ("--from 2023-08-03 --to 2023-08-01", "--from must not be later than --to."),
         ("--from 2023-08-01 --to 2023-08-03 --min-magnitude nan", "--min-magnitude must be a number."),
-    ],
-)
-def test_a_wrong_argument_ends_with_one_line_and_sends_no_request(
-    folder: Path, usgs: UsgsServer, options: str, error: str
-) -> None:
-    result = quakegraph("reconcile", *options.split(), settings={"GRAPH_USGS_URL": usgs.url})
-
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.splitlines()[-1] == f"Error: {error}"
-    assert (usgs.requests, list(folder.iterdir())) == ([], [])
+    ):
+        assert_refused(folder, usgs, "reconcile", options, error)

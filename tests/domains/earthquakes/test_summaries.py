@@ -1,6 +1,5 @@
 """Summaries count what is stored, whoever stores it, and what is remembered of them is never out of date."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Sequence
 
@@ -13,7 +12,6 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import day_key, year_key
-from graph.domains.earthquakes.summary_reader import Summaries
 from graph.store.contract import Database
 from graph.store.entity import Item, Key
 from graph.store.query import Page, Partition, Query
@@ -23,7 +21,6 @@ from tests.domains.earthquakes.builders import (
     an_event,
     at,
     catalogue_of,
-    events_at,
     ids,
     ingest,
     stored,
@@ -81,65 +78,27 @@ async def test_a_summary_is_stored_under_its_documented_names(engine: str) -> No
         assert documented(YEAR_SUMMARY, await database.get(year_key("2023")) or {}) == year
 
 
-async def test_ingests_at_once_count_each_event_once(engine: str) -> None:
-    """Six ingests take overlapping parts of the same events, which all lie on two days."""
-    times = [at("2020-02-29T23:59:59.000") + 25 * number for number in range(80)]
-    events = events_at(*times, mag=4.6)
-    async with stored(engine, []) as database:
-        parts = [events[start : start + 40] for start in (0, 10, 20, 30, 40)] + [events[::2]]
-        upserted = await asyncio.gather(*(ingest(database, part) for part in parts))
-
-        assert sum(upserted) == len(events)
-        assert await counted(database) == recounted(events)
-        assert await catalogue_of(database).total(Selection()) == len(events)
-
-
-async def test_a_year_says_what_its_days_together_say(engine: str) -> None:
-    times = [at("2020-01-01T00:00:00"), at("2020-02-29T12:00:00"), at("2020-12-31T23:59:59.999"), at("2021-01-01")]
-    events = [an_event(f"us{time_ms}{mag}", time_ms, mag) for time_ms in times for mag in (-2.0, 4.55, 4.6)]
-    async with stored(engine, events) as database:
-        summaries = Summaries(database)
-        years = await summaries.years()
-        assert list(years) == ["2020", "2021"]
-        for year, summary in years.items():
-            total: Counter[str] = Counter()
-            for day in (await summaries.days(year, summary)).summaries:
-                total.update(numbers_of(day.item))
-            assert total == numbers_of(summary.item)
-
-
-async def test_an_ingest_by_another_process_invalidates_the_remembered_year(engine: str) -> None:
-    async with stored(engine, [an_event("us1", NOON, 7.0)]) as database:
-        catalogue = catalogue_of(database)
-        strong = Selection(magnitudes=MagnitudeRange(6.5))
-        assert ids((await catalogue.page(strong, Paging(9))).records) == ["us1"]
-
-        # On another day of the same year, on the same day, and in another year.
-        elsewhere = [at("2023-01-01"), NOON + 1, at("1906-04-18T13:12:00")]
-        assert await ingest(database, [an_event(f"us{time_ms}", time_ms, 7.9) for time_ms in elsewhere]) == 3
-
-        found = await catalogue.page(strong, Paging(9))
-        assert [event.event_ts_ms for event in found.records] == [NOON + 1, NOON, *elsewhere[::2]]
-        assert await found.total() == 4
-
-
-def summaries_read(watched: WatchedDatabase) -> list[Partition]:
-    """Of which partition each reading of summaries was: () for all years, a year for its days."""
-    return [call.partitions[0] for call in watched.calls if call.entity in (DAY_SUMMARY, YEAR_SUMMARY)]
-
-
-async def test_a_year_that_did_not_change_is_read_once(engine: str) -> None:
-    async with stored(engine, [an_event("us1", NOON), an_event("us2", at("2020-02-29"))]) as database:
+async def test_a_year_that_did_not_change_is_read_once_and_an_ingest_by_another_process_is_seen() -> None:
+    async with stored("sqlite", [an_event("us1", NOON, 7.0), an_event("us2", at("2020-02-29"))]) as database:
         watched = WatchedDatabase(database)
         catalogue = catalogue_of(watched)
         for _ in range(3):
             await catalogue.page(Selection(), Paging(9))
         assert summaries_read(watched) == [(), ("2023",), ("2020",), (), ()]
 
-        await ingest(database, [an_event("us3", NOON + 1)])
+        # On another day of the same year, on the same day, and in another year
+        elsewhere = [at("2023-01-01"), NOON + 1, at("1906-04-18T13:12:00")]
+        assert await ingest(database, [an_event(f"us{time_ms}", time_ms, 7.9) for time_ms in elsewhere]) == 3
         watched.calls.clear()
-        await catalogue.page(Selection(), Paging(9))
-        assert summaries_read(watched) == [(), ("2023",)]
+        found = await catalogue.page(Selection(magnitudes=MagnitudeRange(6.5)), Paging(9))
+        assert [event.event_ts_ms for event in found.records] == [NOON + 1, NOON, *elsewhere[::2]]
+        assert await found.total() == 4
+        assert summaries_read(watched)[:3] == [(), ("2023",), ("1906",)]
+
+
+def summaries_read(watched: WatchedDatabase) -> list[Partition]:
+    """Of which partition each reading of summaries was: () for all years, a year for its days."""
+    return [call.partitions[0] for call in watched.calls if call.entity in (DAY_SUMMARY, YEAR_SUMMARY)]
 
 
 class HalfCommitted(WatchedDatabase):
@@ -159,8 +118,8 @@ class HalfCommitted(WatchedDatabase):
         return page
 
 
-async def test_days_that_do_not_add_up_to_their_year_are_not_remembered(engine: str) -> None:
-    async with stored(engine, [an_event("us1", NOON)]) as database:
+async def test_days_that_do_not_add_up_to_their_year_are_not_remembered() -> None:
+    async with stored("sqlite", [an_event("us1", NOON)]) as database:
         days_before = (await database.query(Query(entity=DAY_SUMMARY, partitions=[("2023",)]))).items
         assert await ingest(database, [an_event("us2", at("2023-08-05T00:00:00"))]) == 1
         half_committed = HalfCommitted(database, days_before)

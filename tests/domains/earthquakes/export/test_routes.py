@@ -13,7 +13,7 @@ from tests.domains.earthquakes.export.raw_client import asking
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.request_logs.test_logged import logged
 from tests.service import Service, running, settings
-from tests.store.samples import NOON, HeldClock
+from tests.store.samples import HeldClock
 
 NDJSON = "/export/events.ndjson"
 MEDIA_TYPES = {
@@ -184,20 +184,6 @@ def test_the_address_of_an_export_has_the_arguments_of_its_field(week: Service) 
         exported = [orjson.loads(line)["eventId"] for line in lines[:-1]]
         assert exported[:1000] == [node["eventId"] for node in found["nodes"]], filter_
         assert len(exported) == len(found["nodes"]) or len(found["nodes"]) == 1000
-
-
-def test_an_export_as_of_a_moment_leaves_out_what_was_stored_later(own_week: Service, clock: HeldClock) -> None:
-    before = own_week.http.get(NDJSON)
-    clock.now = NOON + 1
-    event = {"eventId": "new", "eventTsMs": NOON - 1000, "mag": 5, "lat": 0, "lon": 0}
-    mutation = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
-    assert own_week.ask(mutation, {"events": [event]})["ingestEvents"]["upserted"] == 1
-
-    now = own_week.http.get(NDJSON).content
-    then = own_week.http.get(NDJSON, params={"asOf": before.headers["X-As-Of"]}).content
-
-    assert then == before.content
-    assert now.count(b"\n") == then.count(b"\n") + 1
 
 
 def test_a_shorter_path_leads_to_the_export_with_its_parameters(week: Service) -> None:

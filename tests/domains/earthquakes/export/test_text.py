@@ -17,22 +17,24 @@ from tests.domains.earthquakes.builders import an_event
 
 HOSTILE = st.sampled_from(
     [
-        '"',
-        "\\",
-        "\n",
-        "\r\n",
-        ",",
-        "null",
-        "],[",
-        '},{"time":',
-        '"],["',
-        "true",
-        "],[null",
-        "ö",
-        " ",
-        "\x00",
-        "#",
-        "end",
+        *(
+            '"',
+            "\\",
+            "\n",
+            "\r\n",
+            ",",
+            "null",
+            "],[",
+            '},{"time":',
+            '"],["',
+            "true",
+            "],[null",
+            "ö",
+            " ",
+            "\x00",
+            "#",
+            "end",
+        )
     ]
 )
 PLACES = st.lists(st.one_of(HOSTILE, st.text(st.characters(codec="utf-8"), max_size=3)), min_size=1, max_size=6).map(

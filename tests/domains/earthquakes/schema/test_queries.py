@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from graphql import GraphQLInputObjectType
 
+from graph.core.days import DAY_MS
 from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
@@ -136,74 +137,40 @@ def test_a_page_reads_the_days_that_it_needs(week: Service) -> None:
     assert page(week, filter={"minMagnitude": 6})["bucketsScanned"] == 0
 
 
-AUGUST_1 = {"startTime": "2023-08-01T00:00:00Z", "endTime": "2023-08-01T23:59:59.999Z"}
-FIJI = {"minLat": -30.0, "maxLat": -10.0, "minLon": 175.0, "maxLon": -175.0}
+KENAI = ((58.9, -152.5), (61.4, -151.2), (60.9, -147.8), (59.6, -149.0))
 CALIFORNIA = {"minLat": 32.0, "maxLat": 42.0, "minLon": -125.0, "maxLon": -114.0}
-KENAI = [{"lat": lat, "lon": lon} for lat, lon in ((58.9, -152.5), (61.4, -151.2), (60.9, -147.8), (59.6, -149.0))]
-
-
-def points(polygon: list[dict[str, float]]) -> tuple[tuple[float, float], ...]:
-    return tuple((point["lat"], point["lon"]) for point in polygon)
-
-
-FILTERS: dict[str, tuple[dict[str, Any], Selection, int]] = {
-    "a day": (AUGUST_1, Selection(at("2023-08-01"), at("2023-08-01T23:59:59.999")), 380),
-    "from": ({"startTime": "2023-08-04T00:00:00Z"}, Selection(at("2023-08-04")), 13),
-    "to": ({"endTime": "2023-07-28T23:59:59.999Z"}, Selection(end_ms=at("2023-07-28T23:59:59.999")), 269),
-    "moderate": ({"minMagnitude": 2.5}, Selection(magnitudes=MagnitudeRange(2.5)), 253),
-    "magnitudes": ({"minMagnitude": 2.5, "maxMagnitude": 4.5}, Selection(magnitudes=MagnitudeRange(2.5, 4.5)), 183),
-    "off tenths": (
-        {"minMagnitude": 0.33, "maxMagnitude": 1.32},
-        Selection(magnitudes=MagnitudeRange(0.33, 1.32)),
-        977,
+FILTERS: list[tuple[dict[str, Any], Selection, int]] = [
+    (
+        {"startTime": "2023-08-01T00:00:00Z", "endTime": "2023-08-01T23:59:59.999Z"},
+        Selection(at("2023-08-01"), at("2023-08-01T23:59:59.999")),
+        380,
     ),
-    "deep": ({"minDepth": 100.0}, Selection(min_depth=100.0), 82),
-    "across the dateline": ({"box": FIJI}, Selection(box=Box(*FIJI.values())), 12),
-    "around The Geysers": (
-        {"circle": {"lat": 38.79, "lon": -122.79, "radiusKm": 20}},
-        Selection(circle=Circle(38.79, -122.79, 20)),
-        212,
+    ({"minMagnitude": 0.33, "maxMagnitude": 1.32}, Selection(magnitudes=MagnitudeRange(0.33, 1.32)), 977),
+    (
+        {"circle": {"lat": 38.79, "lon": -122.79, "radiusKm": 20}, "maxGap": 40.5},
+        Selection(circle=Circle(38.79, -122.79, 20), max_gap=40.5),
+        35,
     ),
-    "one type": ({"types": ["quarry blast"]}, Selection(types=("quarry blast",)), 30),
-    "no type": ({"types": []}, Selection(types=()), 0),
-    "types in another spelling": (
-        {"types": ["Quarry_Blast", "EXPLOSION"]},
-        Selection(types=("Quarry_Blast", "EXPLOSION")),
-        53,
+    (
+        {"polygon": [{"lat": lat, "lon": lon} for lat, lon in KENAI], "networks": ["ak"], "minSig": 10},
+        Selection(polygon=Polygon(KENAI), networks=("ak",), min_sig=10),
+        4,
     ),
-    "in a polygon": ({"polygon": KENAI}, Selection(polygon=Polygon(points(KENAI))), 23),
-    "networks": ({"networks": ["CI", "hv", "zz"]}, Selection(networks=("CI", "hv", "zz")), 339),
-    "types of magnitude": ({"magTypes": ["mww", "Mwr"]}, Selection(mag_types=("mww", "Mwr")), 27),
-    "status": ({"status": ["automatic"]}, Selection(statuses=("automatic",)), 676),
-    "alerts": ({"alerts": ["green", "red"]}, Selection(alerts=("green", "red")), 14),
-    "a tsunami": ({"tsunami": True}, Selection(tsunami=True), 1),
-    "no tsunami": ({"tsunami": False}, Selection(tsunami=False), 2123),
-    "felt": ({"minFelt": 10}, Selection(min_felt=10), 10),
-    "significant": ({"minSig": 100}, Selection(min_sig=100), 236),
-    "well located": ({"maxGap": 40.5}, Selection(max_gap=40.5), 62),
-    "a place": ({"place": "pahala"}, Selection(place="pahala"), 34),
-    "ids": ({"ids": ["nc73919986", "unknown", "us6000kxp7"]}, Selection(ids=("nc73919986", "us6000kxp7")), 2),
-    "many of the new ones": (
-        {"polygon": KENAI, "networks": ["ak"], "status": ["reviewed"], "minSig": 10, "place": "alaska"},
-        Selection(polygon=Polygon(points(KENAI)), networks=("ak",), statuses=("reviewed",), min_sig=10, place="alaska"),
-        2,
-    ),
-    "several at once": (
+    (
         {"minMagnitude": 1.0, "maxDepth": 50.0, "types": ["earthquake"], "box": CALIFORNIA},
         Selection(magnitudes=MagnitudeRange(1.0), max_depth=50.0, types=("earthquake",), box=Box(*CALIFORNIA.values())),
         298,
     ),
-}
+]
+"""Those with all fields are in the tests of filters as JSON."""
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_a_filter_finds_what_it_says_and_counts_it(week: Service, name: str) -> None:
-    asked, selection, total = FILTERS[name]
-
-    assert len(selected(selection)) == total
-    assert week.ask(TOTAL, {"filter": asked}) == {"events": {"totalCount": total, "nodes": []}}
-    found = [event_id for turned in walk(week, 1000, filter=asked) for event_id in ids(turned)]
-    assert found == selected(selection)
+def test_a_filter_finds_what_it_says_and_counts_it(week: Service) -> None:
+    for asked, selection, total in FILTERS:
+        assert len(selected(selection)) == total
+        assert week.ask(TOTAL, {"filter": asked}) == {"events": {"totalCount": total, "nodes": []}}
+        found = [event_id for turned in walk(week, 1000, filter=asked) for event_id in ids(turned)]
+        assert found == selected(selection)
 
 
 def test_a_filter_of_nulls_is_no_filter(week: Service) -> None:
@@ -213,3 +180,70 @@ def test_a_filter_of_nulls_is_no_filter(week: Service) -> None:
 
     assert week.ask(TOTAL, {"filter": nothing})["events"]["totalCount"] == 2124
     assert week.ask(TOTAL, {"filter": None})["events"]["totalCount"] == 2124
+
+
+def test_a_page_is_a_feature_collection_from_which_it_can_be_ingested_again(week: Service) -> None:
+    found = week.ask("{ events(first: 1000) { asGeoJson nodes { eventId } } }")["events"]
+
+    collection = found["asGeoJson"]
+    assert collection["type"] == "FeatureCollection"
+    assert [feature["id"] for feature in collection["features"]] == [node["eventId"] for node in found["nodes"]]
+    assert [normalised(feature, ingested_at=NOON) for feature in collection["features"]] == stored()[:1000]
+
+
+def test_an_event_without_a_depth_has_two_coordinates(service: Service) -> None:
+    event = {"eventId": "us1", "eventTsMs": NOON, "mag": 1.0, "lat": 1.5, "lon": -2.5}
+    service.ask(
+        "mutation Give($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }",
+        {"events": [event]},
+    )
+
+    (feature,) = service.ask("{ events { asGeoJson } }")["events"]["asGeoJson"]["features"]
+    assert feature["geometry"] == {"type": "Point", "coordinates": [-2.5, 1.5]}
+    assert feature["properties"]["felt"] is None
+
+
+# The events around one
+
+NEARBY = """
+query Nearby($eventId: String!, $radiusKm: Float!, $days: Float!, $after: String) {
+  event(eventId: $eventId) {
+    nearby(radiusKm: $radiusKm, days: $days, first: 200, after: $after) {
+      totalCount nodes { eventId } pageInfo { hasNextPage endCursor }
+    }
+  }
+}
+"""
+
+
+def neighbours(event: Event, radius_km: float, days: float) -> list[str]:
+    around = Selection(
+        start_ms=event.event_ts_ms - int(days * DAY_MS),
+        end_ms=event.event_ts_ms + int(days * DAY_MS),
+        circle=Circle(event.lat, event.lon, radius_km),
+    )
+    return [event_id for event_id in selected(around) if event_id != event.event_id]
+
+
+@pytest.mark.parametrize(("radius_km", "days"), [(100.0, 30.0), (50.0, 0.5), (0.0, 30.0), (40_100.0, 0.1)])
+def test_the_events_around_one_are_walked_page_by_page(week: Service, radius_km: float, days: float) -> None:
+    busiest = max(stored()[::100], key=lambda event: len(neighbours(event, radius_km, days)))
+    expected = neighbours(busiest, radius_km, days)
+
+    found: list[str] = []
+    after = None
+    while True:
+        variables = {"eventId": busiest.event_id, "radiusKm": radius_km, "days": days, "after": after}
+        page = week.ask(NEARBY, variables)["event"]["nearby"]
+        assert page["totalCount"] == len(expected)
+        found += [node["eventId"] for node in page["nodes"]]
+        after = page["pageInfo"]["endCursor"] if page["pageInfo"]["hasNextPage"] else None
+        if not after:
+            break
+    assert found == expected
+
+
+def test_an_impossible_neighbourhood_is_refused(week: Service) -> None:
+    for radius_km, days in ((-1.0, 1.0), (41_000.0, 1.0), (1.0, -1.0), (1.0, 40_000.0)):
+        variables = {"eventId": stored()[0].event_id, "radiusKm": radius_km, "days": days}
+        assert week.codes(NEARBY, variables) == ["BAD_USER_INPUT"]

@@ -40,14 +40,14 @@ def test_the_distance_is_the_known_one() -> None:
 
 
 async def test_one_exponential_sample_in_ten_is_below_a_p_value_of_a_tenth() -> None:
-    p_values = [(await assessment.goodness_of_fit(geometric(200, 0.23, 10, seed), 1.0)).p_value for seed in range(30)]
+    p_values = [(await assessment.goodness_of_fit(geometric(200, 0.23, 10, seed), 1.0)).p_value for seed in range(60)]
 
-    assert 1 <= sum(p < 0.1 for p in p_values) <= 7
+    assert 1 <= sum(p < 0.1 for p in p_values) <= 13
     assert fmean(p_values) == pytest.approx(0.5, abs=0.12)
 
 
 async def test_a_mixture_is_never_taken_for_an_exponential_sample() -> None:
-    for seed in range(3):
+    for seed in range(5):
         found = await assessment.goodness_of_fit(mixed(seed), 1.0)
         assert (found.p_value, found.distance > 0.1) == (0.0, True)
 
@@ -60,10 +60,10 @@ async def test_the_same_events_have_the_same_p_value_and_interval() -> None:
 
 
 def test_the_rate_of_binned_magnitudes_is_exact() -> None:
-    drawn = exponential(10**6, 0.23, Random(1))
-    mean = sum(number * count for number, count in enumerate(drawn)) / 10**6
+    drawn = exponential(10**7, 0.23, Random(1))
+    mean = sum(number * count for number, count in enumerate(drawn)) / 10**7
 
-    assert tinti_mulargia(mean) == pytest.approx(0.23, rel=0.004)
+    assert tinti_mulargia(mean) == pytest.approx(0.23, rel=0.002)
 
 
 def test_a_b_value_that_rises_with_the_completeness_is_not_stable() -> None:

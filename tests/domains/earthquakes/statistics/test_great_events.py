@@ -9,7 +9,7 @@ from graph.domains.earthquakes.statistics.great_events import great_events
 from graph.domains.earthquakes.statistics.gutenberg_richter import Completeness, gutenberg_richter
 from tests.domains.earthquakes.statistics.test_goodness_of_fit import geometric
 
-SAMPLES = 60
+SAMPLES = 200
 
 
 def test_the_least_likely_number_has_the_known_chance() -> None:

@@ -16,7 +16,7 @@ from graph.domains.earthquakes.statistics.in_space import (
     GridCell,
     GridCounts,
 )
-from graph.domains.earthquakes.statistics.inter_event_times import MOST_QUANTILES, Quantile, inter_event_times
+from graph.domains.earthquakes.statistics.inter_event_times import MOST_QUANTILES, inter_event_times
 from graph.domains.earthquakes.statistics.moment import magnitude_of, moment_of, seismic_moment
 
 
@@ -103,15 +103,6 @@ def test_times_between_events_have_the_known_quantiles() -> None:
     assert (found.number, found.mean_seconds) == (4, 3.75)
     assert [each.seconds for each in found.quantiles] == pytest.approx([1.0, 1.15, 3.0, 7.4, 8.0])
     assert found.coefficient_of_variation == pytest.approx(0.714920353587)
-
-
-def test_regular_events_do_not_vary_and_clusters_do() -> None:
-    regular = inter_event_times(range(0, 100_000, 1000), (0.5,))
-    clusters = inter_event_times([minute * 10**6 + number for minute in range(10) for number in range(10)], ())
-
-    assert (regular.coefficient_of_variation, regular.quantiles) == (0, (Quantile(0.5, 1.0),))
-    assert clusters.coefficient_of_variation is not None
-    assert clusters.coefficient_of_variation > 2
 
 
 def test_one_event_has_no_time_between_and_impossible_quantiles_are_refused() -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter, defaultdict
-from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 
@@ -19,7 +18,7 @@ from graph.domains.earthquakes.facets import TYPE
 from graph.domains.earthquakes.magnitudes import MagnitudeRange, bin_of
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.statistics.series import MOST_PERIODS, Interval
+from graph.domains.earthquakes.statistics.series import MOST_PERIODS, Interval, Series
 from graph.domains.earthquakes.summaries import day_key, year_key
 from graph.store.contract import Database, Update
 from graph.store.entity import Key
@@ -52,42 +51,6 @@ async def count_types(database: Database, events: list[Event]) -> None:
         assert await database.update(Update(key, set=types))
 
 
-@A_FEW
-@given(events=catalogues, selection=selections)
-async def test_every_bin_has_its_events(engine: str, events: list[Event], selection: Selection) -> None:
-    async with stored(engine, events) as database:
-        statistics = await catalogue_of(database).statistics(selection)
-
-        expected = Counter(bin_of(event.mag)[0] for event in events if counts(selection, event))
-        assert await statistics.counts() == expected
-
-
-@A_FEW
-@given(events=catalogues, selection=selections, interval=st.sampled_from(Interval))
-async def test_summaries_that_count_types_change_no_number(
-    events: list[Event], selection: Selection, interval: Interval
-) -> None:
-    expected = Counter(bin_of(event.mag)[0] for event in events if counts(selection, event))
-    async with stored("sqlite", events) as database:
-        await count_types(database, events)
-        catalogue = catalogue_of(database)
-        for _ in range(2):  # the second time, with what is kept of whole years
-            statistics = await catalogue.statistics(selection)
-            assert await statistics.counts() == expected
-            with suppress(BadUserInput):  # the year 1 to the year 9999
-                assert sum((await statistics.series(interval)).counts) == expected.total()
-
-
-@A_FEW
-@given(events=catalogues, selection=selections)
-async def test_the_largest_event_is_found(engine: str, events: list[Event], selection: Selection) -> None:
-    async with stored(engine, events) as database:
-        found = await (await catalogue_of(database).statistics(selection)).largest()
-
-    selected = [(event.mag, event.event_ts_ms) for event in events if counts(selection, event)]
-    assert (found and (found.mag, found.event_ts_ms)) == max(selected, default=None)
-
-
 def period(day: date, interval: Interval) -> date:
     """The first day of a period."""
     return day.replace(
@@ -107,67 +70,66 @@ def following(start: date, interval: Interval) -> date:
 
 
 @A_FEW
-@given(events=catalogues, selection=selections, interval=st.sampled_from(Interval))
-async def test_every_period_has_its_events(
-    engine: str, events: list[Event], selection: Selection, interval: Interval
+@given(
+    events=catalogues,
+    selection=selections,
+    interval=st.sampled_from(Interval),
+    by_type=st.booleans(),
+)
+async def test_every_bin_and_every_period_has_its_events_and_the_largest_is_found(
+    engine: str, events: list[Event], selection: Selection, interval: Interval, by_type: bool
 ) -> None:
     selected = [event for event in events if counts(selection, event)]
-    expected = Counter(period(date_of(event.day_bucket), interval) for event in selected)
+    periods = Counter(period(date_of(event.day_bucket), interval) for event in selected)
     async with stored(engine, events) as database:
-        statistics = await catalogue_of(database).statistics(selection)
-        try:
-            series = await statistics.series(interval)
-        except BadUserInput:
-            return  # the year 1 to the year 9999: see below
+        if by_type:
+            await count_types(database, events)
+        catalogue = catalogue_of(database)
+        for _ in range(2):  # the second time, with what is kept of whole years
+            statistics = await catalogue.statistics(selection)
+            assert await statistics.counts() == Counter(bin_of(event.mag)[0] for event in selected)
+            largest = await statistics.largest()
+            greatest = max(((event.mag, event.event_ts_ms) for event in selected), default=None)
+            assert (largest and (largest.mag, largest.event_ts_ms)) == greatest
+            try:
+                series = await statistics.series(interval)
+            except BadUserInput:
+                continue  # the year 1 to the year 9999: see below
+            found: dict[date, int] = {}
+            start = series.start
+            for count in series.counts:
+                assert start is not None
+                found[start] = count
+                start = following(start, interval) if start.year < 9999 else None
+            assert Counter(found) == periods  # zeros aside
+            if selection.start_ms is None and selection.end_ms is None and found:
+                assert (min(found), max(found)) == (min(periods), max(periods))
 
-    found: dict[date, int] = {}
-    start = series.start
-    for count in series.counts:
-        assert start is not None
-        found[start] = count
-        start = following(start, interval) if start.year < 9999 else None
-    assert Counter(found) == expected  # zeros aside
-    if selection.start_ms is None and selection.end_ms is None and found:
-        assert (min(found), max(found)) == (min(expected), max(expected))
 
-
-async def test_a_series_covers_the_window_where_it_is_closed(engine: str) -> None:
+async def test_a_series_covers_the_window_where_it_is_closed_and_has_a_bounded_length() -> None:
     events = events_at(at("2023-02-28T12:00:00"), at("2023-05-01T00:00:00"), at("2023-05-31T23:59:59.999"))
-    async with stored(engine, events) as database:
-        window = Selection(start_ms=at("2023-01-15T00:00:00"), end_ms=at("2023-07-15T00:00:00"))
-        months = await (await catalogue_of(database).statistics(window)).series(Interval.MONTH)
-        open_months = await (await catalogue_of(database).statistics(Selection())).series(Interval.MONTH)
-        nothing = await (await catalogue_of(database).statistics(Selection(start_ms=at("2024-01-01T00:00:00")))).series(
-            Interval.DAY
-        )
+    async with stored("sqlite", events) as database:
+        catalogue = catalogue_of(database)
 
-    assert (months.start, months.counts) == (date(2023, 1, 1), [0, 1, 0, 0, 2, 0, 0])
-    assert (open_months.start, open_months.counts) == (date(2023, 2, 1), [1, 0, 0, 2])
-    assert (nothing.start, nothing.counts) == (None, [])
+        async def series(interval: Interval, start: str | None = None, end: str | None = None) -> Series:
+            window = Selection(start_ms=at(start) if start else None, end_ms=at(end) if end else None)
+            return await (await catalogue.statistics(window)).series(interval)
 
-
-async def test_a_series_of_too_many_periods_is_refused(engine: str) -> None:
-    async with stored(engine, [an_event()]) as database:
-        days = Selection(start_ms=at("1800-01-01T00:00:00"), end_ms=at("2023-12-31T00:00:00"))
+        months = await series(Interval.MONTH, "2023-01-15", "2023-07-15")
+        assert (months.start, months.counts) == (date(2023, 1, 1), [0, 1, 0, 0, 2, 0, 0])
+        open_months = await series(Interval.MONTH)
+        assert (open_months.start, open_months.counts) == (date(2023, 2, 1), [1, 0, 0, 2])
+        nothing = await series(Interval.DAY, "2024-01-01")
+        assert (nothing.start, nothing.counts) == (None, [])
         with pytest.raises(BadUserInput, match=f"more than {MOST_PERIODS:,} periods"):
-            await (await catalogue_of(database).statistics(days)).series(Interval.DAY)
-        years = await (await catalogue_of(database).statistics(days)).series(Interval.YEAR)
-
-    assert len(years.counts) == 224
+            await series(Interval.DAY, "1800-01-01", "2023-12-31")
+        assert len((await series(Interval.YEAR, "1800-01-01", "2023-12-31")).counts) == 224
 
 
-async def test_magnitudes_between_tenths_are_counted_from_the_events(engine: str) -> None:
-    events = [an_event("a", NOON, 4.54), an_event("b", NOON + 1, 4.55), an_event("c", NOON + 2, 4.6)]
-    async with stored(engine, events) as database:
-        statistics = await catalogue_of(database).statistics(Selection(magnitudes=MagnitudeRange(4.55)))
-
-        assert await statistics.counts() == {45: 1, 46: 1}
-
-
-async def test_events_are_read_only_of_days_that_the_window_cuts(engine: str) -> None:
+async def test_events_are_read_only_of_days_that_the_window_cuts() -> None:
     days = [NOON + number * 86_400_000 for number in range(-3, 4)]
     events = events_at(*days)
-    async with stored(engine, events) as database:
+    async with stored("sqlite", events) as database:
         await count_types(database, events)
         watched = WatchedDatabase(database)
         catalogue = catalogue_of(watched)
@@ -183,47 +145,20 @@ async def test_events_are_read_only_of_days_that_the_window_cuts(engine: str) ->
         assert watched.read(EVENT, TIME_ORDERED) == {("20230801",), ("20230805",)}
 
 
-async def test_the_largest_event_is_looked_for_where_its_bin_has_events(engine: str) -> None:
-    strong = an_event("strong", NOON, mag=6.53)
-    stronger = an_event("stronger", NOON + 400 * 86_400_000, mag=6.57)
-    weak = [an_event(f"e{n}", NOON + n * 86_400_000, mag=3.1) for n in range(40)]
-    async with stored(engine, [*weak, strong, stronger]) as database:
-        await count_types(database, [*weak, strong, stronger])
-        watched = WatchedDatabase(database)
-
-        largest = await (await catalogue_of(watched).statistics(Selection())).largest()
-
-        assert largest == stronger
-        assert watched.read(EVENT, TIME_ORDERED) == {("20230803",), ("20240906",)}
-
-
-async def test_the_latest_of_the_largest_is_found_without_reading_all_of_them(engine: str) -> None:
+async def test_the_latest_of_the_largest_is_looked_for_where_its_bin_has_events_without_reading_all() -> None:
     alike = [an_event(f"e{n:03}", NOON + n * 86_400_000, mag=3.1) for n in range(500)]
-    events = [*alike, an_event("strong", mag=6.5)]
-    async with stored(engine, events) as database:
+    stronger = an_event("stronger", NOON + 400 * 86_400_000, mag=6.57)
+    events = [*alike, an_event("strong", NOON, mag=6.53), stronger]
+    async with stored("sqlite", events) as database:
         await count_types(database, events)
         watched = WatchedDatabase(database)
-        catalogue = catalogue_of(watched)
+        assert await (await catalogue_of(watched).statistics(Selection())).largest() == stronger
+        assert watched.read(EVENT, TIME_ORDERED) == {("20230803",), ("20240906",)}
 
-        weak = await catalogue.statistics(Selection(magnitudes=MagnitudeRange(None, 3.1)))
+        watched.calls.clear()
+        weak = await catalogue_of(watched).statistics(Selection(magnitudes=MagnitudeRange(None, 3.1)))
         assert await weak.largest() == alike[-1]
         assert len(watched.read(EVENT, TIME_ORDERED)) <= 32
-
-
-async def test_a_blast_is_no_earthquake_unless_its_type_is_named(engine: str) -> None:
-    blast = an_event("blast", NOON, 6.9, type="nuclear explosion")
-    quakes = [an_event("quake", NOON, 5.0), an_event("shouted", NOON, 4.0, type="EARTHQUAKE")]
-    untyped = an_event("untyped", NOON, 3.0, type=None)
-    async with stored(engine, [blast, untyped, *quakes]) as database:
-        catalogue = catalogue_of(database)
-        usual = await catalogue.statistics(Selection())
-        blasts = await catalogue.statistics(Selection(types=("nuclear explosion",)))
-
-        assert await usual.counts() == {50: 1, 40: 1, 30: 1}
-        assert ((largest := await usual.largest()) and largest.event_id) == "quake"
-        assert (await usual.series(Interval.DAY)).counts == [3]
-        assert await blasts.counts() == {69: 1}
-        assert ((largest := await blasts.largest()) and largest.event_id) == "blast"
 
 
 async def test_types_of_whole_years_are_read_once_while_the_years_stay_as_they_are() -> None:
@@ -244,10 +179,10 @@ async def test_types_of_whole_years_are_read_once_while_the_years_stay_as_they_a
         assert (await (await catalogue.statistics(Selection())).counts()).total() == 1
 
 
-async def test_events_are_read_once_for_all_parts_together(engine: str) -> None:
+async def test_events_are_read_once_for_all_parts_together() -> None:
     events = events_at(*range(NOON, NOON + 60), mag=3.0)
     box = Selection(box=Box(-90, 90, -180, 180))
-    async with stored(engine, events) as database:
+    async with stored("sqlite", events) as database:
         watched = WatchedDatabase(database)
         catalogue = catalogue_of(watched)
         statistics = await catalogue.statistics(box)
@@ -264,8 +199,8 @@ async def test_events_are_read_once_for_all_parts_together(engine: str) -> None:
         assert [call.index for call in watched.calls].count(TIME_ORDERED.name) == 1
 
 
-async def test_too_many_events_leave_parts_out_with_a_reason(engine: str) -> None:
-    async with stored(engine, events_at(*range(NOON, NOON + 60))) as database:
+async def test_too_many_events_leave_parts_out_with_a_reason() -> None:
+    async with stored("sqlite", events_at(*range(NOON, NOON + 60))) as database:
         catalogue = catalogue_of(database, most_statistics_events=50)
         by_time = await catalogue.statistics(Selection(start_ms=NOON))
         reasons = [
@@ -304,8 +239,8 @@ async def test_cells_of_too_many_events_are_counted_from_summaries(
             assert counted.reason is None
 
 
-async def test_cells_of_too_many_events_need_a_time_range_alone_and_facets(engine: str) -> None:
-    async with stored(engine, events_at(*range(NOON, NOON + 60), mag=3.0)) as database:
+async def test_cells_of_too_many_events_need_a_time_range_alone_and_facets() -> None:
+    async with stored("sqlite", events_at(*range(NOON, NOON + 60), mag=3.0)) as database:
         catalogue = catalogue_of(database, most_statistics_events=50)
         everything = await catalogue.statistics(Selection())
         assert [cell.count for cell in (await everything.grid(30)).cells] == [60]
@@ -318,10 +253,10 @@ async def test_cells_of_too_many_events_need_a_time_range_alone_and_facets(engin
         assert "narrow the time range, the magnitudes or the area." in str((await stale.grid(30)).reason)
 
 
-async def test_a_time_range_is_as_long_as_its_bounds_or_its_events(engine: str) -> None:
+async def test_a_time_range_is_as_long_as_its_bounds_or_its_events() -> None:
     events = events_at(at("2020-03-01T12:00:00"), at("2022-03-01T12:00:00"))
     blasts = [an_event("blast", at("2019-01-01"), type="explosion"), an_event("b", at("2023-01-01"), type="explosion")]
-    async with stored(engine, [*events, *blasts]) as database:
+    async with stored("sqlite", [*events, *blasts]) as database:
         catalogue = catalogue_of(database)
 
         async def days(selection: Selection) -> float | None:
