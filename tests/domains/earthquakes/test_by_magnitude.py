@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
-from graph.core.errors import InvalidCursor, QueryTooComplex
+from graph.core.errors import InvalidCursor
 from graph.core.paging import Paging, TimeOrder, encode_cursor
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT
@@ -19,7 +19,6 @@ from graph.domains.earthquakes.magnitude_order import (
 from graph.domains.earthquakes.model import EVENTS, Event
 from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
 from graph.domains.earthquakes.selection import Selection
-from graph.work.account import charged_to
 from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, filled, ids, stored
 from tests.domains.earthquakes.oracle import by_magnitude
 from tests.domains.earthquakes.revisions.histories import Record, Source, a_record, histories, listed
@@ -28,7 +27,6 @@ from tests.domains.earthquakes.test_catalogue import pages, position_of, same
 from tests.domains.earthquakes.watched_database import LaggingDatabase, WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.store.engines import empty_database
-from tests.work.accounts import an_account
 
 ORDER = MagnitudeOrder()
 YEARS = range(at("1983-08-03T01:00:00"), at("2023-08-03T01:00:00"), 40 * DAY_MS)  # 366 days of forty years
@@ -101,22 +99,6 @@ async def test_the_largest_of_forty_years_and_pages_deep_in_them_are_read_from_a
             assert ids(page.records) == ids(order[first : first + 5])
             assert (page.has_more, await await_maybe(page.has_previous)) == (True, True)
             assert len(watched.read(EVENT, TIME_ORDERED)) < 30
-
-
-async def test_events_between_two_tenths_cost_what_they_are(engine: str) -> None:
-    many = [an_event(f"e{number:03}", NOON + number, 2.0 + number % 7 / 100) for number in range(600)]
-    async with stored(engine, many) as database:
-        catalogue = catalogue_of(database)
-        with charged_to(an_account()) as account:
-            page = await catalogue.page_by_magnitude(Selection(), Paging(3))
-        assert same(page.records) == by_magnitude(many, ascending=False)[:3]
-        assert account.spent >= 50, "514 events are not on the tenth"
-
-        with (
-            charged_to(an_account(most=20)),
-            pytest.raises(QueryTooComplex, match="narrow the time range or the range"),
-        ):
-            await catalogue.page_by_magnitude(Selection(), Paging(3))
 
 
 async def test_a_page_is_full_even_if_the_index_lags_behind_the_summaries(engine: str) -> None:

@@ -96,23 +96,6 @@ async def test_a_circle_is_right_at_the_poles_and_the_dateline(engine: str) -> N
     await agree_on_places(engine, {**circles, both: {"Fiji"} | DATELINE})
 
 
-async def test_an_event_without_a_depth_lies_within_no_bound_of_it(engine: str) -> None:
-    depths = {"surface": 0.0, "shallow": 8.0, "deep": 700.0, "unknown": None}
-    expected: dict[tuple[float | None, float | None], set[str]] = {
-        (None, None): set(depths),
-        (0.0, None): {"surface", "shallow", "deep"},
-        (None, 700.0): {"surface", "shallow", "deep"},
-        (8.0, 8.0): {"shallow"},
-        (8.01, 699.9): set(),
-        (None, 0.0): {"surface"},
-    }
-    await agree(
-        engine,
-        {name: {"depth": depth} for name, depth in depths.items()},
-        {Selection(min_depth=least, max_depth=greatest): names for (least, greatest), names in expected.items()},
-    )
-
-
 async def test_a_magnitude_on_a_bound_is_selected(engine: str) -> None:
     magnitudes = (-2.0, -1.12, -0.1, 0.3, 4.49, 4.5, 4.55, 4.6, 7.7, 10.0)
     bounds = [
@@ -128,23 +111,6 @@ async def test_a_magnitude_on_a_bound_is_selected(engine: str) -> None:
     }
     assert sum(map(len, expected.values())) == 58
     await agree(engine, {str(mag): {"mag": mag} for mag in magnitudes}, expected)
-
-
-async def test_types_match_in_any_case_and_an_empty_list_selects_nothing(engine: str) -> None:
-    expected = {
-        None: {"quake", "blast", "untyped"},
-        ("earthquake",): {"quake"},
-        ("quarry blast", "earthquake", "ice quake"): {"quake", "blast"},
-        ("Earthquake", "quake", ""): {"quake"},
-        ("QUARRY_BLAST",): {"blast"},
-        ("quake", ""): set(),
-        (): set(),
-    }
-    await agree(
-        engine,
-        {"quake": {"type": "earthquake"}, "blast": {"type": "quarry blast"}, "untyped": {"type": None}},
-        {Selection(types=types): names for types, names in expected.items()},
-    )
 
 
 # Totals

@@ -49,20 +49,6 @@ async def test_only_records_stored_after_subscribing_are_sent_in_order(
         assert sent(await some(notices, 2)) == ["much older", "newer"]
 
 
-async def test_a_cursor_replays_events_stored_since_whatever_their_time(
-    database: Database, broadcast: EventBroadcast
-) -> None:
-    together = events_at(10, 20, 30)
-    await ingest(database, together)
-    await ingest(database, [an_event("late", 0)])
-    await ingest(database, [an_event("later", NOON)])
-
-    async with aclosing(await broadcast.events(ALL, together[1].cursor)) as notices:
-        assert sent(await some(notices, 3)) == ["e002", "late", "later"]
-        await ingest(database, [an_event("now", 1)])
-        assert sent(await some(notices, 1)) == ["now"]
-
-
 async def test_the_cursor_of_an_event_without_a_number_replays_all_and_one_of_no_event_is_refused(
     database: Database, broadcast: EventBroadcast
 ) -> None:

@@ -1,16 +1,13 @@
 """A filter that is kept as JSON comes back as it was given."""
 
 from dataclasses import asdict, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from graph.core.errors import BadUserInput
-from graph.core.times import millis_ceil, millis_floor, parse_time
+from graph.core.times import parse_time
 from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.polygon import Polygon
@@ -18,14 +15,6 @@ from graph.domains.earthquakes.schema.filter_json import filter_as_json, selecti
 from graph.domains.earthquakes.schema.filters import BoxInput, CircleInput, EventFilter, PointInput
 from graph.domains.earthquakes.selection import Selection
 from tests.domains.earthquakes.builders import at
-from tests.domains.earthquakes.strategies import selections
-
-moments = st.datetimes(timezones=st.just(UTC)) | st.dates().map(lambda day: parse_time(day.isoformat()))
-times = (
-    st.tuples(moments, moments)
-    .map(sorted)
-    .filter(lambda times: millis_ceil(times[0]) <= millis_floor(times[1]))  # none, between two milliseconds
-)
 
 
 def a_filter(selection: Selection, start: datetime | None, end: datetime | None) -> EventFilter:
@@ -49,18 +38,6 @@ def a_filter(selection: Selection, start: datetime | None, end: datetime | None)
 
 def _list(texts: tuple[str, ...] | None) -> list[str] | None:
     return None if texts is None else list(texts)
-
-
-@given(selections, times, st.booleans(), st.booleans())
-def test_a_stored_filter_selects_what_it_selected(
-    selection: Selection, times: list[datetime], starts: bool, ends: bool
-) -> None:
-    filter_ = a_filter(selection, times[0] if starts else None, times[1] if ends else None)
-
-    stored = orjson.loads(orjson.dumps(filter_as_json(filter_)))
-
-    assert None not in stored.values()
-    assert selection_of_json(stored) == filter_.selection
 
 
 STORED: dict[str, Any] = {

@@ -67,8 +67,7 @@ def test_statistics_of_a_window_and_of_strong_events(week: Service) -> None:
 
     chosen = Selection(start_ms=1_690_610_400_000, end_ms=1_690_912_800_000, magnitudes=MagnitudeRange(4.5))
     meant = [event for event in earthquakes() if selects(chosen, event)]
-    assert found["count"] == len(meant) > 0
-    assert sum(found["series"]["counts"]) == len(meant)
+    assert found["count"] == sum(found["series"]["counts"]) == len(meant) > 0
     assert len(found["series"]["counts"]) == 4
     assert found["gutenbergRichter"]["b"] is None
     assert found["gutenbergRichter"]["reason"] == found["completeness"]["reason"]
@@ -192,14 +191,10 @@ IMPOSSIBLE = (
     "gutenbergRichter { overTime(events: 10) { reason } }",
     "gutenbergRichter { overTime(step: 0) { reason } }",
     "gutenbergRichter { overTime(events: 50, step: 1) { reason } }",
-    "bPositive(leastDifference: 0) { b }",
     "bPositive(leastDifference: 0.15) { b }",
-    "rates(magnitudes: [4.55]) { events }",
     "rates(confidence: 0) { events }",
-    "depths(binKm: 0) { unknown }",
     "depths(binKm: 0.001) { unknown }",
     "interEventTimes(quantiles: [2]) { number }",
-    "grid(degreesPerCell: 0) { reason }",
     "grid(degreesPerCell: 100) { reason }",
 )
 

@@ -27,8 +27,8 @@ def test_b_positive_and_its_uncertainty_are_the_known_ones() -> None:
     assert b_positive([10, 12, 11, 15, 15, 16] * 50, 1).differences == 150, "of 2, 4 and 1 tenths, once each"
 
 
-def after_great_events() -> list[int]:
-    """Magnitudes with b = 1, of which small ones are missed after each great one."""
+def test_b_positive_is_right_where_the_completeness_changes() -> None:
+    """After each great event, small ones are missed."""
     chance = Random(4)
     missed_below = 10.0
     tenths: list[int] = []
@@ -37,11 +37,8 @@ def after_great_events() -> list[int]:
         if magnitude >= missed_below:
             tenths.append(magnitude)
             missed_below = max(missed_below, magnitude - 3.0)
-    return tenths
 
-
-def test_b_positive_is_right_where_the_completeness_changes() -> None:
-    assert b_positive(after_great_events(), 1).b == pytest.approx(1.0, abs=0.04)
+    assert b_positive(tenths, 1).b == pytest.approx(1.0, abs=0.04)
 
 
 def test_b_positive_needs_differences() -> None:

@@ -1,53 +1,13 @@
 """How far b-values can be trusted: of the real week, by network and mixed."""
 
-from collections import Counter
-
-import pytest
-
-from graph.domains.earthquakes.magnitudes import bin_of
-from graph.domains.earthquakes.statistics import assessment
 from graph.domains.earthquakes.statistics.events import is_earthquake
 from graph.domains.earthquakes.statistics.goodness_of_fit import GoodnessOfFit
 from graph.domains.earthquakes.statistics.great_events import GreatEvents
-from graph.domains.earthquakes.statistics.gutenberg_richter import GutenbergRichter, completeness, gutenberg_richter
 from graph.domains.earthquakes.statistics.networks import Mixture, Network, mixture, network_of
 from graph.domains.earthquakes.statistics.reliability import Reliability, Verdict, verdict
-from tests.domains.earthquakes.schema.test_queries import stored
 
 FITS = GoodnessOfFit(0.01, 0.5, 0.3, True)
 ONE = Mixture((Network("ci", 300, 200, 1.0),), (), 0.0)
-
-
-async def judged(*networks: str) -> tuple[GutenbergRichter, Verdict]:
-    """The b-value of the week's earthquakes of some networks, or of all, and how far it can be trusted."""
-    events = [(network_of(event.item), bin_of(event.mag)[0]) for event in stored() if is_earthquake(event.type)]
-    chosen = [(network, tenths) for network, tenths in events if not networks or network in networks]
-    counts = Counter(tenths for _, tenths in chosen)
-    found = gutenberg_richter(counts, completeness(counts))
-    assert found.completeness is not None
-    fit = await assessment.goodness_of_fit(counts, found.completeness)
-    return found, verdict(fit, mixture(chosen, found.completeness))
-
-
-@pytest.mark.parametrize(("networks", "b"), [(("ci", "nc"), 0.81), (("ak",), 0.72)], ids=["California", "Alaska"])
-async def test_the_week_of_one_region_has_a_b_value_to_trust(networks: tuple[str, ...], b: float) -> None:
-    found, verdict = await judged(*networks)
-
-    assert found.b == pytest.approx(b, abs=0.01)
-    assert verdict == Verdict(Reliability.GOOD)
-
-
-async def test_the_week_of_all_networks_has_a_b_value_of_nothing() -> None:
-    found, verdict = await judged()
-
-    assert found.b == pytest.approx(0.40, abs=0.01)
-    assert verdict.reliability is Reliability.POOR
-    assert verdict.reason is not None
-    assert verdict.reason.startswith(
-        "The events mix 15 networks, of which some are complete only from higher magnitudes: us"
-    )
-    assert "Select one region, or a greater `minMagnitude`." in verdict.reason
-    assert "The magnitudes are not exponential above the completeness" in verdict.reason
 
 
 def test_a_verdict_is_the_worst_of_its_tests() -> None:

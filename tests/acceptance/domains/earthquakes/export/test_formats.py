@@ -16,6 +16,8 @@ from tests.acceptance.domains.earthquakes.export.readers import READERS, table_o
 from tests.domains.earthquakes.export.readers import exported, of_graph, of_record
 from tests.domains.earthquakes.export.test_formats import hash_of_ids
 from tests.domains.earthquakes.export.test_routes import assert_headers
+from tests.domains.earthquakes.export.test_streams import assert_cut
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import quakegraph
 from tests.service import Service
 
@@ -110,3 +112,7 @@ def test_a_file_of_the_command_may_be_parquet(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     refused = quakegraph("export", "other.parquet", "--store", "sqlite:///week.db")
     assert (refused.exit_code, Path("other.parquet").exists()) == (1, False)
+
+
+def test_a_failure_in_the_middle_cuts_the_connection(tmp_path: Path, long_file: Path, usgs: UsgsServer) -> None:
+    assert_cut(tmp_path, long_file, usgs, "/export/events.arrow")

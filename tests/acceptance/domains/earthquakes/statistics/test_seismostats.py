@@ -17,7 +17,7 @@ from tests.acceptance.domains.earthquakes.statistics.references import (
     estimate_mc_maxc,
     ks_test_gr,
 )
-from tests.domains.earthquakes.statistics.test_b_positive import after_great_events, drawn
+from tests.domains.earthquakes.statistics.test_b_positive import drawn
 from tests.domains.earthquakes.statistics.test_goodness_of_fit import geometric, mixed
 from tests.domains.earthquakes.statistics.test_gutenberg_richter import incomplete
 
@@ -57,15 +57,6 @@ def test_b_positive_and_its_uncertainty_are_those_of_seismostats(seed: int) -> N
         assert found.b == pytest.approx(theirs.b_value)
         assert found.uncertainty == pytest.approx(theirs.std, rel=2e-3)
         assert found.differences == theirs.n
-
-
-def test_the_classic_estimate_is_wrong_where_b_positive_is_right() -> None:
-    tenths = after_great_events()
-    classic = UtsuBValueEstimator()
-    classic.calculate(np.array(tenths) / 10, mc=1.0, delta_m=0.1)
-
-    assert b_positive(tenths, 1).b == pytest.approx(1.0, abs=0.04)
-    assert abs(classic.b_value - 1.0) > 0.08
 
 
 def test_the_b_value_of_each_window_is_that_of_seismostats() -> None:
