@@ -4,7 +4,6 @@ There are ties, day edges, leap days, times before 1970 and years without an eve
 the edges of the facets' bins and beside them.
 """
 
-import os
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -25,8 +24,6 @@ T = TypeVar("T")
 # Every example has a table of its own, so the fixture `engine`, a mere name, may be shared by all.
 A_FEW = settings(
     max_examples=rounds(20),
-    deadline=None,
-    derandomize=bool(os.environ.get("CI")),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

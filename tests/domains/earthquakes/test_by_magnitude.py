@@ -9,14 +9,14 @@ from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.core.errors import InvalidCursor
-from graph.core.paging import Paging, TimeOrder, encode_cursor
+from graph.core.paging import Paging, encode_cursor
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT
 from graph.domains.earthquakes.magnitude_order import (
     EventByMagnitude,
     MagnitudeOrder,
 )
-from graph.domains.earthquakes.model import EVENTS, Event
+from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
 from graph.domains.earthquakes.selection import Selection
 from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, filled, ids, stored
@@ -133,8 +133,3 @@ def test_a_foreign_cursor_is_refused() -> None:
     for text in FOREIGN:
         with pytest.raises(InvalidCursor, match="`before`"):
             ORDER.place_of(encode_cursor(text), "before")
-
-
-def test_a_cursor_by_magnitude_is_none_by_time() -> None:
-    with pytest.raises(InvalidCursor):
-        TimeOrder(EVENTS).place_of(EventByMagnitude(an_event().item).cursor, "after")

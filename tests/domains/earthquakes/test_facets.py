@@ -57,17 +57,9 @@ def recounted(events: Sequence[Event]) -> Counts:
 
 
 async def test_facets_are_stored_under_their_documented_names(engine: str) -> None:
-    details: Record = {
-        "net": "ci",
-        "mag_type": "Mb_Lg",
-        "status": "reviewed",
-        "tsunami": 0,
-        "felt": 3,
-        "sig": 1250,
-        "gap": 95.5,
-    }
+    details: Record = {"net": "ci", "mag_type": "Mb_Lg", "status": "reviewed", "tsunami": 0, "felt": 3, "gap": 95.5}
     events = [
-        an_event("us1", lat=-90.0, lon=180.0, depth=None, type="QUARRY_BLAST", alert="red", **details),
+        an_event("us1", lat=-90.0, lon=180.0, depth=None, type="QUARRY_BLAST", alert="red", sig=1250, **details),
         an_event("us2", lat=89.5, lon=-179.0, depth=5.0, type=None),
     ]
     names = (

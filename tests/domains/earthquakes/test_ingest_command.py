@@ -7,7 +7,6 @@ import pty
 import subprocess
 import sys
 from collections.abc import Mapping
-from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ import pytest
 from tests.children import Child
 from tests.domains.earthquakes.ingest.ingests import a_feature
 from tests.domains.earthquakes.usgs.usgs_server import week, week_features
-from tests.forking import forked
 from tests.processes import TIMEOUT_S, environment, quakegraph
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -57,7 +55,7 @@ def test_a_file_of_any_form_is_ingested_once_also_from_standard_input(name: str)
 
 
 def test_each_file_has_its_own_report() -> None:
-    Path("one.ndjson").write_bytes(lines([GOOD, BAD]))
+    Path("one.ndjson").write_bytes(lines([GOOD, BAD]) + lines([a_feature("@")]).replace(b'"@"', b"1e400"))
     Path("broken.geojson").write_bytes(b'{"type": "FeatureCollection", "features": [' + orjson.dumps(a_feature("us3")))
     Path("two.ndjson").write_bytes(lines([GOOD, a_feature("us4")]))
 
@@ -65,8 +63,9 @@ def test_each_file_has_its_own_report() -> None:
 
     assert result.exit_code == 1
     assert result.stdout.splitlines() == [
-        "one.ndjson: 2 fetched, 1 upserted, 0 revised, 0 skipped, 1 rejected",
+        "one.ndjson: 3 fetched, 1 upserted, 0 revised, 0 skipped, 2 rejected",
         "  us2: MAGNITUDE_MISSING: The event has no magnitude yet. A later ingest takes it once it has one.",
+        "  (no id): FEATURE_UNREADABLE: Feature 3 is unreadable: it holds a number out of range.",
         "broken.geojson: 1 fetched, 1 upserted, 0 revised, 0 skipped, 0 rejected",
         "two.ndjson: 2 fetched, 1 upserted, 0 revised, 1 skipped, 0 rejected",
     ]
@@ -147,7 +146,7 @@ def test_json_is_an_object_a_source_with_the_names_of_the_graph() -> None:
     assert (result.exit_code, result.stderr) == (1, "")
 
 
-# Store and processes
+# Store and terminal
 
 
 def test_a_store_that_cannot_be_used_ends_with_one_line_and_status_1() -> None:
@@ -156,24 +155,6 @@ def test_a_store_that_cannot_be_used_ends_with_one_line_and_status_1() -> None:
 
         assert (result.exit_code, result.stdout) == (1, "")
         assert result.stderr == "Error: SQLite cannot open none/quake.db: unable to open database file\n"
-
-
-def test_two_processes_that_ingest_one_file_into_one_store_count_each_event_once(folder: Path) -> None:
-    (folder / "week.geojson").write_bytes(week())
-    outputs = [folder / name for name in ("one", "other")]
-    with ExitStack() as stack:
-        processes = []
-        for output in outputs:
-            output.touch()
-            ingest = forked("ingest", "--json", "week.geojson", folder=folder, output=output)
-            processes.append(stack.enter_context(ingest))
-        for process in processes:
-            process.join(TIMEOUT_S)
-        assert [process.exitcode for process in processes] == [0, 0]
-
-    reports = [json.loads(output.read_text()) for output in outputs]
-    assert [report["upserted"] + report["skipped"] for report in reports] == [2124, 2124]
-    assert sum(report["upserted"] for report in reports) == 2124
 
 
 def test_a_terminal_is_shown_how_far_the_ingest_is(folder: Path) -> None:

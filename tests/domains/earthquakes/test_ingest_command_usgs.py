@@ -16,9 +16,7 @@ ONE_SOURCE = "Give one of FILE..., --recent, --feed, or --from, --to and --updat
 @pytest.mark.parametrize(
     ("options", "requested", "stored"),
     [
-        ("--recent", f"{FDSN_QUERY}?format=geojson&orderby=time&limit=100", 100),
         ("--recent --min-magnitude 4.5", f"{FDSN_QUERY}?format=geojson&orderby=time&limit=100&minmagnitude=4.5", 81),
-        ("--feed ALL_WEEK", "/earthquakes/feed/v1.0/summary/all_week.geojson?", 2124),
         ("--feed m2_5_week", "/earthquakes/feed/v1.0/summary/2.5_week.geojson?", 253),
         (
             "--from 2023-08-01 --to 2023-08-01",
@@ -31,17 +29,6 @@ ONE_SOURCE = "Give one of FILE..., --recent, --feed, or --from, --to and --updat
             f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000"
             "&starttime=2023-08-01T00%3A00%3A00.000Z&minmagnitude=2.5",
             118,
-        ),
-        (
-            "--to 2023-08-01T12:00:00Z",
-            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000&endtime=2023-08-01T12%3A00%3A00.000Z",
-            1384,
-        ),
-        (
-            "--updated-since 2023-08-01T12:00:00Z",
-            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000&starttime=1000-01-01T00%3A00%3A00.000Z"
-            "&updatedafter=2023-08-01T12%3A00%3A00.000Z&includedeleted=true",
-            2124,
         ),
         (
             "--from 2023-08-01 --to 2023-08-01 --updated-since 2023-08-02 --min-magnitude 1",

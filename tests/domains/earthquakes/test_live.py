@@ -2,7 +2,6 @@
 
 import asyncio
 from contextlib import aclosing
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -17,12 +16,10 @@ from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.selection import Selection
 from graph.feed.broadcast import Notice
 from graph.store.contract import Database, Put
-from graph.store.sqlite import open_sqlite
 from tests.domains.earthquakes.builders import NOON, an_event, events_at, ids, ingest
-from tests.domains.earthquakes.notices import broadcasting, some
+from tests.domains.earthquakes.notices import some
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.strategies import catalogues, selections
-from tests.domains.entities import ENTITIES
 from tests.effort import rounds
 
 ALL = Selection()
@@ -81,20 +78,8 @@ async def test_only_what_is_selected_is_sent(database: Database, broadcast: Even
         assert sent(await first) == sent(await some(replayed, 3)) == ["it", "too", "end"]
 
 
-@settings(max_examples=rounds(200), deadline=None)
+@settings(max_examples=rounds(200))
 @given(catalogues, selections)
 def test_a_selection_admits_what_a_query_would_find(events: list[Event], selection: Selection) -> None:
     admitted = [event for event in events if selection.admits(event.item)]
     assert ids(admitted) == ids([event for event in events if selects(selection, event)])
-
-
-async def test_events_stored_over_another_connection_are_sent(tmp_path: Path) -> None:
-    async with (
-        open_sqlite(tmp_path / "q.db", ENTITIES) as ours,
-        open_sqlite(tmp_path / "q.db", ENTITIES) as others,
-        broadcasting(ours) as broadcast,
-        aclosing(await broadcast.events(ALL, None)) as notices,
-    ):
-        first = asyncio.ensure_future(some(notices, 1))
-        await ingest(others, [an_event("theirs")])
-        assert sent(await first) == ["theirs"]

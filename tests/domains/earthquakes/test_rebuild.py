@@ -15,17 +15,8 @@ from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import day_key, year_key
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.entity import Entity, Item, Key
-from tests.domains.earthquakes.builders import (
-    NOON,
-    an_event,
-    at,
-    catalogue_of,
-    events_at,
-    ids,
-    ingest,
-    stored,
-)
-from tests.domains.earthquakes.test_summaries import Counts, counted, recounted
+from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, ids, ingest, stored
+from tests.domains.earthquakes.ingest.ingests import counted_in, recount
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.store.engines import empty_database
@@ -54,7 +45,7 @@ async def test_a_table_that_another_writer_filled_can_be_read_once_it_is_rebuilt
 
         assert await rebuild_summaries(database) == RebuildReport(events=4, days=3, corrected=5)
 
-        assert await counted(database) == recounted(EVENTS)
+        await assert_counted(database, EVENTS)
         assert await found(database) == ids(EVENTS)
 
         assert await database.delete(Delete(EVENT.key_for("us1")))
@@ -73,10 +64,9 @@ async def test_rebuilding_correct_summaries_changes_nothing() -> None:
         assert await rebuild_summaries(database) == RebuildReport(events=0, days=0, corrected=0)
 
 
-async def nonzero(database: Database) -> Counts:
-    """What the summaries say, without zeros."""
-    counts = {key: {k: n for k, n in numbers.items() if n} for key, numbers in (await counted(database)).items()}
-    return {key: numbers for key, numbers in counts.items() if numbers}
+async def assert_counted(database: Database, events: Sequence[Event]) -> None:
+    """The summaries say what these events, which are all, must have them say."""
+    assert await counted_in(database) == recount(event.item for event in events)
 
 
 def changed(key: Key, **numbers: int) -> Update:
@@ -123,7 +113,7 @@ async def test_whatever_is_wrong_is_corrected_once(damage: str) -> None:
 
         assert (report.events, report.days) == (4, 3)
         assert report.corrected >= 1
-        assert await nonzero(database) == recounted(EVENTS)
+        await assert_counted(database, EVENTS)
         assert await found(database) == ids(EVENTS)
         assert await found(database, Selection(start_ms=NOON, end_ms=NOON + DAY_MS)) == ["us2", "us3", "us4"]
         assert ids((await catalogue.page(Selection(), Paging(9))).records) == ["us4", "us3", "us2", "us1"]
@@ -131,7 +121,7 @@ async def test_whatever_is_wrong_is_corrected_once(damage: str) -> None:
 
         late = [an_event("us5", NOON + 2, 4.6)]  # is counted on from the rebuilt ones
         assert await ingest(database, late) == 1
-        assert await nonzero(database) == recounted([*EVENTS, *late])
+        await assert_counted(database, [*EVENTS, *late])
 
 
 class ReadBetween(WatchedDatabase):
@@ -186,7 +176,7 @@ async def test_events_ingested_during_a_rebuild_are_counted_once(engine: str) ->
         report = await rebuild_summaries(Interrupted(database, list(meanwhile)))
 
         assert (report.events, report.days) == (7, 4)
-        assert await counted(database) == recounted(every)
+        await assert_counted(database, every)
         assert (await rebuild_summaries(database)).corrected == 0
         assert sorted(await found(database)) == sorted(ids(every))
 

@@ -1,70 +1,30 @@
 """Summaries count what is stored, whoever stores it, and what is remembered of them is never out of date."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 from hypothesis import given
 
 from graph.core.paging import Paging
 from graph.domains.earthquakes.entities import DAY_SUMMARY, YEAR_SUMMARY
-from graph.domains.earthquakes.facets import TYPE
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import day_key, year_key
 from graph.store.contract import Database
-from graph.store.entity import Item, Key
+from graph.store.entity import Item
 from graph.store.query import Page, Partition, Query
-from tests.domains.earthquakes.builders import (
-    INGESTED_AT,
-    NOON,
-    an_event,
-    at,
-    catalogue_of,
-    ids,
-    ingest,
-    stored,
-)
+from tests.domains.earthquakes.builders import INGESTED_AT, NOON, an_event, at, catalogue_of, ids, ingest, stored
+from tests.domains.earthquakes.ingest.ingests import counted_in, recount
 from tests.domains.earthquakes.strategies import A_FEW, catalogues
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import documented
-
-Counts = dict[Key, dict[str, int]]
-
-
-async def counted(database: Database) -> Counts:
-    """What every summary says, by its key."""
-    return {
-        summary.key_of(item): numbers_of(item)
-        for summary in (DAY_SUMMARY, YEAR_SUMMARY)
-        async for item in database.scan(summary)
-    }
-
-
-def numbers_of(summary: Item) -> dict[str, int]:
-    return {name: value for name, value in summary.items() if name not in ("year", "day", "revision", "changedAt")}
-
-
-def recounted(events: list[Event]) -> Counts:
-    """What the summaries of the events must say."""
-    counts: dict[Key, Counter[str]] = {}
-    for event in events:
-        hundredths = round(event.mag * 100)
-        day = f"{event.time:%Y%m%d}".rjust(8, "0")
-        for key in (day_key(day), year_key(day[:4])):
-            counter = counts.setdefault(key, Counter())
-            counter["events"] += 1
-            counter[f"bin{hundredths // 10}"] += 1
-            counter[f"edge{hundredths // 10}"] += hundredths % 10 == 0
-            counter[TYPE.name(event.type)] += 1
-    return {key: {name: number for name, number in counter.items() if number} for key, counter in counts.items()}
 
 
 @A_FEW
 @given(events=catalogues)
 async def test_summaries_count_exactly_the_stored_events(engine: str, events: list[Event]) -> None:
     async with stored(engine, events) as database:
-        assert await counted(database) == recounted(events)
+        assert await counted_in(database) == recount(event.item for event in events)
 
 
 async def test_a_summary_is_stored_under_its_documented_names(engine: str) -> None:

@@ -4,7 +4,6 @@ from collections import Counter
 
 import pytest
 
-from graph.domains.earthquakes.statistics.goodness_of_fit import sample_above
 from graph.domains.earthquakes.statistics.great_events import great_events
 from graph.domains.earthquakes.statistics.gutenberg_richter import Completeness, gutenberg_richter
 from tests.domains.earthquakes.statistics.test_goodness_of_fit import geometric
@@ -30,17 +29,6 @@ def test_missing_great_events_are_seen_too() -> None:
     assert (found.magnitude, found.events) == (4.0, 0)
     assert found.expected == pytest.approx(40, rel=0.01)
     assert found.p_value < 1e-12
-
-
-def test_a_distance_does_not_show_a_few_great_events_of_many() -> None:
-    counts = geometric(40_000, 0.2303, 10, 1) + Counter({70: 3})
-    relation = gutenberg_richter(counts, Completeness(1.0))
-    assert relation.b is not None
-    assert sum(sample_above(counts, 1.0)) == 40_003
-
-    found = great_events(counts, 1.0, relation.b)
-
-    assert found.p_value < 0.001
 
 
 @pytest.mark.parametrize("events", [60, 1000, 40_000])

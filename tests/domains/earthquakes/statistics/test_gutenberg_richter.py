@@ -89,15 +89,6 @@ def test_a_b_value_is_what_its_formula_says_of_each_event(counts: dict[int, int]
     assert 10 ** (found.a - found.b * begin) == pytest.approx(len(events))
 
 
-def test_events_that_are_missing_below_the_completeness_do_not_count() -> None:
-    whole = binned(sample(1.0, 1.0, 50_000, seed=3))
-    thinned = Counter({tenths: count // 20 if tenths < 20 else count for tenths, count in whole.items()})
-
-    assert completeness(thinned).magnitude == 2.2
-    found = gutenberg_richter(thinned, completeness(thinned))
-    assert found.b == pytest.approx(1.0, abs=0.05)
-
-
 def incomplete(seed: int, size: int = 20_000) -> Counter[int]:
     """Magnitudes with b = 1, of which a network finds half at 1.0: with a chance as in Ogata and Katsura (1993)."""
     draw, detected = Random(seed), NormalDist(1.0, 0.25)

@@ -24,12 +24,9 @@ from graph.store.contract import Database, Update
 from graph.store.entity import Key
 from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, ingest, stored
 from tests.domains.earthquakes.oracle import plain, selects
-from tests.domains.earthquakes.revisions.histories import Source, a_record
 from tests.domains.earthquakes.strategies import A_FEW, catalogues, summarised_selections
 from tests.domains.earthquakes.strategies import selections as any_selections
 from tests.domains.earthquakes.watched_database import WatchedDatabase
-from tests.domains.entities import ENTITIES
-from tests.store.engines import empty_database
 
 selections = any_selections | summarised_selections
 
@@ -268,31 +265,3 @@ async def test_a_time_range_is_as_long_as_its_bounds_or_its_events() -> None:
         assert await days(Selection(box=Box(-90, 90, -180, 180))) == 731
         assert await days(Selection(at("2020-01-01"), at("2020-01-11") - 1)) == 10
         assert await days(Selection(start_ms=at("2024-01-01"))) is None
-
-
-@pytest.mark.parametrize("box", [None, Box(-90, 90, -180, 180)], ids=["by summaries", "by events"])
-async def test_a_revised_event_counts_as_it_is_now_and_a_deleted_one_no_more(engine: str, box: Box | None) -> None:
-    async with empty_database(engine, ENTITIES) as database:
-        source, catalogue = Source(database), catalogue_of(database)
-        selection = Selection(box=box)
-        found: list[tuple[dict[int, int], list[int]]] = []
-        for record in (
-            a_record("us1", mag=4.5, updated=1),
-            a_record("us2", mag=5.5, updated=1),
-            a_record("us1", mag=4.7, updated=2),
-            a_record("us2", mag=5.5, updated=2, type="quarry blast"),
-            a_record("us2", mag=5.5, updated=3, type="earthquake"),
-            {"event_id": "us1", "status": "deleted", "updated": 3},
-        ):
-            await source.say(record)
-            statistics = await catalogue.statistics(selection)
-            found.append((dict(await statistics.counts()), (await statistics.series(Interval.DAY)).counts))
-
-    assert found == [
-        ({45: 1}, [1]),
-        ({45: 1, 55: 1}, [2]),
-        ({47: 1, 55: 1}, [2]),
-        ({47: 1}, [1]),
-        ({47: 1, 55: 1}, [2]),
-        ({55: 1}, [1]),
-    ]
