@@ -375,7 +375,7 @@ async def test_one_process_checks_at_a_time_and_another_goes_on_where_it_stopped
 def test_a_service_runs_the_checks_unless_they_are_switched_off(tmp_path: Path, usgs: UsgsServer) -> None:
     assert "checking the summaries" in [task.name for task in DOMAIN.tasks]
     with running(settings(tmp_path / "off.db", usgs, check_summaries=0)) as service:
-        unknown = {"status": "unknown", "last_check": None, "days": [], "remedy": None}
+        unknown: dict[str, Any] = {"status": "unknown", "last_check": None, "days": [], "remedy": None}
         assert service.http.get("/readyz").json()["summaries"] == unknown
 
 
