@@ -59,7 +59,7 @@ class Stalling:
         await stall(scope, receive, send)
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
 def test_an_interrupted_backfill_resumes(
     folder: Path, usgs: UsgsServer, holdings: Holdings, settings: dict[str, str], how: signal.Signals
 ) -> None:

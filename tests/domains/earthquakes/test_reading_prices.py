@@ -196,3 +196,5 @@ async def test_an_operation_ends_where_its_points_do(database: CountedDatabase) 
     assert any(isinstance(outcome, QueryTooComplex) for outcome in outcomes)
     assert account.spent <= 10
     assert database.tested <= 11 * ROWS_TESTED_PER_POINT
+    with charged_to(an_account(most=10)), pytest.raises(QueryTooComplex, match="or order by time"):
+        await catalogue_of(database).page_by_magnitude(nothing, Paging(1))

@@ -13,7 +13,7 @@ from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.rebuild import ROUNDS, RebuildReport, rebuild_summaries
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import day_key, year_key
-from graph.store.contract import Database, Delete, Put, Update
+from graph.store.contract import Action, Database, Delete, Put, Update
 from graph.store.entity import Entity, Item, Key
 from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, ids, ingest, stored
 from tests.domains.earthquakes.ingest.ingests import counted_in, recount
@@ -131,10 +131,10 @@ class ReadBetween(WatchedDatabase):
         super().__init__(database)
         self.catalogue = catalogue_of(database)
 
-    async def update(self, update: Update) -> bool:
-        applied = await super().update(update)
+    async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
+        refused = await super().transact(actions)
         await self.catalogue.page(STRONG, Paging(9))
-        return applied
+        return refused
 
 
 async def test_a_catalogue_that_is_read_between_two_corrections_remembers_neither_as_the_last() -> None:

@@ -208,7 +208,7 @@ async def test_a_check_that_a_rebuild_has_overtaken_restores_no_difference(datab
 
 
 class Between(WatchedDatabase):
-    """A database in which something happens before each count of a day with events in the index."""
+    """A database in which something happens before each count of a day with events in the index, and each get."""
 
     def __init__(self, database: Database, happens: Callable[[], Any]) -> None:
         super().__init__(database)
@@ -218,6 +218,10 @@ class Between(WatchedDatabase):
         if query.partitions[0][0] in (DAY, day_bucket(NOW)):
             await self._happens()
         return await super().count(query)
+
+    async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
+        await self._happens()
+        return await super().get(key, attributes=attributes)
 
 
 async def test_an_ingest_between_the_two_reads_is_no_difference(database: Database, time: HeldTime) -> None:

@@ -67,9 +67,10 @@ def of_columns(record: dict[str, Any]) -> dict[str, Any]:
     return {name: record[name] for name in COLUMNS.split()}
 
 
-def test_deleted_and_updated_since_have_the_meaning_that_they_have_in_the_graph(revised: Service) -> None:
+def test_deleted_and_updated_since_have_the_meaning_that_they_have_in_the_graph(revised: Service, engine: str) -> None:
     found: set[int] = set()
-    for (at, deleted), (since_at, since), (as_of_at, as_of) in product(*map(enumerate, (DELETED, TIMES, TIMES))):
+    every = [*product(*map(enumerate, (DELETED, TIMES, TIMES)))]
+    for (at, deleted), (since_at, since), (as_of_at, as_of) in every[:: 1 if engine == "sqlite" else 3]:
         order = ("TIME_ASC", "TIME_DESC")[(at + since_at + as_of_at) % 2]  # each with each value
         moment = {"recorded": as_of} if as_of else None
         asked = {"deleted": deleted, "since": since, "asOf": moment, "orderBy": order}
