@@ -3,6 +3,8 @@
 import asyncio
 import io
 from collections.abc import Iterator
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import orjson
@@ -18,6 +20,7 @@ from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import Service, running, settings
 from tests.settings import Settings
 from tests.sharing import folder_of_run, made_once
+from tests.store.samples import NOON, HeldClock
 
 FIRST_DAY = at("2020-01-01")
 LONG = 15_000  # events, on 60 days: 9 MB of NDJSON
@@ -28,7 +31,7 @@ def _fill_long(path: Path) -> None:
     lines = io.BytesIO(b"".join(orjson.dumps(feature) + b"\n" for feature in features))
 
     async def ingest() -> None:
-        async with open_services(Settings(store=f"sqlite:///{path}"), DOMAINS) as services:
+        async with open_services(Settings(store=f"sqlite:///{path}"), DOMAINS, clock=HeldClock()) as services:
             assert (await services.of(Ingest).file(lines)).upserted == LONG
 
     asyncio.run(ingest())
@@ -42,7 +45,7 @@ def long_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def long_catalogue(tmp_path: Path, long_file: Path, usgs: UsgsServer) -> Iterator[Service]:
-    """A service with 15,000 events, for one test, which may change it. Its clock is later than their ingest."""
+    """A service with 15,000 events, for one test, which may change it. Its clock moves on whenever it is read."""
     (tmp_path / "long.db").write_bytes(long_file.read_bytes())
-    with running(settings(tmp_path / "long.db", usgs)) as service:
+    with running(settings(tmp_path / "long.db", usgs), clock=partial(next, count(NOON + 1000))) as service:
         yield service
