@@ -1,7 +1,5 @@
 """Pages of the catalogue in the order of magnitude: their views, what they read, and their cursors."""
 
-from functools import partial
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +13,8 @@ from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT
 from graph.domains.earthquakes.magnitude_order import (
     EventByMagnitude,
     MagnitudeOrder,
+    MagnitudePosition,
+    magnitude_place,
 )
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
@@ -23,7 +23,7 @@ from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of,
 from tests.domains.earthquakes.oracle import by_magnitude
 from tests.domains.earthquakes.revisions.histories import Record, Source, a_record, histories, listed
 from tests.domains.earthquakes.strategies import A_FEW
-from tests.domains.earthquakes.test_catalogue import pages, position_of, same
+from tests.domains.earthquakes.test_catalogue import pages, same
 from tests.domains.earthquakes.watched_database import LaggingDatabase, WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.store.engines import empty_database
@@ -32,7 +32,8 @@ ORDER = MagnitudeOrder()
 YEARS = range(at("1983-08-03T01:00:00"), at("2023-08-03T01:00:00"), 40 * DAY_MS)  # 366 days of forty years
 
 
-position = partial(position_of, "magnitude")
+def position(event: Event) -> MagnitudePosition:
+    return MagnitudePosition(magnitude_place(event.item))
 
 
 @A_FEW

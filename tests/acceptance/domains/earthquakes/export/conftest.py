@@ -1,7 +1,9 @@
 """The catalogues of both tiers, and one whose exports last longer."""
 
+import io
 from pathlib import Path
 
+import pyarrow.csv
 import pytest
 
 from tests.attacks.dense import fill
@@ -13,3 +15,9 @@ from tests.sharing import folder_of_run, made_once
 def dense_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SQLite file with 60,000 events, to be copied."""
     return made_once(folder_of_run(tmp_path_factory) / "dense.db", fill)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _signals_of_pyarrow() -> None:
+    """Its first reading of CSV opens a pipe for signals, which stays open."""
+    pyarrow.csv.read_csv(io.BytesIO(b"a\n1\n"))
