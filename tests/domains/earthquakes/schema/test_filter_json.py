@@ -1,44 +1,27 @@
 """A filter that is kept as JSON comes back as it was given."""
 
-from dataclasses import asdict, fields
-from datetime import datetime
+from dataclasses import fields
 from typing import Any
 
 import pytest
 
+from graph.api.text_arguments import TextArguments
 from graph.core.errors import BadUserInput
-from graph.core.times import parse_time
 from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.polygon import Polygon
 from graph.domains.earthquakes.schema.filter_json import filter_as_json, selection_of_json
-from graph.domains.earthquakes.schema.filters import BoxInput, CircleInput, EventFilter, PointInput
+from graph.domains.earthquakes.schema.filters import EventFilter
 from graph.domains.earthquakes.selection import Selection
 from tests.domains.earthquakes.builders import at
 
 
-def a_filter(selection: Selection, start: datetime | None, end: datetime | None) -> EventFilter:
-    """The filter of a selection, but with these times."""
-    lists = ("types", "networks", "mag_types", "alerts", "ids")
-    same = ("min_depth", "max_depth", "tsunami", "min_felt", "min_sig", "max_gap", "place")
-    others: dict[str, Any] = {name: getattr(selection, name) for name in same}
-    others |= {name: _list(getattr(selection, name)) for name in lists}
-    return EventFilter(
-        start_time=start,
-        end_time=end,
-        min_magnitude=selection.magnitudes.minimum,
-        max_magnitude=selection.magnitudes.maximum,
-        box=BoxInput(**asdict(selection.box)) if selection.box else None,
-        circle=CircleInput(**asdict(selection.circle)) if selection.circle else None,
-        polygon=[PointInput(lat=lat, lon=lon) for lat, lon in selection.polygon.points] if selection.polygon else None,
-        status=_list(selection.statuses),
-        **others,
-    )
+def _itself(filter: EventFilter | None = None) -> EventFilter | None:
+    return filter
 
 
-def _list(texts: tuple[str, ...] | None) -> list[str] | None:
-    return None if texts is None else list(texts)
-
+FILTERS = TextArguments(_itself, spread="filter")
+"""Reads a filter as the graph reads a variable."""
 
 STORED: dict[str, Any] = {
     "startTime": "2023-08-03T02:52:13.180500+00:00",
@@ -89,7 +72,9 @@ READ = Selection(
 
 def test_a_filter_is_read_as_it_stands_in_stores() -> None:
     assert selection_of_json(STORED) == READ
-    assert filter_as_json(a_filter(READ, parse_time(STORED["startTime"]), parse_time(STORED["endTime"]))) == STORED
+    filter_ = FILTERS.read_json({"filter": STORED})
+    assert filter_
+    assert filter_as_json(filter_) == STORED
     assert len(STORED) == len(fields(EventFilter))  # so no field is missing above
     assert selection_of_json({}) == selection_of_json({"circle": None}) == Selection()
 
