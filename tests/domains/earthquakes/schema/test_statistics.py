@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from graph.domains.earthquakes.magnitudes import MagnitudeRange, bin_of
+from graph.domains.earthquakes.magnitudes import bin_of
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.statistics.gutenberg_richter import completeness, gutenberg_richter
-from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.schema.test_queries import stored
 from tests.service import Service
 
@@ -59,19 +57,6 @@ def test_the_week_in_numbers(week: Service) -> None:
     plain = statistics(week, corrected=False)
     assert found["completeness"]["magnitude"] == pytest.approx(plain["completeness"]["magnitude"] + 0.2)
     assert found["gutenbergRichter"]["events"] < plain["gutenbergRichter"]["events"]
-
-
-def test_statistics_of_a_window_and_of_strong_events(week: Service) -> None:
-    window = {"startTime": "2023-07-29T06:00:00Z", "endTime": "2023-08-01T18:00:00Z", "minMagnitude": 4.5}
-    found = statistics(week, filter=window)
-
-    chosen = Selection(start_ms=1_690_610_400_000, end_ms=1_690_912_800_000, magnitudes=MagnitudeRange(4.5))
-    meant = [event for event in earthquakes() if selects(chosen, event)]
-    assert found["count"] == sum(found["series"]["counts"]) == len(meant) > 0
-    assert len(found["series"]["counts"]) == 4
-    assert found["gutenbergRichter"]["b"] is None
-    assert found["gutenbergRichter"]["reason"] == found["completeness"]["reason"]
-    assert found["completeness"]["reason"] == f"Only {len(meant)} events are selected; an estimate needs 50."
 
 
 def test_a_greatest_magnitude_allows_no_b_value(week: Service) -> None:
