@@ -26,13 +26,15 @@ FIRST_DAY = at("2020-01-01")
 LONG = 15_000  # events, on 60 days: 9 MB of NDJSON
 
 
-def _fill_long(path: Path) -> None:
-    features = (a_feature(f"d{n:05}", time=FIRST_DAY + n * 60 * DAY_MS // LONG, mag=n % 50 / 10) for n in range(LONG))
+def fill(path: Path, events: int) -> None:
+    """Write so many events on 60 days into a new SQLite file."""
+    times = (FIRST_DAY + number * 60 * DAY_MS // events for number in range(events))
+    features = (a_feature(f"d{number:05}", time=time, mag=number % 50 / 10) for number, time in enumerate(times))
     lines = io.BytesIO(b"".join(orjson.dumps(feature) + b"\n" for feature in features))
 
     async def ingest() -> None:
         async with open_services(Settings(store=f"sqlite:///{path}"), DOMAINS, clock=HeldClock()) as services:
-            assert (await services.of(Ingest).file(lines)).upserted == LONG
+            assert (await services.of(Ingest).file(lines)).upserted == events
 
     asyncio.run(ingest())
 
@@ -40,7 +42,7 @@ def _fill_long(path: Path) -> None:
 @pytest.fixture(scope="session")
 def long_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SQLite file with 15,000 events, to be copied."""
-    return made_once(folder_of_run(tmp_path_factory) / "long.db", _fill_long)
+    return made_once(folder_of_run(tmp_path_factory) / "long.db", partial(fill, events=LONG))
 
 
 @pytest.fixture
