@@ -5,8 +5,6 @@ import signal
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-import pytest
-
 from tests.processes import Server, serving
 from tests.subscribers import (
     EVENTS,
@@ -39,9 +37,8 @@ async def events(client: Socket, number: int) -> list[str]:
     return [await client.event("1") for _ in range(number)]
 
 
-@pytest.mark.parametrize(("workers", "number"), [("1", signal.SIGTERM), ("2", signal.SIGTERM), ("1", signal.SIGINT)])
-async def test_subscriptions_are_completed_before_the_end(tmp_path: Path, workers: str, number: signal.Signals) -> None:
-    with serving("--workers", workers, folder=tmp_path) as server:
+async def test_subscriptions_are_completed_before_the_end(tmp_path: Path) -> None:
+    with serving("--workers", "2", folder=tmp_path) as server:
         async with AsyncExitStack() as stack:
             sockets = [await stack.enter_async_context(initialised(root(server))) for _ in range(EACH)]
             streams = [await stack.enter_async_context(event_stream(root(server))) for _ in range(EACH)]
@@ -50,7 +47,7 @@ async def test_subscriptions_are_completed_before_the_end(tmp_path: Path, worker
                 await one.ask("2", EVENTS)
             await has_subscriptions(server, 3 * EACH)
 
-            server.process.send_signal(number)
+            server.process.send_signal(signal.SIGTERM)
 
             for one in sockets:
                 completed = [await one.next_message(), await one.next_message()]
@@ -65,23 +62,17 @@ async def test_subscriptions_are_completed_before_the_end(tmp_path: Path, worker
     assert [line for line in server.output[1:] if line.split()[1] in ("warning", "error")] == []
 
 
-async def test_connections_and_their_urls_are_not_logged(tmp_path: Path) -> None:
+async def test_connections_without_a_subscription_end_too_and_are_not_logged(tmp_path: Path) -> None:
     with serving(folder=tmp_path) as server:
-        async with initialised(root(server), path="/graphql?token=swordfish") as client:
-            await client.quiet()
-        assert server.end() == 0
+        async with socket_to(root(server), path="/graphql?token=swordfish") as silent, initialised(root(server)) as one:
+            await one.quiet()
+            server.process.send_signal(signal.SIGTERM)
+            for client in (silent, one):
+                assert (await client.end())[0] == 1012
+            assert await process_ends(server) == 0
         server.read_to_end()
 
     assert [line for line in server.output if "swordfish" in line or "connection" in line.lower()] == []
-
-
-async def test_connections_without_a_subscription_end_too(tmp_path: Path) -> None:
-    with serving(folder=tmp_path) as server:
-        async with socket_to(root(server)) as silent, initialised(root(server)) as greeting:
-            server.process.send_signal(signal.SIGTERM)
-            for one in (silent, greeting):
-                assert (await one.end())[0] == 1012
-            assert await process_ends(server) == 0
 
 
 async def test_subscriptions_go_on_while_the_service_drains(tmp_path: Path) -> None:

@@ -29,7 +29,6 @@ from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer
 from tests.observability.scraping import Scrape, scraped
 from tests.service import settings
 from tests.serving.test_server import logs_in
-from tests.settings import Settings
 from tests.subscribers import (
     EVENTS,
     INGEST,
@@ -71,12 +70,12 @@ async def test_the_subprotocol_is_agreed_on_and_the_connection_acknowledged(serv
         assert await client.next_message() == {"type": "connection_ack"}
 
 
-@pytest.mark.parametrize("subprotocols", [(), ("graphql-ws",), ("graphql-transport-ws-2", "soap")])
-async def test_no_other_protocol_is_spoken(service: LiveService, subprotocols: tuple[str, ...]) -> None:
+async def test_no_other_protocol_is_spoken(service: LiveService) -> None:
     """The legacy one above all, `graphql-ws`, which is another than the package of that name speaks."""
-    async with socket_to(service.url, subprotocols=subprotocols) as client:
-        assert client.connection.subprotocol is None
-        assert await client.end() == (4406, "Subprotocol not acceptable")
+    for subprotocols in ((), ("graphql-ws",), ("graphql-transport-ws-2", "soap")):
+        async with socket_to(service.url, subprotocols=subprotocols) as client:
+            assert client.connection.subprotocol is None
+            assert await client.end() == (4406, "Subprotocol not acceptable")
 
 
 async def test_a_client_without_connection_init_in_time_is_disconnected(tmp_path: Path, usgs: UsgsServer) -> None:
@@ -94,13 +93,10 @@ async def test_a_client_without_connection_init_in_time_is_disconnected(tmp_path
         await service.has_no_socket()
 
 
-async def test_a_second_connection_init_ends_the_connection(service: LiveService) -> None:
+async def test_a_connection_is_initialised_once_and_before_its_operations(service: LiveService) -> None:
     async with initialised(service.url) as client:
         await client.send_message("connection_init")
         assert await client.end() == (4429, "Too many initialisation requests")
-
-
-async def test_a_subscribe_before_connection_init_ends_the_connection(service: LiveService) -> None:
     async with socket_to(service.url) as client:
         await client.ask("1", TOTAL)
         assert await client.end() == (4401, "Unauthorized: `connection_init` comes first")
@@ -133,64 +129,54 @@ async def test_a_client_that_answers_no_ping_is_disconnected(tmp_path: Path, usg
         await service.has_no_socket()
 
 
-@pytest.mark.parametrize(
-    ("message", "reason"),
-    [
-        ("", "it is no JSON"),
-        ("{", "it is no JSON"),
-        ("[" * 100_000, "it is no JSON"),
-        (b'{"type": "ping"}', "it is no JSON"),  # in a binary frame
-        ("null", "it has no type"),
-        ("[]", "it has no type"),
-        ('"ping"', "it has no type"),
-        ("{}", "it has no type"),
-        ('{"type": null}', "it has no type"),
-        ('{"type": 7}', "it has no type"),
-        ('{"type": "connection_ack"}', "there is no such type"),
-        ('{"type": "next", "id": "1"}', "there is no such type"),
-        ('{"type": "start", "id": "1"}', "there is no such type"),  # of the legacy protocol
-        ('{"type": "connection_terminate"}', "there is no such type"),
-        ('{"type": "subscribe", "payload": {"query": "{ __typename }"}}', "it has no id"),
-        ('{"type": "subscribe", "id": "", "payload": {"query": "{ __typename }"}}', "it has no id"),
-        ('{"type": "subscribe", "id": 7, "payload": {"query": "{ __typename }"}}', "it has no id"),
-        ('{"type": "complete"}', "it has no id"),
-        ('{"type": "complete", "id": null}', "it has no id"),
-        ('{"type": "subscribe", "id": "1", "payload": {"query": 7}}', "`query` must be a GraphQL document as text."),
-        ('{"type": "subscribe", "id": "1", "payload": {}}', "`query` must be a GraphQL document as text."),
-        (
-            '{"type": "subscribe", "id": "1", "payload": {"query": "{ __typename }", "variables": []}}',
-            "`variables` must be a JSON object.",
-        ),
-        (
-            '{"type": "subscribe", "id": "1", "payload": {"query": "{ __typename }", "operationName": 7}}',
-            "`operationName` must be text.",
-        ),
-        (
-            '{"type": "subscribe", "id": "1", "payload": {"query": "{ __typename }", "extensions": 7}}',
-            "`extensions` must be a JSON object.",
-        ),
+def subscribe(**payload: Any) -> str:
+    return orjson.dumps({"type": "subscribe", "id": "1", "payload": payload}).decode()
+
+
+INVALID: dict[str, list[str | bytes]] = {
+    "it is no JSON": ["", "{", "[" * 100_000, b'{"type": "ping"}'],  # the last one in a binary frame
+    "it has no type": ["null", "[]", '"ping"', "{}", '{"type": null}', '{"type": 7}'],
+    "there is no such type": [
+        '{"type": "connection_ack"}',
+        '{"type": "next", "id": "1"}',
+        '{"type": "start", "id": "1"}',  # of the legacy protocol
+        '{"type": "connection_terminate"}',
     ],
-)
-async def test_an_invalid_message_ends_the_connection(service: LiveService, message: str | bytes, reason: str) -> None:
-    async with initialised(service.url) as client:
-        await client.connection.send(message)
-        assert await client.end() == (4400, f"Invalid message: {reason}")
-    await service.has_no_socket()
+    "it has no id": [
+        '{"type": "subscribe", "payload": {"query": "{ __typename }"}}',
+        '{"type": "subscribe", "id": "", "payload": {"query": "{ __typename }"}}',
+        '{"type": "subscribe", "id": 7, "payload": {"query": "{ __typename }"}}',
+        '{"type": "complete"}',
+        '{"type": "complete", "id": null}',
+    ],
+    "`query` must be a GraphQL document as text.": [subscribe(query=7), subscribe()],
+    "`variables` must be a JSON object.": [subscribe(query=TOTAL, variables=[])],
+    "`operationName` must be text.": [subscribe(query=TOTAL, operationName=7)],
+    "`extensions` must be a JSON object.": [subscribe(query=TOTAL, extensions=7)],
+    "The body mus": [
+        f'{{"type": "subscribe", "id": "1", "payload": {each}}}' for each in ("null", "[]", '"{}"', "[{}]")
+    ],
+    "its payload cannot be repeated": ['{"type": "ping", "payload": %s}' % ("[" * 300 + "]" * 300)],
+    "its id is longer than 256 characters": [f'{{"type": "complete", "id": "{"1" * 257}"}}'],
+}
+"""The beginning of the reason, and messages that are refused for it."""
 
 
-@pytest.mark.parametrize("payload", [None, [], "{ __typename }", [{"query": "{ __typename }"}]])
-async def test_a_payload_that_is_no_object_ends_the_connection(service: LiveService, payload: Any) -> None:
-    async with initialised(service.url) as client:
-        await client.send_message("subscribe", id="1", payload=payload)
-        code, reason = await client.end()
-
-    assert (code, reason[:29]) == (4400, "Invalid message: The body mus")
-
-
-async def test_a_connection_init_with_an_invalid_payload_ends_the_connection(service: LiveService) -> None:
+async def test_an_invalid_message_ends_the_connection(service: LiveService, caplog: pytest.LogCaptureFixture) -> None:
+    for reason, messages in INVALID.items():
+        for message in messages:
+            async with initialised(service.url) as client:
+                await client.connection.send(message)
+                code, said = await client.end()
+            assert (code, said.startswith(f"Invalid message: {reason}")) == (4400, True), (said, message)
     async with socket_to(service.url) as client:
         await client.send_message("connection_init", payload=["Bearer x"])
         assert await client.end() == (4400, "Invalid message: `payload` must be an object")
+    async with initialised(service.url) as client:
+        await client.connection.send(b"\xff", text=True)
+        assert await client.end() == (1007, "")
+    await service.has_no_socket()
+    assert caplog.records == []
 
 
 async def test_a_message_may_be_as_large_as_the_body_of_a_request_and_no_larger(service: LiveService) -> None:
@@ -228,35 +214,27 @@ async def test_a_token_in_connection_init_grants_its_scopes(service: LiveService
         assert await client.next_data("q") == {"events": {"totalCount": 1}}
 
 
-async def test_a_token_in_the_header_grants_its_scopes(service: LiveService) -> None:
+async def test_the_token_of_connection_init_wins_over_that_of_the_header(service: LiveService) -> None:
     async with initialised(service.url, headers=bearer(LOGS_READ)) as client:
         await client.ask("q", LOGS)
         assert await client.next_data("q") == {"requestLogs": {"nodes": []}}
-
-
-async def test_the_token_of_connection_init_wins_over_that_of_the_header(service: LiveService) -> None:
     async with initialised(service.url, bearer(EVENTS_READ), headers=bearer()) as client:
         await client.ask("q", LOGS)
         assert await client.codes("q") == ["FORBIDDEN"]
 
 
-@pytest.mark.parametrize("token", ["Bearer x", "Basic eDp5", "", 7, ["Bearer"], {"Bearer": "x"}])
-async def test_a_malformed_token_ends_the_connection(service: LiveService, token: object) -> None:
-    async with socket_to(service.url) as client:
-        await client.send_message("connection_init", payload={"Authorization": token})
-        code, reason = await client.end()
+async def test_a_wrong_token_ends_the_connection_and_reveals_nothing(service: LiveService) -> None:
+    for token in ("Bearer x", "Basic eDp5", "", 7, ["Bearer"], {"Bearer": "x"}):
+        async with socket_to(service.url) as client:
+            await client.send_message("connection_init", payload={"Authorization": token})
+            code, reason = await client.end()
+        assert (code, reason.partition(":")[0]) == (4403, "Forbidden")
 
-    assert (code, reason.partition(":")[0]) == (4403, "Forbidden")
-
-
-async def test_a_token_signed_with_another_secret_reveals_nothing_more(service: LiveService) -> None:
-    token = jwt.encode({"sub": "eve", "exp": int(time.time()) + 60}, "another " * 8, algorithm="HS256")
-    async with socket_to(service.url, headers={"Authorization": f"Bearer {token}"}) as client:
+    forged = jwt.encode({"sub": "eve", "exp": int(time.time()) + 60}, "another " * 8, algorithm="HS256")
+    async with socket_to(service.url, headers={"Authorization": f"Bearer {forged}"}) as client:
         await client.send_message("connection_init")
         code, reason = await client.end()
-
-    assert code == 4403
-    assert reason.startswith("Forbidden: Your token was not accepted: ")
+    assert (code, reason.startswith("Forbidden: Your token was not accepted: ")) == (4403, True)
     assert SECRET not in reason
 
 
@@ -327,81 +305,39 @@ async def test_guesses_of_a_token_have_an_end(
 # Whose pages may connect
 
 
-ORIGINS = {
-    "http://{host}": True,
-    "https://{host}": True,  # where a proxy speaks TLS
-    "https://a.example": True,  # which is named
-    "http://a.example": False,
-    "https://a.example:8443": False,
-    "https://b.a.example": False,
-    "https://a.example.evil.example": False,
-    "https://evil.example": False,
-    "https://{host}.evil.example": False,
-    "https://{host}@evil.example": False,
-    "https://evil.example@{host}": False,
-    "ftp://{host}": False,
-    "{host}": False,
-    "http://127.0.0.1": False,
-    "null": False,
-    "": False,
-    "http://[": False,  # which is no URL
-    "*": False,
-}
-
-
-@pytest.fixture(scope="module")
-def of_a_page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
-    """A service that pages of one other origin may ask."""
-    store = tmp_path_factory.mktemp("origins") / "live.db"
-    with live_service(Settings(store=f"sqlite:///{store}", cors_origins=("https://a.example",))) as service:
-        yield service
-
-
-@pytest.mark.parametrize(("origin", "is_let_in"), ORIGINS.items())
-async def test_pages_of_named_origins_and_of_the_service_may_connect(
-    of_a_page: LiveService, origin: str, is_let_in: bool
-) -> None:
-    origin = origin.format(host=of_a_page.url.removeprefix("http://"))
-    if is_let_in:
-        async with initialised(of_a_page.url, origin=origin) as client:
+async def lets_in(service: LiveService, origin: str) -> bool:
+    try:
+        async with initialised(service.url, origin=origin.format(host=service.url.removeprefix("http://"))) as client:
             await client.quiet()
-    else:
-        with pytest.raises(InvalidStatus) as refused:
-            async with socket_to(of_a_page.url, origin=origin):
-                pass
-        assert refused.value.response.status_code == 403
+    except InvalidStatus as refused:
+        return refused.response.status_code != 403
+    return True
 
 
-@pytest.mark.parametrize(
-    ("origin", "is_let_in"),
-    [("http://localhost:5173", True), ("http://[::1]:1", True), ("http://localhost.evil.example", False)],
-)
-async def test_pages_of_development_servers_may_connect_where_they_are_allowed(
-    tmp_path: Path, usgs: UsgsServer, origin: str, is_let_in: bool
-) -> None:
-    with limited(tmp_path, usgs, cors_origins=("loopback",)) as service:
-        if is_let_in:
-            async with initialised(service.url, origin=origin) as client:
-                await client.quiet()
-        else:
-            with pytest.raises(InvalidStatus):
-                async with socket_to(service.url, origin=origin):
-                    pass
+async def test_pages_of_named_origins_and_of_the_service_may_connect(tmp_path: Path, usgs: UsgsServer) -> None:
+    """`tests.transport.test_csrf` holds which origins are named."""
+    with limited(tmp_path, usgs, cors_origins=("https://a.example",)) as service:
+        for origin in ("http://{host}", "https://{host}", "https://a.example"):  # a proxy may speak TLS
+            assert await lets_in(service, origin), origin
+        for origin in (
+            *("http://a.example", "https://a.example:8443", "https://b.a.example", "https://a.example.evil.example"),
+            *("https://{host}.evil.example", "https://{host}@evil.example", "https://evil.example@{host}"),
+            *("ftp://{host}", "{host}", "http://127.0.0.1", "null", "", "http://[", "*"),
+        ):
+            assert not await lets_in(service, origin), origin
 
 
 async def test_a_star_allows_pages_of_all_origins(tmp_path: Path, usgs: UsgsServer) -> None:
     with limited(tmp_path, usgs, cors_origins=("*",)) as service:
-        async with initialised(service.url, origin="https://any.example") as client:
-            await client.quiet()
+        assert await lets_in(service, "https://any.example")
 
 
-@pytest.mark.parametrize("path", ["/", "/graphiql/x.js", "/graphql/", "/metrics"])
-async def test_other_paths_have_no_websocket(service: LiveService, path: str) -> None:
-    with pytest.raises(InvalidStatus) as refused:
-        async with socket_to(service.url, path=path):
-            pass
-
-    assert refused.value.response.status_code == 403
+async def test_other_paths_have_no_websocket(service: LiveService) -> None:
+    for path in ("/", "/graphiql/x.js", "/graphql/", "/metrics"):
+        with pytest.raises(InvalidStatus) as refused:
+            async with socket_to(service.url, path=path):
+                pass
+        assert refused.value.response.status_code == 403
 
 
 # Operations
@@ -442,23 +378,18 @@ async def test_a_completed_subscription_receives_no_more_events(service: LiveSer
 
 async def test_a_query_is_answered_and_completed(service: LiveService) -> None:
     async with initialised(service.url) as client:
+        await client.send_message("complete", id="never")  # which does nothing
         await client.ask("1", "query A { events { totalCount } } query B { __typename }", operationName="A")
-        assert await client.next_message() == {
-            "type": "next",
-            "id": "1",
-            "payload": {"data": {"events": {"totalCount": 0}}},
-        }
+        assert await client.next_data("1") == {"events": {"totalCount": 0}}
         assert await client.next_message() == {"type": "complete", "id": "1"}
+        await client.send_message("complete", id="1")
 
-
-async def test_errors_of_fields_come_with_the_data(service: LiveService) -> None:
-    async with initialised(service.url) as client:
         await client.ask("1", '{ a: event(eventId: "us1") { mag } events(after: "x") { totalCount } }')
         message = await client.next_message()
-
         assert (message["type"], message["payload"]["data"]) == ("next", None)
         assert message["payload"]["errors"][0]["extensions"]["code"] == "INVALID_CURSOR"
         assert await client.next_message() == {"type": "complete", "id": "1"}
+        await client.quiet()
 
 
 async def test_operations_of_one_connection_do_not_wait_for_each_other(service: LiveService) -> None:
@@ -478,21 +409,13 @@ async def test_operations_of_one_connection_do_not_wait_for_each_other(service: 
         assert told == [("all", "us1"), ("all", "us2"), ("strong", "us2")]
 
 
-async def test_an_id_that_is_in_use_ends_the_connection(service: LiveService) -> None:
-    async with initialised(service.url) as client:
-        await client.ask("1", EVENTS)
-        await client.ask("1", TOTAL)
-        assert await client.end() == (4409, "Subscriber for 1 already exists")
+async def test_an_id_that_is_in_use_ends_the_connection_with_a_reason_that_fits(service: LiveService) -> None:
+    for id_, shown in (("1", "1 already exists"), ("ü" * 256, "ü" * 54)):
+        async with initialised(service.url) as client:
+            await client.ask(id_, EVENTS)
+            await client.ask(id_, TOTAL)
+            assert await client.end() == (4409, f"Subscriber for {shown}")
     await service.has_subscriptions(0)
-
-
-async def test_a_long_id_ends_the_connection_with_a_reason_that_fits(service: LiveService) -> None:
-    async with initialised(service.url) as client:
-        for _ in range(2):
-            await client.ask("ü" * 256, EVENTS)
-        code, reason = await client.end()
-
-    assert (code, reason) == (4409, "Subscriber for " + "ü" * 54)
 
 
 async def test_an_id_can_be_used_again_once_its_operation_is_over(service: LiveService) -> None:
@@ -512,42 +435,26 @@ async def test_an_id_can_be_used_again_once_its_operation_is_over(service: LiveS
         await service.has_subscriptions(0)
 
 
-async def test_completing_an_unknown_or_ended_operation_does_nothing(service: LiveService) -> None:
-    async with initialised(service.url) as client:
-        await client.send_message("complete", id="never")
-        await client.ask("1", TOTAL)
-        await client.next_data("1")
-        assert await client.next_message() == {"type": "complete", "id": "1"}
-        await client.send_message("complete", id="1")
-        await client.quiet()
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"query": "{"}, "GRAPHQL_PARSE_FAILED"),
+    ({"query": "{ nothing }"}, "GRAPHQL_VALIDATION_FAILED"),
+    ({"query": "subscription { a: events { lost } b: events { lost } }"}, "GRAPHQL_VALIDATION_FAILED"),
+    ({"query": "query A { __typename } query B { __typename }"}, "OPERATION_RESOLUTION_FAILURE"),
+    ({"query": EVENTS, "variables": {"after": 7}}, "BAD_USER_INPUT"),
+    ({"query": "subscription { events(filter: {minMagnitude: 9, maxMagnitude: 1}) { lost } }"}, "BAD_USER_INPUT"),
+    ({"query": EVENTS, "variables": {"after": "x"}}, "INVALID_CURSOR"),
+    ({"query": "{ events(first: 1000) { nodes { nearby(first: 1000) { nodes { mag } } } } }"}, "QUERY_TOO_COMPLEX"),
+    ({"query": LOGS}, "UNAUTHENTICATED"),
+    ({"extensions": {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}}, "PERSISTED_QUERY_NOT_FOUND"),
+]
 
 
-@pytest.mark.parametrize(
-    ("payload", "codes"),
-    [
-        ({"query": "{"}, ["GRAPHQL_PARSE_FAILED"]),
-        ({"query": "{ nothing }"}, ["GRAPHQL_VALIDATION_FAILED"]),
-        ({"query": "subscription { nothing }"}, ["GRAPHQL_VALIDATION_FAILED"]),
-        ({"query": "subscription { a: events { lost } b: events { lost } }"}, ["GRAPHQL_VALIDATION_FAILED"]),
-        ({"query": "query A { __typename } query B { __typename }"}, ["OPERATION_RESOLUTION_FAILURE"]),
-        ({"query": EVENTS, "variables": {"after": 7}}, ["BAD_USER_INPUT"]),
-        ({"query": "subscription { events(filter: {minMagnitude: 9, maxMagnitude: 1}) { lost } }"}, ["BAD_USER_INPUT"]),
-        ({"query": EVENTS, "variables": {"after": "x"}}, ["INVALID_CURSOR"]),
-        (
-            {"query": "{ events(first: 1000) { nodes { nearby(first: 1000) { nodes { mag } } } } }"},
-            ["QUERY_TOO_COMPLEX"],
-        ),
-        ({"query": "{ requestLogs { nodes { route } } }"}, ["UNAUTHENTICATED"]),
-        ({"extensions": {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}}, ["PERSISTED_QUERY_NOT_FOUND"]),
-    ],
-)
-async def test_an_operation_that_cannot_be_executed_ends_with_an_error(
-    service: LiveService, payload: dict[str, Any], codes: list[str]
-) -> None:
+async def test_an_operation_that_cannot_be_executed_ends_with_an_error(service: LiveService) -> None:
     async with initialised(service.url) as client:
-        await client.send_message("subscribe", id="1", payload=payload)
-        assert await client.codes("1") == codes
-        await client.quiet()
+        for payload, code in REFUSED:
+            await client.send_message("subscribe", id="1", payload=payload)
+            assert await client.codes("1") == [code], payload
+            await client.quiet()
     await service.has_subscriptions(0)
 
 
@@ -744,12 +651,12 @@ async def test_clients_that_leave_at_any_moment_leave_no_error_in_the_log(
     )
     url = urlsplit(service.url)
     with caplog.at_level(logging.WARNING):
-        for _ in range(50):
+        for _ in range(10):
             _, writer = await asyncio.open_connection(url.hostname, url.port)
             writer.write(head.encode())
             await writer.drain()
             writer.transport.abort()
-        for _ in range(50):
+        for _ in range(10):
             async with initialised(service.url) as client:
                 for number in range(5):
                     await client.ask(str(number), EVENTS)
@@ -826,7 +733,7 @@ async def test_no_message_is_read_from_a_client_that_reads_no_answers(tmp_path: 
 # What a client does wrong
 
 
-async def test_errors_of_clients_are_not_logged_as_errors_of_the_service(
+async def test_a_message_that_is_too_large_during_a_replay_is_not_logged(
     service: LiveService, caplog: pytest.LogCaptureFixture
 ) -> None:
     service.store(*[f"us{number:03}" for number in range(900)])
@@ -839,15 +746,6 @@ async def test_errors_of_clients_are_not_logged_as_errors_of_the_service(
                 while True:
                     await client.next_message()
             assert client.connection.close_code == 1009
-        async with initialised(service.url) as client:
-            await client.connection.send(b"\xff", text=True)
-            assert await client.end() == (1007, "")
-        async with initialised(service.url) as client:
-            await client.connection.send('{"type": "ping", "payload": %s}' % ("[" * 300 + "]" * 300))
-            assert await client.end() == (4400, "Invalid message: its payload cannot be repeated")
-        async with initialised(service.url) as client:
-            await client.ask("1" * 257, TOTAL)
-            assert await client.end() == (4400, "Invalid message: its id is longer than 256 characters")
         await service.has_no_socket()
     assert caplog.records == []
 
