@@ -2,6 +2,7 @@
 
 import re
 from base64 import urlsafe_b64encode
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -58,55 +59,27 @@ def test_a_changed_cursor_is_another_cursor_or_invalid(position: Position, data:
         assert found.cursor == changed
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "events1:0:",
-        "events1:0",
-        "events1::us1",
-        "events:0:us1",
-        "events2:0:us1",
-        "events01:0:us1",
-        "events１:0:us1",
-        "events1:00:us1",
-        "events1:-0:us1",
-        "events1:+1:us1",
-        "events1:1.0:us1",
-        "events1: 1:us1",
-        "events1:1e3:us1",
-        f"events1:{LAST_MS + 1}:us1",
-        f"events1:{FIRST_MS - 1}:us1",
-        "events1:" + "9" * 5000 + ":us1",
-        "events" + "1" * 5000 + ":0:us1",
-        "events1:0:" + "i" * 65,
-        "events1:0:us\n1",
-        "events1:0:us\x7f",
-        "events1:0:\ud800",
-        "Events1:0:us1",
-        "logs1:0:us1",
-        "1:0:us1",
-        "\0",
-    ],
-    ids=lambda text: repr(text[:24]),
+IMPOSSIBLE = (
+    *("", "\0", "1:0:us1", "Events1:0:us1", "logs1:0:us1", "events:0:us1", "events1:0", "events1:0:", "events1::us1"),
+    *("events2:0:us1", "events01:0:us1", "events１:0:us1", "events1:00:us1", "events1:-0:us1", "events1:+1:us1"),
+    *("events1:1.0:us1", "events1: 1:us1", "events1:1e3:us1", "events1:0:us\n1", "events1:0:us\x7f"),
+    *(f"events1:{LAST_MS + 1}:us1", f"events1:{FIRST_MS - 1}:us1", "events1:0:\ud800", "events1:0:" + "i" * 65),
+    *("events1:" + "9" * 5000 + ":us1", "events" + "1" * 5000 + ":0:us1"),
 )
-def test_a_well_formed_cursor_with_impossible_values_is_refused(text: str) -> None:
-    with pytest.raises(InvalidCursor):
-        Position.of_cursor("events", encoded(text), "after")
 
 
-@pytest.mark.parametrize("ending", ["=", "==", "\n", " ", ".", "+", "A"])
-def test_a_cursor_with_extra_characters_is_refused(ending: str) -> None:
-    cursor = Position("events", 0, "us1").cursor
-    for changed in (cursor + ending, ending + cursor, cursor[:5] + ending + cursor[5:]):
+def test_a_well_formed_cursor_with_impossible_values_is_refused() -> None:
+    for text in IMPOSSIBLE:
         with pytest.raises(InvalidCursor):
-            Position.of_cursor("events", changed, "after")
+            Position.of_cursor("events", encoded(text), "after")
 
 
-def test_a_cursor_of_another_connection_is_refused() -> None:
-    cursor = Position("logs", 0, "us1").cursor
-    with pytest.raises(InvalidCursor, match="`before` is not a cursor of this connection"):
-        Position.of_cursor("events", cursor, "before")
+def test_a_cursor_with_extra_characters_is_refused() -> None:
+    cursor = Position("events", 0, "us1").cursor
+    for ending in ("=", "==", "\n", " ", ".", "+", "A"):
+        for changed in (cursor + ending, ending + cursor, cursor[:5] + ending + cursor[5:]):
+            with pytest.raises(InvalidCursor):
+                Position.of_cursor("events", changed, "after")
 
 
 @given(
@@ -137,17 +110,14 @@ def test_paging_arguments_are_read_or_refused(
         assert read() == Paging(sizes[0] if sizes else 50, last is not None, after, before)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_a_refusal_names_the_argument_and_says_what_to_do() -> None:
+    refusals: list[tuple[dict[str, Any], str]] = [
         ({"first": 1, "last": 1}, "Give `first` to page forward or `last` to page backward, not both."),
         ({"first": -1}, "`first` must lie between 0 and 1000."),
         ({"last": 1001}, "`last` must lie between 0 and 1000."),
-        ({"after": ""}, "`after` is not a cursor of this connection: pass an edge's `cursor` back unchanged."),
         ({"before": "x"}, "`before` is not a cursor of this connection: pass an edge's `cursor` back unchanged."),
-    ],
-)
-def test_a_refusal_names_the_argument_and_says_what_to_do(arguments: dict[str, int | str], message: str) -> None:
-    with pytest.raises(BadUserInput) as caught:
-        Paging.of("events", SIZES, **arguments)  # type: ignore[arg-type]  # each of its own type
-    assert str(caught.value) == message
+    ]
+    for arguments, message in refusals:
+        with pytest.raises(BadUserInput) as caught:
+            Paging.of("events", SIZES, **arguments)
+        assert str(caught.value) == message

@@ -17,6 +17,9 @@ from tests.subscribers import (
     socket_to,
 )
 
+HEART_BEAT = b":"
+INGEST = """mutation { ingestEvents(input: {events: [
+    {eventId: "us1", eventTsMs: 1700000000000, mag: 4.5, lat: 35, lon: -117}]}) { upserted } }"""
 EACH = 6  # subscribers of a kind, so that all workers have some
 
 
@@ -55,7 +58,8 @@ async def test_subscriptions_are_completed_before_the_end(tmp_path: Path) -> Non
                 assert [message["type"] for message in completed] == ["complete", "complete"]
                 assert (await one.end())[0] == 1012  # service restart, after which a client comes again
             for stream in streams:
-                assert await stream.end() == b":\n\nevent: complete\ndata:\n\n"
+                ended = await stream.end()
+                assert ended.replace(HEART_BEAT + b"\n\n", b"") == b"event: complete\ndata:\n\n"
             assert await process_ends(server) == 0
         server.read_to_end()
 
@@ -84,16 +88,19 @@ async def test_subscriptions_go_on_while_the_service_drains(tmp_path: Path) -> N
             await asyncio.to_thread(server.wait_for_output, "Draining")
             async with asyncio.TaskGroup() as hearing:
                 heard = hearing.create_task(events(client, 1))
-                await ingested_elsewhere(tmp_path, "us1")
+                assert (await asyncio.to_thread(server.ask, INGEST)).json() == {
+                    "data": {"ingestEvents": {"upserted": 1}}
+                }
             assert heard.result() == ["us1"]
-            await stream.block()
-            assert await stream.event() == "us1"
+            while (block := await stream.block()) == HEART_BEAT:
+                pass
+            assert b'"eventId":"us1"' in block
 
             server.process.send_signal(signal.SIGINT)
 
             assert await client.next_message() == {"type": "complete", "id": "1"}
             assert (await client.end())[0] == 1012
-            assert await stream.end() == b"event: complete\ndata:\n\n"
+            assert (await stream.end()).replace(HEART_BEAT + b"\n\n", b"") == b"event: complete\ndata:\n\n"
             assert await process_ends(server) == 0
 
 
@@ -109,6 +116,5 @@ async def test_subscribers_of_all_workers_receive_events_stored_by_another_proce
 
             async with asyncio.TaskGroup() as hearing:
                 heard = [hearing.create_task(events(one, 2)) for one in sockets]
-                await ingested_elsewhere(tmp_path, "us1")
-                await ingested_elsewhere(tmp_path, "us2")
+                await ingested_elsewhere(tmp_path, "us1", "us2")
             assert [task.result() for task in heard] == [["us1", "us2"]] * len(sockets)

@@ -77,30 +77,6 @@ async def test_each_result_is_an_event_of_one_line(service: LiveService) -> None
         assert told["data"]["events"]["event"]["place"] == place
 
 
-async def test_events_come_in_the_order_in_which_they_were_stored(service: LiveService) -> None:
-    async with event_stream(service.url) as stream:
-        await stream.block()
-        await service.has_subscriptions(1)
-        service.store("us1", "us2")
-        service.store("us3")
-        assert [await stream.event() for _ in range(3)] == ["us1", "us2", "us3"]
-
-
-async def test_a_cursor_resumes_after_its_event(service: LiveService) -> None:
-    async with event_stream(service.url) as stream:
-        await stream.block()
-        await service.has_subscriptions(1)
-        service.store("us1", "us2", "us3")
-        cursor = (await stream.next_data())["events"]["cursor"]
-    service.store("us4")
-
-    async with event_stream(service.url, variables={"after": cursor}) as stream:
-        await stream.block()
-        assert [await stream.event() for _ in range(3)] == ["us2", "us3", "us4"]
-        service.store("us5")
-        assert await stream.event() == "us5"
-
-
 async def test_a_query_is_one_result_and_the_end(service: LiveService) -> None:
     async with event_stream(service.url, TOTAL) as stream:
         assert await stream.block() == HEART_BEAT
@@ -191,58 +167,49 @@ async def test_accept_decides_when_an_operation_is_answered_by_a_stream(
         assert stream.answer.headers["Content-Type"] == f"{of_a_subscription}; charset=utf-8"
 
 
-@pytest.mark.parametrize("accept", [JSON, GRAPHQL_JSON, "*/*", f"{JSON}, {STREAM};q=0"])
-async def test_a_subscription_without_event_stream_in_accept_is_refused(service: LiveService, accept: str) -> None:
-    answer = service.http.post("/graphql", json={"query": EVENTS}, headers={"Accept": accept})
+async def test_a_subscription_without_event_stream_in_accept_is_refused(service: LiveService) -> None:
+    for accept in (JSON, GRAPHQL_JSON, "*/*", f"{JSON}, {STREAM};q=0"):
+        answer = service.http.post("/graphql", json={"query": EVENTS}, headers={"Accept": accept})
 
-    assert refused(answer, GRAPHQL_JSON if accept == GRAPHQL_JSON else JSON) == (406, ["BAD_REQUEST"])
-    assert answer.json()["errors"][0]["message"] == (
-        "A subscription is answered in text/event-stream, or over a WebSocket."
-    )
+        assert refused(answer, GRAPHQL_JSON if accept == GRAPHQL_JSON else JSON) == (406, ["BAD_REQUEST"])
+        assert answer.json()["errors"][0]["message"] == (
+            "A subscription is answered in text/event-stream, or over a WebSocket."
+        )
     await service.has_subscriptions(0)
 
 
 # Who is refused
 
 
-@pytest.mark.parametrize(
-    ("payload", "code"),
-    [
-        ({"query": "{"}, "GRAPHQL_PARSE_FAILED"),
-        ({"query": "subscription { nothing }"}, "GRAPHQL_VALIDATION_FAILED"),
-        ({"query": EVENTS, "variables": {"after": 7}}, "BAD_USER_INPUT"),
-        ({"query": EVENTS, "variables": {"after": "x"}}, "INVALID_CURSOR"),
-        ({"query": "subscription { events(filter: {minMagnitude: 9, maxMagnitude: 1}) { lost } }"}, "BAD_USER_INPUT"),
-    ],
-)
-async def test_errors_of_a_document_are_sent_in_the_stream(
-    service: LiveService, payload: dict[str, Any], code: str
-) -> None:
-    """As an `EventSource` learns nothing of any other answer."""
-    async with event_stream(service.url, **payload) as stream:
-        assert stream.answer.headers["Content-Type"] == f"{STREAM}; charset=utf-8"
-        assert await stream.block() == HEART_BEAT
-        body = orjson.loads((await stream.block()).removeprefix(b"event: next\ndata: "))
-        assert body.keys() == {"errors"}
-        assert [error["extensions"]["code"] for error in body["errors"]] == [code]
-        assert await stream.end() == COMPLETE
+async def test_errors_of_a_document_are_sent_in_the_stream(service: LiveService) -> None:
+    """As an `EventSource` learns nothing of any other answer. `tests.transport.test_websocket` has all errors."""
+    payloads: list[dict[str, Any]] = [{"query": "{"}, {"query": EVENTS, "variables": {"after": "x"}}]
+    for payload, code in zip(payloads, ("GRAPHQL_PARSE_FAILED", "INVALID_CURSOR"), strict=True):
+        async with event_stream(service.url, **payload) as stream:
+            assert stream.answer.headers["Content-Type"] == f"{STREAM}; charset=utf-8"
+            assert await stream.block() == HEART_BEAT
+            body = orjson.loads((await stream.block()).removeprefix(b"event: next\ndata: "))
+            assert body.keys() == {"errors"}
+            assert [error["extensions"]["code"] for error in body["errors"]] == [code]
+            assert await stream.end() == COMPLETE
     await service.has_subscriptions(0)
 
 
-@pytest.mark.parametrize(
-    ("payload", "status", "code"),
-    [
-        ({"query": "{ requestLogs { nodes { route } } }"}, 401, "UNAUTHENTICATED"),
-        ({"query": 7}, 400, "BAD_REQUEST"),
-    ],
-)
-async def test_another_refusal_is_an_ordinary_answer(
-    service: LiveService, payload: dict[str, Any], status: int, code: str
-) -> None:
+async def test_another_refusal_is_an_ordinary_answer(service: LiveService) -> None:
     async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=TIMEOUT_S) as http:
-        answer = await http.post("/graphql", json=payload, headers={"Accept": STREAM})
-
-    assert refused(answer) == (status, [code])
+        for payload, outcome in (
+            ({"query": "{ requestLogs { nodes { route } } }"}, (401, ["UNAUTHENTICATED"])),
+            ({"query": 7}, (400, ["BAD_REQUEST"])),
+        ):
+            answer = await http.post("/graphql", json=payload, headers={"Accept": STREAM})
+            assert refused(answer) == outcome
+    mutation = {"query": "mutation { ingestEvents(input: {events: []}) { fetched } }"}
+    by_get = service.http.get("/graphql", params=mutation, headers={"Accept": STREAM})
+    assert refused(by_get) == (405, ["BAD_REQUEST"])
+    for query in (TOTAL, "subscription { events { lost } }"):
+        head = service.http.head("/graphql", params={"query": query}, headers={"Accept": STREAM})
+        assert (head.status_code, head.headers["Allow"]) == (405, "GET, POST")
+        assert service.http.get("/healthz").json() == {"status": "ok"}  # on the same connection
     await service.has_subscriptions(0)
 
 
@@ -293,51 +260,30 @@ async def test_a_subscription_is_charged(tmp_path: Path, usgs: UsgsServer) -> No
 # By GET
 
 
-@pytest.mark.parametrize(
-    ("headers", "opens"),
-    [
-        ({"Accept": STREAM}, True),  # no browser
-        (EVENT_SOURCE, True),  # one that does not say where it comes from
-        ({**EVENT_SOURCE, "Origin": "https://evil.example"}, False),  # which is all that a site without TLS is told
-        ({**EVENT_SOURCE, "Sec-Fetch-Site": "same-origin"}, True),
-        ({**EVENT_SOURCE, "Sec-Fetch-Site": "none"}, True),
-        ({**EVENT_SOURCE, "Sec-Fetch-Site": "same-site"}, False),
-        ({**EVENT_SOURCE, "Sec-Fetch-Site": "cross-site"}, False),
-        ({**EVENT_SOURCE, "Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, False),
-        ({**EVENT_SOURCE, "Sec-Fetch-Site": "cross-site", **bearer()}, True),
-    ],
-)
-async def test_a_page_may_open_a_stream_of_its_own_origin(
-    service: LiveService, headers: dict[str, str], opens: bool
-) -> None:
+OPENS: list[tuple[dict[str, str], bool]] = [
+    ({"Accept": STREAM}, True),  # no browser
+    (EVENT_SOURCE, True),  # one that does not say where it comes from
+    ({**EVENT_SOURCE, "Origin": "https://evil.example"}, False),  # which is all that a site without TLS is told
+    ({**EVENT_SOURCE, "Sec-Fetch-Site": "same-origin"}, True),
+    ({**EVENT_SOURCE, "Sec-Fetch-Site": "none"}, True),
+    ({**EVENT_SOURCE, "Sec-Fetch-Site": "same-site"}, False),
+    ({**EVENT_SOURCE, "Sec-Fetch-Site": "cross-site"}, False),
+    ({**EVENT_SOURCE, "Sec-Fetch-Site": "cross-site", **bearer()}, True),
+]
+
+
+async def test_a_page_may_open_a_stream_of_its_own_origin(service: LiveService) -> None:
     parameters = {"query": "subscription { events { lost } }"}
-    async with (
-        httpx.AsyncClient(base_url=service.url, trust_env=False, headers=headers, timeout=TIMEOUT_S) as http,
-        http.stream("GET", "/graphql", params=parameters) as answer,
-    ):
-        if opens:
-            assert answer.headers["Content-Type"] == "text/event-stream; charset=utf-8"
-            await service.has_subscriptions(1)
-        else:
-            await answer.aread()
-            assert refused(answer) == (400, ["CSRF_PREVENTION"])
-    await service.has_subscriptions(0)
-
-
-async def test_a_mutation_is_not_sent_by_get(service: LiveService) -> None:
-    parameters = {"query": "mutation { ingestEvents(input: {events: []}) { fetched } }"}
-    answer = service.http.get("/graphql", params=parameters, headers={"Accept": STREAM})
-
-    assert refused(answer) == (405, ["BAD_REQUEST"])
-
-
-@pytest.mark.parametrize("query", [TOTAL, "subscription { events { lost } }"])
-async def test_a_head_request_opens_no_stream(service: LiveService, query: str) -> None:
-    answer = service.http.head("/graphql", params={"query": query}, headers={"Accept": STREAM})
-
-    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, POST")
-    assert service.http.get("/healthz").json() == {"status": "ok"}  # on the same connection
-    await service.has_subscriptions(0)
+    async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=TIMEOUT_S) as http:
+        for headers, opens in OPENS:
+            async with http.stream("GET", "/graphql", params=parameters, headers=headers) as answer:
+                if opens:
+                    assert answer.headers["Content-Type"] == "text/event-stream; charset=utf-8"
+                    await service.has_subscriptions(1)
+                else:
+                    await answer.aread()
+                    assert refused(answer) == (400, ["CSRF_PREVENTION"]), headers
+            await service.has_subscriptions(0)
 
 
 # The end
@@ -373,7 +319,7 @@ async def test_an_ingest_is_finished_after_its_client_has_left(service: LiveServ
     await eventually(lambda: service.http.post("/graphql", json={"query": TOTAL}).json() == total)
 
 
-async def test_a_hundred_streams_receive_an_event_once_each(service: LiveService) -> None:
+async def test_many_streams_receive_an_event_once_each(service: LiveService) -> None:
     async def first_two(stream_is_open: asyncio.Semaphore) -> list[str]:
         async with event_stream(service.url) as stream:
             assert await stream.block() == HEART_BEAT
@@ -381,12 +327,12 @@ async def test_a_hundred_streams_receive_an_event_once_each(service: LiveService
             return [await stream.event(), await stream.event()]
 
     is_open = asyncio.Semaphore(0)
-    clients = [asyncio.create_task(first_two(is_open)) for _ in range(100)]
+    clients = [asyncio.create_task(first_two(is_open)) for _ in range(20)]
     for _ in clients:
         await is_open.acquire()
-    await service.has_subscriptions(100)
+    await service.has_subscriptions(20)
     service.store("us1")
     service.store("us2")
 
-    assert await asyncio.gather(*clients) == [["us1", "us2"]] * 100
+    assert await asyncio.gather(*clients) == [["us1", "us2"]] * 20
     await service.has_subscriptions(0)
