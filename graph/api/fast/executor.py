@@ -31,6 +31,7 @@ from strawberry.execution import optimized_is_awaitable
 from graph.api.fast.coercion import Doubtful
 from graph.api.fast.completion import Asked, Complete
 from graph.api.fast.plan import Plan
+from graph.core.errors import GraphError
 from graph.work.account import give_way
 
 ITEMS_PER_PIECE = 20  # of a list; graphql-core takes some 0.1 ms to complete an object without a compiled function
@@ -164,14 +165,18 @@ class PlainExecutor(Executor[Any]):
             self._awaitables, self._tasks = [], set()
 
     def _pop_errors(self) -> list[GraphQLError] | None:
-        """Return the errors and drop them: tracebacks hold frames, and those hold this executor."""
+        """Return the errors and drop them: tracebacks hold frames, and those hold this executor and the result."""
         errors = self.collected_errors.errors
         del self.collected_errors
         for error in errors:
-            cause: Exception | None = error
-            while isinstance(cause, GraphQLError):  # a resolver's own error keeps its trace, for the log
+            cause: BaseException | None = error
+            while isinstance(cause, GraphQLError):
                 cause.__traceback__ = None
                 cause = cause.original_error
+            if isinstance(cause, GraphError):  # any other one is unforeseen, and keeps its trace for the log
+                while cause:
+                    cause.__traceback__ = None
+                    cause = cause.__cause__ or cause.__context__
         return errors or None
 
     def complete_list_value(
