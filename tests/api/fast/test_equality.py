@@ -179,41 +179,28 @@ def test_one_wrong_element_makes_no_other_compile_anew() -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_both_executions_answer_any_attribute_alike(place: str) -> None:
-    text = f"{{ stones {{ key {PLACES[place]} }} perhaps {{ {PLACES[place]} }} first {{ {PLACES[place]} }} }}"
-    plan = plan_of(text)
-    with asyncio.Runner() as runner:
-        for odd in ODD:
-            held = [odd] if place == "beside" else odd
-            quarry = Quarry([right_stone(), right_stone(**{ATTRIBUTES.get(place, place): held})])
-            both_ways_agree(runner, plan, text, {}, quarry)
-            both_ways_agree(runner, plan, text, {}, Quarry(quarry.stones[::-1]))
-            both_ways_agree(runner, plan, text, {}, Quarry([odd]))
-            both_ways_agree(runner, plan, text, {}, Quarry(in_rows([stone.item for stone in quarry.stones])))
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_one_root_field_is_answered_without_an_executor_as_with_one(place: str) -> None:
-    text = f"{{ stones {{ key {PLACES[place]} }} }}"
-    plan = plan_of(text)
+    """Also where a sole root field is answered without an executor."""
+    sole = f"{{ stones {{ key {PLACES[place]} }} }}"
+    several = f"{{ stones {{ key {PLACES[place]} }} perhaps {{ {PLACES[place]} }} first {{ {PLACES[place]} }} }}"
+    plans = {text: plan_of(text) for text in (sole, several)}
     with asyncio.Runner() as runner:
         for odd in ODD:
             held = [odd] if place == "beside" else odd
             stones = [right_stone(), right_stone(**{ATTRIBUTES.get(place, place): held})]
-            both_ways_agree(runner, plan, text, {}, Quarry(stones))
-            both_ways_agree(runner, plan, text, {}, Quarry(in_rows([stone.item for stone in stones])))
-            both_ways_agree(runner, plan, text, {}, Quarry([odd]))
-    plain = place != "whisper"  # which is a coroutine
-    assert (plan.sole_field(()) is not None) is plain
+            for text, plan in plans.items():
+                for some in (stones, stones[::-1], [odd], in_rows([stone.item for stone in stones])):
+                    both_ways_agree(runner, plan, text, {}, Quarry(some))
+    assert (plans[sole].sole_field(()) is not None) is (place != "whisper")  # which is a coroutine
 
 
-@pytest.mark.parametrize("sent", [*BROKEN_SIEVES, *ODD_JSON], ids=repr)
-def test_a_wrong_variable_gets_the_same_message(sent: Any) -> None:
+def test_a_wrong_variable_gets_the_same_message() -> None:
     declared = "$sieve: Sieve, $sieves: [Sieve], $size: Int!"
     text = f"query ({declared}) {{ sieved(sieve: $sieve, sieves: $sieves, size: $size) }}"
     plan = plan_of(text)
     with asyncio.Runner() as runner:
-        for variables in ({"sieve": sent, "size": 1}, {"sieves": [sent], "size": 1}, {"size": sent}, {"sieve": sent}):
-            both_ways_agree(runner, plan, text, variables, Quarry())
+        for sent in (*BROKEN_SIEVES, *ODD_JSON):
+            for given in ({"sieve": sent, "size": 1}, {"sieves": [sent], "size": 1}, {"size": sent}, {"sieve": sent}):
+                both_ways_agree(runner, plan, text, given, Quarry())
 
 
 @pytest.mark.repeated
