@@ -117,7 +117,7 @@ def test_each_option_is_also_a_variable_the_option_wins_and_the_demo_is_for_an_e
             "Registered 12 data files of two days, and 7 runs, as a demo.",
         ]
         assert server.ask(TOTAL).json() == {"data": {"events": {"totalCount": 2124}}}
-    options = ("--demo", "--workers", "2", "--store", "sqlite:///variable.db")
+    options = ("--demo", "--store", "sqlite:///variable.db")
     with serving(*options, folder=tmp_path, settings={**settings, "GRAPH_STORE": "sqlite:///other.db"}) as server:
         assert server.output[0].startswith("GraphiQL: ")
         assert server.ask(TOTAL).json() == {"data": {"events": {"totalCount": 2124}}}
@@ -206,7 +206,7 @@ def test_requests_in_flight_are_finished_before_the_end(tmp_path: Path, usgs: Us
     catalogue = Pending()
     usgs.answer_next(catalogue)
     with (
-        serving("--workers", "2", folder=tmp_path, settings={"GRAPH_USGS_URL": usgs.url}) as server,
+        serving(folder=tmp_path, settings={"GRAPH_USGS_URL": usgs.url}) as server,
         ThreadPoolExecutor() as clients,
     ):
         answer = clients.submit(server.ask, INGEST)
