@@ -10,7 +10,7 @@ from tests.contracts.connections import CASES, NODES, ROOTS, List
 from tests.contracts.filled import MANY, Filled
 
 MOST = 1000  # nodes of a page
-SIZES = (2, 7)
+SIZES = (3, 8)
 
 
 def walked(of: List, size: int, *, backward: bool) -> Iterator[tuple[list[Any], Any]]:
