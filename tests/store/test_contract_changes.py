@@ -13,7 +13,7 @@ from graph.store.contract import Delete, Put, Update
 from graph.store.location import StoreLocation
 from graph.store.meter import MeteredDatabase
 from tests.processes import TIMEOUT_S
-from tests.store.engines import new_store
+from tests.store.engines import empty_store
 from tests.store.one_entity import OneEntity
 from tests.store.recorder import Recorder
 from tests.store.samples import SAMPLE, key, sample
@@ -36,12 +36,12 @@ Rings = AsyncGenerator[None, None]
 
 
 @pytest.fixture
-async def url(engine: str, tmp_path: Path) -> str:
+async def url(engine: str, tmp_path: Path) -> AsyncIterator[str]:
     """The store URL of tables with one item."""
-    url = await new_store(engine, tmp_path, [SAMPLE], stream=True)
-    async with StoreLocation.of(url).open([SAMPLE], timeout_s=TIMEOUT_S) as database:
-        await database.put(Put(SAMPLE, sample(n=1)))
-    return url
+    async with empty_store(engine, tmp_path, [SAMPLE], stream=True) as url:
+        async with StoreLocation.of(url).open([SAMPLE], timeout_s=TIMEOUT_S) as database:
+            await database.put(Put(SAMPLE, sample(n=1)))
+        yield url
 
 
 @pytest.fixture

@@ -27,9 +27,9 @@ async def station(engine: str, usgs: UsgsServer) -> AsyncIterator[Station]:
 
 
 @pytest.fixture
-async def database(engine: str) -> AsyncIterator[Database]:
-    """An empty database on each engine, which tells of its changes."""
-    async with empty_database(engine, ENTITIES, stream=True) as database:
+async def database(engine: str, request: pytest.FixtureRequest) -> AsyncIterator[Database]:
+    """An empty database on each engine, which tells a broadcast of its changes at once."""
+    async with empty_database(engine, ENTITIES, stream="broadcast" in request.fixturenames) as database:
         yield database
 
 
