@@ -14,10 +14,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import aioboto3
 import pytest
+from aiobotocore.session import AioSession
+from botocore import regions
+from botocore.endpoint_provider import EndpointProvider
 from botocore.retries.standard import ExponentialBackoff
 from moto.server import ThreadedMotoServer
 
+from graph.store.dynamodb import client
+from graph.store.dynamodb.parsing import parsing_session
 from scripts import dynamodb_local
 
 _STREAMS_ONCE = "it switches no stream on again that was switched off"
@@ -98,7 +104,36 @@ def _dynamodb(request: pytest.FixtureRequest) -> Iterator[str]:
         }.items():
             environment.setenv(name, value)
         environment.setattr(ExponentialBackoff, "delay_amount", lambda *_: 0.0)
+        environment.setattr(client, "parsing_session", _session_of_environment)
+        environment.setattr(aioboto3, "Session", cache(aioboto3.Session))
+        environment.setattr(regions, "EndpointProvider", _kept_rules)
         yield url
+
+
+def _session_of_environment() -> AioSession:
+    """botocore's session for AWS's configuration, kept unless files have a part in it.
+
+    To make a session takes botocore 4 ms and a client another 5, and each test opens a database.
+    """
+    configuration = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+    if configuration.get("AWS_CONFIG_FILE") == configuration.get("AWS_SHARED_CREDENTIALS_FILE") == "":
+        return _kept_session(tuple(sorted(configuration.items())))
+    return parsing_session()
+
+
+_rules: dict[int, EndpointProvider] = {}
+
+
+def _kept_rules(ruleset_data: dict[str, Any], partition_data: dict[str, Any]) -> EndpointProvider:
+    """A service's rules of its endpoints. Their data stand in `tests.sharing`'s one loader."""
+    if id(ruleset_data) not in _rules:
+        _rules[id(ruleset_data)] = EndpointProvider(ruleset_data, partition_data)
+    return _rules[id(ruleset_data)]
+
+
+@cache
+def _kept_session(configuration: tuple[tuple[str, str], ...]) -> AioSession:
+    return parsing_session()
 
 
 @pytest.fixture(scope="session")
