@@ -1,5 +1,6 @@
 """The file under the service is damaged, in several ways: `/readyz` says so, and says ok once the file is restored."""
 
+import logging
 import os
 import random
 import shutil
@@ -12,33 +13,28 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.bearers import bearer
-from tests.domains.earthquakes.builders import NOON
-from tests.processes import TIMEOUT_S, Server, serving, started
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.effort import rounds
+from tests.faults.test_sqlite import INGEST, events
+from tests.forking import ended
+from tests.service import running, settings
 from tests.serving.test_connections import _eventually
 
 PAGE_BYTES = 4096
 BETWEEN_PINGS_S = 0.1  # the service rests for seconds between two checks of its file
 UNAVAILABLE = {"status": "unavailable", "store": "unreachable"}
 ALL = {"query": "{ events(first: 1000) { totalCount nodes { eventId place mag depth } } }"}
-INGEST = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
 
 
 @dataclass
 class Served:
     """A service on a file, and what it says of itself."""
 
-    server: Server
-    store: Path
     http: httpx.Client
 
     def ready(self) -> tuple[int, Any]:
         answer = self.http.get("/readyz")
-        body = answer.json()
-        body.pop("polling", None)
-        body.pop("summaries", None)
-        body.pop("deliveries", None)
-        return answer.status_code, body
+        return answer.status_code, {name: answer.json()[name] for name in ("status", "store")}
 
     def becomes_ready(self) -> None:
         _eventually(lambda: self.ready() == (200, {"status": "ok", "store": "ok"}), every_s=BETWEEN_PINGS_S)
@@ -51,11 +47,10 @@ class Served:
 
 
 @contextmanager
-def on(store: Path, folder: Path) -> Iterator[Served]:
-    with serving("--store", f"sqlite:///{store}", folder=folder) as server:
-        url = server.url.removesuffix("/graphql")
-        with httpx.Client(base_url=url, headers=bearer(), timeout=TIMEOUT_S, trust_env=False) as http:
-            yield Served(server, store, http)
+def here(store: Path, usgs: UsgsServer) -> Iterator[Served]:
+    """A service in this process."""
+    with running(settings(store, usgs)) as service:
+        yield Served(service.http)
 
 
 @pytest.fixture
@@ -140,88 +135,76 @@ IN_PLACE = [middle, page_of_zeros, header, truncated, short_of_a_page, emptied]
 ELSEWHERE = [moved, replaced, log_moved, locks_replaced]
 
 
-@pytest.mark.parametrize("damage", [*IN_PLACE, *ELSEWHERE])
 def test_damage_while_the_service_runs_is_seen_and_its_repair_too(
-    tmp_path: Path, store: Path, damage: Callable[[Path], Restore]
+    store: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with on(store, tmp_path) as served:
+    with here(store, usgs) as served:
         served.becomes_ready()
         right = served.all()
         assert len(right["data"]["events"]["nodes"]) == 1000  # which the caches hold from here on
 
-        restore = damage(store)
-        served.becomes_unready()
-        assert served.http.get("/healthz").status_code == 200
-        if damage is moved:
-            assert not store.exists()  # no connection has made a new file
+        for damage in (*IN_PLACE, *ELSEWHERE):
+            restore = damage(store)
+            served.becomes_unready()
+            assert served.http.get("/healthz").status_code == 200
+            if damage is moved:
+                assert not store.exists()  # no connection has made a new file
 
-        restore()
-        served.becomes_ready()
-        assert served.all() == right
-        assert served.server.end() == 0
-        served.server.read_to_end()
-        causes = [line for line in served.server.output if "Not ready" in line]
-        assert causes
-        assert any(store.name in line or "SQLite cannot read" in line for line in causes)
+            restore()
+            served.becomes_ready()
+            assert served.all() == right, damage.__name__
+    causes = [str(vars(record)) for record in caplog.records if "Not ready" in record.getMessage()]
+    assert len(causes) >= len(IN_PLACE + ELSEWHERE)
+    assert all(store.name in cause or "SQLite cannot read" in cause for cause in causes)
 
 
-@pytest.mark.parametrize("damage", [middle, nearly_all, page_of_zeros, truncated])
+@pytest.mark.parametrize("damage", [nearly_all, page_of_zeros])
 def test_damage_before_the_service_starts_is_found_without_a_query(
-    tmp_path: Path, store: Path, damage: Callable[[Path], Restore]
+    store: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture, damage: Callable[[Path], Restore]
 ) -> None:
+    caplog.set_level(logging.INFO)
     restore = damage(store)
-    with on(store, tmp_path) as served:
+    with here(store, usgs) as served:
         served.becomes_unready()
-        served.server.wait_for_output("The store's file is damaged: restore it")
+        assert "The store's file is damaged: restore it" in caplog.messages
         restore()
         served.becomes_ready()
-        served.server.wait_for_output("The store's file is sound again")
+        assert "The store's file is sound again" in caplog.messages
         assert len(served.all()["data"]["events"]["nodes"]) == 1000
 
 
-@pytest.mark.parametrize("damage", [header])
-def test_a_file_that_is_not_sqlite_stops_the_start_with_one_line(
-    tmp_path: Path, store: Path, damage: Callable[[Path], Restore]
-) -> None:
-    damage(store)
-    with started("serve", "--port", "0", "--store", f"sqlite:///{store}", folder=tmp_path) as process:
-        _, said = process.communicate(timeout=TIMEOUT_S)
-    assert process.returncode == 1
+def test_a_file_that_is_not_sqlite_stops_the_start_with_one_line(tmp_path: Path, store: Path) -> None:
+    header(store)
+    status, said = ended("serve", "--port", "0", "--store", f"sqlite:///{store}", folder=tmp_path)
+    assert status == 1
     assert said.startswith("Error: SQLite cannot ")
     assert said.count("\n") == 1
 
 
-def test_a_query_that_meets_damage_makes_the_service_unready_at_once(tmp_path: Path, store: Path) -> None:
+def test_a_query_that_meets_damage_makes_the_service_unready_at_once(store: Path, usgs: UsgsServer) -> None:
     """Before any check, and until one finds nothing."""
-    with on(store, tmp_path) as served:
+    with here(store, usgs) as served:
         served.becomes_ready()
-        size, kept = store.stat().st_size, store.read_bytes()
         times = store.stat().st_atime_ns, store.stat().st_mtime_ns
-        with store.open("r+b") as file:
-            file.seek(10 * PAGE_BYTES)
-            file.write(random.Random(1).randbytes(size - 10 * PAGE_BYTES))
+        restore = nearly_all(store)
         os.utime(store, ns=times)  # as where the disk itself has lost it
         assert served.all()["errors"][0]["extensions"]["code"] == "DATABASE_UNAVAILABLE"
 
         assert served.ready() == (503, UNAVAILABLE)
-        with store.open("r+b") as file:
-            file.write(kept)
+        restore()
         served.becomes_ready()
         assert len(served.all()["data"]["events"]["nodes"]) == 1000
 
 
-def test_a_file_that_is_sound_stays_so_while_it_is_written_and_checkpointed(tmp_path: Path, store: Path) -> None:
-    with on(store, tmp_path) as served:
-        url = "https://example.org/" + "x" * 900
-        for start in range(0, 30_000, 1000):
-            events = [
-                {"eventId": f"us{n}", "eventTsMs": NOON - 60_000 * n, "mag": 1, "lat": 0, "lon": 0, "url": url}
-                for n in range(start, start + 1000)
-            ]
-            answer = served.http.post("/graphql", json={"query": INGEST, "variables": {"events": events}})
-            assert answer.json() == {"data": {"ingestEvents": {"upserted": 1000}}}
+def test_a_file_that_is_sound_stays_so_while_it_is_written_and_checkpointed(
+    store: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    size = store.stat().st_size
+    with here(store, usgs) as served:
+        for start in range(0, 1000 * rounds(30, at_least=12), 1000):
+            variables = {"events": events(start, 1000)}
+            answer = served.http.post("/graphql", json={"query": INGEST, "variables": variables})
+            assert answer.json() == {"data": {"ingestEvents": {"upserted": 1000, "skipped": 0}}}
             assert {served.ready()[0] for _ in range(20)} == {200}
-        assert store.stat().st_size > 30_000_000  # so there were checkpoints
-        assert served.server.end() == 0
-        served.server.read_to_end()
-        assert not [line for line in served.server.output if "damaged" in line or "Not ready" in line]
+        assert store.stat().st_size > size + 8_000_000  # so there were checkpoints
+    assert not [text for text in caplog.messages if "damaged" in text or "Not ready" in text]
