@@ -10,14 +10,7 @@ from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_TIME, sample, timed
 
 
-async def test_a_missing_item_is_none(table: OneEntity) -> None:
-    await table.put(sample("p", "s"))
-
-    assert await table.get(("p", "t")) is None
-    assert await table.get(("q", "s")) is None
-
-
-async def test_missing_items_of_a_batch_are_omitted(table: OneEntity) -> None:
+async def test_missing_items_are_omitted(table: OneEntity) -> None:
     items = [sample(f"{n % 7}", f"{n}", n=n) for n in range(230)]
     await table.put_many(items)
     keys = [(item["pk"], item["sk"]) for item in items]
@@ -25,6 +18,8 @@ async def test_missing_items_of_a_batch_are_omitted(table: OneEntity) -> None:
     found = await table.get_many([*keys, ("0", "no"), ("no", "0")])
 
     assert found == dict(zip(keys, items, strict=True))
+    assert await table.get_many([]) == {}
+    assert [await table.get(key) for key in (("0", "no"), ("no", "0"))] == [None, None]
 
 
 async def test_only_the_named_attributes_of_many_items_are_read(table: OneEntity) -> None:
@@ -39,24 +34,18 @@ async def test_only_the_named_attributes_of_many_items_are_read(table: OneEntity
     assert await table.get_many(keys, attributes=["nothing"]) == {("a", "s"): {}, ("b", "s"): {}}
 
 
-@pytest.mark.parametrize("attributes", [None, ["n", "name"], ["pk"]])
-async def test_items_at_keys_have_their_keys_whatever_else_is_needed(
-    table: OneEntity, attributes: list[str] | None
-) -> None:
+async def test_items_at_keys_have_their_keys_whatever_else_is_needed(table: OneEntity) -> None:
     items = [sample(f"{n % 7}", f"{n:03}", n=n, day="mon") for n in range(620)]
     await table.put_many(items)
     keys = [(item["pk"], item["sk"]) for item in items]
 
-    found = await table.database.items_at(table.entity, [*keys, ("0", "no")], attributes=attributes)
+    for attributes in (None, ["n", "name"], ["pk"]):
+        found = await table.database.items_at(table.entity, [*keys, ("0", "no")], attributes=attributes)
 
-    wanted = None if attributes is None else {"pk", "sk", *attributes}
-    expected = [{name: item[name] for name in item if wanted is None or name in wanted} for item in items]
-    assert sorted(found, key=lambda item: item["sk"]) == expected
-    assert list(await table.database.items_at(table.entity, [], attributes=attributes)) == []
-
-
-async def test_reading_no_keys_finds_nothing(table: OneEntity) -> None:
-    assert await table.get_many([]) == {}
+        wanted = {*items[0]} if attributes is None else {"pk", "sk", *attributes}
+        expected = [{name: item[name] for name in item if name in wanted} for item in items]
+        assert sorted(found, key=lambda item: item["sk"]) == expected
+        assert list(await table.database.items_at(table.entity, [], attributes=attributes)) == []
 
 
 async def test_more_than_a_megabyte_is_read_by_its_keys(table: OneEntity) -> None:
@@ -78,23 +67,19 @@ async def test_numbers_may_be_keys(readings: OneEntity) -> None:
     assert await readings.get((7, 4.0)) == items[4]
     assert await readings.get_many([(7, 2**53 + 2), (7, 2**53)]) == {(7, 2**53 + 2): items[5]}
 
-
-async def test_whole_numbers_in_keys_are_exact(readings: OneEntity) -> None:
-    items = [{"station": n, "number": 1, "value": str(n)} for n in (2**53, 2**53 + 1, 2**63 - 1, -(2**63))]
-    await readings.put_many(items)
-
-    assert await readings.get((2**53 + 1, 1)) == items[1]
-    assert (await readings.query(readings.design.primary, 2**63 - 1)).items == [items[2]]
+    exact = [{"station": n, "number": 1, "value": str(n)} for n in (2**53, 2**53 + 1, 2**63 - 1, -(2**63))]
+    await readings.put_many(exact)
+    assert await readings.get((2**53 + 1, 1)) == exact[1]
+    assert (await readings.query(readings.design.primary, 2**63 - 1)).items == [exact[2]]
 
 
-@pytest.mark.parametrize(
-    "key", [("", "s"), ("p", ""), (1, "s"), ("p", 1.0), ("p" * 2049, "s"), ("p", "s" * 1025), ("\udfff", "s")]
-)
-async def test_an_invalid_key_is_refused_and_not_merely_missing(table: OneEntity, key: tuple[Any, ...]) -> None:
-    with pytest.raises(InvalidItem):
-        await table.get(key)
-    with pytest.raises(InvalidItem):
-        await table.get_many([("p", "s"), key])
+async def test_an_invalid_key_is_refused_and_not_merely_missing(table: OneEntity) -> None:
+    keys: list[tuple[Any, ...]] = [("", "s"), ("p", ""), (1, "s"), ("p", 1.0)]
+    for key in (*keys, ("p" * 2049, "s"), ("p", "s" * 1025), ("\udfff", "s")):
+        with pytest.raises(InvalidItem):
+            await table.get(key)
+        with pytest.raises(InvalidItem):
+            await table.get_many([("p", "s"), key])
 
 
 async def test_a_scan_returns_everything_once(table: OneEntity) -> None:

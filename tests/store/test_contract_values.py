@@ -1,8 +1,8 @@
 """The store's contract: what values come back as, and which are refused. Every test runs on every engine."""
 
+import asyncio
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -33,8 +33,8 @@ NAMES = [
 ]
 
 
-async def test_every_number_is_stored_unchanged(table: OneEntity) -> None:
-    item = sample(**{f"n{i}": number for i, number in enumerate(NUMBERS)}, all=NUMBERS)
+async def test_every_number_and_text_is_stored_unchanged(table: OneEntity) -> None:
+    item = sample(**{f"n{i}": number for i, number in enumerate(NUMBERS)}, all=NUMBERS, texts=TEXTS)
     await table.put(item)
 
     stored = await table.get(("p", "s"))
@@ -44,14 +44,14 @@ async def test_every_number_is_stored_unchanged(table: OneEntity) -> None:
     assert all(type(number) is float or abs(number) <= 2**63 for number in stored["all"])
 
 
-@pytest.mark.parametrize("number", [2, 2.0, 0, -0.0, -3, 0.5])
-async def test_a_real_number_is_read_as_float_even_if_it_is_whole(table: OneEntity, number: float) -> None:
-    await table.put(sample(mag=number))
+async def test_a_real_number_is_read_as_float_even_if_it_is_whole(table: OneEntity) -> None:
+    for number in (2, 2.0, 0, -0.0, -3, 0.5):
+        await table.put(sample(mag=number))
 
-    stored = await table.get(("p", "s"))
+        stored = await table.get(("p", "s"))
 
-    assert stored is not None
-    assert (type(stored["mag"]), stored["mag"]) == (float, number)
+        assert stored is not None
+        assert (type(stored["mag"]), stored["mag"]) == (float, number)
 
 
 async def test_truth_values_are_no_numbers(table: OneEntity) -> None:
@@ -63,13 +63,6 @@ async def test_truth_values_are_no_numbers(table: OneEntity) -> None:
     assert (stored["yes"], stored["no"], stored["none"]) == (True, False, None)
     assert [type(value) for value in stored["list"]] == [bool, int, bool, int, type(None)]
     assert [type(stored[name]) for name in ("yes", "no", "one", "zero")] == [bool, bool, int, int]
-
-
-async def test_every_text_is_stored_unchanged(table: OneEntity) -> None:
-    item = sample(**{f"t{i}": text for i, text in enumerate(TEXTS)}, all=TEXTS)
-    await table.put(item)
-
-    assert await table.get(("p", "s")) == item
 
 
 async def test_any_text_may_be_a_key(table: OneEntity) -> None:
@@ -176,23 +169,21 @@ INVALID: dict[str, Item] = {
 }
 
 
-@pytest.mark.parametrize("item", INVALID.values(), ids=INVALID.keys())
-async def test_an_invalid_item_is_refused_and_changes_nothing(table: OneEntity, item: Item) -> None:
+async def test_an_invalid_item_is_refused_and_changes_nothing(table: OneEntity) -> None:
     before = sample(kept=True)
     await table.put(before)
 
-    for if_absent in (False, True):
-        with pytest.raises(InvalidItem):
-            await table.put(item, if_absent=if_absent)
-    with pytest.raises(InvalidItem):
-        await table.put_many([*(sample("other", str(n)) for n in range(60)), item])
+    async def refuses(item: Item) -> bool:
+        others = [sample("other", str(n)) for n in range(60)]
+        writes = (table.put(item), table.put(item, if_absent=True), table.put_many([*others, item]))
+        return {type(each) for each in await asyncio.gather(*writes, return_exceptions=True)} == {InvalidItem}
 
+    assert [what for what, item in INVALID.items() if not await refuses(item)] == []
     assert [item async for item in table.scan()] == [before]
 
 
-@pytest.mark.parametrize(
-    "item",
-    [
+async def test_an_item_just_within_the_limits_is_stored(table: OneEntity) -> None:
+    for item in (
         sample("é" * 1024, "é" * 512),
         sample(day="d" * 2048, at=1, team="t" * 2048, name="n" * 1024),
         sample(a=nested(31)),
@@ -202,17 +193,7 @@ async def test_an_invalid_item_is_refused_and_changes_nothing(table: OneEntity, 
         sample(a="x" * 204_790, b="x" * 204_789),
         sample(a=["x" * 100_000, {"b": "x" * 100_000}, "é" * 100_000]),
         sample(a=[1] * 100_000),
-    ],
-    ids=lambda item: f"{len(repr(item))}-{max(map(len, item))}",
-)
-async def test_an_item_just_within_the_limits_is_stored(table: OneEntity, item: Item) -> None:
-    await table.put(item)
+    ):
+        await table.put(item)
 
-    assert await table.get((item["pk"], item["sk"])) == item
-
-
-async def test_two_writes_at_once_to_one_item_are_refused(table: OneEntity) -> None:
-    with pytest.raises(InvalidItem):
-        await table.put_many([sample(a=1), sample("q"), sample(a=2)])
-
-    assert [item async for item in table.scan()] == []
+        assert await table.get((item["pk"], item["sk"])) == item
