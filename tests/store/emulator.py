@@ -163,18 +163,6 @@ def administered_dynamodb(_administered: str) -> Iterator[str]:
         yield _administered
 
 
-@pytest.fixture
-def own_dynamodb(dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """An emulator for one test alone, which AWS's configuration names.
-
-    DynamoDB Local has ten threads for all that tables do by themselves. Each table that expires items keeps one for a
-    while, so in a shared emulator an index may wait for minutes before it is filled.
-    """
-    with moto() if lacking() else dynamodb_local.running() as url:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
-        yield
-
-
 @contextmanager
 def moto() -> Iterator[str]:
     """moto's server for as long as the `with` lasts; gives its endpoint URL."""

@@ -143,11 +143,3 @@ async def test_a_conditional_write_carries_a_token_and_a_plain_one_needs_none(
     assert len(fault_proxy.of("PutItem")) == 1
     first, second = (request["ClientRequestToken"] for request in fault_proxy.of("TransactWriteItems"))
     assert first != second
-
-
-async def test_a_body_of_megabytes_arrives_whole(table: OneEntity) -> None:
-    items = [sample("big", str(n), text="x" * 390_000) for n in range(9)]
-
-    await table.put_many(items)
-
-    assert (await table.query(table.design.primary, "big")).items == items

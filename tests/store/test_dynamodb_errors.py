@@ -54,9 +54,11 @@ def subclasses(of: type[BotoCoreError]) -> Iterator[type[BotoCoreError]]:
         yield from subclasses(kind)
 
 
-@pytest.mark.parametrize("kind", sorted(set(subclasses(BotoCoreError)), key=str))
-def test_every_class_of_botocores_has_a_rule(kind: type[BotoCoreError]) -> None:
-    assert any(issubclass(kind, kinds) for _, kinds in BOTOCORE)
+def test_every_class_of_botocores_has_a_rule() -> None:
+    kinds = set(subclasses(BotoCoreError))
+
+    assert len(kinds) > 50
+    assert {kind for kind in kinds if not any(issubclass(kind, known) for _, known in BOTOCORE)} == set()
 
 
 def test_every_error_of_the_operations_in_use_has_a_rule() -> None:
@@ -80,9 +82,8 @@ def answered(code: str, message: str = "as told", status: int = 400) -> ClientEr
 NO_INDEX = "The table does not have the specified index: ByTime"
 
 
-@pytest.mark.parametrize(
-    ("error", "advice"),
-    [
+def test_errors_have_advice_unless_the_caller_caused_them() -> None:
+    advised: list[tuple[Exception, str]] = [
         (answered("ThrottlingException"), OVERLOAD),
         (answered("ProvisionedThroughputExceededException"), OVERLOAD),
         (answered("InternalServerError", status=500), OUTAGE),
@@ -96,30 +97,19 @@ NO_INDEX = "The table does not have the specified index: ByTime"
         (exceptions.ReadTimeoutError(endpoint_url="http://x"), NETWORK),
         (ConnectionResetError(), NETWORK),
         (BotoCoreError(), UNKNOWN),
-    ],
-)
-def test_errors_that_an_operator_can_solve_have_advice(error: Exception, advice: str) -> None:
-    ours = translated(error, "events")
-
-    assert isinstance(ours, DatabaseUnavailable)
-    assert ours.detail.startswith(f"table events {advice} (")
-    of_several = translated(error, "logs", "events")
-    assert isinstance(of_several, DatabaseUnavailable)
-    assert of_several.detail.startswith(f"one of the tables events, logs {advice} (")
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        answered("ValidationException"),
-        answered("SerializationException"),
-        answered("ItemCollectionSizeLimitExceededException"),
+    ]
+    for error, advice in advised:
+        for tables, named in ((("events",), "table events"), (("logs", "events"), "one of the tables events, logs")):
+            ours = translated(error, *tables)
+            assert isinstance(ours, DatabaseUnavailable)
+            assert ours.detail.startswith(f"{named} {advice} (")
+    of_the_caller = [
+        *map(answered, ("ValidationException", "SerializationException", "ItemCollectionSizeLimitExceededException")),
         exceptions.ParamValidationError(report="no"),
-    ],
-)
-def test_errors_caused_by_the_caller_are_invalid_items(error: Exception) -> None:
-    assert advice_on(error) is Invalid
-    assert isinstance(translated(error, "events"), InvalidItem)
+    ]
+    for error in of_the_caller:
+        assert advice_on(error) is Invalid
+        assert isinstance(translated(error, "events"), InvalidItem)
 
 
 async def test_a_missing_table_is_named_with_what_to_do(dynamodb_endpoint: str) -> None:
@@ -140,9 +130,6 @@ async def test_the_missing_one_of_several_tables_is_named(dynamodb_endpoint: str
         with pytest.raises(DatabaseUnavailable) as raised:
             await database.ping()
         assert raised.value.detail.startswith(f"table {prefix}readings does not exist: run `quakegraph tables create`")
-
-        await create_tables([SAMPLE, READING], prefix=prefix)
-        await database.ping()
 
 
 async def test_a_missing_index_is_named_with_what_to_do(dynamodb_endpoint: str) -> None:
@@ -167,53 +154,45 @@ async def test_a_table_with_other_keys_does_not_answer_a_ping(dynamodb_endpoint:
     assert raised.value.detail.startswith("table other-keys-samples differs from its declaration")
 
 
-@pytest.mark.parametrize(
-    ("code", "status", "advice"),
-    [
-        ("AccessDeniedException", 400, PERMISSION),
-        ("ThrottlingException", 400, OVERLOAD),
-        ("InternalServerError", 500, OUTAGE),
-        ("UnrecognizedClientException", 400, CREDENTIALS),
-    ],
-)
 async def test_an_answer_that_refuses_to_serve_makes_the_store_unavailable(
-    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, code: str, status: int, advice: str
+    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with proxying(dynamodb_endpoint) as fault_proxy:
-        fault_proxy.rule = always(Answer.error(code, status))
         monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
         async with open_samples("any-", retry_policy=ONCE) as table:
-            writes = (table.put(sample()), table.put(sample(), if_absent=True), table.put_many([sample()]))
-            for asking in (*writes, table.ping(), table.query(BY_TIME, "mon"), table.get_many([("p", "s")])):
-                with pytest.raises(DatabaseUnavailable) as raised:
-                    await asking
-                assert raised.value.detail.startswith(f"table any-samples {advice} (")
+            for code, status, advice in (
+                ("AccessDeniedException", 400, PERMISSION),
+                ("ThrottlingException", 400, OVERLOAD),
+                ("InternalServerError", 500, OUTAGE),
+                ("UnrecognizedClientException", 400, CREDENTIALS),
+            ):
+                fault_proxy.rule = always(Answer.error(code, status))
+                writes = (table.put(sample()), table.put(sample(), if_absent=True), table.put_many([sample()]))
+                for asking in (*writes, table.ping(), table.query(BY_TIME, "mon"), table.get_many([("p", "s")])):
+                    with pytest.raises(DatabaseUnavailable) as raised:
+                        await asking
+                    assert raised.value.detail.startswith(f"table any-samples {advice} (")
 
 
-async def test_an_endpoint_that_refuses_connections_makes_the_store_unavailable(
-    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("listens", "said"),
+    [(True, "ReadTimeoutError"), (False, "does not answer: check the network and AWS_ENDPOINT_URL")],
+    ids=["silent", "refusing"],
+)
+async def test_an_endpoint_without_an_answer_makes_the_store_unavailable(
+    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, listens: bool, said: str
 ) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{unused.getsockname()[1]}")
-        async with open_samples("any-", retry_policy=ONCE) as table, asyncio.timeout(TIMEOUT_S):
-            with pytest.raises(DatabaseUnavailable) as raised:
-                await table.get(("p", "s"))
-
-    assert "does not answer: check the network and AWS_ENDPOINT_URL" in raised.value.detail
-
-
-async def test_an_endpoint_that_never_answers_makes_the_store_unavailable(
-    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:  # connections wait in its queue for ever
-        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
+    with socket.socket() as endpoint:
+        endpoint.bind(("127.0.0.1", 0))
+        if listens:
+            endpoint.listen()  # connections wait in its queue for ever
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{endpoint.getsockname()[1]}")
         hurried = replace(ONCE, read_seconds=0.3)
         async with open_samples("any-", retry_policy=hurried) as table, asyncio.timeout(TIMEOUT_S):
             with pytest.raises(DatabaseUnavailable) as raised:
                 await table.put(sample(), if_absent=True)
 
-    assert "ReadTimeoutError" in raised.value.detail
+    assert said in raised.value.detail
 
 
 @pytest.mark.parametrize(
@@ -237,17 +216,6 @@ async def test_a_broken_configuration_makes_the_store_unavailable(
             await table.ping()
 
     assert raised.value.detail.startswith(f"table any-samples {advice}")
-
-
-async def test_no_region_makes_the_store_unavailable(dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL"):
-        monkeypatch.delenv(name)
-
-    with pytest.raises(DatabaseUnavailable) as raised:
-        async with open_samples("any-", retry_policy=ONCE):
-            pass
-
-    assert raised.value.detail.startswith("table any-samples cannot be found: check AWS_REGION")
 
 
 async def test_errors_of_the_calling_code_pass_unchanged(dynamodb_endpoint: str) -> None:

@@ -326,17 +326,6 @@ async def test_one_request_reads_items_of_several_tables(database: Database, fau
     assert sorted(request["RequestItems"]) == [f"{raw.prefix}earthquakes-test", f"{raw.prefix}others"]
 
 
-async def test_a_transaction_spans_tables(database: Database, raw: Raw) -> None:
-    event, reading = Put(EVENT, AN_EVENT, if_absent=True), Put(READING, {"station": 3, "number": 1}, if_absent=True)
-    await database.put(reading)
-
-    assert await database.transact([event, reading]) == (1,)
-    assert await raw.items() == []
-    await database.delete(Delete(reading.key))
-    assert await database.transact([event, reading]) == ()
-    assert (len(await raw.items()), len(await raw.items("others"))) == (1, 1)
-
-
 # Reading no more than is needed
 
 
@@ -420,39 +409,6 @@ async def test_an_event_is_charged_as_one_item_whatever_is_read_of_it(raw: Raw) 
 
 
 # Bounds and positions
-
-
-async def test_bounds_of_a_key_that_is_made_of_several_attributes_hold_for_the_first(database: Database) -> None:
-    logs = [{**A_LOG, "timestamp": at, "requestId": name} for at in (1, 2, 3, 10) for name in ("a", "é")]
-    await database.put_many([Put(LOG, log) for log in logs])
-
-    async def found(**arguments: Any) -> list[tuple[int, str]]:
-        page = await database.query(Query(entity=LOG, partitions=[("20230803",)], **arguments))
-        return [(item["timestamp"], item["requestId"]) for item in page.items]
-
-    every = [(at, name) for at in (1, 2, 3, 10) for name in ("a", "é")]
-    assert await found() == every
-    assert await found(between=(2, 3)) == every[2:6]
-    assert await found(between=(2, None), forward=False) == every[:1:-1]
-    assert await found(between=(None, 3)) == every[:6]
-    assert await found(between=(4, 9)) == []
-    assert await found(start=logs[2]) == every[3:]
-    assert await found(start=logs[2], between=(3, 10)) == every[4:]
-    assert await found(start=logs[5], between=(1, 2)) == []
-
-
-async def test_bounds_of_a_key_with_a_beginning_hold_for_its_attribute(database: Database) -> None:
-    days = [{**A_DAY, "day": f"2023080{n}"} for n in range(5)]
-    await database.put_many([Put(DAY_SUMMARY, day) for day in days])
-
-    async def found(*between: Any, **arguments: Any) -> list[str]:
-        query = Query(entity=DAY_SUMMARY, partitions=[("2023",)], between=(between[0], between[1]), **arguments)
-        return [item["day"][-1] for item in (await database.query(query)).items]
-
-    assert await found("20230801", "20230803") == ["1", "2", "3"]
-    assert await found("20230803", None) == ["3", "4"]
-    assert await found(None, "20230801", forward=False) == ["1", "0"]
-    assert await found("20230801", None, start=days[0], limit=2) == ["1", "2"]
 
 
 async def test_invalid_bounds_of_a_sort_key_are_refused(database: Database) -> None:

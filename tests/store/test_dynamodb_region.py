@@ -7,7 +7,7 @@ import pytest
 from graph.core.errors import DatabaseUnavailable
 from graph.store.dynamodb import RetryPolicy
 from graph.store.dynamodb.client import connected, open_streams
-from tests.store.engines import create_tables, open_samples
+from tests.store.engines import empty_tables, open_samples
 from tests.store.fault_proxy import proxying
 from tests.store.samples import SAMPLE, sample
 
@@ -22,11 +22,6 @@ CASES: dict[str, tuple[dict[str, str], str]] = {
     "file and profile": ({"AWS_PROFILE": "far"}, "sa-east-1"),
     "over the file": ({"AWS_REGION": "eu-central-1", "AWS_PROFILE": "far"}, "eu-central-1"),
 }
-
-
-@pytest.fixture(scope="module")
-def dynamodb_endpoint(administered_dynamodb: str) -> str:
-    return administered_dynamodb
 
 
 @pytest.fixture(params=CASES)
@@ -60,12 +55,11 @@ async def test_the_clients_are_those_of_the_configured_region(region: str, monke
 async def test_every_request_is_signed_for_the_configured_region(
     dynamodb_endpoint: str, region: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prefix = f"{region}-"
-    async with proxying(dynamodb_endpoint) as proxy:
+    async with empty_tables([SAMPLE]) as prefix, proxying(dynamodb_endpoint) as proxy:
         monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.url)
-        await create_tables([SAMPLE], prefix=prefix)
         async with open_samples(prefix) as table:
             await table.put(sample(kept=True))
+            assert await table.put(sample("q"), if_absent=True), "botocore sends this one"
             assert await table.get(("p", "s")) == sample(kept=True)
 
     scopes = {head["Authorization"].partition("Credential=")[2].partition(",")[0] for head in proxy.heads}
