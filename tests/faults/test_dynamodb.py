@@ -27,7 +27,7 @@ from tests.processes import TIMEOUT_S
 from tests.service import serving, without_timeouts
 from tests.settings import Settings
 from tests.store.engines import make_tables, open_dynamodb
-from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, pass_on, proxying
+from tests.store.fault_proxy import Answer, Forward, Rule, pass_on, processing_at_most, proxying
 
 T = TypeVar("T")
 
@@ -288,35 +288,28 @@ def now_and_then(answer: Answer | None, seed: int) -> Rule:
     """One in three requests is answered so; for None, the rest of a batch stays unprocessed."""
     chosen = random.Random(seed)
 
-    async def rule(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+    async def rule(operation: str, request: dict[str, Any], forward: Forward) -> Answer | bytes | None:
         if chosen.random() > 1 / 3:
             return await forward(request)
         if answer is not None:
             return answer
-        if not operation.startswith("Batch"):
-            return await forward(request)
-        ((name, wanted),) = request["RequestItems"].items()
-        if operation == "BatchWriteItem":
-            done = await forward({"RequestItems": {name: wanted[:1]}})
-            return Answer(200, {**done.body, "UnprocessedItems": {name: wanted[1:]} if wanted[1:] else {}})
-        done = await forward({"RequestItems": {name: {**wanted, "Keys": wanted["Keys"][:1]}}})
-        left = {name: {**wanted, "Keys": wanted["Keys"][1:]}} if wanted["Keys"][1:] else {}
-        return Answer(200, {**done.body, "UnprocessedKeys": left})
+        return await processing_at_most(1)(operation, request, forward)
 
     return rule
 
 
-@pytest.fixture
-async def fault_proxy(dynamodb_endpoint: str) -> AsyncIterator[FaultProxy]:
-    async with proxying(dynamodb_endpoint) as fault_proxy:
-        yield fault_proxy
-
-
-@pytest.mark.parametrize("answer", [THROTTLED, THROTTLING, LIMITED, FAILED, AWAY, None])
+@pytest.mark.parametrize(
+    "answer",
+    [THROTTLED, THROTTLING, LIMITED, FAILED, AWAY, None],
+    ids=["throughput", "throttling", "limit", "internal", "away", "unprocessed"],
+)
 async def test_occasional_refusals_of_dynamodb_are_retried_or_reported(
-    dynamodb_endpoint: str, fault_proxy: FaultProxy, answer: Answer | None, monkeypatch: pytest.MonkeyPatch
+    dynamodb_endpoint: str, answer: Answer | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with unreliable_service(dynamodb_endpoint, fault_proxy.url, monkeypatch) as service:
+    async with (
+        proxying(dynamodb_endpoint) as fault_proxy,
+        unreliable_service(dynamodb_endpoint, fault_proxy.url, monkeypatch) as service,
+    ):
         fault_proxy.rule = now_and_then(answer, seed=20230803)
         acknowledged: set[str] = set()
         for first in (0, 20):

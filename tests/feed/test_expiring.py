@@ -58,26 +58,23 @@ async def test_numbers_go_on_when_changes_have_expired_even_all_of_the_latest(
     assert await notes.sequence.since(0, 10) == [Change(2, ("b",)), Change(4, ("e",))]
 
 
-@pytest.mark.parametrize(("after", "left"), [("a", ["b", "c", "d"]), ("b", ["c", "d"]), ("c", ["d"]), ("d", [])])
 async def test_a_cursor_replays_what_is_left_behind_a_change_that_has_expired(
-    notes: Notebook, clock: HeldClock, after: str, left: list[str]
+    notes: Notebook, clock: HeldClock
 ) -> None:
-    clock.now = 1000 * SOON
-    broadcast = notes.broadcast()
-    async with aclosing(await broadcast.subscribe(everything, cursor(after))) as notices:
-        assert sent(await some(notices, len(left))) == left
-        await notes.write("new")
-        assert sent(await some(notices, 1)) == ["new"]
-    await broadcast.close()
-
-
-@pytest.mark.parametrize("after", ["c", "d"])
-async def test_a_cursor_of_the_latest_change_that_has_expired_replays_nothing_and_gets_the_next(
-    notes: Notebook, clock: HeldClock, after: str
-) -> None:
-    clock.now = 1000 * LATER
-    broadcast = notes.broadcast()
-    async with aclosing(await broadcast.subscribe(everything, cursor(after))) as notices:
-        await notes.write("new")
-        assert sent(await some(notices, 1)) == ["new"]
-    await broadcast.close()
+    new: list[str] = []
+    for expired, after, left in (
+        (SOON, "a", "bcd"),
+        (SOON, "b", "cd"),
+        (SOON, "c", "d"),
+        (SOON, "d", ""),
+        (LATER, "c", ""),
+        (LATER, "d", ""),
+    ):
+        clock.now = 1000 * expired
+        broadcast = notes.broadcast()
+        async with aclosing(await broadcast.subscribe(everything, cursor(after))) as notices:
+            assert sent(await some(notices, len(left) + len(new))) == [*left, *new]
+            new.append(f"new{len(new)}")
+            await notes.write(new[-1])
+            assert sent(await some(notices, 1)) == new[-1:]
+        await broadcast.close()

@@ -57,6 +57,25 @@ def always(answer: Answer) -> Rule:
     return fixed
 
 
+def processing_at_most(written: int) -> Rule:
+    """Leaves the rest of a batch unprocessed, as DynamoDB does when it is short of capacity."""
+
+    async def rule(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        if not operation.startswith("Batch"):
+            return await forward(request)
+        ((name, wanted),) = request["RequestItems"].items()
+        if operation == "BatchWriteItem":
+            answer = await forward({"RequestItems": {name: wanted[:written]}}) if written else Answer(200, {})
+            left: Any = wanted[written:]
+            return Answer(200, {**answer.body, "UnprocessedItems": {name: left} if left else {}})
+        read = {**wanted, "Keys": wanted["Keys"][:written]}
+        answer = await forward({"RequestItems": {name: read}}) if written else Answer(200, {"Responses": {}})
+        left = {**wanted, "Keys": wanted["Keys"][written:]}
+        return Answer(200, {**answer.body, "UnprocessedKeys": {name: left} if left["Keys"] else {}})
+
+    return rule
+
+
 @dataclass
 class FaultProxy:
     """What came by, and the rule for what comes."""

@@ -12,7 +12,7 @@ from graph.store.contract import Action, Put, Update
 from graph.store.entity import Item
 from graph.store.values import InvalidItem
 from tests.store.engines import UNHURRIED, make_tables, open_samples
-from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, always, first
+from tests.store.fault_proxy import Answer, FaultProxy, Forward, always, first, pass_on, processing_at_most
 from tests.store.one_entity import OneEntity
 from tests.store.samples import SAMPLE, key, sample
 
@@ -37,26 +37,7 @@ async def everything(table: OneEntity) -> list[Item]:
     return sorted([item async for item in table.scan()], key=lambda item: (str(item["pk"]), str(item["sk"])))
 
 
-def processing_at_most(written: int) -> Rule:
-    """Leaves the rest of a batch unprocessed, as DynamoDB does when it is short of capacity."""
-
-    async def rule(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
-        if not operation.startswith("Batch"):
-            return await forward(request)
-        ((name, wanted),) = request["RequestItems"].items()
-        if operation == "BatchWriteItem":
-            answer = await forward({"RequestItems": {name: wanted[:written]}}) if written else Answer(200, {})
-            left: Any = wanted[written:]
-            return Answer(200, {**answer.body, "UnprocessedItems": {name: left} if left else {}})
-        read = {**wanted, "Keys": wanted["Keys"][:written]}
-        answer = await forward({"RequestItems": {name: read}}) if written else Answer(200, {"Responses": {}})
-        left = {**wanted, "Keys": wanted["Keys"][written:]}
-        return Answer(200, {**answer.body, "UnprocessedKeys": {name: left} if left["Keys"] else {}})
-
-    return rule
-
-
-async def test_unprocessed_items_are_written_again(
+async def test_what_was_left_unprocessed_is_sent_again(
     table: OneEntity, fault_proxy: FaultProxy, pauses: list[float]
 ) -> None:
     fault_proxy.rule = processing_at_most(10)
@@ -65,12 +46,8 @@ async def test_unprocessed_items_are_written_again(
 
     sizes = [len(*request["RequestItems"].values()) for request in fault_proxy.of("BatchWriteItem")]
     assert sorted(sizes) == [5] * 4 + [10] + [15] * 4 + [20] + [25] * 4
-    assert pauses == []
     assert await everything(table) == ITEMS
 
-
-async def test_unprocessed_keys_are_read_again(table: OneEntity, fault_proxy: FaultProxy, pauses: list[float]) -> None:
-    await table.put_many(ITEMS)
     fault_proxy.rule = processing_at_most(40)
 
     assert await table.get_many(KEYS) == dict(zip(KEYS, ITEMS, strict=True))
@@ -120,19 +97,25 @@ def cancelled(*codes: str) -> Answer:
 THREE: list[Action] = [Put(SAMPLE, sample(f"{n}"), if_absent=True) for n in range(3)]
 
 
-@pytest.mark.parametrize(
-    "code", ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "NewReason"]
-)
-async def test_a_transaction_that_was_cancelled_for_the_moment_is_sent_again(
-    table: OneEntity, fault_proxy: FaultProxy, pauses: list[float], code: str
+async def test_what_was_refused_for_the_moment_is_sent_again(
+    table: OneEntity, fault_proxy: FaultProxy, pauses: list[float]
 ) -> None:
-    fault_proxy.rule = first(always(cancelled("None", code, "None")))
+    for code in ("TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "NewReason"):
+        fault_proxy.requests.clear()
+        pauses.clear()
+        fault_proxy.rule = first(always(cancelled("None", code, "None")))
 
-    assert await table.transact(THREE) == ()
+        assert await table.transact([Put(SAMPLE, sample(f"{n}", by=code)) for n in range(3)]) == ()
 
-    assert len(fault_proxy.of("TransactWriteItems")) == 2
-    assert len(pauses) == 1
-    assert await everything(table) == [sample("0"), sample("1"), sample("2")]
+        assert len(fault_proxy.of("TransactWriteItems")) == 2
+        assert len(pauses) == 1
+        assert await everything(table) == [sample(f"{n}", by=code) for n in range(3)]
+    for code in ("TransactionConflictException", "ReplicatedWriteConflictException"):
+        fault_proxy.rule = first(always(Answer.error(code)))
+
+        assert await table.put(sample(by=code)) is True
+
+        assert await table.get(("p", "s")) == sample(by=code)
 
 
 async def test_a_transaction_in_lasting_conflict_makes_the_store_unavailable(
@@ -145,25 +128,23 @@ async def test_a_transaction_in_lasting_conflict_makes_the_store_unavailable(
 
     assert raised.value.detail.endswith("is kept busy by other writers of the same items")
     assert len(pauses) == 3
+    fault_proxy.rule = always(Answer.error("TransactionCanceledException"))  # without reasons
+    with pytest.raises(DatabaseUnavailable):
+        await table.transact(THREE)
 
 
-async def test_a_conflict_beside_a_refusal_is_tried_again_for_all_the_positions(
+async def test_a_conflict_beside_a_refusal_is_tried_again_and_the_refusal_answered(
     table: OneEntity, fault_proxy: FaultProxy
 ) -> None:
+    both = always(cancelled("ConditionalCheckFailed", "None", "TransactionConflict"))
+    fault_proxy.rule = both
+    assert await table.transact(THREE) == (0,), "the conflict lasts"
+
+    fault_proxy.rule = pass_on
     await table.put_many([sample("0"), sample("2")])
-    fault_proxy.rule = first(always(cancelled("ConditionalCheckFailed", "None", "TransactionConflict")))
-
-    assert await table.transact(THREE) == (0, 2)
-
+    fault_proxy.rule = first(both)
+    assert await table.transact(THREE) == (0, 2), "of all positions"
     assert await table.get(("1", "s")) is None
-
-
-async def test_a_lasting_conflict_beside_a_refusal_answers_the_refusal(
-    table: OneEntity, fault_proxy: FaultProxy
-) -> None:
-    fault_proxy.rule = always(cancelled("ConditionalCheckFailed", "None", "TransactionConflict"))
-
-    assert await table.transact(THREE) == (0,)
 
 
 async def test_an_error_wins_over_an_earlier_refused_condition(table: OneEntity, fault_proxy: FaultProxy) -> None:
@@ -191,24 +172,6 @@ async def test_an_action_that_can_never_apply_is_an_invalid_item(
         await table.transact(THREE)
 
     assert len(fault_proxy.of("TransactWriteItems")) == 1
-
-
-async def test_a_cancellation_without_reasons_is_no_success(table: OneEntity, fault_proxy: FaultProxy) -> None:
-    fault_proxy.rule = always(Answer.error("TransactionCanceledException"))
-
-    with pytest.raises(DatabaseUnavailable):
-        await table.transact(THREE)
-
-
-@pytest.mark.parametrize("code", ["TransactionConflictException", "ReplicatedWriteConflictException"])
-async def test_a_put_in_conflict_with_a_transaction_is_sent_again(
-    table: OneEntity, fault_proxy: FaultProxy, code: str
-) -> None:
-    fault_proxy.rule = first(always(Answer.error(code)))
-
-    assert await table.put(sample(a=1)) is True
-
-    assert await table.get(("p", "s")) == sample(a=1)
 
 
 async def test_a_lost_answer_neither_counts_twice_nor_passes_for_a_refusal(

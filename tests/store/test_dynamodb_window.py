@@ -19,6 +19,8 @@ async def test_results_come_in_order_whichever_ends_first() -> None:
         return n
 
     assert [n async for n in in_order([partial(work, n) for n in range(4)], 4)] == [0, 1, 2, 3]
+    nothing: list[Work[int]] = []
+    assert [n async for n in in_order(nothing, 3)] == []
 
 
 async def test_the_window_bounds_the_calls_in_progress() -> None:
@@ -76,9 +78,3 @@ async def test_the_first_failure_ends_the_rest() -> None:
         await anext(results)
 
     assert ended == [0, 1, 2]
-
-
-async def test_nothing_to_do_has_no_results() -> None:
-    nothing: list[Work[int]] = []
-
-    assert [n async for n in in_order(nothing, 3)] == []

@@ -66,36 +66,34 @@ CONTRADICTIONS: dict[str, tuple[tuple[str, str], tuple[Attribute, ...], dict[Ind
 }
 
 
-@pytest.mark.parametrize("case", CONTRADICTIONS)
-def test_a_declaration_that_contradicts_itself_is_refused(case: str) -> None:
-    key, attributes, indexes = CONTRADICTIONS[case]
-    with pytest.raises(ValueError, match=r"\w"):
-        entity(key, *attributes, indexes=indexes)
+def test_a_declaration_that_contradicts_itself_is_refused() -> None:
+    def refused(case: str) -> str:
+        key, attributes, indexes = CONTRADICTIONS[case]
+        try:
+            entity(key, *attributes, indexes=indexes)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    assert [case for case in CONTRADICTIONS if not refused(case)] == []
 
 
-@pytest.mark.parametrize(
-    ("sort", "first"),
-    [
+def test_attributes_of_a_sort_key_keep_their_order_before_others() -> None:
+    others = Text("a"), Text("t", plain=True), Whole("n", digits=3)
+    for sort, first in (
         ("{p}#{t}", Text("p", plain=True)),
         ("P {p},{t}", Text("p", plain=True)),
         ("{p}-{t}", Text("p", shortest=3, longest=3)),
         ("{p}-{t}", Whole("p", digits=4)),
         ("{t}#{n}#{p}", Text("p")),
-    ],
-)
-def test_attributes_of_a_sort_key_keep_their_order_before_others(sort: str, first: Attribute) -> None:
-    others = Text("a"), Text("t", plain=True), Whole("n", digits=3)
-    made = entity(("A#{a}", sort), first, *others)
-
-    assert made.templates[TABLE.primary].sort.source == sort
+    ):
+        assert entity(("A#{a}", sort), first, *others).templates[TABLE.primary].sort.source == sort
 
 
-@pytest.mark.parametrize(
-    "attributes", [(Text("a"), Text("A")), (Text("a"), Text("others")), (Text("a"), Text("RowId"))], ids=repr
-)
-def test_attributes_that_cannot_be_columns_are_refused_by_sqlite(attributes: tuple[Attribute, ...]) -> None:
-    with pytest.raises(ValueError, match="cannot be columns"):
-        EntityTable(entity(("A#{a}", "B"), *attributes))
+def test_attributes_that_cannot_be_columns_are_refused_by_sqlite() -> None:
+    for name in ("A", "others", "RowId"):
+        with pytest.raises(ValueError, match="cannot be columns"):
+            EntityTable(entity(("A#{a}", "B"), Text("a"), Text(name)))
 
 
 def test_a_record_with_a_key_of_two_attributes_is_refused() -> None:
@@ -110,9 +108,8 @@ def test_no_two_entities_of_a_table_share_a_key() -> None:
                 assert not same_key(one, other), (one.name, other.name)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "shared"),
-    [
+def test_keys_that_two_entities_could_share_are_found() -> None:
+    pairs = [
         (("A#{a}", "B"), ("A#{t}", "B"), True),
         (("A#{a}", "B"), ("A#{t}", "C"), False),
         (("A#{a}", "B"), ("AB#{t}", "B"), False),
@@ -122,13 +119,9 @@ def test_no_two_entities_of_a_table_share_a_key() -> None:
         (("A#1", "B"), ("A#{n}", "B"), True),
         (("A#x", "B"), ("A#{n}", "B"), False),
         (("A#{a}#END", "B"), ("A#{a}#STOP", "B"), False),
-    ],
-)
-def test_keys_that_two_entities_could_share_are_found(
-    one: tuple[str, str], other: tuple[str, str], shared: bool
-) -> None:
-    assert same_key(entity(one), entity(other)) is shared
-    assert same_key(entity(other), entity(one)) is shared
+    ]
+    for one, other, shared in pairs:
+        assert same_key(entity(one), entity(other)) is same_key(entity(other), entity(one)) is shared, (one, other)
 
 
 def test_summaries_of_days_and_years_have_different_partitions() -> None:
@@ -189,9 +182,10 @@ def test_the_order_of_keys_is_that_of_their_attributes(values: list[tuple[int, s
     assert sorted(values) == sorted(values, key=sort.render)
 
 
-@pytest.mark.parametrize("key", ["", "VISIT", "VISIT#x#r", "VISIT#12", "visit#1#r", "XVISIT#1#r", 5, None])
-def test_a_key_that_the_template_does_not_make_is_not_read(key: Any) -> None:
-    assert VISIT.templates[VISIT.table.primary].sort.parse(key) is None
+def test_a_key_that_the_template_does_not_make_is_not_read() -> None:
+    keys: list[Any] = ["", "VISIT", "VISIT#x#r", "VISIT#12", "visit#1#r", "XVISIT#1#r", 5, None]
+
+    assert [key for key in keys if VISIT.templates[VISIT.table.primary].sort.parse(key) is not None] == []
 
 
 ITEM: dict[str, Any] = {"a": "é", "w": 1, "r": 0.5, "b": True, "d": [1]}
@@ -212,9 +206,8 @@ BOUNDED = Entity(
 )
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
+def test_a_value_within_its_bounds_is_accepted() -> None:
+    accepted: list[dict[str, Any]] = [
         {},
         {"a": "\U00010000" * 3},
         {"p": "-._"},
@@ -231,16 +224,13 @@ BOUNDED = Entity(
         {"any": -1e-130},
         {"any": 2**60},
         {"d": {}},
-    ],
-    ids=repr,
-)
-def test_a_value_within_its_bounds_is_accepted(changes: dict[str, Any]) -> None:
-    BOUNDED.check({**ITEM, **changes})
+    ]
+    for changes in accepted:
+        BOUNDED.check({**ITEM, **changes})
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
+def test_a_value_beyond_its_bounds_or_of_another_type_is_refused() -> None:
+    refused: list[dict[str, Any]] = [
         {"a": "abcd"},
         {"a": 1},
         {"a": None},
@@ -268,15 +258,10 @@ def test_a_value_within_its_bounds_is_accepted(changes: dict[str, Any]) -> None:
         {"d": "[]"},
         {"d": [float("inf")]},
         {"unknown": 1},
-    ],
-    ids=repr,
-)
-def test_a_value_beyond_its_bounds_or_of_another_type_is_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises(InvalidItem):
-        BOUNDED.check({**ITEM, **changes})
-
-
-@pytest.mark.parametrize("missing", ["a", "w", "b", "d"])
-def test_an_item_lacks_nothing_that_is_not_optional(missing: str) -> None:
-    with pytest.raises(InvalidItem, match=f"`{missing}`"):
-        BOUNDED.check({name: value for name, value in ITEM.items() if name != missing})
+    ]
+    for changes in refused:
+        with pytest.raises(InvalidItem):
+            BOUNDED.check({**ITEM, **changes})
+    for missing in ("a", "w", "b", "d"):
+        with pytest.raises(InvalidItem, match=f"`{missing}`"):
+            BOUNDED.check({name: value for name, value in ITEM.items() if name != missing})
