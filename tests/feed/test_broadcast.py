@@ -44,28 +44,21 @@ async def test_only_records_stored_after_subscribing_are_sent_in_order(
         assert sent(await some(notices, 2)) == ["c", "d"]
 
 
-async def test_a_cursor_replays_records_stored_since(notes: Notebook, broadcast: Broadcast[Note]) -> None:
+async def test_a_cursor_replays_records_stored_since_or_is_refused(
+    database: Database, notes: Notebook, broadcast: Broadcast[Note]
+) -> None:
     await notes.write("a", "b", "c")
     await notes.write("d")
 
-    async with aclosing(await broadcast.subscribe(everything, cursor("b"))) as notices:
+    await database.put(Put(NOTE, {"noteId": "without a number"}))
+    async with (
+        aclosing(await broadcast.subscribe(everything, cursor("b"))) as notices,
+        aclosing(await broadcast.subscribe(everything, cursor("without a number"))) as whole,
+    ):
         assert sent(await some(notices, 2)) == ["c", "d"]
+        assert sent(await some(whole, 4)) == ["a", "b", "c", "d"]
         await notes.write("e")
-        assert sent(await some(notices, 1)) == ["e"]
-
-
-async def test_the_cursor_of_a_record_without_a_number_replays_all_numbered_records(
-    database: Database, notes: Notebook, broadcast: Broadcast[Note]
-) -> None:
-    await database.put(Put(NOTE, {"noteId": "old"}))
-    await notes.write("a")
-    await notes.write("b")
-
-    async with aclosing(await broadcast.subscribe(everything, cursor("old"))) as notices:
-        assert sent(await some(notices, 2)) == ["a", "b"]
-
-
-async def test_a_cursor_of_no_record_here_is_refused(broadcast: Broadcast[Note]) -> None:
+        assert sent(await some(notices, 1)) == sent(await some(whole, 1)) == ["e"]
     for wrong in ("", "nonsense", cursor("unknown")):
         with pytest.raises(InvalidCursor):
             await broadcast.subscribe(everything, wrong)
@@ -377,6 +370,8 @@ async def test_at_the_end_all_subscriptions_are_complete(notes: Notebook, broadc
         assert sent(await some(reading, 1)) == ["b"]
         assert broadcast.subscriptions == 2
 
+        await broadcast.end(0)  # which waits for no reader that does not come for more
+        assert broadcast.subscriptions == 1
         end = asyncio.ensure_future(broadcast.end(TIMEOUT_S))
         assert await ending is None
         assert await anext(reading, None) is None
@@ -410,17 +405,6 @@ async def test_the_end_waits_for_no_more_of_the_past(notes: Notebook, broadcast:
         assert await next_one is None
         assert await anext(reading, None) is None
         await end
-
-
-async def test_the_end_does_not_wait_for_ever_for_a_reader(notes: Notebook, broadcast: Broadcast[Note]) -> None:
-    await notes.write("a")
-    await notes.write("b")
-    async with aclosing(await broadcast.subscribe(everything, cursor("a"))) as stalled:
-        await some(stalled, 1)
-
-        await broadcast.end(0)
-
-        assert broadcast.subscriptions == 1
 
 
 async def test_nothing_is_read_without_subscribers(database: Database, notes: Notebook) -> None:

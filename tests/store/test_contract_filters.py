@@ -1,5 +1,6 @@
 """The store's contract: what each condition admits. Every test runs on every engine."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -130,9 +131,8 @@ async def test_a_filter_admits_the_same_items_on_every_engine(table: OneEntity, 
         assert await table.count(table.design.primary, ["p"], where=where) == len(expected), where
 
 
-@pytest.mark.parametrize("i", OF_ANOTHER_TYPE)
-async def test_a_declared_attribute_refuses_values_of_another_type(table: OneEntity, i: int) -> None:
-    for name, declared in (("number", "mag"), ("text", "kind")):
+async def test_a_declared_attribute_refuses_values_of_another_type(table: OneEntity) -> None:
+    for i, (name, declared) in product(OF_ANOTHER_TYPE, (("number", "mag"), ("text", "kind"))):
         value = VALUES[i][name]
         with pytest.raises(InvalidItem):
             await table.put(timed("a", 1, **{declared: value}))
@@ -180,7 +180,7 @@ async def test_a_filtered_reading_of_small_pages_finds_everything_once(table: On
         assert found == (expected if forward else expected[::-1])
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), 2**64, "\ud800"])
-async def test_a_filter_by_a_value_that_nothing_can_have_is_refused(table: OneEntity, value: Any) -> None:
-    with pytest.raises(InvalidItem):
-        await table.query(BY_TIME, "mon", where=Compare("note", "=", value))
+async def test_a_filter_by_a_value_that_nothing_can_have_is_refused(table: OneEntity) -> None:
+    for value in (float("nan"), float("inf"), 2**64, "\ud800"):
+        with pytest.raises(InvalidItem):
+            await table.query(BY_TIME, "mon", where=Compare("note", "=", value))

@@ -32,7 +32,7 @@ class TooLong(Exception):
     """A ring that does not come."""
 
 
-async def test_changes_ring_at_once_and_whenever_the_revision_changes() -> None:
+async def test_changes_ring_at_once_and_whenever_the_revision_changes_or_is_unknown() -> None:
     told = Revisions(1, 1, 1, 2, 2, 3)
 
     async with aclosing(changes(told.revision, told.pause)) as rings:
@@ -45,11 +45,8 @@ async def test_changes_ring_at_once_and_whenever_the_revision_changes() -> None:
 
     assert at == [0, 3, 5]
 
-
-async def test_an_unknown_revision_rings() -> None:
-    told = Revisions(1, None, None, 1, 1)
-
-    async with aclosing(changes(told.revision, told.pause)) as rings:
+    unknown = Revisions(1, None, None, 1, 1)
+    async with aclosing(changes(unknown.revision, unknown.pause)) as rings:
         for _ in range(4):
             await anext(rings)
         with pytest.raises(TooLong):

@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
 
@@ -106,27 +106,15 @@ async def test_a_failure_of_a_read_counts_until_a_check_finds_nothing(store: Pat
     assert str(store) not in str(pinged.value)
 
 
-@pytest.mark.parametrize(
-    ("code", "counts"),
-    [
-        (sqlite3.SQLITE_CORRUPT, True),
-        (sqlite3.SQLITE_CORRUPT_INDEX, True),
-        (sqlite3.SQLITE_NOTADB, True),
-        (sqlite3.SQLITE_IOERR, True),
-        (sqlite3.SQLITE_IOERR_READ, True),
-        (sqlite3.SQLITE_IOERR_SHORT_READ, True),
-        (sqlite3.SQLITE_BUSY, False),
-        (sqlite3.SQLITE_FULL, False),
-        (sqlite3.SQLITE_INTERRUPT, False),
-        (sqlite3.SQLITE_CANTOPEN, False),
-        (sqlite3.SQLITE_READONLY, False),
-        (sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, False),
-    ],
-)
-def test_only_errors_about_the_file_are_damage(code: int, counts: bool) -> None:
-    error = sqlite3.OperationalError()
-    error.sqlite_errorcode = code
-    assert is_damage(error) is counts
+DAMAGE = ["CORRUPT", "CORRUPT_INDEX", "NOTADB", "IOERR", "IOERR_READ", "IOERR_SHORT_READ"]
+OTHERS = ["BUSY", "FULL", "INTERRUPT", "CANTOPEN", "READONLY", "CONSTRAINT_PRIMARYKEY"]
+
+
+def test_only_errors_about_the_file_are_damage() -> None:
+    for name in (*DAMAGE, *OTHERS):
+        error = sqlite3.OperationalError()
+        error.sqlite_errorcode = getattr(sqlite3, f"SQLITE_{name}")
+        assert is_damage(error) is (name in DAMAGE), name
     assert not is_damage(sqlite3.ProgrammingError())
     assert not is_damage(None)
 
@@ -139,9 +127,8 @@ def header(pages: int, page_bytes: int = PAGE_BYTES) -> bytes:
     return bytes(said)
 
 
-@pytest.mark.parametrize(
-    ("content", "log_bytes", "fault"),
-    [
+def test_a_look_tells_what_the_header_says(tmp_path: Path) -> None:
+    files: list[tuple[bytes, int, str | None]] = [
         (header(1).ljust(PAGE_BYTES, b"x"), 0, None),
         (header(1000).ljust(1000 * PAGE_BYTES, b"x"), 0, None),
         (header(1000).ljust(500 * PAGE_BYTES, b"x"), 0, "has 2,048,000 bytes of 4,096,000"),
@@ -151,17 +138,13 @@ def header(pages: int, page_bytes: int = PAGE_BYTES) -> bytes:
         (bytes(PAGE_BYTES), 0, "has no header of SQLite"),
         (MAGIC, 0, "has no header of SQLite"),
         (b"", 0, "has no header of SQLite"),
-    ],
-)
-def test_a_look_tells_what_the_header_says(tmp_path: Path, content: bytes, log_bytes: int, fault: str | None) -> None:
-    path = tmp_path / "some.db"
-    path.write_bytes(content)
-    Path(f"{path}-wal").write_bytes(bytes(log_bytes))
-    file = OpenedFile(path)
-    try:
-        assert file.fault() == (fault and f"{path} {fault}")
-    finally:
-        file.close()
+    ]
+    for number, (content, log_bytes, fault) in enumerate(files):
+        path = tmp_path / f"{number}.db"
+        path.write_bytes(content)
+        Path(f"{path}-wal").write_bytes(bytes(log_bytes))
+        with closing(OpenedFile(path)) as file:
+            assert file.fault() == (fault and f"{path} {fault}")
 
 
 HOLDS = """
