@@ -20,7 +20,6 @@ from aiobotocore.session import AioSession
 from botocore import regions
 from botocore.endpoint_provider import EndpointProvider
 from botocore.retries.standard import ExponentialBackoff
-from moto.server import ThreadedMotoServer
 
 from graph.store.dynamodb import client
 from graph.store.dynamodb.parsing import parsing_session
@@ -166,6 +165,8 @@ def administered_dynamodb(_administered: str) -> Iterator[str]:
 @contextmanager
 def moto() -> Iterator[str]:
     """moto's server for as long as the `with` lasts; gives its endpoint URL."""
+    from moto.server import ThreadedMotoServer  # 12 MB that few processes need
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     try:
