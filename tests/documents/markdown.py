@@ -95,6 +95,10 @@ class Document:
         lines = [line for line in self.section(heading).splitlines() if line.startswith("|")]
         return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
+    def names(self, heading: str, column: int = 0) -> list[str]:
+        """The code spans in a column of the table below a heading."""
+        return [name for row in self.rows(heading) for name in _SPAN.findall(row[column])]
+
 
 DOCUMENTS = [Document(path) for path in PATHS]
 

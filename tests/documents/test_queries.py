@@ -16,7 +16,6 @@ from graphql import (
     OperationDefinitionNode,
     OperationType,
     Visitor,
-    build_schema,
     parse,
     print_ast,
     validate,
@@ -25,13 +24,13 @@ from graphql import (
 
 from tests.documents.markdown import DOCUMENTS, ROOT, Block, Document
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.schemas import schema
 from tests.service import running, settings
 from tests.settings import Settings
 from tests.store.samples import HeldClock
 from tests.subscribers import event_stream, live_service
 
 ANSWER = {"data", "errors"}
-SCHEMA = build_schema((ROOT / "schema.graphql").read_text())
 
 
 @dataclass(frozen=True)
@@ -67,17 +66,18 @@ def queries(document: Document) -> Iterator[Query]:
         yield Query(block.text, variables, answer)
 
 
-WITH_QUERIES = [document for document in DOCUMENTS if any(queries(document))]
+WITH_QUERIES = {document.name: document for document in DOCUMENTS if any(queries(document))}
 
 
-@pytest.mark.parametrize("document", WITH_QUERIES, ids=lambda document: document.name)
+@pytest.mark.parametrize("name", WITH_QUERIES)
 def test_the_queries_have_the_answers_that_are_printed(
-    document: Document, tmp_path: Path, week_file: Path, usgs: UsgsServer
+    name: str, tmp_path: Path, week_file: Path, usgs: UsgsServer
 ) -> None:
     shutil.copy(week_file, tmp_path / "week.db")
 
     with running(settings(tmp_path / "week.db", usgs), clock=HeldClock()) as service:
-        for query in queries(document):
+        for query in queries(WITH_QUERIES[name]):
+            assert validate(schema, parse(query.text)) == []
             if query.type is OperationType.SUBSCRIPTION:
                 continue
             answer = service.answer(query.text, query.variables)
@@ -87,42 +87,33 @@ def test_the_queries_have_the_answers_that_are_printed(
                 assert answer == query.answer
 
 
-@pytest.mark.parametrize(
-    "query", [query for document in WITH_QUERIES for query in queries(document) if query.type.value == "subscription"]
-)
-async def test_a_subscription_sends_what_is_stored(query: Query, tmp_path: Path) -> None:
-    assert validate(SCHEMA, parse(query.text)) == []  # it would never begin
+async def test_a_subscription_sends_what_is_stored(tmp_path: Path) -> None:
+    found = [query for document in WITH_QUERIES.values() for query in queries(document)]
+    subscriptions = [query for query in found if query.type is OperationType.SUBSCRIPTION]
     with live_service(Settings(store=f"sqlite:///{tmp_path}/live.db")) as service:
-        async with event_stream(service.url, query.text, variables=query.variables) as stream:
-            await service.has_subscriptions(1)
-            service.store("us1", mag=4.5)
-            assert await stream.block() == b":"  # which says that the stream has begun
-            notice = (await stream.next_data())["events"]
-
-    assert notice["event"]["eventId"] == "us1"
-    assert notice["lost"] == 0
+        for number, query in enumerate(subscriptions, 1):
+            async with event_stream(service.url, query.text, variables=query.variables) as stream:
+                assert await stream.block() == b":"  # which says that the stream has begun
+                service.store(f"us{number}", mag=4.5)
+                notice = (await stream.next_data())["events"]
+            assert (notice["event"]["eventId"], notice["lost"]) == (f"us{number}", 0)
+    assert subscriptions
 
 
 def test_the_readme_has_five_queries_each_with_its_answer() -> None:
-    readme = list(queries(next(document for document in DOCUMENTS if document.name == "README.md")))
+    readme = list(queries(WITH_QUERIES["README.md"]))
 
     assert len(readme) == 5
     assert all(query.answer for query in readme)
 
 
 def test_a_block_marked_as_tested_names_an_existing_file() -> None:
-    for document in DOCUMENTS:
-        for block in document.blocks:
-            assert block.test is None or (ROOT / block.test).is_file()
-
-
-@pytest.mark.parametrize("document", WITH_QUERIES, ids=lambda document: document.name)
-def test_the_queries_are_valid(document: Document) -> None:
-    assert [problem for query in queries(document) for problem in validate(SCHEMA, parse(query.text))] == []
+    tests = {block.test for document in DOCUMENTS for block in document.blocks if block.test}
+    assert [test for test in tests if not (ROOT / test).is_file()] == []
 
 
 class WithoutRelay(Visitor):
-    """Takes Relay's own directives out, and declares the arguments of its fragments as variables."""
+    """Takes Relay's own directives out."""
 
     def enter_directive(self, node: DirectiveNode, *_: object) -> Any:
         return self.REMOVE
@@ -146,4 +137,4 @@ def problems(relay: str) -> list[GraphQLError]:
         declared = re.findall(r'(\w+): \{ ?type: "([\w!]+)"', relay)
         variables = ", ".join(f"${name}: {type_}" for name, type_ in declared)
         text = f"query ({variables}) {{ ...{fragment.name.value} }} {text}"
-    return validate(SCHEMA, parse(text))
+    return validate(schema, parse(text))

@@ -1,11 +1,10 @@
-"""What is stored twice: `counted, recounted = await both_counts(ours)` must be equal at any time.
+"""What is stored twice agrees: `await check_counts(ours)` at any time, `await check_all(ours)` while all is active.
 
 A sighting is stored under several keys, and counts for its category, its area, and the profiles of its users.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from graph.domains.sightings.entities import (
     AREA,
@@ -22,14 +21,20 @@ from graph.domains.sightings.entities import (
 from graph.store.entity import Item
 from tests.domains.sightings.in_store import SightingStore
 
-Facts = dict[str, Any]
+
+async def check_all(ours: SightingStore) -> None:
+    """Check counts and profiles, as long as no sighting is hidden or has expired, and the audit trail."""
+    await check_counts(ours)
+    await check_profiles(ours)
+    confirmers = Counter((item["sightingId"], item["userId"]) for item in await ours.items(CONFIRMER))
+    assert await confirmations(ours) == confirmers
 
 
-async def both_counts(ours: SightingStore) -> tuple[Facts, Facts]:
-    """What copies and counts say of the active sightings, and the same from the sightings and their confirmers."""
+async def check_counts(ours: SightingStore) -> None:
+    """Check what copies and counts say of the active sightings by these sightings and their confirmers."""
     sightings = {item["sightingId"]: item for item in await ours.items(SIGHTING_BY_ID)}
     confirmers = [item for item in await ours.items(CONFIRMER) if item["sightingId"] in sightings]
-    counted = {
+    assert {
         "sightings": {item["sightingId"]: item for item in await ours.items(SIGHTING)},
         "listed": {
             (item["list"], item["sightingId"]): _without(item, "list") for item in await ours.items(LISTED_SIGHTING)
@@ -38,8 +43,7 @@ async def both_counts(ours: SightingStore) -> tuple[Facts, Facts]:
         "tallies": await tallies(ours),
         "areas": {item["areaSlug"]: item["expiresAt"] for item in await ours.items(AREA)},
         "changes": sorted([change.number for change in await ours.changes.sequence.since(0, 100_000)]),
-    }
-    recounted = {
+    } == {
         "sightings": sightings,
         "listed": {(name, each): item for each, item in sightings.items() for name in item["lists"]},
         "confirmations": dict.fromkeys(sightings, 0) | Counter(item["sightingId"] for item in confirmers),
@@ -49,11 +53,10 @@ async def both_counts(ours: SightingStore) -> tuple[Facts, Facts]:
         "areas": _latest((item["areaSlug"], item["expiresAt"]) for item in sightings.values()),
         "changes": sorted([item["change"] for item in await ours.items(SIGHTING_CHANGE)]),
     }
-    return counted, recounted
 
 
-async def both_profiles(ours: SightingStore) -> tuple[Facts, Facts]:
-    """The totals of the profiles, and the same from the sightings, as long as none is hidden or has expired."""
+async def check_profiles(ours: SightingStore) -> None:
+    """Check the totals of the profiles by the sightings, as long as none is hidden or has expired."""
     sightings = {item["sightingId"]: item["userId"] for item in await ours.items(SIGHTING_BY_ID)}
     confirmers = await ours.items(CONFIRMER)
     kinds = {
@@ -62,11 +65,8 @@ async def both_profiles(ours: SightingStore) -> tuple[Facts, Facts]:
         "confirmationsReceived": Counter(sightings[item["sightingId"]] for item in confirmers),
     }
     users = {user for counter in kinds.values() for user in counter}
-    profiles = {item["userId"]: item for item in await ours.items(PROFILE)}
-    return (
-        {user: {kind: item.get(kind, 0) for kind in kinds} for user, item in profiles.items()},
-        {user: {kind: counter[user] for kind, counter in kinds.items()} for user in users},
-    )
+    profiles = {item["userId"]: {kind: item.get(kind, 0) for kind in kinds} for item in await ours.items(PROFILE)}
+    assert profiles == {user: {kind: counter[user] for kind, counter in kinds.items()} for user in users}
 
 
 async def confirmations(ours: SightingStore) -> Counter[tuple[str, str]]:

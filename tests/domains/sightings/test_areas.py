@@ -1,27 +1,20 @@
 """Areas: slugs of names, known areas of a file, areas of cells, and the list of those with active sightings."""
 
 import re
-from contextlib import aclosing
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.core.errors import BadUserInput
-from graph.core.paging import Page, Paging
 from graph.domains.earthquakes.areas import distance_km
 from graph.domains.sightings.areas import NEAR_KM, KnownAreas, NamedArea, coordinates, slug_of
 from graph.domains.sightings.entities import LONGEST_NAME, LONGEST_SLUG
 from graph.domains.sightings.grid import KM10, Point
-from graph.domains.sightings.iso import seconds_of
-from graph.domains.sightings.model import AREAS, Area
 from graph.settings import Misconfigured
 from graph.store.ordering import PageRequest
-from tests.domains.earthquakes.strategies import A_FEW
-from tests.domains.sightings.histories import Step, active_items, happens, histories
-from tests.domains.sightings.in_store import BEN, NOON_S, SightingStore, sightings
-from tests.effort import rounds
+from tests.domains.sightings.in_store import sightings
 
 # Slugs
 
@@ -169,68 +162,10 @@ async def test_a_known_area_is_listed_with_its_name_and_centre(engine: str, tmp_
         await ours.new(lat=35.6, lon=-117.7)
         await ours.new(lat=10.0, lon=10.0)
         await ours.new(area="Trona")
-        found = {each.slug: (each.name, each.lat, each.lon) for each in await listed(ours)}
+        areas = (await ours.areas.page(PageRequest.of_first(10))).records
+    found = {each.slug: (each.name, each.lat, each.lon) for each in areas}
     assert found == {
         "ridgecrest": ("Ridgecrest", 35.6225, -117.6709),
         "km10-1111-2078": ("10.04°N 9.96°E", *KM10.centre("km10:1111:2078")),
         "trona": ("Trona", None, None),
     }
-
-
-# Active areas
-
-
-async def listed(ours: SightingStore, size: int = 50) -> list[Area]:
-    """All active areas, as pages of this size."""
-    found: list[Area] = []
-    more, cursor = True, None
-    while more:
-        page: Page[Area] = await ours.areas.page(PageRequest(Paging(size, after=cursor)))
-        found += page.records
-        more = bool(page.has_more)
-        cursor = AREAS.place_of(AREAS.cursor_of(page.records[-1].item), "after") if more else None
-    return found
-
-
-async def check_areas(ours: SightingStore) -> None:
-    expected: dict[str, int] = {}
-    for item in await active_items(ours):
-        expected[item["areaSlug"]] = max(item["expiresAt"], expected.get(item["areaSlug"], 0))
-    found = [(each.slug, each.item["expiresAt"]) for each in await listed(ours, 2)]
-    assert found == sorted(expected.items(), key=lambda each: each[::-1], reverse=True)
-
-
-@settings(A_FEW, max_examples=rounds(60))
-@given(history=histories, waits=st.sampled_from([0, 1, 1800, 20_000]))
-async def test_the_areas_are_those_with_active_sightings_after_any_history(
-    engine: str, history: list[Step], waits: int
-) -> None:
-    async with sightings(engine) as ours:
-        async with aclosing(happens(ours, history)) as steps:
-            async for _ in steps:
-                await check_areas(ours)
-        ours.later(waits)
-        await check_areas(ours)
-
-
-async def test_an_area_is_active_as_long_as_the_last_of_its_sightings_that_is_not_hidden(engine: str) -> None:
-    async with sightings(engine) as ours:
-        first = await ours.new(category="FIRE")
-        ours.later(300)
-        second = await ours.new(category="SHAKING")
-        ours.later(300)
-        last = (await ours.confirm(BEN, await ours.new(category="DAMAGE"))).sighting
-
-        async def until() -> list[int]:
-            return [each.item["expiresAt"] - NOON_S for each in await listed(ours)]
-
-        assert await until() == [2400]
-        await ours.hiding.hide("moderator", last.sighting_id, "spam")
-        assert await until() == [2100]
-        await ours.hiding.hide("moderator", first.sighting_id, "spam")
-        assert await until() == [2100]
-        await ours.hiding.hide("moderator", second.sighting_id, "spam")
-        assert await until() == []
-        again = await ours.new(category="FIRE")
-        assert await until() == [2400]
-        assert again.item["expiresAt"] == seconds_of(again.item["reportedAt"]) + 1800

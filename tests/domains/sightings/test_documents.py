@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +14,16 @@ from graph.domains.sightings.entities import BLIP, ENTITIES, LONGEST_NAME, LONGE
 from graph.domains.sightings.felt.questionnaire import QUESTIONS
 from graph.domains.sightings.tiers import THRESHOLDS
 from tests.bearers import bearer
-from tests.documents.markdown import Block, document
+from tests.documents.pages import Page, sent
 from tests.domains.earthquakes.builders import at
+from tests.schemas import schema
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.samples import HeldClock
-from tests.subscribers import event_stream, live_service
 
-PAGE = document("docs/sightings.md")
+PAGE = Page.followed_by(__file__, "docs/sightings.md")
 AN_ID = "0189a711-f800-7c52-bc8c-e6d390e372ae"  # of the sighting, on the page
 ANN, BEN, CARA, EVE = "ann", "ben", "cara", "eve"
-
-
-def shown(language: str, text: str) -> Block:
-    """The block with this text."""
-    (found,) = [block for block in PAGE.blocks if block.language == language and text in block.text]
-    assert found.test
-    assert Path(found.test).name == Path(__file__).name
-    return found
-
-
-def answer_below(block: Block) -> dict[str, Any] | None:
-    """The answer that the page shows below an operation."""
-    below = dict(pairwise(PAGE.blocks)).get(block)
-    return json.loads(below.text) if below and below.language == "json" else None
 
 
 def shortened(value: Any) -> Any:
@@ -72,13 +57,13 @@ class Town:
 
     def do(self, user: str, text: str, variables: dict[str, Any] | None = None) -> dict[str, Any]:
         """Send the operation with this text. Its answer is the one that is shown, if one is."""
-        block = shown("graphql", text)
-        data = self.ask(user, block.text, variables)
+        operation = PAGE.shown("graphql", text)
+        data = self.ask(user, operation, variables)
         if "created" in str(data) and self._sighting_id == AN_ID:
             self._sighting_id = data["reportSighting"]["sighting"]["sightingId"]
         data = dict(json.loads(json.dumps(data).replace(self._sighting_id, AN_ID)))
-        if (expected := answer_below(block)) is not None:
-            assert shortened(data) == expected["data"]
+        if (expected := PAGE.answer_below(operation)) is not None:
+            assert shortened(data) == expected
         return data
 
 
@@ -102,7 +87,7 @@ def test_the_operations_of_the_page_have_the_answers_that_are_shown(town: Town) 
     town.do(BEN, "lat: 37.1306")
     town.it_is("13:55")
     town.do(CARA, "confirmSighting")
-    again = town.ask(CARA, shown("graphql", "confirmSighting").text)["confirmSighting"]
+    again = town.ask(CARA, PAGE.shown("graphql", "confirmSighting"))["confirmSighting"]
     assert (again["confirmed"], again["sighting"]["confirmations"]) == (False, 2)
 
     town.it_is("14:10")
@@ -113,7 +98,7 @@ def test_the_operations_of_the_page_have_the_answers_that_are_shown(town: Town) 
     assert (profile["tier"], profile["reports"], profile["confirmationsReceived"]) == ("BRONZE", 1, 2)
 
     assert town.do(EVE, "hideSighting") == {"hideSighting": {"sightingId": AN_ID}}
-    assert town.ask(EVE, shown("graphql", "later: freshness").text) == {"sighting": None}
+    assert town.ask(EVE, PAGE.shown("graphql", "later: freshness")) == {"sighting": None}
 
 
 def test_the_lists_of_the_page_have_what_was_reported(town: Town) -> None:
@@ -149,14 +134,13 @@ def test_a_watch_tells_of_what_others_report(town: Town) -> None:
 
 
 async def test_the_subscription_sends_what_happens(tmp_path: Path) -> None:
-    with live_service(Settings(store=f"sqlite:///{tmp_path}/live.db")) as service:
-        async with event_stream(service.url, shown("graphql", "subscription").text, headers=bearer()) as stream:
-            assert await stream.block() == b":"  # which says that the stream has begun
-            answer = service.http.post("/graphql", json={"query": shown("graphql", REPORT).text}).json()
-            notice = (await stream.next_data())["sightings"]
+    reported: dict[str, Any] = {}
+    notice = await PAGE.first_notice(
+        Settings(store=f"sqlite:///{tmp_path}/live.db"),
+        lambda service: reported.update(sent(service, PAGE.shown("graphql", REPORT))["reportSighting"]["sighting"]),
+    )
 
-    assert notice["node"]["kind"] == "REPORTED"
-    assert notice["node"]["sightingId"] == answer["data"]["reportSighting"]["sighting"]["sightingId"]
+    assert (notice["node"]["kind"], notice["node"]["sightingId"]) == ("REPORTED", reported["sightingId"])
     assert notice["node"]["sighting"]["text"] == "A jolt, then the windows rattled."
 
 
@@ -175,11 +159,7 @@ def test_the_table_of_questions_is_the_questionnaire() -> None:
 
 
 def test_the_fields_of_a_report_are_those_of_the_graph() -> None:
-    fields = [name for row in PAGE.rows("Report") for name in re.findall(r"`(\w+)`", row[0])]
-    schema = Path(PAGE.path.parent.parent, "schema.graphql").read_text()
-    declared = schema.partition("\ninput ReportSightingInput {")[2].partition("\n}")[0]
-
-    assert sorted(fields) == sorted(re.findall(r"^  (\w+):", declared, re.MULTILINE))
+    assert sorted(PAGE.names("Report")) == sorted(schema.type_map["ReportSightingInput"].fields)
     assert f"at most {LONGEST_TEXT} characters of plain text" in PAGE.section("Report")
     assert set(USUAL) <= set(PAGE.spans)
 
@@ -196,11 +176,9 @@ def test_the_table_of_items_names_all_keys() -> None:
     def kind(template: str) -> str:
         return template if template.endswith("#LATEST") else re.split("[#<{]", template)[0]
 
-    def in_code(cell: str) -> list[str]:
-        return re.findall(r"`([^`]+)`", cell) or [""]
-
-    rows = PAGE.rows("How they are stored")
-    said = {(kind(pk), kind(in_code(row[2])[0])) for row in rows for pk in in_code(row[1])}
+    partitions = PAGE.names("How they are stored", 1)
+    sorts = [sort.strip("`") if "`" in sort else "" for _, _, sort, *_ in PAGE.rows("How they are stored")]
+    said = {(kind(pk), kind(sk)) for pk, sk in zip(partitions, sorts, strict=True)}
     keys = {(kind(pk), kind(sk)) for entity in ENTITIES for pk, sk in (entity.key, *entity.indexes.values())}
 
     assert said == keys

@@ -1,31 +1,45 @@
 """Wherever the store fails, nothing is half written, and whoever does not know tells it again without harm."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import count
-from typing import Any
 
 import pytest
 
 from graph.core.errors import NotThere
 from graph.domains.sightings.entities import CONFIRMER, FELT_REPORTS, HIDING
-from tests.domains.sightings.counted import both_counts, both_profiles
+from graph.domains.sightings.model import Sighting
+from tests.domains.sightings.counted import check_all, check_counts
 from tests.domains.sightings.in_store import ANNA, BEN, CARA, SightingStore, sightings, sightings_of
 from tests.domains.triggers.watching.cuts import Cut, cut_off
 
-WAYS = ("refused", "answer lost")  # of `Cut`
 ANSWERS = {"felt": 1.0, "motion": 3.0}
 
-
-async def agrees(ours: SightingStore, *ways: Callable[[SightingStore], Awaitable[tuple[Any, Any]]]) -> None:
-    """Check what is stored twice."""
-    for both in ways or (both_counts,):
-        counted, recounted = await both(ours)
-        assert counted == recounted
+pytestmark = pytest.mark.parametrize("way", ["refused", "answer lost"])  # of `Cut`
 
 
-async def report(ours: SightingStore, user_id: str, number: int) -> None:
-    """Report something with all its parts, each number somewhere else."""
-    await ours.report(user_id, area="Town", lat=35 + number / 100, lon=-117.0, text="Smoke", answers=ANSWERS)
+async def broken_off(
+    ours: SightingStore, way: str, act: Callable[[SightingStore, int], Awaitable[None]]
+) -> AsyncIterator[int]:
+    """Let something break off at its first call of the store, then at its second, and so on, until it ends.
+
+    Yields its number after each, from 1 on.
+    """
+    database = Cut(ours.database, way)
+    for number in count(1):
+        database.left = number
+        async with sightings_of(database, ours.clock) as cut:
+            await cut_off(act(cut, number))
+        broke_off, database.left = database.left <= 0, 0
+        await check_counts(ours)
+        yield number
+        if not broke_off:
+            break
+    assert number > 4
+
+
+async def report(ours: SightingStore, user_id: str, place: int = 0) -> None:
+    """Report something with all its parts, at one of many places."""
+    await ours.report(user_id, area="Town", lat=35 + place / 100, lon=-117.0, text="Smoke", answers=ANSWERS)
 
 
 async def people(ours: SightingStore) -> int:
@@ -33,71 +47,46 @@ async def people(ours: SightingStore) -> int:
     return sum([item["reports"] for item in await ours.items(FELT_REPORTS)])
 
 
-@pytest.mark.parametrize("way", WAYS)
 async def test_a_report_that_breaks_off_at_any_call_can_be_repeated(engine: str, way: str) -> None:
     async with sightings(engine) as ours:
-        database = Cut(ours.database, way)
-        for failing in count(1):
-            database.left = failing
-            async with sightings_of(database, ours.clock) as cut:
-                await cut_off(report(cut, f"user{failing}", failing))
-            broke_off, database.left = database.left <= 0, 0
-            await agrees(ours)
+        async for number in broken_off(ours, way, lambda cut, number: report(cut, f"user{number}", number)):
             stored = len(await ours.ids())
-            assert stored in (failing - 1, failing)
+            assert stored in (number - 1, number)
             assert await people(ours) == stored
 
-            await report(ours, f"user{failing}", failing)
-            assert len(await ours.ids()) == await people(ours) == failing
-            await agrees(ours, both_counts, both_profiles)
-            if not broke_off:
-                break
-        assert failing > 5
+            await report(ours, f"user{number}", number)
+            assert len(await ours.ids()) == await people(ours) == number
+            await check_all(ours)
 
 
-@pytest.mark.parametrize("way", WAYS)
 async def test_a_repeated_report_that_breaks_off_at_any_call_can_be_repeated(engine: str, way: str) -> None:
     async with sightings(engine) as ours:
-        await report(ours, ANNA, 0)
-        database = Cut(ours.database, way)
-        for failing in count(1):
-            database.left = failing
-            async with sightings_of(database, ours.clock) as cut:
-                await cut_off(report(cut, f"user{failing}", 0))
-            broke_off, database.left = database.left <= 0, 0
-            assert len(await ours.items(CONFIRMER)) in (failing - 1, failing)
+        await report(ours, ANNA)
+        async for number in broken_off(ours, way, lambda cut, number: report(cut, f"user{number}")):
+            assert len(await ours.items(CONFIRMER)) in (number - 1, number)
 
-            await report(ours, f"user{failing}", 0)
+            await report(ours, f"user{number}")
             (sighting,) = (await ours.page()).records
-            assert sighting.confirmations == len(await ours.items(CONFIRMER)) == failing
-            assert await people(ours) == failing + 1
-            await agrees(ours, both_counts, both_profiles)
-            if not broke_off:
-                break
-        assert failing > 5
+            assert sighting.confirmations == len(await ours.items(CONFIRMER)) == number
+            assert await people(ours) == number + 1
+            await check_all(ours)
 
 
-@pytest.mark.parametrize("way", WAYS)
 async def test_a_hiding_that_breaks_off_at_any_call_can_be_repeated(engine: str, way: str) -> None:
     async with sightings(engine) as ours:
-        database = Cut(ours.database, way)
-        for failing in count(1):
-            sighting = await ours.new(ANNA, area=f"Town {failing}")
-            await ours.confirm(BEN, sighting)
-            database.left = failing
-            async with sightings_of(database, ours.clock) as cut:
-                await cut_off(cut.hiding.hide(CARA, sighting.sighting_id, "Spam"))
-            broke_off, database.left = database.left <= 0, 0
-            await agrees(ours)
-            if await ours.one(sighting):
-                await ours.hiding.hide(CARA, sighting.sighting_id, "Spam")
-            else:
-                with pytest.raises(NotThere):
-                    await ours.hiding.hide(CARA, sighting.sighting_id, "Spam")
-            await agrees(ours)
+        new: list[Sighting] = []
+
+        async def hide(cut: SightingStore, number: int) -> None:
+            new.append(await ours.new(ANNA, area=f"Town {number}"))  # whole, and so is its confirmation
+            await ours.confirm(BEN, new[-1])
+            await cut.hiding.hide(CARA, new[-1].sighting_id, "Spam")
+
+        async for number in broken_off(ours, way, hide):
+            if await ours.one(new[-1]):
+                await ours.hiding.hide(CARA, new[-1].sighting_id, "Spam")
+            with pytest.raises(NotThere):
+                await ours.hiding.hide(CARA, new[-1].sighting_id, "Spam")
+            await check_counts(ours)
             assert await ours.ids() == []
-            assert len(await ours.items(HIDING)) == failing
+            assert len(await ours.items(HIDING)) == number
             assert (await ours.profiles.of(ANNA)).reports == 0
-            if not broke_off:
-                break
-        assert failing > 4

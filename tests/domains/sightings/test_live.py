@@ -7,7 +7,7 @@ from contextlib import aclosing
 import pytest
 
 from graph.core.errors import InvalidCursor
-from graph.domains.sightings.model import CHANGES_IN_ORDER, ChangeKind, Sighting, SightingChange
+from graph.domains.sightings.model import CHANGES_IN_ORDER, ChangeKind, SightingChange
 from graph.feed.broadcast import Notice
 from tests.domains.sightings.in_store import ANNA, BEN, CARA, SightingStore, sightings, sightings_of
 from tests.processes import TIMEOUT_S
@@ -114,29 +114,6 @@ async def test_a_cursor_replays_what_has_happened_since_without_a_seam(engine: s
         assert [change.number for change in begun + rest] == [*range(3, 32), 33]
         assert [change.sighting.confirmations for change in begun + rest] == [*range(2, 31), 30]
         assert rest[-1].kind is HIDDEN
-
-
-async def test_what_is_gone_meanwhile_is_replayed_without_its_sighting(engine: str) -> None:
-    async with sightings(engine) as ours:
-        await ours.new(ANNA)
-        hidden, left = await ours.new(BEN, "FIRE"), await ours.new(BEN, "DAMAGE")
-        ours.later(100)
-        await ours.hiding.hide(CARA, hidden.sighting_id, "No fire")
-        first = CHANGES_IN_ORDER.cursor_of({"change": 1})
-
-        assert await replayed(ours, first) == [(2, REPORTED, None), (3, REPORTED, left), (4, HIDDEN, None)]
-        ours.later(1700)
-        assert await replayed(ours, first) == [(2, REPORTED, None), (3, REPORTED, None), (4, HIDDEN, None)]
-
-
-async def replayed(ours: SightingStore, after: str) -> list[tuple[int, ChangeKind, Sighting | None]]:
-    """The three changes behind a cursor, with the sightings that are there."""
-    now = ours.clock() / 1000
-    async with aclosing(await ours.broadcast.changes(None, None, after)) as notices:
-        return [
-            (change.number, change.kind, change.sighting if change.sighting.is_active(now) else None)
-            for change in await some(notices, 3)
-        ]
 
 
 async def test_a_cursor_of_nothing_is_refused(engine: str) -> None:

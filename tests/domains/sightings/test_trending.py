@@ -1,9 +1,5 @@
 """Trending counts and ranks exactly the active sightings, whatever was reported, confirmed and hidden."""
 
-from collections import Counter
-from collections.abc import Iterable
-from contextlib import aclosing
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,91 +7,21 @@ from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.errors import InvalidCursor
 from graph.core.paging import Page, Paging
-from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.confidence import Confidence
 from graph.domains.sightings.entities import TALLY
 from graph.domains.sightings.iso import seconds_of
 from graph.domains.sightings.model import BY_CONFIDENCE, Sighting, SightingOrder
 from graph.domains.sightings.tiers import TrustTier
-from graph.domains.sightings.trending import HOUR_S, LONGEST_WINDOW_HOURS, Trend, Trending
+from graph.domains.sightings.trending import Trending
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
 from graph.work.account import charged_to
-from tests.domains.earthquakes.builders import at
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.watched_database import WatchedDatabase
-from tests.domains.sightings.built import a_sighting, ids, ids_of, put, readable
-from tests.domains.sightings.histories import LONG, Step, active_items, happens, histories
-from tests.domains.sightings.in_store import ANNA, BEN, CARA, LIFETIMES, NOON_S, SightingStore, held_clock, sightings
+from tests.domains.sightings.built import a_sighting, ids, ids_of, readable
+from tests.domains.sightings.in_store import BEN, CARA, NOON_S, sightings
 from tests.effort import rounds
-from tests.store.samples import HeldClock
 from tests.work.accounts import an_account
-
-WINDOWS = (1, 2, 6, 22, 23, LONGEST_WINDOW_HOURS)
-beginnings = st.sampled_from(["12:00:00", "00:00:00", "00:59:59", "12:59:30", "22:30:01", "23:59:59.999"])
-
-
-def clock_at(time: str) -> HeldClock:
-    clock = held_clock()
-    clock.now = at(f"2100-03-02T{time}")
-    return clock
-
-
-def expected(active: list[Item], now: int, window_hours: int) -> list[Trend]:
-    """The trends that looking at every active sighting finds."""
-    since = now // HOUR_S * HOUR_S - window_hours * HOUR_S
-    counts = Counter(item["category"] for item in active if seconds_of(item["reportedAt"]) >= since)
-    names = sorted(Categories().names, key=lambda name: -counts[name])
-    return [Trend(name, since, counts[name]) for name in names]
-
-
-async def check_counts(ours: SightingStore, windows: Iterable[int] = WINDOWS) -> None:
-    active, now = await active_items(ours), ours.clock() // 1000
-    for window_hours in windows:
-        assert await ours.trending.of(window_hours) == expected(active, now, window_hours)
-
-
-@settings(A_FEW, max_examples=rounds(40))
-@given(
-    beginning=beginnings,
-    history=histories,
-    long=st.booleans(),
-    waits=st.sampled_from([0, 1, 1800, 79_000]),
-    window_hours=st.integers(1, LONGEST_WINDOW_HOURS),
-)
-async def test_the_counts_are_those_of_all_active_sightings_after_any_history(
-    engine: str, beginning: str, history: list[Step], long: bool, waits: int, window_hours: int
-) -> None:
-    clock = clock_at(beginning)
-    async with sightings(engine, clock, lifetimes=LONG if long else LIFETIMES) as ours:
-        async with aclosing(happens(ours, history)) as steps:
-            async for _ in steps:
-                await check_counts(ours, [window_hours])
-        ours.later(waits)
-        await check_counts(ours)
-
-
-@pytest.mark.parametrize("beginning", ["00:00:00", "00:59:59", "13:20:30", "23:59:59"])
-async def test_a_sighting_of_23_hours_counts_once_until_its_end_in_the_windows_that_it_lies_in(
-    engine: str, beginning: str
-) -> None:
-    """The hour of the day of its report comes again in the 24th hour, when it has expired."""
-    clock = clock_at(beginning)
-    reported_at = clock.now // 1000
-    async with sightings(engine, clock, lifetimes=LONG) as ours:
-        sighting = await ours.new(category="FIRE")
-        for user, hours in ((ANNA, 0), (BEN, 1.9), (CARA, 13)):
-            clock.now = 1000 * (reported_at + round(hours * HOUR_S))
-            sighting = (await ours.confirm(user, sighting)).sighting
-        ends_at = sighting.item["expiresAt"]
-        assert 0 <= ends_at - reported_at - 23 * HOUR_S < 60
-        for now in (ends_at - 1, ends_at):
-            clock.now = 1000 * now
-            await check_counts(ours)
-            (trend, *_) = await ours.trending.of(24)
-            assert trend.count == int(now < ends_at)
-            (trend, *_) = await ours.trending.of(20)
-            assert trend.count == 0
 
 
 async def test_no_sighting_is_read_for_the_counts_and_tallies_are_paid_for(engine: str) -> None:
@@ -240,12 +166,3 @@ def test_a_cursor_of_the_ranking_is_not_one_of_time() -> None:
         BY_CONFIDENCE.place_of(Sighting(item).cursor, "after")
     with pytest.raises(InvalidCursor):
         SightingOrder().place_of(BY_CONFIDENCE.cursor_of(item), "after")
-
-
-async def test_a_store_with_more_sightings_than_a_page_is_ranked_whole(engine: str) -> None:
-    some = [a_sighting(number, NOON_S - number, confirmationCount=number % 3) for number in range(40)]
-    async with readable(engine, []) as (database, ours):
-        await put(database, some)
-        page = await ours.by_confidence("SHAKING", 0, PageRequest(Paging(5)))
-        best = sorted(some, key=lambda item: item["rank"], reverse=True)[:5]
-        assert ids(page) == ids_of(best)
