@@ -14,53 +14,22 @@ from tests.access.key_server import SigningKey
 Sign = Callable[[bytes], bytes]
 
 LATER = 4_102_444_800  # the year 2100; a time of now would give a test another name in each process
-DEEP = "[" * 2500 + "]" * 2500  # and within the length of a token
+DEEP = ("[" * 2500 + "]" * 2500, '{"a":' * 900 + "1" + "}" * 900)  # and within the length of a token
 
-# No time in seconds, as JSON.
+NO_NUMBERS = '"soon" "" "1" "\\u0664\\u0662" true false null [] {} NaN Infinity -Infinity 1e308 1e400 -1e308 1e17 -1e17'
 NO_TIMES = (
-    *(
-        '"soon"',
-        '""',
-        '"1"',
-        f'"{LATER}"',
-        f'" {LATER} "',
-        '"\\u0664\\u0662"',
-        "true",
-        "false",
-        "null",
-        "[]",
-        f"[{LATER}]",
-    ),
-    *("{}", f'{{"seconds": {LATER}}}', "NaN", "Infinity", "-Infinity", "1e308", "1e400", "-1e308", "1e17", "-1e17"),
-    *(
-        "1" + "0" * 400,
-        "-1" + "0" * 400,
-        "1" + "0" * 5000,
-        str(2**53 + 1),
-        str(2**64),
-        DEEP,
-        '{"a":' * 900 + "1" + "}" * 900,
-    ),
+    *NO_NUMBERS.split(),
+    *(f'"{LATER}"', f'" {LATER} "', f"[{LATER}]", f'{{"seconds": {LATER}}}', str(2**53 + 1), str(2**64)),
+    *("1" + "0" * 400, "-1" + "0" * 400, "1" + "0" * 5000, *DEEP),
 )
+"""No time in seconds, as JSON."""
+
 PAST = ("0", "-0", "-1", "-0.5", "1", "0.5", "1e9", str(-(2**53)))  # times, each long ago
+PLAIN = '"" "x" "events:read" "\\ud800" "\\u0000" 0 7 -1 1.5 1e308 NaN Infinity -Infinity true false null [] {}'
 OF_EVERY_TYPE = (
-    *(
-        '""',
-        '"x"',
-        '"events:read"',
-        '"\\ud800"',
-        '"\\u0000"',
-        "0",
-        "7",
-        "-1",
-        "1.5",
-        "1e308",
-        "NaN",
-        "Infinity",
-        "-Infinity",
-    ),
-    *("true", "false", "null", "[]", "{}", '["x"]', "[null]", "[[]]", '[["events:write"]]', '[{"a": 1}]', "[7, NaN]"),
-    *('{"events:write": true}', '{"a": {"b": [null]}}', "1" + "0" * 400, DEEP, '{"a":' * 900 + "1" + "}" * 900),
+    *PLAIN.split(),
+    *('["x"]', "[null]", "[[]]", '[["events:write"]]', '[{"a": 1}]', "[7, NaN]", "1" + "0" * 400),
+    *('{"events:write": true}', '{"a": {"b": [null]}}', *DEEP),
 )
 
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from graph.core.errors import NotThere
 from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, FELT_REPORTS
 from graph.domains.sightings.felt.collecting import felt_report
 from tests.domains.earthquakes.revisions.histories import Clock, Source, a_record
-from tests.domains.entities import ENTITIES, everything_in
+from tests.domains.entities import ENTITIES
 from tests.domains.sightings.confirming_processes import confirming
 from tests.domains.sightings.counted import check_all, confirmations
 from tests.domains.sightings.in_store import (
@@ -31,20 +30,6 @@ from tests.store.engines import new_store
 CROWD = 1000
 KILLS = {"sqlite": 12 if THOROUGH else 4, "dynamodb": 6 if THOROUGH else 3}
 USERS_A_KILL = 60
-
-
-async def test_nothing_is_confirmed_that_is_not_there() -> None:
-    async with sightings("sqlite") as ours:
-        sighting = await ours.new(ANNA)
-        hidden = await ours.new(ANNA, area="Elsewhere")
-        await ours.hiding.hide(CARA, hidden.sighting_id, "Spam")
-        ours.later(1800)
-        stored = await everything_in(ours.database)
-        unknown = "01930c5f-7a3e-7cc4-98a5-3f0d6d1c2b7e"
-        for each in (sighting.sighting_id, hidden.sighting_id, unknown, "", "\x00", "x" * 5000, "\ud800"):
-            with pytest.raises(NotThere, match="There is no active sighting"):
-                await ours.confirming.confirm(BEN, each)
-        assert await everything_in(ours.database) == stored
 
 
 async def test_a_thousand_confirmations_at_once_through_two_processes_count_distinct_users(

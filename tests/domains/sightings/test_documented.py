@@ -214,15 +214,6 @@ async def test_a_sighting_is_found_by_its_id_to_confirm_it(raw: Raw) -> None:
         assert re.fullmatch("[A-Za-z0-9_-]{21}", item["nanoId"])
 
 
-async def test_every_item_of_a_sighting_expires_with_it(raw: Raw) -> None:
-    async with stored(raw) as ours:
-        sighting = await ours.new(**HERE)
-        await ours.confirm(BEN, sighting)
-    items = [item for item in raw.everything() if item["entity"] in ("SIGHTING", "SIGHTING_BY_ID", "LISTED_SIGHTING")]
-    assert len(items) == 2 + 4
-    assert {(int(item["expiresAt"]), int(item["confirmationCount"])) for item in items} == {(NOON_S + 1800, 1)}
-
-
 async def test_no_item_of_the_table_has_an_exact_position(raw: Raw) -> None:
     async with stored(raw) as ours:
         sighting = await ours.new(**HERE)

@@ -79,29 +79,20 @@ async def copies_of(ours: SightingStore) -> list[Put]:
 
 async def test_a_sighting_is_there_until_its_second_and_then_nowhere_although_the_store_holds_it(engine: str) -> None:
     async with one_sighting(engine) as (ours, clock, sighting):
+        clock.now += 1000 * 900
+        await ours.confirm(BEN, sighting)  # which puts the expiry off
         held = await copies_of(ours)
         assert len(held) == 2 + 5  # its lists: of three cells, the user, the earthquake
         clock.now += 1000 * LIFE_S - 1
         assert await paths(ours, sighting) == everywhere(sighting)
-        clock.now += 1
-        await ours.database.put_many(held)  # SQLite may have deleted some
-        assert await paths(ours, sighting) == NOWHERE
-        clock.now += 10**9
-        await ours.database.put_many(held)
-        assert await paths(ours, sighting) == NOWHERE
-
-
-async def test_what_has_expired_is_neither_confirmed_nor_hidden_nor_repeated(engine: str) -> None:
-    async with one_sighting(engine) as (ours, clock, sighting):
-        held = await copies_of(ours)
-        clock.now += 1000 * LIFE_S
-        await ours.database.put_many(held)
-        with pytest.raises(NotThere):
-            await ours.confirm(BEN, sighting)
-        with pytest.raises(NotThere):
-            await ours.hiding.hide(CARA, sighting.sighting_id, "spam")
-        assert await ours.changes.sequence.latest() == 1  # that of the report
-        assert (await ours.profiles.of(ANNA)).confirmations_received == 0
+        for later in (1, 10**9):
+            clock.now += later
+            await ours.database.put_many(held)  # SQLite may have deleted some
+            assert await paths(ours, sighting) == NOWHERE
+            for act in (ours.confirm(CARA, sighting), ours.hiding.hide(CARA, sighting.sighting_id, "spam")):
+                with pytest.raises(NotThere):
+                    await act
+        assert await ours.changes.sequence.latest() == 2  # those of the report and the confirmation
         again = await ours.new(ANNA, "FIRE", **HERE, event_id=EVENT_ID)
         assert again.sighting_id != sighting.sighting_id
         assert await paths(ours, again) == everywhere(again)
@@ -109,24 +100,9 @@ async def test_what_has_expired_is_neither_confirmed_nor_hidden_nor_repeated(eng
 
 async def test_a_hidden_sighting_is_there_on_no_path(engine: str) -> None:
     async with one_sighting(engine) as (ours, clock, sighting):
+        await ours.confirm(BEN, sighting)
         clock.now += 1000
         await ours.hiding.hide(CARA, sighting.sighting_id, "spam")
-        assert await paths(ours, sighting) == NOWHERE
-        with pytest.raises(NotThere):
-            await ours.confirm(BEN, sighting)
-        with pytest.raises(NotThere):
-            await ours.hiding.hide(CARA, sighting.sighting_id, "spam")
-        again = await ours.new(BEN, "FIRE", **HERE)
-        assert await ours.ids() == [again.sighting_id]
-
-
-async def test_a_confirmation_puts_the_expiry_off_on_every_path(engine: str) -> None:
-    async with one_sighting(engine) as (ours, clock, sighting):
-        clock.now += 1000 * 900
-        await ours.confirm(BEN, sighting)
-        clock.now += 1000 * LIFE_S - 1
-        assert await paths(ours, sighting) == everywhere(sighting)
-        clock.now += 1
         assert await paths(ours, sighting) == NOWHERE
 
 

@@ -59,7 +59,7 @@ async def test_who_has_hidden_what_and_why_is_stored_for_good_and_logged(
     }
 
 
-async def test_a_sighting_that_is_not_there_cannot_be_hidden(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_sighting_that_is_not_there_cannot_be_hidden_or_confirmed(caplog: pytest.LogCaptureFixture) -> None:
     async with sightings("sqlite") as ours:
         hidden, expired = await ours.new(ANNA), await ours.new(ANNA, area="Elsewhere")
         await ours.hiding.hide(CARA, hidden.sighting_id, "Spam")
@@ -67,9 +67,10 @@ async def test_a_sighting_that_is_not_there_cannot_be_hidden(caplog: pytest.LogC
         stored = await everything_in(ours.database)
         caplog.clear()
         unknown = "01930c5f-7a3e-7cc4-98a5-3f0d6d1c2b7e"
-        for each in (hidden.sighting_id, expired.sighting_id, unknown, "", "\x00", "\ud800"):
-            with pytest.raises(NotThere, match="There is no active sighting"):
-                await ours.hiding.hide(CARA, each, "Again")
+        for each in (hidden.sighting_id, expired.sighting_id, unknown, "", "\x00", "x" * 5000, "\ud800"):
+            for act in (ours.hiding.hide(CARA, each, "Again"), ours.confirming.confirm(BEN, each)):
+                with pytest.raises(NotThere, match="There is no active sighting"):
+                    await act
         assert await everything_in(ours.database) == stored
         assert not caplog.records
 
