@@ -2,13 +2,9 @@
 
 import asyncio
 import json
-import re
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from textwrap import indent
-from threading import Thread
 from typing import Any
 from uuid import uuid4
 
@@ -22,15 +18,14 @@ from graph.domains import DOMAINS
 from graph.opening import open_services, settings_of
 from graph.settings import Settings as CoreSettings
 from tests.bearers import bearer
-from tests.children import Child
 from tests.documents.markdown import ROOT, document
 from tests.domain.example_domain import FIELD_NOTES, NOTE, NOTES_EXPORT, NOTES_WRITE, FieldNotes
 from tests.observability.scraping import scraped
-from tests.processes import SETTINGS, Server, environment
+from tests.processes import SETTINGS
 from tests.service import Service, running
 from tests.store.engines import make_tables
 from tests.store.samples import HeldClock
-from tests.subscribers import event_stream
+from tests.subscribers import event_stream, eventually
 
 ALL = (*DOMAINS, FIELD_NOTES)
 HOUR_MS = 3_600_000
@@ -49,13 +44,6 @@ BEST = """query ($area: String!, $first: Int, $after: String, $last: Int, $befor
 }"""
 LOGS = "query ($route: String) { requestLogs(filter: {route: $route}) { nodes { logType status error } } }"
 EXAMPLE = ROOT / "tests/domain/example_domain.py"
-COMMAND = """
-from graph.cli import build
-from graph.domains import DOMAINS
-from tests.domain.example_domain import FIELD_NOTES
-
-build((*DOMAINS, FIELD_NOTES))()
-"""
 
 
 @pytest.fixture
@@ -68,11 +56,6 @@ def store(engine: str, tmp_path: Path) -> str:
 
 def settings(store: str, **others: Any) -> CoreSettings:
     return settings_of(ALL)(store=store, **others)
-
-
-@pytest.fixture
-def clock() -> HeldClock:
-    return HeldClock()
 
 
 @pytest.fixture
@@ -112,31 +95,27 @@ def walked(service: Service, query: str, size: int, *, backward: bool, **variabl
 # The graph
 
 
-def test_the_pages_of_notes_are_the_store_in_order_of_time(service: Service, clock: HeldClock) -> None:
-    """Over the end of a year, an empty year, and a tie on the millisecond."""
-    for text, later_ms in (("a", 0), ("b", 1), ("c", YEAR_MS), ("d", 0), ("e", 2 * YEAR_MS), ("f", HOUR_MS)):
+def test_the_pages_of_notes_are_the_store_in_order_of_time_and_of_rating(service: Service, clock: HeldClock) -> None:
+    """Over the end of a year, an empty year, and ties on the millisecond and the rating."""
+    for text, later_ms, rating in (
+        *(("dull", 0, 0.5), ("mild", 1, 2.0), ("wild", YEAR_MS, 9.25), ("also mild", 0, 2.0)),
+        *(("worst", 2 * YEAR_MS, 10.0), ("calm", HOUR_MS, 0.0)),
+    ):
         clock.now += later_ms
-        write(service, text, area=f"area of {text}")
-
-    whole = walked(service, NOTES, 10, backward=False)
-
-    assert (whole[:2], sorted(whole[2:4]), whole[4:]) == (["f", "e"], ["c", "d"], ["b", "a"])
-    for size in range(1, 8):
-        assert walked(service, NOTES, size, backward=False) == whole
-        assert walked(service, NOTES, size, backward=True) == whole
-
-
-def test_the_best_notes_of_an_area_come_by_rating(service: Service) -> None:
-    for text, rating in (("dull", 0.5), ("mild", 2.0), ("wild", 9.25), ("also mild", 2.0), ("worst", 10)):
         write(service, text, rating=rating)
+    clock.now += 1
     write(service, "elsewhere", area="Ridgecrest")
 
-    whole = walked(service, BEST, 10, backward=False, area="Napa")
-
-    assert (whole[:2], sorted(whole[2:4]), whole[4:]) == (["worst", "wild"], ["also mild", "mild"], ["dull"])
-    for size in range(1, 7):
-        assert walked(service, BEST, size, backward=False, area="Napa") == whole
-        assert walked(service, BEST, size, backward=True, area="Napa") == whole
+    by_time = walked(service, NOTES, 10, backward=False)
+    assert by_time[:3] + sorted(by_time[3:5]) + by_time[5:] == [
+        *("elsewhere", "calm", "worst", "also mild", "wild", "mild", "dull"),
+    ]
+    best = walked(service, BEST, 10, backward=False, area="Napa")
+    assert (best[:2], sorted(best[2:4]), best[4:]) == (["worst", "wild"], ["also mild", "mild"], ["dull", "calm"])
+    for size in (1, 2, 3, 6, 7):
+        for backward in (False, True):
+            assert walked(service, NOTES, size, backward=backward) == by_time
+            assert walked(service, BEST, size, backward=backward, area="Napa") == best
     assert walked(service, BEST, 10, backward=False, area="Ridgecrest") == ["elsewhere"]
 
 
@@ -229,22 +208,21 @@ def test_each_root_field_has_its_request_log(store: str) -> None:
 # Beside the graph
 
 
-def test_a_route_answers_those_who_have_its_scope(service: Service) -> None:
-    write(service, "a", area="San José")
-
-    assert service.http.get("/field-notes/San José", headers=bearer(NOTES_EXPORT)).json() == [
-        {"rating": 5.0, "text": "a"}
-    ]
-    assert service.http.get("/field-notes/Napa", headers=bearer(NOTES_WRITE)).status_code == 403
-
-
-def test_a_metric_counts(service: Service) -> None:
+def test_a_domain_has_a_metric_a_route_for_those_with_its_scope_and_an_example(service: Service) -> None:
     assert scraped(service.url).value("quakegraph_field_notes_total") == 0
-    write(service, "a")
+    write(service, "a", area="San José")
     assert scraped(service.url).value("quakegraph_field_notes_total") == 1
 
-
-def test_graphiql_has_the_example(service: Service) -> None:
+    notes = service.http.get("/field-notes/San José", headers=bearer(NOTES_EXPORT)).json()
+    assert notes == [{"rating": 5.0, "text": "a"}]
+    for headers, status, code in (
+        (bearer(NOTES_WRITE), 403, "FORBIDDEN"),
+        ({"Authorization": ""}, 401, "UNAUTHENTICATED"),
+        ({"Authorization": "Bearer x"}, 401, "UNAUTHENTICATED"),
+    ):
+        answer = service.http.get("/field-notes/Napa", headers=headers)
+        assert (answer.status_code, answer.json()["errors"][0]["extensions"]["code"]) == (status, code)
+    assert service.http.post("/field-notes/Napa").status_code == 405
     assert "query FieldNotes" in service.http.get("/graphql", headers={"Accept": "text/html"}).text
 
 
@@ -259,6 +237,7 @@ def test_a_command_counts_and_obeys_the_environment(store: str) -> None:
             write(service, text)
 
     assert command("count-field-notes", "--store", store).stdout == "3\n"
+    assert NOTES_WRITE in command("token", "--help").stdout
     wrong = command("count-field-notes", "--store", store, GRAPH_FIELD_NOTE_COUNT="0")
     assert (wrong.exit_code, wrong.stderr) == (2, "Error: GRAPH_FIELD_NOTE_COUNT: Input should be greater than 0\n")
 
@@ -288,40 +267,23 @@ def test_a_domain_that_is_off_adds_nothing(store: str) -> None:
 # The task under a lease
 
 
-@contextmanager
-def process(store: str, folder: Path) -> Iterator[Server]:
-    """A process of this service, which counts once a second, until it is killed."""
-    variables = {"GRAPH_STORE": store, "GRAPH_FIELD_NOTE_COUNT": "1", "PYTHONPATH": str(ROOT)}
-    arguments = [sys.executable, "-c", COMMAND, "serve", "--port", "0"]
-    with Child(arguments, cwd=folder, env=environment(variables), stdout=-1, stderr=-1, text=True) as child:
-        server = Server(child)
-        reader = Thread(target=server.read)
-        reader.start()
-        try:
-            server.wait_for_output("GraphiQL: ")
-            yield server
-        finally:
-            child.kill()
-            reader.join()
+async def test_one_of_two_services_makes_each_count_and_the_other_goes_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "tests.domain.example_domain")
+    quick = settings(f"sqlite:///{tmp_path}/notes.db", field_note_count=0.05)
 
+    def rounds() -> list[int]:
+        """The counts that were made, by their number."""
+        records = [vars(each) for each in caplog.records if each.getMessage() == "Counted field notes"]
+        return [each["keywords"]["round"] for each in records]
 
-def rounds(server: Server) -> list[int]:
-    """The counts that a process has made, as far as it was heard."""
-    lines = [line for line in server.output if "Counted field notes" in line]
-    return [int(re.findall(r"round=(\d+)", line)[0]) for line in lines]
-
-
-def test_one_of_two_processes_makes_each_count_and_the_other_takes_over(store: str, tmp_path: Path) -> None:
-    with process(store, tmp_path) as first:
-        first.wait_for_output("Counted field notes", times=2)
-        with process(store, tmp_path) as second:
-            first.process.kill()
-            first.read_to_end()
-            second.wait_for_output("Counted field notes", times=2)
-            # The last count of the first process may have ended before it was stored.
-            stored = sorted({*rounds(first)[:-1], *rounds(second)})
-            assert len(stored) == len(rounds(first)[:-1]) + len(rounds(second))
-            assert rounds(second)[-1] > rounds(first)[-1] >= 2
+    with running(quick, domains=ALL):
+        with running(quick, domains=ALL):
+            await eventually(lambda: len(rounds()) >= 6)
+            made = rounds()
+        await eventually(lambda: rounds()[-1] > made[-1] + 2)
+    assert made == list(range(1, len(made) + 1))
 
 
 # Its walk-through

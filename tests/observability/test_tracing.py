@@ -68,11 +68,11 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
         yield collector
 
 
-def trace(folder: Path, usgs: UsgsServer, *asked: str, **headers: str) -> None:
+def trace(folder: Path, usgs: UsgsServer, *asked: str) -> None:
     """Ask a service that traces, and end it, which exports what is left."""
     with running(settings(folder / "traced.db", usgs, tracing=True)) as service:
         for query in asked:
-            send(service, query, headers)
+            send(service, query, {})
 
 
 def send(service: Service, query: str, headers: dict[str, str]) -> None:
@@ -102,44 +102,29 @@ def test_an_operation_is_a_span_with_its_store_calls_below(
     assert named.trace_id != anonymous.trace_id
 
 
-def test_the_trace_of_the_client_is_continued(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
-    trace(tmp_path, usgs, EVENT, traceparent=f"00-{TRACE}-{PARENT}-01")
-
-    (operation,) = collector.operations
-    assert (operation.trace_id.hex(), operation.parent_span_id.hex()) == (TRACE, PARENT)
-    assert [call.trace_id.hex() for call in collector.below(operation)] == [TRACE, TRACE]
-
-
-def test_a_trace_that_its_client_does_not_sample_is_not_exported(
+def test_the_trace_of_the_client_is_continued_if_it_samples_it(
     tmp_path: Path, usgs: UsgsServer, collector: Collector
 ) -> None:
-    trace(tmp_path, usgs, EVENT, traceparent=f"00-{TRACE}-{PARENT}-00")
+    with running(settings(tmp_path / "traced.db", usgs, tracing=True)) as service:
+        for traceparent in (f"00-{TRACE}-{PARENT}-01", f"00-{TRACE}-{PARENT}-00", "00-nonsense-01"):
+            send(service, EVENT, {"traceparent": traceparent})
 
-    assert collector.spans == []
-
-
-def test_a_malformed_traceparent_begins_a_new_trace(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
-    trace(tmp_path, usgs, EVENT, traceparent="00-nonsense-01")
-
-    (operation,) = collector.operations
-    assert operation.parent_span_id == b""
+    continued, new = collector.operations
+    assert (continued.trace_id.hex(), continued.parent_span_id.hex()) == (TRACE, PARENT)
+    assert [call.trace_id.hex() for call in collector.below(continued)] == [TRACE, TRACE]
+    assert new.parent_span_id == b""
 
 
-def test_an_operation_that_fails_tells_its_code(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
-    trace(tmp_path, usgs, '{ events(after: "x") { nodes { mag } } }', "{ event")
+def test_a_failed_operation_tells_its_code_and_nothing_that_was_looked_for(
+    tmp_path: Path, usgs: UsgsServer, collector: Collector
+) -> None:
+    sesame = '{ event(eventId: "sesame") { mag } }'
+    trace(tmp_path, usgs, '{ events(after: "sesame") { nodes { mag } } }', "{ event", sesame)
 
-    invalid, unparsed = collector.operations
+    invalid, unparsed, _ = collector.operations
     assert attributes(invalid) == {"graphql.operation.type": "query", "error.type": "INVALID_CURSOR"}
     assert (unparsed.name, attributes(unparsed)) == ("GraphQL Operation", {"error.type": "GRAPHQL_PARSE_FAILED"})
     assert {span.status.code for span in (invalid, unparsed)} == {Status.STATUS_CODE_ERROR}
-
-
-def test_no_document_and_nothing_that_was_looked_for_is_exported(
-    tmp_path: Path, usgs: UsgsServer, collector: Collector
-) -> None:
-    trace(tmp_path, usgs, '{ event(eventId: "sesame") { mag } }', '{ events(after: "sesame") { nodes { mag } } }')
-
-    assert len(collector.operations) == 2
     assert b"sesame" not in b"".join(collector.bodies)
 
 
