@@ -54,9 +54,9 @@ async def test_the_demo_shows_fresh_and_fading_and_stale_sightings_at_once(engin
     )
 
 
-async def test_the_demo_is_active_whatever_the_lifetime_is(engine: str) -> None:
+async def test_the_demo_is_active_whatever_the_lifetime_is() -> None:
     for lifetime in (60, 21_600):
-        async with sightings(engine, lifetimes=Lifetimes(lifetime, 1800, 21_600)) as ours:
+        async with sightings("sqlite", lifetimes=Lifetimes(lifetime, 1800, 21_600)) as ours:
             await report_demo(ours.reporting, NOON)
             assert len((await ours.page()).records) == len(DEMO)
 

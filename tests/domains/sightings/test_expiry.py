@@ -1,7 +1,7 @@
 """What has expired or is hidden is there on no path, whatever the store still holds."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -119,17 +119,35 @@ PATHS = """query ($id: ID!) {
   areas { nodes { slug sightings { nodes { id } } } }
   profile { sightings { nodes { id } } }
 }"""
+CONFIRM = "mutation ($id: ID!) { confirmSighting(input: {id: $id}) { confirmed } }"
+HIDE = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { sightingId } }'
 CHANGES = """subscription ($after: String) {
   sightings(after: $after) { node { kind sightingId sighting { text } } cursor }
 }"""
 
 
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[tuple[Service, HeldClock]]:
+async def test_no_field_of_the_graph_finds_what_has_expired_and_no_subscription_replays_it(tmp_path: Path) -> None:
     clock = held_clock()
     settings = Settings(store=f"sqlite:///{tmp_path / 'sightings.db'}", deliver=False)
     with running(settings, clock=clock) as service:
-        yield service, clock
+        sighting = await asyncio.to_thread(report, service, "first")
+        assert found(service, sighting) == [1] * 8
+        clock.now += 1000 * LIFE_S
+        assert found(service, sighting) == [0] * 8
+        for mutation in (CONFIRM, HIDE):
+            assert service.codes(mutation, {"id": sighting["id"]}) == ["NOT_FOUND"]
+
+        second, third = [await asyncio.to_thread(report, service, area) for area in ("second", "third")]
+        await asyncio.to_thread(service.ask, HIDE, {"id": second["id"]})
+        first = CHANGES_IN_ORDER.cursor_of({"change": 1})
+        replayed = [
+            {"kind": "REPORTED", "sightingId": second["sightingId"], "sighting": None},
+            {"kind": "REPORTED", "sightingId": third["sightingId"], "sighting": {"text": "smoke in third"}},
+            {"kind": "HIDDEN", "sightingId": second["sightingId"], "sighting": None},
+        ]
+        assert await changes(service, 3, first) == replayed
+        clock.now += 1000 * LIFE_S
+        assert await changes(service, 3, first) == [{**each, "sighting": None} for each in replayed]
 
 
 def report(service: Service, area: str) -> dict[str, str]:
@@ -153,44 +171,8 @@ def found(service: Service, sighting: dict[str, str]) -> list[Any]:
     ]
 
 
-def test_no_field_of_the_graph_finds_what_has_expired(service: tuple[Service, HeldClock]) -> None:
-    ours, clock = service
-    sighting = report(ours, "harbour")
-    assert found(ours, sighting) == [1] * 8
-    clock.now += 1000 * LIFE_S
-    assert found(ours, sighting) == [0] * 8
-    confirm = "mutation ($id: ID!) { confirmSighting(input: {id: $id}) { confirmed } }"
-    hide = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { sightingId } }'
-    for mutation in (confirm, hide):
-        assert ours.codes(mutation, {"id": sighting["id"]}) == ["NOT_FOUND"]
-
-
-async def changes(service: Service, number: int, after: str | None) -> list[dict[str, Any]]:
-    """So many messages of a subscription."""
+async def changes(service: Service, number: int, after: str) -> list[dict[str, Any]]:
+    """So many changes of a subscription."""
     async with event_stream(service.url, CHANGES, variables={"after": after}, headers=bearer()) as stream:
         assert await stream.block() == b":"
-        return [(await stream.next_data())["sightings"] for _ in range(number)]
-
-
-async def test_a_subscription_replays_no_sighting_that_has_expired_or_is_hidden_since(
-    service: tuple[Service, HeldClock],
-) -> None:
-    ours, clock = service
-
-    def written() -> list[str]:
-        some = [report(ours, area) for area in ("first", "second", "third")]
-        hide = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { sightingId } }'
-        ours.ask(hide, {"id": some[1]["id"]})
-        return [each["sightingId"] for each in some]
-
-    _, second, third = await asyncio.to_thread(written)
-    first = CHANGES_IN_ORDER.cursor_of({"change": 1})
-    replayed = await changes(ours, 3, first)
-    assert [each["node"] for each in replayed] == [
-        {"kind": "REPORTED", "sightingId": second, "sighting": None},
-        {"kind": "REPORTED", "sightingId": third, "sighting": {"text": "smoke in third"}},
-        {"kind": "HIDDEN", "sightingId": second, "sighting": None},
-    ]
-    clock.now += 1000 * LIFE_S
-    replayed = await changes(ours, 3, first)
-    assert [each["node"]["sighting"] for each in replayed] == [None] * 3
+        return [(await stream.next_data())["sightings"]["node"] for _ in range(number)]

@@ -2,19 +2,17 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
-from pathlib import Path
+from functools import partial
 from typing import Any, TypeVar
 
 import pytest
 
-from graph.access.callers import Scope
 from graph.core.errors import BadUserInput, NotThere
 from graph.domains.sightings.entities import AREA, HIDING, SIGHTING
-from graph.domains.sightings.scopes import SIGHTINGS_MODERATE, SIGHTINGS_READ, SIGHTINGS_WRITE
+from graph.domains.sightings.model import Sighting
 from graph.store.contract import Database
 from graph.store.entity import Entity, Item, Key
 from graph.store.query import Page, Query
-from tests.bearers import bearer
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import everything_in
 from tests.domains.sightings.counted import check_counts
@@ -22,12 +20,10 @@ from tests.domains.sightings.in_store import (
     ANNA,
     BEN,
     CARA,
-    held_clock,
+    SightingStore,
     sightings,
     sightings_of,
 )
-from tests.service import Service, running
-from tests.settings import Settings
 
 T = TypeVar("T")
 
@@ -108,105 +104,41 @@ class Overtaken(WatchedDatabase):
         return read
 
 
-@pytest.mark.parametrize("meanwhile", ["reported", "confirmed", "hidden"])
-async def test_an_area_stays_as_long_as_what_happens_while_a_sighting_is_hidden(meanwhile: str) -> None:
-    async with sightings("sqlite") as ours:
-        other = await ours.new(BEN, "FIRE")
-        ours.later(60)
-        sighting = await ours.new(ANNA)
-
-        async def happens() -> None:
-            if meanwhile == "reported":
-                await ours.new(BEN, "DAMAGE")
-            elif meanwhile == "confirmed":
-                await ours.confirm(CARA, other)
-            else:
-                await ours.hiding.hide(CARA, other.sighting_id, "No fire")
-
-        async with sightings_of(Overtaken(ours.database, SIGHTING, happens), ours.clock) as hiding:
-            await hiding.hiding.hide(CARA, sighting.sighting_id, "Spam")
-        await check_counts(ours)
+async def report_later(ours: SightingStore, *_: Sighting) -> None:
+    ours.later(60)
+    await ours.new(ANNA, "OTHER")
 
 
-@pytest.mark.parametrize("written", ["reported", "confirmed"])
-async def test_an_area_that_ends_earlier_meanwhile_lasts_as_long_as_what_is_written(written: str) -> None:
-    async with sightings("sqlite") as ours:
-        other = await ours.new(BEN, "FIRE")
-        ours.later(60)
-        sighting = await ours.new(ANNA)
+ACTS: dict[str, Callable[[SightingStore, Sighting, Sighting], Coroutine[Any, Any, object]]] = {
+    "report": lambda ours, *_: ours.new(BEN, "DAMAGE"),
+    "report later": report_later,
+    "confirm": lambda ours, _, sighting: ours.confirm(BEN, sighting),
+    "confirm other": lambda ours, other, _: ours.confirm(CARA, other),
+    "hide": lambda ours, _, sighting: ours.hiding.hide(CARA, sighting.sighting_id, "Spam"),
+    "hide other": lambda ours, other, _: ours.hiding.hide(CARA, other.sighting_id, "No fire"),
+}
+"""What is written, of the only other sighting and of the latest one."""
 
-        async def hides() -> None:
-            await ours.hiding.hide(CARA, sighting.sighting_id, "Spam")
-
-        async with sightings_of(Overtaken(ours.database, AREA, hides), ours.clock) as writing:
-            if written == "reported":
-                await writing.new(BEN, "DAMAGE")
-            else:
-                await writing.confirm(CARA, other)
-        assert await ours.one(sighting) is None
-        await check_counts(ours)
+RACES = (
+    *(("hide", SIGHTING, meanwhile) for meanwhile in ("report", "confirm", "confirm other", "hide other")),
+    *((writes, AREA, "hide") for writes in ("report", "confirm other")),
+    ("report", AREA, "report later"),
+)
+"""What is written, what it has read when something else happens, and that."""
 
 
-async def test_an_area_that_ends_later_meanwhile_does_not_end_earlier_again() -> None:
-    async with sightings("sqlite") as ours:
-        await ours.new(BEN, "FIRE")
-        ours.later(60)
-
-        async def reports_later() -> None:
+async def test_of_two_writes_at_once_both_happen_and_the_area_lasts_as_long_as_its_sightings(engine: str) -> None:
+    for writes, of, meanwhile in RACES:
+        async with sightings(engine) as ours:
+            other = await ours.new(BEN, "FIRE")
             ours.later(60)
-            await ours.new(ANNA)
-
-        async with sightings_of(Overtaken(ours.database, AREA, reports_later), ours.clock) as writing:
-            await writing.new(BEN, "DAMAGE")
-        assert len(await ours.ids()) == 3
-        await check_counts(ours)
-
-
-async def test_a_sighting_that_is_confirmed_while_it_is_hidden_is_hidden(engine: str) -> None:
-    class Confirmed(WatchedDatabase):
-        """Somebody confirms before the first transaction."""
-
-        confirmed = False
-
-        async def transact(self, actions: Any) -> tuple[int, ...]:
-            if not self.confirmed:
-                self.confirmed = True
-                await ours.confirm(BEN, sighting)
-            return await super().transact(actions)
-
-    async with sightings(engine) as ours:
-        sighting = await ours.new(ANNA)
-        ours.later(100)
-        async with sightings_of(Confirmed(ours.database), ours.clock) as hiding:
-            await hiding.hiding.hide(CARA, sighting.sighting_id, "Spam")
-        assert await ours.ids() == []
-        await check_counts(ours)
-
-
-REPORT = 'mutation { reportSighting(input: {category: FIRE, area: "Town"}) { sighting { id sightingId } } }'
-HIDE = 'mutation($id: ID!) { hideSighting(input: {id: $id, reason: "No fire"}) { sightingId } }'
-
-
-def ask(service: Service, query: str, *scopes: Scope, **variables: Any) -> Any:
-    """The answer to a caller with these scopes."""
-    body = {"query": query, "variables": variables}
-    return service.http.post("/graphql", json=body, headers=bearer(*scopes, subject=CARA)).json()
-
-
-def test_only_moderators_hide_over_http(tmp_path: Path) -> None:
-    with running(Settings(store=f"sqlite:///{tmp_path / 'hide.db'}"), clock=held_clock()) as service:
-        sighting = ask(service, REPORT, SIGHTINGS_WRITE)["data"]["reportSighting"]["sighting"]
-        shown = "query($id: ID!) { sighting(id: $id) { sightingId } node(id: $id) { id } }"
-        for scopes in ([SIGHTINGS_READ], [SIGHTINGS_READ, SIGHTINGS_WRITE]):
-            refused = ask(service, HIDE, *scopes, id=sighting["id"])
-            assert [error["extensions"]["code"] for error in refused["errors"]] == ["FORBIDDEN"]
-        assert ask(service, shown, SIGHTINGS_READ, id=sighting["id"])["data"] == {
-            "sighting": {"sightingId": sighting["sightingId"]},
-            "node": {"id": sighting["id"]},
-        }
-
-        hidden = ask(service, HIDE, SIGHTINGS_MODERATE, id=sighting["id"])
-        assert hidden == {"data": {"hideSighting": {"sightingId": sighting["sightingId"]}}}
-        assert ask(service, shown, SIGHTINGS_READ, id=sighting["id"])["data"] == {"sighting": None, "node": None}
-        again = ask(service, HIDE, SIGHTINGS_MODERATE, id=sighting["sightingId"])
-        assert [error["extensions"]["code"] for error in again["errors"]] == ["NOT_FOUND"]
+            sighting = await ours.new(ANNA)
+            database = Overtaken(ours.database, of, partial(ACTS[meanwhile], ours, other, sighting))
+            async with sightings_of(database, ours.clock) as writing:
+                await ACTS[writes](writing, other, sighting)
+            both = {writes, meanwhile}
+            assert (await ours.one(sighting) is None) == ("hide" in both), both
+            assert (await ours.one(other) is None) == ("hide other" in both), both
+            reported = sum(act.startswith("report") for act in both)
+            assert len(await ours.ids()) == 2 + reported - sum(act.startswith("hide") for act in both), both
+            await check_counts(ours)

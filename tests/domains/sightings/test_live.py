@@ -4,9 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-import pytest
-
-from graph.core.errors import InvalidCursor
 from graph.domains.sightings.model import CHANGES_IN_ORDER, ChangeKind, SightingChange
 from graph.feed.broadcast import Notice
 from tests.domains.sightings.in_store import ANNA, BEN, CARA, SightingStore, sightings, sightings_of
@@ -95,30 +92,3 @@ async def test_only_an_areas_and_a_categorys_changes_are_sent(engine: str) -> No
         assert [change.number for change in await some(of_area, 2)] == [3, 4]
         assert [change.number for change in await some(of_category, 2)] == [1, 3]
         assert [change.number for change in await some(of_both, 1)] == [3]
-
-
-async def test_a_cursor_replays_what_has_happened_since_without_a_seam(engine: str) -> None:
-    async with sightings(engine, stream=True) as ours:
-        sighting = await ours.new(ANNA)
-        async with aclosing(await ours.broadcast.changes(None, None)) as notices:
-            confirming = asyncio.ensure_future(some(notices, 1))
-            await ours.confirm("user0", sighting)
-            (last,) = await confirming
-        for number in range(1, 30):
-            await ours.confirm(f"user{number}", sighting)
-        async with aclosing(await ours.broadcast.changes("downtown", None, cursor_of(last))) as notices:
-            begun = await some(notices, 5)
-            await ours.new(BEN, area="Elsewhere")
-            await ours.hiding.hide(CARA, sighting.sighting_id, "Spam")
-            rest = await some(notices, 25)
-        assert [change.number for change in begun + rest] == [*range(3, 32), 33]
-        assert [change.sighting.confirmations for change in begun + rest] == [*range(2, 31), 30]
-        assert rest[-1].kind is HIDDEN
-
-
-async def test_a_cursor_of_nothing_is_refused(engine: str) -> None:
-    async with sightings(engine) as ours:
-        sighting = await ours.new(ANNA)
-        for cursor in (sighting.cursor, "x", ""):
-            with pytest.raises(InvalidCursor):
-                await ours.broadcast.changes(None, None, cursor)

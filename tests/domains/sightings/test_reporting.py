@@ -206,9 +206,8 @@ def test_positions_within_30_metres_are_the_same_place_to_a_tile(
         assert not same(lat, lon, *there)
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "is_same"),
-    [
+async def test_a_report_of_the_same_place_repeats_the_latest_sighting() -> None:
+    for one, other, is_same in (
         ((LAT, LON), (LAT + 12 * METRE, LON), True),
         ((LAT, LON), (LAT + 49 * METRE, LON), False),
         ((0.0, 179.99995), (0.0, -179.99995), True),
@@ -217,16 +216,14 @@ def test_positions_within_30_metres_are_the_same_place_to_a_tile(
         ((90.0, 0.0), (90.0 - 9 * METRE, 123.0), True),
         ((90.0 - 5 * METRE, 0.0), (90.0 - 5 * METRE, 180.0), True),
         ((90.0 - 30 * METRE, 0.0), (90.0 - 30 * METRE, 180.0), False),
-    ],
-)
-async def test_a_report_of_the_same_place_repeats_the_sighting(
-    one: tuple[float, float], other: tuple[float, float], is_same: bool
-) -> None:
+    ):
+        assert same(*one, *other) is is_same
     async with sightings("sqlite") as ours:
-        first = await ours.new(ANNA, lat=one[0], lon=one[1])
-        second = await ours.report(BEN, lat=other[0], lon=other[1])
-        assert (second.created, second.confirmed) == (not is_same, is_same)
-        assert (second.sighting.sighting_id == first.sighting_id) == is_same
+        await ours.new(ANNA, lat=LAT, lon=LON)
+        ours.later(1)
+        later = await ours.new(ANNA, lat=LAT + 50 * METRE, lon=LON)
+        between = await ours.report(BEN, lat=LAT + 25 * METRE, lon=LON)
+        assert (between.confirmed, between.sighting.sighting_id) == (True, later.sighting_id)
 
 
 async def test_a_report_after_the_first_has_expired_is_a_new_sighting(engine: str) -> None:
@@ -239,16 +236,6 @@ async def test_a_report_after_the_first_has_expired_is_a_new_sighting(engine: st
         assert await ours.ids() == [second.sighting_id]
         (recent,) = await ours.items(RECENT_REPORT)
         assert recent["sightingId"] == second.sighting_id
-
-
-async def test_a_report_near_two_sightings_repeats_the_later_one() -> None:
-    async with sightings("sqlite") as ours:
-        await ours.new(ANNA, lat=LAT, lon=LON)
-        ours.later(1)
-        later = await ours.new(ANNA, lat=LAT + 50 * METRE, lon=LON)
-        between = await ours.report(BEN, lat=LAT + 25 * METRE, lon=LON)
-        assert between.confirmed
-        assert between.sighting.sighting_id == later.sighting_id
 
 
 # At the same time

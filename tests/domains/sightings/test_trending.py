@@ -1,16 +1,14 @@
 """Trending counts and ranks exactly the active sightings, whatever was reported, confirmed and hidden."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strawberry.utils.await_maybe import await_maybe
 
-from graph.core.errors import InvalidCursor
 from graph.core.paging import Page, Paging
 from graph.domains.sightings.confidence import Confidence
 from graph.domains.sightings.entities import TALLY
 from graph.domains.sightings.iso import seconds_of
-from graph.domains.sightings.model import BY_CONFIDENCE, Sighting, SightingOrder
+from graph.domains.sightings.model import BY_CONFIDENCE, Sighting
 from graph.domains.sightings.tiers import TrustTier
 from graph.domains.sightings.trending import Trending
 from graph.store.entity import Item
@@ -158,11 +156,3 @@ async def test_a_cursor_of_the_ranking_suits_that_of_every_category(engine: str)
             before = await ours.by_confidence(category, 0, PageRequest(Paging(5, True, before=place)))
             assert ids(before) == ids_of(some[number:4:3])
             assert await await_maybe(after.has_previous) == await await_maybe(before.has_next) is True
-
-
-def test_a_cursor_of_the_ranking_is_not_one_of_time() -> None:
-    item = a_sighting(0)
-    with pytest.raises(InvalidCursor):
-        BY_CONFIDENCE.place_of(Sighting(item).cursor, "after")
-    with pytest.raises(InvalidCursor):
-        SightingOrder().place_of(BY_CONFIDENCE.cursor_of(item), "after")
