@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.domains.sightings.confidence import TRUST, WINDOW_S, Confidence, Freshness, rank
+from graph.domains.sightings.confidence import Confidence, Freshness, rank
 from graph.domains.sightings.tiers import TrustTier
 from tests.domains.sightings.in_store import NOON_S
 
@@ -49,10 +49,6 @@ def test_the_confidence_is_that_of_the_documented_formula(
     assert found.total == pytest.approx(total)
 
 
-def test_trust_is_as_documented() -> None:
-    assert (WINDOW_S, TRUST) == (1800, {BRONZE: 0.0, SILVER: 0.05, GOLD: 0.10})
-
-
 @given(now=times, expires_at=expiries, confirmations=counts, tier=tiers)
 def test_the_confidence_lies_between_0_and_1_and_all_parts_are_0_once_expired(
     now: float, expires_at: int, confirmations: int, tier: TrustTier
@@ -81,41 +77,26 @@ def test_the_confidence_never_rises_by_waiting(
         assert first.total > second.total
 
 
-@given(now=times, expires_at=expiries, both=st.tuples(counts, counts), tier=tiers)
-def test_the_confidence_never_falls_by_confirmations(
-    now: float, expires_at: int, both: tuple[int, int], tier: TrustTier
+@given(now=times, expires_at=expiries, both=st.tuples(counts, counts), tiers=st.tuples(tiers, tiers))
+def test_the_confidence_never_falls_by_confirmations_or_a_higher_tier(
+    now: float, expires_at: int, both: tuple[int, int], tiers: tuple[TrustTier, TrustTier]
 ) -> None:
     fewer, more = (
-        Confidence.at(now, expires_at=expires_at, confirmations=number, tier=tier).total for number in sorted(both)
+        Confidence.at(now, expires_at=expires_at, confirmations=number, tier=tier).total
+        for number, tier in zip(sorted(both), sorted(tiers, key=[BRONZE, SILVER, GOLD].index), strict=True)
     )
     assert fewer <= more
     if now < expires_at and more < 1 and min(both) < min(max(both), 3):
         assert fewer < more
 
 
-@given(now=times, expires_at=expiries, confirmations=counts)
-def test_a_higher_tier_is_trusted_more(now: float, expires_at: int, confirmations: int) -> None:
-    totals = [
-        Confidence.at(now, expires_at=expires_at, confirmations=confirmations, tier=tier).total
-        for tier in (BRONZE, SILVER, GOLD)
-    ]
-    assert totals == sorted(totals)
-
-
-@pytest.mark.parametrize(
-    ("total", "freshness"),
-    [
-        (1.0, Freshness.FRESH),
-        (nextafter(0.66, 1), Freshness.FRESH),
-        (0.66, Freshness.FADING),
-        (0.5, Freshness.FADING),
-        (0.33, Freshness.FADING),
-        (nextafter(0.33, 0), Freshness.STALE),
-        (0.0, Freshness.STALE),
-    ],
-)
-def test_the_freshness_follows_from_the_documented_thresholds(total: float, freshness: Freshness) -> None:
-    assert Freshness.of(total) is freshness
+def test_the_freshness_follows_from_the_documented_thresholds() -> None:
+    for freshness, totals in {
+        Freshness.FRESH: (1.0, nextafter(0.66, 1)),
+        Freshness.FADING: (0.66, 0.5, 0.33),
+        Freshness.STALE: (nextafter(0.33, 0), 0.0),
+    }.items():
+        assert {Freshness.of(total) for total in totals} == {freshness}
 
 
 sightings = st.fixed_dictionaries({"expires_at": expiries, "confirmations": counts, "tier": tiers})

@@ -25,13 +25,12 @@ def test_the_expected_intensity_is_the_published_one(mag: float, km: float, inte
     assert expected_intensity(mag, km) == pytest.approx(intensity, abs=0.0006)
 
 
-@pytest.mark.parametrize("mag", [1.9, 3.0, 5.0, 7.5, 10.0])
-def test_an_earthquake_is_felt_up_to_where_the_expected_intensity_is_one(mag: float) -> None:
-    radius = felt_radius_km(mag)
-
-    assert 0 < radius < 1500
-    assert expected_intensity(mag, radius) == 1
-    assert expected_intensity(mag, radius - 0.01) > 1
+def test_an_earthquake_is_felt_up_to_where_the_expected_intensity_is_one() -> None:
+    for mag in (1.9, 3.0, 5.0, 7.5, 10.0):
+        radius = felt_radius_km(mag)
+        assert 0 < radius < 1500
+        assert expected_intensity(mag, radius) == 1
+        assert expected_intensity(mag, radius - 0.01) > 1
 
 
 def test_an_earthquake_that_is_too_small_is_felt_nowhere() -> None:

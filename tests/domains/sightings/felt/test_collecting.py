@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from graph.domains.sightings.entities import FELT_REPORTS
 from graph.domains.sightings.felt.collecting import FeltReport, added, felt_report
 from graph.domains.sightings.grid import KM1, KM1000
-from graph.store.entity import Item, Key
+from graph.store.entity import Key
 from tests.domains.earthquakes.builders import at
-from tests.domains.sightings.felt.reporting import a_report, shaken
 
 NOW = at("2026-06-25T14:30:59") // 1000
 
@@ -50,16 +49,10 @@ def test_a_report_is_stored_by_the_earthquake_that_it_names() -> None:
 
 def test_a_report_that_names_none_is_stored_by_region_and_hour() -> None:
     (update,) = added([felt_report({"felt": 0}, 35.6, -117.6, NOW)])
+    assert felt_report({"felt": 0}, 35.6, -117.6, NOW) == felt_report({"felt": 0}, 35.601, -117.601, NOW)  # of its cell
 
     region = KM1000.cell(35.6, -117.6)
     assert update.key.values == (f"{region}:2026-06-25T14", "2026-06-25T14:30Z", KM1.cell(35.6, -117.6))
-
-
-def test_nothing_tells_of_the_position_within_its_cell() -> None:
-    one, other = felt_report({"felt": 1}, 35.6, -117.6, NOW), felt_report({"felt": 1}, 35.601, -117.601, NOW + 0)
-
-    assert KM1.cell(35.6, -117.6) == KM1.cell(35.601, -117.601)
-    assert one == other
 
 
 @given(few_reports)
@@ -77,15 +70,3 @@ def test_neither_the_order_nor_the_batches_of_reports_matter(
     reports, reordered, cut = batches
 
     assert sums([reports]) == sums([reordered[:cut], reordered[cut:]]) == sums([each] for each in reports)
-
-
-async def test_later_reports_add_to_the_stored_item(engine: str) -> None:
-    async with shaken(engine, []) as here:
-        await here.report(a_report(now_s=NOW), felt_report({"motion": 2.5}, 35.6, -117.6, NOW - 59))
-        await here.report(felt_report({"felt": 0.36}, 35.6, -117.6, NOW))
-
-        items: list[Item] = [item async for item in here.database.scan(FELT_REPORTS)]
-
-    numbers = {"reports": 3, "feltGiven": 2, "feltSum": 1360, "motionGiven": 1, "motionSum": 2500}
-    key = {"place": f"{KM1000.cell(35.6, -117.6)}:2026-06-25T14", "minute": "2026-06-25T14:30Z"}
-    assert items == [{**key, "cell": KM1.cell(35.6, -117.6), **numbers}]
