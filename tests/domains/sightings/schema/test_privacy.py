@@ -50,51 +50,45 @@ WITH_POSITIONS = {
 }
 DEPTH = 5
 
+PAYLOAD = selection(schema.type_map["SightingPayload"], DEPTH)
 REPORT = """mutation($lat: Float!, $lon: Float!, $category: SightingCategory!) { reportSighting(input: {
   category: $category, lat: $lat, lon: $lon, text: "It shook.", eventId: "ci1", area: "Wells",
-  questionnaire: {felt: 1, motion: 3, reaction: 2}}) PAYLOAD }"""
-PAYLOAD = selection(schema.type_map["SightingPayload"], DEPTH)
+  questionnaire: {felt: 1, motion: 3, reaction: 2}}) PAYLOAD }""".replace("PAYLOAD", PAYLOAD)
 
 
 class Town:
     """A service with sightings of some people, and what it has answered to Ben."""
 
-    def __init__(self, service: Service, clock: HeldClock) -> None:
+    def __init__(self, service: Service) -> None:
         self.service = service
-        self.clock = clock
-        self.answers: list[str] = []
         self.heard: list[str] = []  # by Ben, as a subscriber
         self.sighting_ids: list[str] = []
 
     def post(self, subject: str, query: str, variables: Mapping[str, Any] | None = None) -> str:
         """The text of an answer."""
         body = {"query": query, "variables": variables or {}}
-        answer = self.service.http.post("/graphql", json=body, headers=bearer(subject=subject))
-        return answer.text
+        return self.service.http.post("/graphql", json=body, headers=bearer(subject=subject)).text
 
-    def ask(self, query: str, variables: Mapping[str, Any] | None = None) -> Any:
-        """What Ben gets, without an error."""
-        text = self.post(BEN, query, variables)
+    def ask(self, subject: str, query: str, variables: Mapping[str, Any] | None = None) -> Any:
+        """The data of an answer, which has no errors and says nothing that others may not know."""
+        text = self.post(subject, query, variables)
+        check(text)
         body = orjson.loads(text)
         assert "errors" not in body, body
-        self.answers.append(text)
         return body["data"]
 
-    def told(self) -> list[dict[str, Any]]:
-        """The events of Ben's watch, oldest first."""
+    def told(self) -> list[str]:
+        """The ids of the sightings that Ben's watch was told of, oldest first."""
         query = '{ triggerEvents(filter: {type: "sighting.reported"}) { nodes { payload metadata } } }'
-        nodes: list[dict[str, Any]] = self.ask(query)["triggerEvents"]["nodes"]
-        return nodes[::-1]
+        nodes: list[dict[str, Any]] = self.ask(BEN, query)["triggerEvents"]["nodes"]
+        return [node["payload"]["sighting"]["sightingId"] for node in nodes[::-1]]
 
     def report(self, reporter: str, at: tuple[float, float], category: str = "SHAKING") -> str:
         """Report what one feels. Returns the sighting's id."""
-        variables = {"lat": at[0], "lon": at[1], "category": category}
-        body = orjson.loads(self.post(reporter, REPORT.replace("PAYLOAD", PAYLOAD), variables))
-        assert "errors" not in body, body
-        assert body["data"]["reportSighting"]["created"]
-        sighting_id: str = body["data"]["reportSighting"]["sighting"]["sightingId"]
-        self.sighting_ids.append(sighting_id)
-        return sighting_id
+        reported = self.ask(reporter, REPORT, {"lat": at[0], "lon": at[1], "category": category})["reportSighting"]
+        assert reported["created"]
+        self.sighting_ids.append(reported["sighting"]["sightingId"])
+        return self.sighting_ids[-1]
 
 
 @pytest.fixture(scope="module")
@@ -103,10 +97,10 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     store = tmp_path_factory.mktemp("town") / "town.db"
     settings = Settings(store=f"sqlite:///{store}", max_cost=1_000_000, max_tokens=20_000, max_document_bytes=200_000)
     with running(settings, clock=clock) as service:
-        town = Town(service, clock)
+        town = Town(service)
         event = {"eventId": "ci1", "eventTsMs": clock.now - 60_000, "mag": 6.1, **EPICENTRE}
         service.ask(INGEST, {"events": [event]})
-        town.ask('mutation { watchArea(input: {area: "Wells"}) { watch { watchId } } }')
+        town.ask(BEN, 'mutation { watchArea(input: {area: "Wells"}) { watch { watchId } } }')
         subscribed = Event()
         told = Thread(target=_listen, args=(town, subscribed))
         told.start()
@@ -115,9 +109,8 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
         for reporter, at, category in zip(REPORTERS[1:], TOGETHER, ("SHAKING", "DAMAGE", "FIRE"), strict=True):
             town.report(reporter, at, category)
         for confirmer in CONFIRMERS:
-            town.post(confirmer, CONFIRM, {"id": town.sighting_ids[0]})
-        hidden = town.report(REPORTERS[1], HIDDEN, "OTHER")
-        town.post(HIDERS, HIDE, {"id": hidden})
+            town.ask(confirmer, CONFIRM, {"id": town.sighting_ids[0]})
+        town.ask(HIDERS, HIDE, {"id": town.report(REPORTERS[1], HIDDEN, "OTHER")})
         clock.now += 300_000
         told.join()
         while len(town.told()) < 4:  # the others follow soon
@@ -156,32 +149,27 @@ def _document(name: str, field: GraphQLField) -> str:
     return f"query{'($id: ID!)' if name == 'sighting' else ''} {{ {name}{arguments} {selected} }}"
 
 
-@pytest.mark.parametrize("name", [name for name in FIELDS if name not in ("node", "nodes")])
-def test_no_query_tells_who_or_where(name: str, town: Town) -> None:
-    variables = {"id": town.sighting_ids[0]} if name == "sighting" else {}
-    text = town.post(BEN, _document(name, FIELDS[name]), variables)
-    if name not in ("deliveries", "catalogueStatistics", "affectedBy"):
-        assert "errors" not in orjson.loads(text), text[:1000]
-    check(text)
-    assert ("precisionKm" in text) is (name in WITH_POSITIONS), name
-
-
-def test_no_node_tells_who_or_where(town: Town) -> None:
-    inner = selection(schema.type_map["Sighting"], DEPTH)
-    (node,) = town.ask("{ sightings(filter: {categories: [FIRE]}) { nodes { id } } }")["sightings"]["nodes"]
-    answer = town.ask(f"query($id: ID!) {{ node(id: $id) {{ ... on Sighting {inner} }} }}", {"id": node["id"]})
-    assert answer["node"]["category"] == "FIRE"
-    check(town.answers[-1])
-
-
-def test_no_mutation_of_another_user_tells_who_or_where(town: Town) -> None:
-    confirmed = town.ask(CONFIRM, {"id": town.sighting_ids[2]})
-    assert confirmed["confirmSighting"]["confirmed"]
-    near = {"lat": LONELY[0] + 0.00001, "lon": LONELY[1], "category": "SHAKING"}
-    repeated = town.ask(REPORT.replace("PAYLOAD", PAYLOAD), near)
-    assert repeated["reportSighting"] == {**repeated["reportSighting"], "created": False, "confirmed": True}
-    for text in town.answers[-2:]:
+def test_no_query_tells_who_or_where(town: Town) -> None:
+    for name in FIELDS.keys() - {"node", "nodes"}:
+        variables = {"id": town.sighting_ids[0]} if name == "sighting" else {}
+        text = town.post(BEN, _document(name, FIELDS[name]), variables)
+        if name not in ("deliveries", "catalogueStatistics", "affectedBy"):
+            assert "errors" not in orjson.loads(text), text[:1000]
         check(text)
+        assert ("precisionKm" in text) is (name in WITH_POSITIONS), name
+
+
+def test_no_node_no_mutation_and_no_watch_of_another_user_tells_who_or_where(town: Town) -> None:
+    inner = selection(schema.type_map["Sighting"], DEPTH)
+    (node,) = town.ask(BEN, "{ sightings(filter: {categories: [FIRE]}) { nodes { id } } }")["sightings"]["nodes"]
+    answer = town.ask(BEN, f"query($id: ID!) {{ node(id: $id) {{ ... on Sighting {inner} }} }}", {"id": node["id"]})
+    assert answer["node"]["category"] == "FIRE"
+
+    assert town.ask(BEN, CONFIRM, {"id": town.sighting_ids[2]})["confirmSighting"]["confirmed"]
+    near = {"lat": LONELY[0] + 0.00001, "lon": LONELY[1], "category": "SHAKING"}
+    repeated = town.ask(BEN, REPORT, near)["reportSighting"]
+    assert (repeated["created"], repeated["confirmed"]) == (False, True)
+    assert town.told()[:4] == town.sighting_ids[:4]
 
 
 def test_no_subscriber_hears_who_or_where(town: Town) -> None:
@@ -192,27 +180,17 @@ def test_no_subscriber_hears_who_or_where(town: Town) -> None:
         check(text)
 
 
-def test_what_a_watch_tells_does_not_say_who_or_where(town: Town) -> None:
-    said = [each["payload"]["sighting"]["sightingId"] for each in town.told()]
-    assert said[:4] == town.sighting_ids[:4]
-    check(town.answers[-1])
-
-
 def test_the_cell_of_three_reporters_is_served_and_that_of_one_is_not(town: Town) -> None:
-    cells = town.ask(
-        '{ event(eventId: "ci1") { feltIntensity { cells { reports position { lat lon precisionKm } } } } }'
-    )
-    fine = [each for each in cells["event"]["feltIntensity"]["cells"] if each["position"]["precisionKm"] == 1]
+    query = '{ event(eventId: "ci1") { feltIntensity { cells { reports position { lat lon precisionKm } } } } }'
+    cells = town.ask(BEN, query)["event"]["feltIntensity"]["cells"]
+    fine = [each for each in cells if each["position"]["precisionKm"] == 1]
     assert [(each["reports"], _point(each["position"])) for each in fine] == [(3, KM1.centre(KM1.cell(*TOGETHER[0])))]
 
 
 def test_a_reporter_is_told_of_its_own_sighting_only_that_it_is_its_own(town: Town) -> None:
-    text = town.post(
-        REPORTERS[0],
-        "{ " + " ".join(f"{name} {selection(FIELDS[name].type, DEPTH)}" for name in ("sightings", "profile")) + " }",
-    )
-    assert '"own":true' in text.replace(" ", "")
-    check(text)
+    both = " ".join(f"{name} {selection(FIELDS[name].type, DEPTH)}" for name in ("sightings", "profile"))
+    answer = town.ask(REPORTERS[0], f"{{ {both} }}")
+    assert True in [node["own"] for node in answer["sightings"]["nodes"]]
 
 
 def check(text: str) -> None:
