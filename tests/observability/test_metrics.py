@@ -159,24 +159,22 @@ def test_ingests_are_counted_with_the_outcomes_of_their_events(service: Service,
 
 async def test_lost_and_waiting_request_logs_are_metrics() -> None:
     metrics = Metrics()
+
+    def lost_and_waiting() -> tuple[float | None, float | None]:
+        metrics.sample()
+        scrape = parsed(generate_latest(metrics.registry).decode())
+        names = ("lost_total", "waiting")
+        lost, waiting = (scrape.value(f"quakegraph_request_logs_{name}") for name in names)
+        return lost, waiting
+
     async with empty_database("sqlite", ENTITIES, clock=now) as database:
         buffer = LogBuffer(RequestLogs(database, now), LogBudget(LogLimits.of(Settings())), capacity=3)
         measure_buffer(buffer, metrics)
         for number in range(5):
             buffer.add(a_log(MIDNIGHT + number, number))
-
-        metrics.sample()
-        assert request_log_metrics(metrics, "lost_total", "waiting") == (2, 3)
-
+        assert lost_and_waiting() == (2, 3)
         await buffer.flush()
-        metrics.sample()
-        assert request_log_metrics(metrics, "lost_total", "waiting") == (2, 0)
-
-
-def request_log_metrics(metrics: Metrics, *names: str) -> tuple[float | None, ...]:
-    """What is told of request logs."""
-    scrape = parsed(generate_latest(metrics.registry).decode())
-    return tuple(scrape.value(f"quakegraph_request_logs_{name}") for name in names)
+        assert lost_and_waiting() == (2, 0)
 
 
 def test_pools_the_process_and_the_build_are_metrics(service: Service) -> None:

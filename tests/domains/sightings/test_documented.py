@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
@@ -41,28 +41,25 @@ class Raw:
     def query(self, condition: str, /, index: str | None = None, where: str | None = None, **values: Any) -> list[Any]:
         """The items of a query with the document's own words. A name with an upper-case letter is an attribute."""
         given = {f":{name}": {"N" if isinstance(each, int) else "S": str(each)} for name, each in values.items()}
-        others = {"IndexName": index} if index else {}
-        if where:
-            others["FilterExpression"] = where
-        answer = _client().query(
-            TableName=self.table, KeyConditionExpression=condition, ExpressionAttributeValues=given, **others
-        )
-        return [_plain(item) for item in answer["Items"]]
+        asked = {"TableName": self.table, "KeyConditionExpression": condition, "ExpressionAttributeValues": given}
+        others = {"IndexName": index, "FilterExpression": where}
+        answer = _client().query(**asked, **{name: value for name, value in others.items() if value})
+        return [_value(M=item) for item in answer["Items"]]
 
     def everything(self) -> list[Any]:
         """All items, expired ones among them."""
-        return [_plain(item) for item in _client().scan(TableName=self.table, ConsistentRead=True)["Items"]]
+        return [_value(M=item) for item in _client().scan(TableName=self.table, ConsistentRead=True)["Items"]]
 
 
-def _plain(item: dict[str, Any]) -> dict[str, Any]:
-    return {name: _value(**typed) for name, typed in item.items()}
-
-
-def _value(*, S: str | None = None, N: str | None = None, L: Iterable[Any] = ()) -> Any:  # noqa: N803 - DynamoDB's
-    """A text, a number, or a list."""
-    if N is not None:
-        return json.loads(N)
-    return [_value(**each) for each in L] if S is None else S
+def _value(**typed: Any) -> Any:
+    """A map, a list, a number, or a text."""
+    ((kind, value),) = typed.items()
+    match kind:
+        case "M":
+            return {name: _value(**each) for name, each in value.items()}
+        case "L":
+            return [_value(**each) for each in value]
+    return json.loads(value) if kind == "N" else value
 
 
 @pytest.fixture

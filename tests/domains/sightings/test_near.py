@@ -2,7 +2,6 @@
 
 from itertools import chain
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,29 +41,6 @@ async def test_near_finds_what_the_distance_of_every_sighting_tells(
     async with readable(engine, [*some, a_sighting(99)]) as (_, ours):
         page = await page_of(ours, SightingSelection(near=circle), Paging(50))
     assert ids(page) == ids_of(newest_first(expected))
-
-
-@pytest.mark.parametrize(
-    ("centre", "there"),
-    [
-        (Point(12.0, 180.0), [(12.0, 179.95), (12.0, -179.95)]),
-        (Point(-16.8, -179.99), [(-16.8, 179.9), (-16.8, -179.9)]),
-        (Point(90.0, 0.0), [(89.95, 10.0), (89.95, -170.0), (90.0, 90.0)]),
-        (Point(-89.96, 0.0), [(-89.96, 180.0), (-90.0, 5.0), (-89.95, -90.0)]),
-    ],
-)
-async def test_what_is_reported_beyond_the_dateline_or_a_pole_is_near(
-    engine: str, centre: Point, there: list[tuple[float, float]]
-) -> None:
-    async with sightings(engine) as ours:
-        reported = [
-            await ours.new(str(user), category, lat=lat, lon=lon)
-            for user, (category, (lat, lon)) in enumerate(zip(("FIRE", "SHAKING", "OTHER"), there, strict=False))
-        ]
-        await ours.new(lat=0.0, lon=0.0)
-        expected = sorted((each.sighting_id for each in reported), reverse=True)
-        for radius_km in (30.0, 250.0, 1900.0, 2500.0):
-            assert sorted(await ours.ids(near=Circle(*centre, radius_km)), reverse=True) == expected
 
 
 @settings(A_FEW, max_examples=rounds(30))

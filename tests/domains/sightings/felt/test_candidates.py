@@ -40,15 +40,6 @@ async def test_candidates_are_the_earthquakes_before_a_report_the_most_plausible
     assert far.plausibility == plausibility(5.0, far.km, 180) < near.plausibility
 
 
-async def test_an_earthquake_up_to_a_minute_after_a_report_is_a_candidate_since_clocks_differ(engine: str) -> None:
-    async with shaken(engine, [an_event("us1", NOON, mag=5.0)]) as here:
-        found = await here.candidates.of(
-            [FeltAt(*HERE, NOON_S - 60), FeltAt(*HERE, NOON_S - 61), FeltAt(*HERE, NOON_S + 1799)]
-        )
-
-    assert [[each.plausibility for each in candidates] for candidates in found] == [[1.0], [], [0.001]]
-
-
 async def test_deleted_and_merged_earthquakes_are_no_candidates() -> None:
     events = [
         an_event("kept", NOON, mag=5.0),
@@ -63,15 +54,13 @@ async def test_deleted_and_merged_earthquakes_are_no_candidates() -> None:
     assert list(map(ids, found)) == [["kept"]]
 
 
-async def test_a_report_has_at_most_five_candidates() -> None:
-    async with shaken("sqlite", [an_event(f"e{n}", NOON + 10_000 * n, mag=5.0) for n in range(8)]) as here:
-        (found,) = await here.candidates.of([FeltAt(*HERE, NOON_S + 80)])
-
-    assert ids(found) == ["e7", "e6", "e5", "e4", "e3"]
-
-
 async def test_sightings_of_near_times_take_one_reading_of_the_catalogue(engine: str) -> None:
+    """Of which clocks may be a minute behind."""
     async with shaken(engine, [an_event("us1", NOON, mag=5.0), an_event("us2", NOON - 3_600_000, mag=5.0)]) as here:
+        times = [FeltAt(*HERE, NOON_S + seconds) for seconds in (-60, -61, 1799)]
+        edges = [[each.plausibility for each in candidates] for candidates in await here.candidates.of(times)]
+        assert edges == [[1.0], [], [0.001]]
+        here.database.calls.clear()
         found = await here.candidates.of(
             [FeltAt(*HERE, NOON_S + 60 * n - 3600) for n in range(80)], frozenset({"place"})
         )
@@ -105,7 +94,7 @@ async def test_candidates_are_those_of_all_events_without_any_shortcut() -> None
         return lat + random.uniform(-0.4, 0.4), lon + random.uniform(-0.1, 0.1)
 
     events = []
-    for number in range(150):
+    for number in range(400):
         lat, lon = place()
         time = NOON + random.randrange(0, 26 * 3_600_000)
         events.append(an_event(f"e{number:03}", time, mag=round(random.uniform(0, 7), 1), lat=lat, lon=lon))
@@ -123,4 +112,5 @@ async def test_candidates_are_those_of_all_events_without_any_shortcut() -> None
         found = await here.candidates.of(reports)
 
     assert list(map(ids, found)) == expected
+    assert max(map(len, expected)) == 5
     assert sum(map(bool, expected)) > 50
