@@ -111,22 +111,21 @@ async def test_points_that_are_spent_at_once_are_counted_once_each() -> None:
     assert 10 <= sum(outcomes) <= 20  # the second ten only in another window
 
 
-@pytest.mark.parametrize(
-    ("subject", "address", "name"),
-    [
-        ("ada", "192.0.2.1", "subject:ada"),
-        ("address:192.0.2.1", None, "subject:address:192.0.2.1"),
-        (None, "192.0.2.1", "address:192.0.2.1"),
-        (None, "2001:db8:1:2:3:4:5:6", "address:2001:db8:1:2::/64"),
-        (None, "2001:db8:1:2:ffff::", "address:2001:db8:1:2::/64"),
-        (None, "::ffff:192.0.2.1", "address:192.0.2.1"),
-        (None, "::1", "address:::/64"),
-        (None, "testclient", "address:testclient"),
-        (None, None, "address:None"),
-    ],
-)
-def test_a_spender_is_a_subject_or_an_address(subject: str | None, address: str | None, name: str) -> None:
-    assert spender(subject, address) == name
+def test_a_spender_is_a_subject_or_an_address() -> None:
+    assert spender("ada", "192.0.2.1") == "subject:ada"
+    assert spender("address:192.0.2.1", None) == "subject:address:192.0.2.1"
+    names = {
+        "192.0.2.1": "192.0.2.1",
+        "::ffff:192.0.2.1": "192.0.2.1",
+        "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
+        "2001:db8:1:2:ffff::": "2001:db8:1:2::/64",
+        "::1": "::/64",
+        "testclient": "testclient",
+        None: "None",
+    }
+    assert {address: spender(None, address) for address in names} == {
+        address: f"address:{name}" for address, name in names.items()
+    }
 
 
 def test_the_error_for_a_missing_client_of_a_rate_store_hides_the_password() -> None:

@@ -18,26 +18,25 @@ from tests.domains.sightings.in_store import sightings
 # Slugs
 
 
-@pytest.mark.parametrize(
-    ("name", "slug"),
-    [
-        ("Downtown", "downtown"),
-        ("São Paulo", "sao-paulo"),
-        ("Tōkyō", "tokyo"),
-        ("東京", "dongjing"),
-        ("Санкт-Петербург", "sankt-peterburg"),
-        ("Ελλάδα", "ellada"),
-        ("  St. John's (west)  ", "st-john-s-west"),
-        ("4th & Main", "4th-main"),
-        ("a--b__c", "a-b-c"),
-        ("x" * 65, "x" * 64),
-        ("x" * 63 + " y", "x" * 63),
-        ("!?", ""),
-        ("—", ""),
-    ],
-)
-def test_a_slug_is_a_name_in_lower_case_ascii(name: str, slug: str) -> None:
-    assert slug_of(name) == slug
+SLUGS = {
+    "Downtown": "downtown",
+    "São Paulo": "sao-paulo",
+    "Tōkyō": "tokyo",
+    "東京": "dongjing",
+    "Ελλάδα": "ellada",
+    "Санкт-Петербург": "sankt-peterburg",
+    "  St. John's (west)  ": "st-john-s-west",
+    "4th & Main": "4th-main",
+    "a--b__c": "a-b-c",
+    "x" * 65: "x" * 64,
+    "x" * 63 + " y": "x" * 63,
+    "!?": "",
+    "—": "",
+}
+
+
+def test_a_slug_is_a_name_in_lower_case_ascii() -> None:
+    assert {name: slug_of(name) for name in SLUGS} == SLUGS
 
 
 @given(name=st.text(max_size=200))

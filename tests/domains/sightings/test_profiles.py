@@ -2,7 +2,6 @@
 
 from datetime import UTC, date, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,20 +31,13 @@ def run_until(day: date, days: set[date]) -> int:
     return 1 + run_until(day - timedelta(days=1), days) if day in days else 0
 
 
-@pytest.mark.parametrize(
-    ("reports", "received", "tier"),
-    [
-        (0, 0, BRONZE),
-        (1000, 19, BRONZE),
-        (9, 1000, BRONZE),
-        (10, 20, SILVER),
-        (50, 99, SILVER),
-        (49, 100, SILVER),
-        (50, 100, GOLD),
-    ],
-)
-def test_a_tier_needs_both_reports_and_others_confirmations(reports: int, received: int, tier: TrustTier) -> None:
-    assert tier_of(reports, received) is tier
+def test_a_tier_needs_both_reports_and_others_confirmations() -> None:
+    for tier, needs in {
+        BRONZE: [(0, 0), (1000, 19), (9, 1000)],
+        SILVER: [(10, 20), (50, 99), (49, 100)],
+        GOLD: [(50, 100)],
+    }.items():
+        assert {tier_of(reports, received) for reports, received in needs} == {tier}
 
 
 @given(st.integers(0, 200), st.integers(0, 200), st.integers(0, 50), st.integers(0, 50))

@@ -8,8 +8,6 @@ import pytest
 from graph.domains.sightings.entities import REPORT_COUNT
 from graph.domains.sightings.errors import TooManyReports
 from graph.domains.sightings.model import Outcome
-from graph.domains.sightings.scopes import SIGHTINGS_WRITE
-from tests.bearers import bearer
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import everything_in
 from tests.domains.sightings.counted import check_all
@@ -72,18 +70,11 @@ async def test_of_fifty_reports_at_once_exactly_as_many_as_may_are_stored(engine
 
 
 def test_a_client_learns_when_to_try_again(tmp_path: Path) -> None:
-    clock = held_clock()
-    with running(Settings(store=f"sqlite:///{tmp_path / 'rates.db'}", sighting_reports=1), clock=clock) as service:
-        report = 'mutation($c: SightingCategory!) { reportSighting(input: {category: $c, area: "Town"}) { created } }'
-        answers = [
-            service.http.post(
-                "/graphql",
-                json={"query": report, "variables": {"c": category}},
-                headers=bearer(SIGHTINGS_WRITE, subject=ANNA),
-            ).json()
-            for category in ("FIRE", "OTHER")
-        ]
-        assert answers[0] == {"data": {"reportSighting": {"created": True}}}
-        (error,) = answers[1]["errors"]
-        assert error["extensions"]["code"] == "RATE_LIMITED"
-        assert "try again in 3600 s" in error["message"]
+    report = 'mutation { reportSighting(input: {category: %s, area: "Town"}) { created } }'
+    with running(
+        Settings(store=f"sqlite:///{tmp_path / 'rates.db'}", sighting_reports=1), clock=held_clock()
+    ) as service:
+        assert service.ask(report % "FIRE") == {"reportSighting": {"created": True}}
+        (error,) = service.answer(report % "OTHER")["errors"]
+    assert error["extensions"]["code"] == "RATE_LIMITED"
+    assert "try again in 3600 s" in error["message"]

@@ -13,8 +13,6 @@ FILTERED = "query($areas: [String!]) { sightings(filter: {areas: $areas}) { node
 REPORTED = "mutation($area: String) { reportSighting(input: {category: FIRE, area: $area}) { created } }"
 WATCHED = "mutation($area: String!) { watchArea(input: {area: $area}) { watch { watchId } } }"
 
-LONG, NAMELESS, MARKUP = "x" * 129, "—!—", "<b>town</b>"
-
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
@@ -30,11 +28,11 @@ def refusal(service: Service, query: str, variables: dict[str, Any]) -> str:
     return message
 
 
-@pytest.mark.parametrize("name", [LONG, NAMELESS, MARKUP, "x" * 1_000_000, ""])
-def test_no_area_has_such_a_name(service: Service, name: str) -> None:
-    assert refusal(service, FILTERED, {"areas": ["Ridgecrest", name]}).startswith("`areas` must")
-    for query in (REPORTED, WATCHED):
-        assert refusal(service, query, {"area": name}).startswith("`area` must")
+def test_no_area_has_such_a_name(service: Service) -> None:
+    for name in ("x" * 129, "—!—", "<b>town</b>", "x" * 1_000_000, ""):
+        assert refusal(service, FILTERED, {"areas": ["Ridgecrest", name]}).startswith("`areas` must")
+        for query in (REPORTED, WATCHED):
+            assert refusal(service, query, {"area": name}).startswith("`area` must")
 
 
 def test_a_filter_names_at_most_a_hundred_areas(service: Service) -> None:
