@@ -1,6 +1,7 @@
 """The rate limit as clients meet it: RATE_LIMITED with `Retry-After`, and nothing done."""
 
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -44,7 +45,7 @@ def test_a_refused_request_costs_a_point(tmp_path: Path, usgs: UsgsServer) -> No
     """So a flood of rubbish has an end; twenty may pass where the minute's window changes."""
     for query, headers, status in REFUSED:
         with running(settings(tmp_path / "empty.db", usgs, rate_limit=10)) as service:
-            sent = {"json": {"query": query}, "headers": {"Accept": GRAPHQL_JSON, **headers}}
+            sent: dict[str, Any] = {"json": {"query": query}, "headers": {"Accept": GRAPHQL_JSON, **headers}}
             statuses = [service.http.post("/graphql", **sent).status_code for _ in range(30)]
         assert set(statuses) == {status, 429}, query
         assert 10 <= statuses.count(status) <= 20, query

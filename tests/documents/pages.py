@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from tests.bearers import bearer
 from tests.documents.markdown import ROOT, Document
+from tests.schemas import schema
 from tests.settings import Settings
 from tests.subscribers import LiveService, event_stream, live_service
 
@@ -53,3 +54,9 @@ def sent(service: LiveService, operation: str, variables: Mapping[str, Any] | No
     answer = service.http.post("/graphql", json={"query": operation, "variables": variables}).json()
     assert answer.keys() == {"data"}, answer
     return answer["data"]
+
+
+def fields_of(name: str) -> set[str]:
+    """The fields of a type or an input of the schema."""
+    of: Any = schema.type_map[name]
+    return set(of.fields)

@@ -43,6 +43,15 @@ STEPS = (ROOT / "scripts" / "check").read_text().split("\nall=(")[1].split(")")[
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 
 
+CURL = argparse.ArgumentParser(exit_on_error=False)
+CURL.add_argument("url")
+CURL.add_argument("-H", dest="headers", action="append", default=[])
+CURL.add_argument("-d", dest="body")
+CURL.add_argument("-G", dest="as_query", action="store_true")
+CURL.add_argument("-N", dest="unbuffered", action="store_true")
+CURL.add_argument("--data-urlencode", dest="parameters", action="append", default=[])
+
+
 def scripts(document: Document) -> Iterator[Block]:
     """Its shell blocks."""
     return (block for block in document.blocks if block.language in ("sh", "bash", "console"))
@@ -178,14 +187,6 @@ POSSIBLE: dict[str, Callable[[list[str], Path], bool]] = {
     "python3": is_possible_python,
     "quakegraph": is_possible_quakegraph,
 }
-
-CURL = argparse.ArgumentParser(exit_on_error=False)
-CURL.add_argument("url")
-CURL.add_argument("-H", dest="headers", action="append", default=[])
-CURL.add_argument("-d", dest="body")
-CURL.add_argument("-G", dest="as_query", action="store_true")
-CURL.add_argument("-N", dest="unbuffered", action="store_true")
-CURL.add_argument("--data-urlencode", dest="parameters", action="append", default=[])
 
 
 def fetch(words: list[str], service: Service) -> None:

@@ -14,9 +14,8 @@ from graph.domains.sightings.entities import BLIP, ENTITIES, LONGEST_NAME, LONGE
 from graph.domains.sightings.felt.questionnaire import QUESTIONS
 from graph.domains.sightings.tiers import THRESHOLDS
 from tests.bearers import bearer
-from tests.documents.pages import Page, sent
+from tests.documents.pages import Page, fields_of, sent
 from tests.domains.earthquakes.builders import at
-from tests.schemas import schema
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.samples import HeldClock
@@ -159,7 +158,7 @@ def test_the_table_of_questions_is_the_questionnaire() -> None:
 
 
 def test_the_fields_of_a_report_are_those_of_the_graph() -> None:
-    assert sorted(PAGE.names("Report")) == sorted(schema.type_map["ReportSightingInput"].fields)
+    assert sorted(PAGE.names("Report")) == sorted(fields_of("ReportSightingInput"))
     assert f"at most {LONGEST_TEXT} characters of plain text" in PAGE.section("Report")
     assert set(USUAL) <= set(PAGE.spans)
 

@@ -140,7 +140,7 @@ async def test_no_field_of_the_graph_finds_what_has_expired_and_no_subscription_
         second, third = [await asyncio.to_thread(report, service, area) for area in ("second", "third")]
         await asyncio.to_thread(service.ask, HIDE, {"id": second["id"]})
         first = CHANGES_IN_ORDER.cursor_of({"change": 1})
-        replayed = [
+        replayed: list[dict[str, Any]] = [
             {"kind": "REPORTED", "sightingId": second["sightingId"], "sighting": None},
             {"kind": "REPORTED", "sightingId": third["sightingId"], "sighting": {"text": "smoke in third"}},
             {"kind": "HIDDEN", "sightingId": second["sightingId"], "sighting": None},

@@ -1,7 +1,8 @@
 """Wherever the store fails, nothing is half written, and whoever does not know tells it again without harm."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.parametrize("way", ["refused", "answer lost"])  # of `C
 
 
 async def broken_off(
-    ours: SightingStore, way: str, act: Callable[[SightingStore, int], Awaitable[None]]
+    ours: SightingStore, way: str, act: Callable[[SightingStore, int], Coroutine[Any, Any, None]]
 ) -> AsyncIterator[int]:
     """Let something break off at its first call of the store, then at its second, and so on, until it ends.
 
