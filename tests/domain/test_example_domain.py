@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from click.testing import CliRunner, Result
 
 from graph import cli
-from graph.api.relay import global_id
 from graph.domain import entities_of
 from graph.domains import DOMAINS
 from graph.opening import open_services, settings_of
@@ -119,36 +117,6 @@ def test_the_pages_of_notes_are_the_store_in_order_of_time_and_of_rating(service
     assert walked(service, BEST, 10, backward=False, area="Ridgecrest") == ["elsewhere"]
 
 
-def test_a_cursor_is_valid_only_for_its_connection(service: Service) -> None:
-    write(service, "a")
-    write(service, "b", area="Ridgecrest")
-    by_time = service.ask(NOTES)["page"]["pageInfo"]["endCursor"]
-    by_rating = service.ask(BEST, {"area": "Napa"})["page"]["pageInfo"]["endCursor"]
-
-    for after in (by_rating, by_time[:-1], by_time + "A", "", "!", "ä", "bm90ZXMxOndyaXR0ZW5BdDpbXQ"):
-        assert service.codes(NOTES, {"after": after}) == ["INVALID_CURSOR"]
-    for after in (by_time, by_rating[2:]):
-        assert service.codes(BEST, {"area": "Napa", "after": after}) == ["INVALID_CURSOR"]
-    assert service.codes(BEST, {"area": "Ridgecrest", "before": by_rating}) == ["INVALID_CURSOR"]
-    assert texts(service.ask(BEST, {"area": "Napa", "before": by_rating})["page"]) == []
-
-
-def test_a_note_is_a_node(service: Service) -> None:
-    note = write(service, "a")
-    node = "query ($id: ID!) { node(id: $id) { __typename id ... on FieldNote { area text writtenAt } } }"
-
-    found = service.ask(node, {"id": note["id"]})["node"]
-    assert found == {
-        "__typename": "FieldNote",
-        "id": note["id"],
-        "area": "Napa",
-        "text": "a",
-        "writtenAt": HeldClock().now,
-    }
-    for key in (str(uuid4()), "n" * 100):
-        assert service.ask(node, {"id": global_id("FieldNote", key)}) == {"node": None}
-
-
 def test_a_note_is_written_with_the_scope_and_by_the_rules_of_its_entity(service: Service) -> None:
     for given in ({"rating": 10.5}, {"rating": -1}, {"text": "a" * 2001}, {"text": ""}, {"area": "a" * 65}):
         note = {"area": "Napa", "rating": 5, "text": "a", **given}
@@ -160,6 +128,12 @@ def test_a_note_is_written_with_the_scope_and_by_the_rules_of_its_entity(service
         assert [error["extensions"]["code"] for error in answer["errors"]] == [code]
     assert service.ask(NOTES)["page"]["edges"] == []
     assert service.http.post("/graphql", json=body, headers=bearer(NOTES_WRITE)).json().keys() == {"data"}
+
+
+def test_a_note_is_a_node(service: Service) -> None:
+    node = "query ($id: ID!) { node(id: $id) { __typename ... on FieldNote { area text writtenAt } } }"
+    found = service.ask(node, {"id": write(service, "a")["id"]})["node"]
+    assert found == {"__typename": "FieldNote", "area": "Napa", "text": "a", "writtenAt": HeldClock().now}
 
 
 async def test_no_note_of_a_batch_is_stored_if_one_exists(store: str) -> None:
