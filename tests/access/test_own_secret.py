@@ -30,9 +30,7 @@ def test_a_table_has_another_secret_in_the_working_folder(folder: Path) -> None:
 
 
 def test_processes_that_start_at_once_agree_on_one(tmp_path: Path) -> None:
-    forking = get_context("forkserver")
-    forking.set_forkserver_preload(["graph.cli"])
-    with ProcessPoolExecutor(8, mp_context=forking) as processes:
+    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as processes:
         found = set(processes.map(own_secret, [location(tmp_path)] * 32))
 
     assert found == {own_secret(location(tmp_path))}

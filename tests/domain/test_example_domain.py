@@ -241,9 +241,7 @@ def test_a_domain_that_is_off_adds_nothing(store: str) -> None:
 # The task under a lease
 
 
-async def test_one_of_two_services_makes_each_count_and_the_other_goes_on(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_one_of_two_services_makes_each_count(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "tests.domain.example_domain")
     quick = settings(f"sqlite:///{tmp_path}/notes.db", field_note_count=0.05)
 
@@ -252,11 +250,9 @@ async def test_one_of_two_services_makes_each_count_and_the_other_goes_on(
         records = [vars(each) for each in caplog.records if each.getMessage() == "Counted field notes"]
         return [each["keywords"]["round"] for each in records]
 
-    with running(quick, domains=ALL):
-        with running(quick, domains=ALL):
-            await eventually(lambda: len(rounds()) >= 6)
-            made = rounds()
-        await eventually(lambda: rounds()[-1] > made[-1] + 2)
+    with running(quick, domains=ALL), running(quick, domains=ALL):
+        await eventually(lambda: len(rounds()) >= 6)
+        made = rounds()
     assert made == list(range(1, len(made) + 1))
 
 

@@ -22,19 +22,23 @@ def test_the_processes_add_up_their_metrics_outlive_one_another_and_log_json_alo
     temporary.mkdir()
     with serving("--workers", "2", folder=tmp_path, settings={**SETTINGS, "TMPDIR": str(temporary)}) as server:
         server.wait_for_output("Application startup complete", times=2)
-        check_metrics(server)
-        assert [folder.name.partition("-metrics-")[0] for folder in temporary.iterdir()] == ["quakegraph"]
         assert server.ask(f"query Named {EVENT}").status_code == 200
         assert server.ask(f"query {{ event(eventId: {json.dumps(FORGED)}) {{ mag }} }}").status_code == 200
+        for _ in range(18):  # each over a connection of its own, which either process takes
+            assert server.ask(EVENT).status_code == 200
+        server.wait_for_output('"Answered"', times=20)
+        check_lines([line for line in server.output if not line.startswith(("GraphiQL", "Dashboard"))])
+        check_metrics(server)
         types = server.ask("{ __schema { types { name } } }").json()["data"]["__schema"]["types"]
-        server.wait_for_output('"Answered"', times=23)
+        names = {each["name"] for each in types}
+        assert {"Event", "RequestLog", "Sighting"} & names == {"Event"}  # of the domains that are on
+        assert [folder.name.partition("-metrics-")[0] for folder in temporary.iterdir()] == ["quakegraph"]
         assert server.end() == 0
-        server.read_to_end()
     assert list(temporary.iterdir()) == []
-    names = {each["name"] for each in types}
-    assert {"Event", "RequestLog", "Sighting"} & names == {"Event"}  # of the domains that are on
 
-    lines = [line for line in server.output if not line.startswith(("GraphiQL", "Dashboard"))]
+
+def check_lines(lines: list[str]) -> None:
+    """Each line is JSON, and tells of its request."""
     read = [orjson.loads(line) for line in lines]
     assert all({"event", "level", "logger", "timestamp"} <= line.keys() for line in read)
     assert FORGED not in "\n".join(lines)
@@ -48,8 +52,6 @@ def test_the_processes_add_up_their_metrics_outlive_one_another_and_log_json_alo
 def check_metrics(server: Server) -> None:
     """Of two processes, one of which is killed and begins anew."""
     url = server.url.removesuffix("/graphql")
-    for _ in range(20):  # each over a connection of its own, which either process takes
-        assert server.ask(EVENT).status_code == 200
     scrapes = [scraped(url) for _ in range(6)]
     found = [re.search(r"Started server process \[(\d+)\]", line) for line in server.output]
     processes = [int(match[1]) for match in found if match]
