@@ -2,13 +2,14 @@
 
 import stat
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context
 from pathlib import Path
 
 import pytest
 
 from graph.access.own_secret import UnusableSecret, own_secret
 from graph.store.location import StoreLocation
+from tests.left_open import lasting
 
 
 def location(folder: Path) -> StoreLocation:
@@ -30,7 +31,11 @@ def test_a_table_has_another_secret_in_the_working_folder(folder: Path) -> None:
 
 
 def test_processes_that_start_at_once_agree_on_one(tmp_path: Path) -> None:
-    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as processes:
+    forking = get_context("forkserver")
+    forking.set_forkserver_preload(["graph.cli"])
+    with lasting():
+        forkserver.ensure_running()
+    with ProcessPoolExecutor(8, mp_context=forking) as processes:
         found = set(processes.map(own_secret, [location(tmp_path)] * 32))
 
     assert found == {own_secret(location(tmp_path))}

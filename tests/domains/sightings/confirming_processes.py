@@ -4,10 +4,11 @@ import asyncio
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context
 from multiprocessing.process import BaseProcess
 
 from tests.domains.sightings.in_store import held_clock, store_of
+from tests.left_open import lasting
 from tests.processes import environment
 
 _forking = get_context("forkserver")
@@ -17,6 +18,8 @@ _forking.set_forkserver_preload(["graph.cli", __name__])
 @contextmanager
 def confirming(store: str, sighting_ids: Sequence[str], users: Sequence[str]) -> Iterator[BaseProcess]:
     """Let a process confirm each sighting by each user, at the same time. It is killed at the end of the `with`."""
+    with lasting():
+        forkserver.ensure_running()
     process = _forking.Process(target=_run, args=(environment(), store, sighting_ids, users))
     process.start()
     try:
