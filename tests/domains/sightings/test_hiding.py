@@ -1,19 +1,16 @@
 """A hidden sighting is there no more, on any path and at once; who has hidden it and why is kept."""
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
 from graph.core.errors import BadUserInput, NotThere
 from graph.domains.sightings.entities import AREA, HIDING, SIGHTING
 from graph.domains.sightings.model import Sighting
-from graph.store.contract import Database
-from graph.store.entity import Entity, Item, Key
-from graph.store.query import Page, Query
-from tests.domains.earthquakes.watched_database import WatchedDatabase
+from graph.store.entity import Entity
 from tests.domains.entities import everything_in
 from tests.domains.sightings.counted import check_counts
 from tests.domains.sightings.in_store import (
@@ -24,8 +21,7 @@ from tests.domains.sightings.in_store import (
     sightings,
     sightings_of,
 )
-
-T = TypeVar("T")
+from tests.domains.triggers.watching.cuts import Meanwhile
 
 
 async def test_who_has_hidden_what_and_why_is_stored_for_good_and_logged(
@@ -82,26 +78,9 @@ async def test_a_reason_has_bounds() -> None:
         assert await ours.ids() == []
 
 
-class Overtaken(WatchedDatabase):
-    """Once it has read an area, or an area's sightings, something else happens."""
-
-    def __init__(self, database: Database, of: Entity, meanwhile: Callable[[], Awaitable[object]]) -> None:
-        super().__init__(database)
-        self._of = of
-        self._meanwhile = iter([meanwhile])
-
-    async def get(self, key: Key, **options: Any) -> Item | None:
-        return await self._behind(key.entity, super().get(key, **options))
-
-    async def query(self, query: Query) -> Page:
-        return await self._behind(query.entity, super().query(query))
-
-    async def _behind(self, entity: Entity, reading: Coroutine[Any, Any, T]) -> T:
-        read = await reading
-        if entity is self._of:
-            for meanwhile in self._meanwhile:
-                await meanwhile()
-        return read
+def reads(of: Entity, method: str, asked: Any) -> bool:
+    """Whether a call of the store reads items of an entity."""
+    return method in ("get", "query") and asked.entity is of
 
 
 async def report_later(ours: SightingStore, *_: Sighting) -> None:
@@ -133,7 +112,8 @@ async def test_of_two_writes_at_once_both_happen_and_the_area_lasts_as_long_as_i
             other = await ours.new(BEN, "FIRE")
             ours.later(60)
             sighting = await ours.new(ANNA)
-            database = Overtaken(ours.database, of, partial(ACTS[meanwhile], ours, other, sighting))
+            happen, read = partial(ACTS[meanwhile], ours, other, sighting), partial(reads, of)
+            database = Meanwhile(ours.database, happen, read, after=True)
             async with sightings_of(database, ours.clock) as writing:
                 await ACTS[writes](writing, other, sighting)
             both = {writes, meanwhile}
