@@ -26,7 +26,7 @@ from benchmarks.catalogue import Catalogue
 from benchmarks.contenders import our_service
 from benchmarks.markdown import table
 from benchmarks.servers import running
-from tests.browser import ARGUMENTS
+from tests.acceptance.browser import ARGUMENTS
 from tests.needs import CHROMIUM_NAMES
 
 DAYS = 365

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser import Visit
-from tests.pages.axe import violations
 from tests.service import Service, running
 from tests.settings import Settings
 
@@ -83,15 +81,3 @@ def test_without_web_pages_there_are_no_links_to_them(tmp_path: Path) -> None:
 
     assert answer.status_code == 404
     assert "<a " not in answer.text
-
-
-@pytest.mark.needs("chromium", "npm")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", ["/nowhere", "/events/us0nothing"])
-async def test_axe_finds_nothing(visit: Visit, week: Service, path: str, scheme: str) -> None:
-    await visit.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    answer = await visit.page.goto(f"{week.url}{path}")
-
-    assert answer
-    assert answer.status == 404
-    assert await violations(visit.page) == []

@@ -27,7 +27,7 @@ from graph.transport.compression import Compression
 from graph.transport.direct_route import DirectRoute
 from graph.transport.request_ids import RequestIds
 from tests.bearers import SCOPES
-from tests.browser import Visit
+from tests.acceptance.browser import Visit
 from tests.domains.earthquakes.usgs.usgs_server import week_features
 from tests.processes import TIMEOUT_S
 from tests.schemas import printed

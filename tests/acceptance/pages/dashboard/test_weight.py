@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.browser import Visit
-from tests.pages.dashboard.looking import WEEK, drawn_somehow, settled
+from tests.acceptance.browser import Visit
+from tests.acceptance.pages.dashboard.looking import WEEK, drawn_somehow, settled
 
 pytestmark = pytest.mark.needs("chromium", "the web pages' packages")
 

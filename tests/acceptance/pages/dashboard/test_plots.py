@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from tests.browser import Visit
-from tests.pages.dashboard.looking import EARTHQUAKES, EVENTS
-from tests.pages.dashboard.plotting import Plot, events_of, statistics_of
+from tests.acceptance.browser import Visit
+from tests.acceptance.pages.dashboard.looking import EARTHQUAKES, EVENTS
+from tests.acceptance.pages.dashboard.plotting import Plot, events_of, statistics_of
 
 pytestmark = pytest.mark.needs("chromium")
 

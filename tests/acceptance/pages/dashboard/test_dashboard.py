@@ -8,9 +8,9 @@ from playwright.async_api import Request, Route, expect
 
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from tests.bearers import bearer
-from tests.browser import Visit
-from tests.pages.dashboard.conftest import Opener
-from tests.pages.dashboard.looking import (
+from tests.acceptance.browser import Visit
+from tests.acceptance.pages.dashboard.conftest import Opener
+from tests.acceptance.pages.dashboard.looking import (
     EVENTS,
     STRONG,
     WEEK,
@@ -21,7 +21,7 @@ from tests.pages.dashboard.looking import (
     settled,
     with_filters,
 )
-from tests.pages.dashboard.subscription import an_event
+from tests.acceptance.pages.dashboard.subscription import an_event
 
 pytestmark = pytest.mark.needs("chromium")
 

@@ -9,9 +9,9 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from graph.domains.earthquakes.scopes import EVENTS_READ
-from tests.browser import Visit
-from tests.pages.axe import violations
-from tests.pages.dashboard.reports import ANNA, People, address
+from tests.acceptance.browser import Visit
+from tests.acceptance.pages.axe import violations
+from tests.acceptance.pages.dashboard.reports import ANNA, People, address
 from tests.service import Service, running
 from tests.settings import Settings
 

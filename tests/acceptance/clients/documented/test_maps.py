@@ -14,8 +14,8 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
 from graph.pages import packages
-from tests.browser import Visit
-from tests.clients.documented.programs import at, blocks, lines, run, with_output
+from tests.acceptance.browser import Visit
+from tests.acceptance.clients.documented.programs import at, blocks, lines, run, with_output
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import Service, running, serving, settings
 

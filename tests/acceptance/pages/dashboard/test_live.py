@@ -9,10 +9,10 @@ import pytest
 from graphql import build_schema, parse, validate
 from playwright.async_api import Page, Route, expect
 
-from tests.browser import Visit
-from tests.pages.dashboard.conftest import Opener
+from tests.acceptance.browser import Visit
+from tests.acceptance.pages.dashboard.conftest import Opener
 from tests.pages.dashboard.documents import documents
-from tests.pages.dashboard.looking import (
+from tests.acceptance.pages.dashboard.looking import (
     EARTHQUAKES,
     EVENTS,
     STRONG,
@@ -25,7 +25,7 @@ from tests.pages.dashboard.looking import (
     settled,
     with_filters,
 )
-from tests.pages.dashboard.subscription import an_event, store
+from tests.acceptance.pages.dashboard.subscription import an_event, store
 from tests.schemas import printed
 from tests.service import Service
 

@@ -3,8 +3,8 @@
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser import Visit
-from tests.pages.dashboard.looking import STRONG, drawn_somehow, settled, with_filters
+from tests.acceptance.browser import Visit
+from tests.acceptance.pages.dashboard.looking import STRONG, drawn_somehow, settled, with_filters
 
 pytestmark = pytest.mark.needs("chromium", "the web pages' packages")
 

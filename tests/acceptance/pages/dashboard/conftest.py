@@ -19,7 +19,7 @@ from graph.pages.dashboard import templates
 from graph.pages.dashboard.templates import UNBUNDLED
 from tests.bearers import SECRET
 from tests.domains.earthquakes.usgs.usgs_server import running_usgs, week_features
-from tests.pages.dashboard.subscription import Subscription
+from tests.acceptance.pages.dashboard.subscription import Subscription
 from tests.service import running, serving, without_timeouts
 from tests.service import settings as settings_for
 from tests.settings import Settings

@@ -15,7 +15,7 @@ import pytest
 
 from graph.pages.dashboard.sources import ENTRIES, VERSION
 
-CHECKOUT = Path(__file__).parents[1]
+CHECKOUT = Path(__file__).parents[2]
 MANIFEST = tomllib.loads((CHECKOUT / "graph/pages/packages/packages.toml").read_text())
 PACKAGES = MANIFEST["package"]
 PINNED = {file["name"] for package in PACKAGES for file in package["file"]}

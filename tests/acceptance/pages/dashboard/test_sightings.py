@@ -13,10 +13,10 @@ from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.sightings.confidence import Confidence, Freshness
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.domains.sightings.tiers import TrustTier
-from tests.browser import Visit
-from tests.pages.dashboard.conftest import Opener
-from tests.pages.dashboard.looking import STRONG, settled
-from tests.pages.dashboard.reports import ANNA, BEN, RIDGECREST, TESTER, People, address
+from tests.acceptance.browser import Visit
+from tests.acceptance.pages.dashboard.conftest import Opener
+from tests.acceptance.pages.dashboard.looking import STRONG, settled
+from tests.acceptance.pages.dashboard.reports import ANNA, BEN, RIDGECREST, TESTER, People, address
 from tests.store.samples import NOON, NOON_SECONDS, HeldClock
 
 pytestmark = pytest.mark.needs("chromium")

@@ -9,9 +9,9 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, Route, expect
 
-from tests.browser import Visit
-from tests.pages.dashboard.conftest import Opener
-from tests.pages.dashboard.looking import (
+from tests.acceptance.browser import Visit
+from tests.acceptance.pages.dashboard.conftest import Opener
+from tests.acceptance.pages.dashboard.looking import (
     EVENTS,
     STRONG,
     WEEK,
@@ -22,7 +22,7 @@ from tests.pages.dashboard.looking import (
     until,
     with_filters,
 )
-from tests.pages.dashboard.subscription import Subscription, an_event, store
+from tests.acceptance.pages.dashboard.subscription import Subscription, an_event, store
 
 pytestmark = pytest.mark.needs("chromium")
 

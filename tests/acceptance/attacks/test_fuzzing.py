@@ -25,7 +25,7 @@ from tests.service import settings as service_settings
 
 EXAMPLES = rounds(200)  # an operation
 JSON = ['{a: 1, b: [true, null, "x"]}', "{}", "{a: {b: 1.5e300}}", "[1]", '"x"', "1e400", '{_: ""}']
-CHECKED_IN = Path(__file__).parents[2] / "schema.graphql"
+CHECKED_IN = Path(__file__).parents[3] / "schema.graphql"
 
 
 @pytest.fixture(scope="module")

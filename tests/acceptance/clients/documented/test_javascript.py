@@ -13,7 +13,7 @@ import pytest
 
 from scripts.npm_lock import installed
 from scripts.npm_package import NpmPackage
-from tests.clients.documented.programs import at, blocks, lines, run
+from tests.acceptance.clients.documented.programs import at, blocks, lines, run
 from tests.documents.markdown import ROOT
 from tests.service import Service
 from tests.sharing import folder_of_run, made_once

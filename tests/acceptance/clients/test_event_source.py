@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from tests.browser import Visit
+from tests.acceptance.browser import Visit
 from tests.processes import serving
 from tests.service import serving as serving_app
 from tests.subscribers import has_subscriptions, ingested_elsewhere

@@ -9,8 +9,8 @@ from playwright.async_api import expect
 from graph.pages import dashboard
 from graph.pages.dashboard.sources import BUNDLE, ENTRIES
 from graph.pages.dashboard.templates import UNBUNDLED, imported_by
-from tests.browser import Visit
-from tests.pages.dashboard.looking import settled
+from tests.acceptance.browser import Visit
+from tests.acceptance.pages.dashboard.looking import settled
 from tests.service import Service
 
 JAVA = "us6000kxp7"

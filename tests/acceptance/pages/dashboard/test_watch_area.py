@@ -7,10 +7,10 @@ from playwright.async_api import Page, expect
 
 from graph.access.callers import Scope
 from graph.domains.earthquakes.scopes import EVENTS_READ
-from tests.browser import Visit
-from tests.pages.axe import violations
-from tests.pages.dashboard.conftest import Opener
-from tests.pages.dashboard.reports import TESTER, People, address
+from tests.acceptance.browser import Visit
+from tests.acceptance.pages.axe import violations
+from tests.acceptance.pages.dashboard.conftest import Opener
+from tests.acceptance.pages.dashboard.reports import TESTER, People, address
 
 JAVA = "us6000kxp7"
 TRIGGERS = (Scope("triggers:read"), Scope("triggers:write"))

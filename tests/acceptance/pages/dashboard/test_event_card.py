@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser import Visit
-from tests.pages.dashboard.conftest import Opener
-from tests.pages.dashboard.subscription import an_event
+from tests.acceptance.browser import Visit
+from tests.acceptance.pages.dashboard.conftest import Opener
+from tests.acceptance.pages.dashboard.subscription import an_event
 
 JAVA = "us6000kxp7"
 BRIG = an_event("us1", url="https://earthquake.usgs.gov/earthquakes/eventpage/us1")

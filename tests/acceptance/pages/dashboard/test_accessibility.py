@@ -8,11 +8,11 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
-from tests.browser import Visit
-from tests.pages.axe import violations
-from tests.pages.dashboard.conftest import Opener
-from tests.pages.dashboard.looking import becomes, map_draws, settled
-from tests.pages.dashboard.reports import ANNA, RIDGECREST, People, address
+from tests.acceptance.browser import Visit
+from tests.acceptance.pages.axe import violations
+from tests.acceptance.pages.dashboard.conftest import Opener
+from tests.acceptance.pages.dashboard.looking import becomes, map_draws, settled
+from tests.acceptance.pages.dashboard.reports import ANNA, RIDGECREST, People, address
 from tests.pages.dashboard.test_map import place_of
 from tests.store.samples import NOON, NOON_SECONDS, HeldClock
 
