@@ -15,7 +15,7 @@ from tests.service import Service, running
 from tests.settings import Settings
 
 
-@pytest.mark.parametrize("name", [name for name, text in documents().items() if not text.startswith("subscription")])
+@pytest.mark.parametrize("name", documents())
 def test_every_document_is_one_of_the_schema(name: str) -> None:
     assert validate(build_schema(printed()), parse(documents()[name])) == []
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from scripts.pip_lock import installed
-from tests.children import Child
 from tests.acceptance.clients.documented.programs import ENVIRONMENT, at, blocks, lines, run, with_output
+from tests.children import Child
 from tests.documents.markdown import ROOT
 from tests.service import Service
 from tests.settings import Settings

@@ -17,9 +17,9 @@ from graph.core.clock import Clock, now_ms
 from graph.pages import dashboard
 from graph.pages.dashboard import templates
 from graph.pages.dashboard.templates import UNBUNDLED
+from tests.acceptance.pages.dashboard.subscription import Subscription
 from tests.bearers import SECRET
 from tests.domains.earthquakes.usgs.usgs_server import running_usgs, week_features
-from tests.acceptance.pages.dashboard.subscription import Subscription
 from tests.service import running, serving, without_timeouts
 from tests.service import settings as settings_for
 from tests.settings import Settings

@@ -13,7 +13,7 @@ from tests.acceptance.pages.axe import violations
 from tests.acceptance.pages.dashboard.conftest import Opener
 from tests.acceptance.pages.dashboard.looking import becomes, map_draws, settled
 from tests.acceptance.pages.dashboard.reports import ANNA, RIDGECREST, People, address
-from tests.pages.dashboard.test_map import place_of
+from tests.acceptance.pages.dashboard.test_map import place_of
 from tests.store.samples import NOON, NOON_SECONDS, HeldClock
 
 PANAMA = (-82.6217, 5.6346)  # the strongest event of the week, °E and °N

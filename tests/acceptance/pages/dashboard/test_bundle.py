@@ -1,33 +1,18 @@
-"""The bundle, and the modules that browsers load one by one without it."""
+"""What browsers load of the bundle, and of the modules one by one without it."""
 
-import re
 from pathlib import Path
 
 import pytest
 from playwright.async_api import expect
 
 from graph.pages import dashboard
-from graph.pages.dashboard.sources import BUNDLE, ENTRIES
 from graph.pages.dashboard.templates import UNBUNDLED, imported_by
 from tests.acceptance.browser import Visit
 from tests.acceptance.pages.dashboard.looking import settled
-from tests.service import Service
 
 JAVA = "us6000kxp7"
 needs_bundle = pytest.mark.needs("the dashboard's bundle")
 needs_browser = pytest.mark.needs("chromium", "the web pages' packages")
-
-
-@needs_bundle
-@pytest.mark.parametrize("name", ENTRIES)
-def test_the_bundle_stands_in_place_of_the_entries(week: Service, name: str) -> None:
-    path = f"/dashboard/{dashboard.VERSION}/{name}"
-    plain, compressed = (week.http.get(path, headers={"Accept-Encoding": coding}) for coding in ("identity", "br"))
-
-    assert plain.content == compressed.content == (BUNDLE / name).read_bytes()
-    assert not re.search(rb'@import|(?:from|import) ?"\.', plain.content)
-    assert compressed.headers["Content-Encoding"] == "br"
-    assert int(compressed.headers["Content-Length"]) == (BUNDLE / f"{name}.br").stat().st_size
 
 
 @needs_bundle
@@ -52,11 +37,3 @@ async def test_without_a_bundle_the_page_loads_its_modules_at_once(from_modules:
     assert sorted(name for name in loaded if name.endswith(".js")) == modules
     assert await own_visit.page.locator("[rel=modulepreload]").count() == len(modules)
     assert own_visit.complaints == []
-
-
-def test_each_module_belongs_to_a_page() -> None:
-    dashboard_page, event_page = (set(imported_by(name, UNBUNDLED)) for name in ("main.js", "event/event_page.js"))
-
-    assert "event/event_page.js" in event_page - dashboard_page
-    assert "graph.js" in event_page & dashboard_page
-    assert event_page | dashboard_page == {name for name in UNBUNDLED if name.endswith(".js")}

@@ -7,7 +7,6 @@ import pytest
 from playwright.async_api import Request, Route, expect
 
 from graph.domains.earthquakes.scopes import EVENTS_READ
-from tests.bearers import bearer
 from tests.acceptance.browser import Visit
 from tests.acceptance.pages.dashboard.conftest import Opener
 from tests.acceptance.pages.dashboard.looking import (
@@ -22,6 +21,7 @@ from tests.acceptance.pages.dashboard.looking import (
     with_filters,
 )
 from tests.acceptance.pages.dashboard.subscription import an_event
+from tests.bearers import bearer
 
 pytestmark = pytest.mark.needs("chromium")
 

@@ -6,12 +6,10 @@ import re
 from typing import Any
 
 import pytest
-from graphql import build_schema, parse, validate
 from playwright.async_api import Page, Route, expect
 
 from tests.acceptance.browser import Visit
 from tests.acceptance.pages.dashboard.conftest import Opener
-from tests.pages.dashboard.documents import documents
 from tests.acceptance.pages.dashboard.looking import (
     EARTHQUAKES,
     EVENTS,
@@ -26,7 +24,6 @@ from tests.acceptance.pages.dashboard.looking import (
     with_filters,
 )
 from tests.acceptance.pages.dashboard.subscription import an_event, store
-from tests.schemas import printed
 from tests.service import Service
 
 pytestmark = pytest.mark.needs("chromium")
@@ -44,11 +41,6 @@ async def live(page: Page, url: str, *, events: int = EVENTS) -> None:
 
 
 # With the service's own subscription
-
-
-@pytest.mark.parametrize("name", ["Live", "LiveSightings"])
-def test_the_subscriptions_are_of_the_schema(name: str) -> None:
-    assert validate(build_schema(printed()), parse(documents()[name])) == []
 
 
 async def test_a_new_event_is_received_while_the_page_is_open(own_week: Service, visit: Visit) -> None:

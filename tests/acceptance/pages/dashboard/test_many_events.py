@@ -10,9 +10,9 @@ import pytest
 from playwright.async_api import expect
 
 from tests.acceptance.browser import Visit
-from tests.domains.earthquakes.ingest.ingests import located
 from tests.acceptance.pages.dashboard.conftest import app_on
 from tests.acceptance.pages.dashboard.looking import drawn, items
+from tests.domains.earthquakes.ingest.ingests import located
 from tests.processes import quakegraph
 from tests.service import serving
 from tests.sharing import folder_of_run, made_once

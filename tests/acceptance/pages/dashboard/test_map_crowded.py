@@ -12,11 +12,11 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, Request, Route, expect
 
-from tests.bearers import bearer
 from tests.acceptance.browser import Visit
 from tests.acceptance.pages.dashboard.conftest import app_on
 from tests.acceptance.pages.dashboard.looking import on_map, until
-from tests.pages.dashboard.test_map import MAP, look, place_of, rested, view
+from tests.acceptance.pages.dashboard.test_map import MAP, look, place_of, rested, view
+from tests.bearers import bearer
 from tests.processes import TIMEOUT_S
 from tests.service import serving
 from tests.sharing import folder_of_run, made_once

@@ -8,11 +8,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.async_api import Page, Request, expect
 
-from tests.bearers import bearer
 from tests.acceptance.browser import Visit
 from tests.acceptance.pages.dashboard.conftest import Opener
 from tests.acceptance.pages.dashboard.looking import EVENTS, STRONG, drawn, items, settled, with_filters
 from tests.acceptance.pages.dashboard.subscription import an_event, store
+from tests.bearers import bearer
 from tests.processes import TIMEOUT_S
 
 pytestmark = pytest.mark.needs("chromium")
