@@ -21,37 +21,37 @@ from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.opening import open_services
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import at
-from tests.service import Service, serving
+from tests.service import Service, serving, without_timeouts
 from tests.settings import Settings
 
-EVENTS = 60_000
+EVENTS = 60_000  # unless a test has fewer
 DAYS = 60
 FIRST = at("2020-01-01")
 
 
-def points() -> Iterator[list[float]]:
+def points(events: int = EVENTS) -> Iterator[list[float]]:
     """Longitude, latitude and depth of each event."""
     chance = random.Random(7)
-    for _ in range(EVENTS):
+    for _ in range(events):
         yield [chance.uniform(-180, 180), chance.uniform(-90, 90), 8.0]
 
 
-def features() -> Iterator[bytes]:
+def features(events: int = EVENTS) -> Iterator[bytes]:
     """The events, a GeoJSON feature a line."""
     chance = random.Random(8)
-    for number, point in enumerate(points()):
-        time_ms = FIRST + number * DAYS * DAY_MS // EVENTS
+    for number, point in enumerate(points(events)):
+        time_ms = FIRST + number * DAYS * DAY_MS // events
         properties = {"mag": round(chance.expovariate(2), 1), "place": "Dense", "time": time_ms, "type": "earthquake"}
         feature = {"type": "Feature", "id": f"d{number:05}", "properties": properties}
         yield orjson.dumps({**feature, "geometry": {"type": "Point", "coordinates": point}}) + b"\n"
 
 
-def fill(path: Path) -> None:
+def fill(path: Path, events: int = EVENTS) -> None:
     """Write the events into a new SQLite file."""
 
     async def ingest() -> None:
         async with open_services(Settings(store=f"sqlite:///{path}"), DOMAINS) as services:
-            assert (await services.of(Ingest).file(io.BytesIO(b"".join(features())))).upserted == EVENTS
+            assert (await services.of(Ingest).file(io.BytesIO(b"".join(features(events))))).upserted == events
 
     asyncio.run(ingest())
 
@@ -99,7 +99,7 @@ def dense_service(folder: Path, dense_file: Path, **others: object) -> Iterator[
     """A service over a copy of the file."""
     copied = shutil.copy(dense_file, folder / "dense.db")
     settings = Settings(store=f"sqlite:///{copied}", jwt_secret=SecretStr(SECRET)).model_copy(update=others)
-    turns = Turns(create_app(settings))
+    turns = Turns(create_app(without_timeouts(settings)))
     with serving(turns) as url, httpx.Client(base_url=url, headers=bearer(), timeout=120) as http:
         http.get("/healthz")
         yield DenseService(url, http, turns)

@@ -1,37 +1,36 @@
-"""Small requests that ask for much work: bounded in rows, in iterations of the loop and in memory."""
+"""Small requests that ask for much work: bounded in rows and in iterations of the loop."""
 
 import asyncio
 import json
-import shutil
 import socket
 import time
-from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
+from functools import partial
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
-import websockets
 
 from graph.domains.earthquakes.areas import Circle
 from graph.store.sqlite.short_reads import UNITS_PER_ITERATION, VALUES_PER_UNIT
 from graph.store.time_walk import ITEMS_IN_MEMORY
 from graph.work.account import HEAVY_POINTS, WorkLimits
-from tests.attacks.dense import EVENTS, DenseService, dense_service, points
+from tests.attacks.dense import DenseService, dense_service, fill, points
 from tests.observability.scraping import scraped
-from tests.processes import serving
+from tests.sharing import folder_of_run, made_once
 
+EVENTS = 12_000
 HALF_EARTH = "circle: {lat: 1, lon: 0, radiusKm: 10000}"  # every day has events in cells that the edge crosses
-OF_HALF_EARTH = sum(Circle(1, 0, 10_000).holds({"lon": lon, "lat": lat}) for lon, lat, _ in points())
+OF_HALF_EARTH = sum(Circle(1, 0, 10_000).holds({"lon": lon, "lat": lat}) for lon, lat, _ in points(EVENTS))
 VALUES_PER_ROW = 5  # that are read to test it: its place, and where in the order of time it stands
 GUARD_S = 120
-MOST_GROWTH_KIB = 64 * 1024
+MOST_POINTS = 10_000  # half of the default, since there are few events
 
 
 @pytest.fixture(scope="module")
-def dense(tmp_path_factory: pytest.TempPathFactory, dense_file: Path) -> Iterator[DenseService]:
-    with dense_service(tmp_path_factory.mktemp("served"), dense_file) as service:
+def dense(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DenseService]:
+    file = made_once(folder_of_run(tmp_path_factory) / "attacked.db", partial(fill, events=EVENTS))
+    with dense_service(tmp_path_factory.mktemp("served"), file, max_cost=MOST_POINTS) as service:
         yield service
 
 
@@ -85,46 +84,6 @@ def test_clients_that_are_gone_cost_nothing_more(dense: DenseService) -> None:
     assert sum(after.values()) < 100 * OF_HALF_EARTH // ITEMS_IN_MEMORY // 2, "most of what was asked was never read"
 
 
-async def test_heavy_totals_over_one_socket_take_no_memory_and_refuse_no_other(
-    tmp_path: Path, dense_file: Path
-) -> None:
-    shutil.copy(dense_file, tmp_path / "dense.db")
-    store = ("--store", "sqlite:///dense.db")
-    with serving(*store, folder=tmp_path, settings={"GRAPH_EXECUTION_TIMEOUT": "60"}) as server:
-        server.ask(f"{{ events(first: 1, filter: {{{HALF_EARTH}}}) {{ totalCount }} }}")
-        before = high_water_mark(server.process.pid)
-        total = f"events(first: 1, filter: {{{HALF_EARTH}}}) {{ totalCount }}"
-        query = "{" + " ".join(f"a{number}: {total}" for number in range(10)) + "}"
-        url = server.url.replace("http", "ws", 1)
-        codes: Counter[str] = Counter()
-        lookups = 0
-        async with (
-            websockets.connect(url, subprotocols=["graphql-transport-ws"], max_size=None) as attacker,  # type: ignore[list-item]
-            httpx.AsyncClient(timeout=GUARD_S) as other,
-        ):
-            await attacker.send('{"type": "connection_init"}')
-            assert json.loads(await attacker.recv())["type"] == "connection_ack"
-            for number in range(50):
-                await attacker.send(json.dumps({"type": "subscribe", "id": str(number), "payload": {"query": query}}))
-            ended = 0
-            async with asyncio.timeout(GUARD_S):
-                while ended < 50:
-                    message = json.loads(await attacker.recv())
-                    ended += message["type"] in ("complete", "error")
-                    payload = message.get("payload") or {}
-                    errors = payload.get("errors", []) if message["type"] == "next" else payload
-                    codes.update(error["extensions"]["code"] for error in errors or [{"extensions": {"code": "OK"}}])
-                    answer = await other.post(server.url, json={"query": '{ event(eventId: "d00001") { mag } }'})
-                    lookups += answer.json()["data"]["event"] is not None
-        grown = high_water_mark(server.process.pid) - before
-
-    assert codes.keys() <= {"OK", "OVERLOADED", "QUERY_TOO_COMPLEX", "TIMEOUT"}, codes
-    assert codes["OVERLOADED"], "one caller may not have so many heavy operations at the same time"
-    assert codes["QUERY_TOO_COMPLEX"], "ten totals over half the earth are more than one operation may read"
-    assert lookups >= 50, "another request was answered after each message"
-    assert grown < MOST_GROWTH_KIB, f"it took {grown:,} KiB"
-
-
 async def test_as_many_heavy_queries_as_a_frontend_has_connections_are_all_answered(dense: DenseService) -> None:
     nearby = "{ events(first: 20) { nodes { nearby(radiusKm: 500, days: 7, first: 3) { nodes { eventId } } } } }"
     assert reported_points(dense, nearby) > HEAVY_POINTS
@@ -135,14 +94,6 @@ async def test_as_many_heavy_queries_as_a_frontend_has_connections_are_all_answe
         answers = [answer.json() for answer in await asyncio.gather(*asked)]
 
     assert [answer.get("errors") for answer in answers] == [None] * connections
-
-
-def high_water_mark(process: int) -> int:
-    """The most memory that a process has had resident, KiB."""
-    for line in Path(f"/proc/{process}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1])
-    raise AssertionError("the system does not tell")
 
 
 def test_a_page_whose_rows_nothing_is_selected_of_is_paid_by_its_rows(dense: DenseService) -> None:
