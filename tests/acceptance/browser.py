@@ -107,36 +107,42 @@ async def shared_context(browser: Browser) -> AsyncIterator[BrowserContext]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def visit(shared_context: BrowserContext) -> AsyncIterator[Visit]:
     """An empty page without WebGL, with nothing stored. What Chromium has cached of an address may be there."""
-    page = await shared_context.new_page()
-    await page.add_init_script(WITHOUT_WEBGL)
-    async with _visited(page) as visit:
+    async with _visited(shared_context, FORGET, WITHOUT_WEBGL) as visit:
+        yield visit
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def module_visit(shared_context: BrowserContext) -> AsyncIterator[Visit]:
+    """The same for all tests of a module, each of which puts something of its own on the page that one has opened."""
+    async with _visited(shared_context, FORGET, WITHOUT_WEBGL) as visit:
         yield visit
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def webgl_visit(shared_context: BrowserContext) -> AsyncIterator[Visit]:
     """The same with WebGL, for a test that looks at the map."""
-    async with _visited(await shared_context.new_page()) as visit:
+    async with _visited(shared_context, FORGET) as visit:
         yield visit
-
-
-@asynccontextmanager
-async def _visited(page: Page) -> AsyncIterator[Visit]:
-    page.set_default_timeout(1000 * TIMEOUT_S)
-    await page.add_init_script(FORGET)
-    yield _watched(page)
-    await page.close()
-    await page.context.clear_cookies()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def own_visit(browser: Browser) -> AsyncIterator[Visit]:
-    """The same in a context of its own, for a test that changes what all pages of a context share, as their clock."""
+    """A page in a context of its own, for a test that changes what all pages of a context share, as their clock."""
     context = await browser.new_context(viewport=VIEWPORT)
+    async with _visited(context, WITHOUT_WEBGL) as visit:
+        yield visit
+    await context.close()
+
+
+@asynccontextmanager
+async def _visited(context: BrowserContext, *scripts: str) -> AsyncIterator[Visit]:
     page = await context.new_page()
     page.set_default_timeout(1000 * TIMEOUT_S)
+    for script in scripts:
+        await page.add_init_script(script)
     yield _watched(page)
-    await context.close()
+    await page.close()
+    await context.clear_cookies()
 
 
 @pytest.hookimpl(tryfirst=True)

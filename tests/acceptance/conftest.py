@@ -2,6 +2,7 @@
 
 from tests.acceptance.browser import browser as browser
 from tests.acceptance.browser import chromium as chromium
+from tests.acceptance.browser import module_visit as module_visit
 from tests.acceptance.browser import own_visit as own_visit
 from tests.acceptance.browser import pytest_collection_modifyitems as pytest_collection_modifyitems
 from tests.acceptance.browser import shared_context as shared_context

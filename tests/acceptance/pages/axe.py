@@ -12,7 +12,10 @@ AXE = NpmPackage(
 
 
 async def violations(page: Page) -> list[tuple[str, list[str]]]:
-    """The rules that are broken, each with the elements that break it."""
+    """The rules that are broken, each with the elements that break it: all rules, and the contrast in the dark, too."""
     await page.evaluate((AXE.fetched() / "axe.min.js").read_text())
     found = await page.evaluate("axe.run().then(({ violations }) => violations)")
+    await page.emulate_media(color_scheme="dark")
+    found += await page.evaluate("axe.run({ runOnly: ['color-contrast'] }).then(({ violations }) => violations)")
+    await page.emulate_media(color_scheme="light")
     return [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found]

@@ -104,3 +104,14 @@ async def until(page: Page, condition: str, arg: object = None) -> None:
     async with asyncio.timeout(TIMEOUT_S):
         while not await page.evaluate(condition, arg):  # noqa: ASYNC110 - the page sets no event
             await asyncio.sleep(0.02)
+
+
+async def went(page: Page, search: str) -> None:
+    """Lead the page to another address, as the browser's back and forward do, which loads nothing anew."""
+    await page.evaluate(
+        """search => {
+          history.pushState(null, "", search || location.pathname);
+          dispatchEvent(new PopStateEvent("popstate"));
+        }""",
+        search,
+    )

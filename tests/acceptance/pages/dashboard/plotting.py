@@ -73,12 +73,11 @@ class Plot:
     page: Page
 
     @classmethod
-    async def begun(
-        cls, page: Page, url: str, module: str, *, width: int = 640, time_zone: str = "UTC", goto: bool = True
-    ) -> "Plot":
-        """Put a plot over a page that shows no event."""
-        if goto:
-            await page.goto(f"{url}/?minMagnitude=9")
+    async def begun(cls, page: Page, url: str, module: str, *, width: int = 640, time_zone: str = "UTC") -> "Plot":
+        """Put a plot over a page that shows no event, in place of the last one."""
+        address = f"{url}/?minMagnitude=9"
+        if page.url != address:
+            await page.goto(address)
             await expect(page.locator("#summary")).to_have_text("No event matches these filters.")
         given = {"module": module, "maker": MAKERS[module], "width": width, "timeZone": time_zone}
         await page.evaluate(BEGIN, given)
