@@ -145,6 +145,36 @@ async def _visited(context: BrowserContext, *scripts: str) -> AsyncIterator[Visi
     await context.clear_cookies()
 
 
+@asynccontextmanager
+async def time_zone(page: Page, name: str) -> AsyncIterator[None]:
+    """Let the page believe to be in a time zone, as a context of its own would."""
+    devtools = await page.context.new_cdp_session(page)
+    await devtools.send("Emulation.setTimezoneOverride", {"timezoneId": name})
+    yield
+    await devtools.send("Emulation.setTimezoneOverride", {"timezoneId": ""})
+    await devtools.detach()
+
+
+@asynccontextmanager
+async def pixels(page: Page, ratio: int) -> AsyncIterator[None]:
+    """Let an empty page have a screen with so many pixels for one of CSS."""
+    devtools = await page.context.new_cdp_session(page)
+    size = {"width": VIEWPORT["width"], "height": VIEWPORT["height"], "mobile": False}
+    await devtools.send("Emulation.setDeviceMetricsOverride", {**size, "deviceScaleFactor": ratio})
+    yield
+    await devtools.detach()
+
+
+async def tap(page: Page, x: float, y: float) -> None:
+    """Tap with a finger."""
+    devtools = await page.context.new_cdp_session(page)
+    await devtools.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    await devtools.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    await devtools.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    await devtools.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    await devtools.detach()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run what visits pages in the event loop of the browser's driver, which lives as long as the session."""

@@ -40,10 +40,7 @@ async def with_filters(page: Page) -> None:
 
 async def becomes(page: Page, expression: str, expected: Any) -> None:
     """Wait until an expression of JavaScript has this value."""
-    async with asyncio.timeout(TIMEOUT_S):
-        while (found := await page.evaluate(expression)) != expected:
-            await page.evaluate("new Promise(requestAnimationFrame)")
-    assert found == expected
+    await until(page, f"expected => JSON.stringify({expression}) === JSON.stringify(expected)", expected)
 
 
 async def is_drawn(page: Page, event_id: str, *, drawn: bool = True) -> None:
@@ -101,9 +98,14 @@ async def drawn_somehow(page: Page) -> None:
 
 async def until(page: Page, condition: str, arg: object = None) -> None:
     """Wait until a function of JavaScript returns true. Playwright's own way evaluates text, which the page forbids."""
+    looking = f"""async arg => {{
+      const condition = {condition};
+      while (!condition(arg)) {{
+        await new Promise(done => setTimeout(done, 20));
+      }}
+    }}"""
     async with asyncio.timeout(TIMEOUT_S):
-        while not await page.evaluate(condition, arg):  # noqa: ASYNC110 - the page sets no event
-            await asyncio.sleep(0.02)
+        await page.evaluate(looking, arg)
 
 
 async def went(page: Page, search: str) -> None:

@@ -35,6 +35,8 @@ async ({ module, maker, width, timeZone }) => {
   };
 }
 """
+FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""Two frames, after which what was changed is drawn."""
 MAKERS = {
     "magnitude_time": "magnitudeTime",
     "event_rates": "eventRates",
@@ -88,9 +90,7 @@ class Plot:
         await self.page.evaluate("shown => window.show(shown)", shown)
         if await self.page.locator("#tested .plot[data-empty]").count() == 0:
             await self.page.locator("#tested .plot .u-over").wait_for()
-            await self.page.evaluate(
-                "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-            )
+            await self.page.evaluate(FRAMES)
 
     async def caption(self) -> str:
         """What its caption says."""

@@ -4,11 +4,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
+from playwright.async_api import Page
 
 from graph.access.callers import Scope
 from tests.bearers import bearer
 from tests.processes import TIMEOUT_S
+from tests.store.samples import NOON
 
+AT_NOON = f"""
+Date = class extends Date {{
+  constructor(...given) {{ super(...(given.length ? given : [{NOON}])); }}
+  static now() {{ return {NOON}; }}
+}};
+"""
 ANNA, BEN, TESTER = "anna", "ben", "tester"  # the last of whom looks at the dashboard
 RIDGECREST = {"lat": 35.77, "lon": -117.6}
 
@@ -44,6 +52,11 @@ class People:
         """Hide a sighting, as a moderator."""
         mutation = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { sightingId } }'
         self.ask("moderator", mutation, id=sighting_id)
+
+
+async def at_noon(page: Page) -> None:
+    """Let the page's time stand at noon, as that of a service with `HeldClock` does. Timers run."""
+    await page.add_init_script(AT_NOON)
 
 
 def address(url: str, *scopes: Scope, search: str = "") -> str:

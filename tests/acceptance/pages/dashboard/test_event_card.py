@@ -4,9 +4,9 @@ from itertools import product
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, ViewportSize, expect
 
-from tests.acceptance.browser import Visit
+from tests.acceptance.browser import VIEWPORT, Visit
 from tests.acceptance.pages.dashboard.conftest import Opener
 from tests.acceptance.pages.dashboard.subscription import an_event
 
@@ -16,16 +16,31 @@ BRIG = an_event("us1", url="https://earthquake.usgs.gov/earthquakes/eventpage/us
 pytestmark = pytest.mark.needs("chromium")
 
 
-async def opened_card(page: Page, url: str, event: dict[str, Any], anchor: dict[str, float] | None) -> None:
+@pytest.fixture
+def visit(module_visit: Visit) -> Visit:
+    """The page of all tests here, on which each puts a card of its own."""
+    return module_visit
+
+
+async def opened_card(
+    page: Page,
+    url: str,
+    event: dict[str, Any],
+    anchor: dict[str, float] | None,
+    *,
+    window: ViewportSize = VIEWPORT,
+) -> None:
     """Open the card beside an anchor, by a button that gets the focus back. The page remembers it as `card`."""
-    await page.goto(f"{url}/events/{JAVA}")
-    await expect(page.locator("#connection")).to_have_text("Live")
+    await page.set_viewport_size(window)
+    if page.url != f"{url}/events/{JAVA}":
+        await page.goto(f"{url}/events/{JAVA}")
+        await expect(page.locator("#connection")).to_have_text("Live")
     await page.evaluate(
         """async ([event, anchor]) => {
           const from = document.querySelector("script[type=module]").src.replace("event_page", "event_card");
           const { eventCard } = await import(from);
+          globalThis.card ??= eventCard({ onClose: eventId => left.push(eventId) });
           globalThis.left = [];
-          globalThis.card = eventCard({ onClose: eventId => left.push(eventId) });
           globalThis.shifts = [];
           new PerformanceObserver(list => shifts.push(...list.getEntries().map(({ value }) => value)))
             .observe({ type: "layout-shift" });
@@ -75,36 +90,23 @@ async def test_it_says_what_the_list_says_and_what_the_event_did(visit: Visit, s
     assert visit.complaints == []
 
 
-@pytest.mark.parametrize(
-    ("at", "side"),
-    [((100, 200), "right"), ((1100, 200), "left"), ((100, 880), "right"), ((1380, 890), "left"), ((0, 0), "right")],
-)
-async def test_it_is_beside_what_was_clicked(visit: Visit, shared: str, at: tuple[float, float], side: str) -> None:
-    x, y = at
-    await opened_card(visit.page, shared, BRIG, {"x": x, "y": y, "width": 20, "height": 20})
-
-    box = await box_of(visit.page)
-    assert box["left"] == x + 32 if side == "right" else box["right"] == x - 12
-    assert 8 <= box["top"] < box["bottom"] <= 892
-
-
-@pytest.mark.parametrize(("y", "is_below"), [(100, True), (600, False)])
-async def test_beside_what_is_as_wide_as_the_page_it_is_below_or_above(
-    visit: Visit, shared: str, y: float, *, is_below: bool
-) -> None:
-    await visit.page.set_viewport_size({"width": 800, "height": 700})
-    await opened_card(visit.page, shared, BRIG, {"x": 10, "y": y, "width": 780, "height": 30})
-
-    box = await box_of(visit.page)
-    assert box["top"] == y + 42 if is_below else box["bottom"] <= y - 11
-    assert [box["left"], box["right"]] == pytest.approx([400 - 176, 400 + 176])
-
-
-async def test_it_is_always_within_the_window(visit: Visit, shared: str) -> None:
+async def test_it_is_beside_what_was_clicked_and_within_the_window(visit: Visit, shared: str) -> None:
     page = visit.page
-    await page.set_viewport_size({"width": 700, "height": 420})
-    await opened_card(page, shared, BRIG, {"x": 0, "y": 0, "width": 1, "height": 1})
+    for x, y, side in (
+        (100, 200, "right"),
+        (1100, 200, "left"),
+        (100, 880, "right"),
+        (1380, 890, "left"),
+        (0, 0, "right"),
+    ):
+        await opened_card(page, shared, BRIG, {"x": x, "y": y, "width": 20, "height": 20})
+        box = await box_of(page)
+        assert box["left"] == x + 32 if side == "right" else box["right"] == x - 12
+        assert 8 <= box["top"] < box["bottom"] <= 892
 
+    await opened_card(
+        page, shared, BRIG, {"x": 0, "y": 0, "width": 1, "height": 1}, window={"width": 700, "height": 420}
+    )
     for x, y in product((0, 340, 690), (0, 200, 415)):
         await page.evaluate(
             "([event, box]) => card.open(event, box)", [BRIG, {"x": x, "y": y, "width": 9, "height": 4}]
@@ -114,10 +116,20 @@ async def test_it_is_always_within_the_window(visit: Visit, shared: str) -> None
         assert 8 <= box["top"] < box["bottom"] <= 412
 
 
+async def test_beside_what_is_as_wide_as_the_page_it_is_below_or_above(visit: Visit, shared: str) -> None:
+    for y, is_below in ((100, True), (600, False)):
+        wide = {"x": 10, "y": y, "width": 780, "height": 30}
+        await opened_card(visit.page, shared, BRIG, wide, window={"width": 800, "height": 700})
+
+        box = await box_of(visit.page)
+        assert box["top"] == y + 42 if is_below else box["bottom"] <= y - 11
+        assert [box["left"], box["right"]] == pytest.approx([400 - 176, 400 + 176])
+
+
 async def test_on_a_telephone_it_is_a_sheet_at_the_bottom(visit: Visit, shared: str) -> None:
     page = visit.page
-    await page.set_viewport_size({"width": 390, "height": 844})
-    await opened_card(page, shared, BRIG, {"x": 100, "y": 700, "width": 20, "height": 20})
+    clicked = {"x": 100, "y": 700, "width": 20, "height": 20}
+    await opened_card(page, shared, BRIG, clicked, window={"width": 390, "height": 844})
 
     box = await box_of(page)
     assert (box["left"], box["right"], box["bottom"]) == (0, 390, 844)
@@ -125,21 +137,22 @@ async def test_on_a_telephone_it_is_a_sheet_at_the_bottom(visit: Visit, shared: 
     assert await page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-@pytest.mark.parametrize("how", ["Escape", "button"])
-async def test_it_closes_and_gives_the_focus_back(visit: Visit, shared: str, how: str) -> None:
+async def test_it_closes_and_gives_the_focus_back_and_the_page_does_not_move(visit: Visit, shared: str) -> None:
     page = visit.page
-    await opened_card(page, shared, BRIG, {"x": 100, "y": 200, "width": 20, "height": 20})
-    card = page.get_by_role("dialog")
-    close = card.get_by_role("button", name="Close")
-    size = await close.bounding_box()
-    assert size is not None
-    assert (size["width"], size["height"]) == (44, 44)
+    for how in ("Escape", "button"):
+        await opened_card(page, shared, BRIG, {"x": 100, "y": 200, "width": 20, "height": 20})
+        close = page.get_by_role("dialog").get_by_role("button", name="Close")
+        size = await close.bounding_box()
+        assert size is not None
+        assert (size["width"], size["height"]) == (44, 44)
 
-    await (page.keyboard.press("Escape") if how == "Escape" else close.click())
+        await (page.keyboard.press("Escape") if how == "Escape" else close.click())
 
-    await expect(page.locator(".event-card")).to_be_hidden()
-    await expect(page.locator("main").get_by_role("button", name="Share")).to_be_focused()
-    assert await page.evaluate("[card.eventId, left]") == [None, ["us1"]]
+        await expect(page.locator(".event-card")).to_be_hidden()
+        await expect(page.locator("main").get_by_role("button", name="Share")).to_be_focused()
+        assert await page.evaluate("[card.eventId, left]") == [None, ["us1"]]
+        moved = "new Promise(done => requestAnimationFrame(() => setTimeout(() => done(shifts))))"
+        assert await page.evaluate(moved) == []
 
 
 async def test_escape_closes_it_also_while_the_focus_is_on_the_page(visit: Visit, shared: str) -> None:
@@ -167,14 +180,6 @@ async def test_another_event_and_another_version_take_its_place(visit: Visit, sh
     await page.evaluate("event => card.show(event)", BRIG)
     await expect(page.get_by_role("dialog", name="Sion")).to_have_count(1)
     assert await page.evaluate("card.eventId") == "us2"
-
-
-async def test_the_page_does_not_move(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await opened_card(page, shared, BRIG, {"x": 100, "y": 200, "width": 20, "height": 20})
-    await page.keyboard.press("Escape")
-
-    assert await page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(() => done(shifts))))") == []
 
 
 async def test_text_of_an_event_stays_text_and_only_web_addresses_are_links(visit: Visit, shared: str) -> None:

@@ -6,11 +6,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Page, expect
 
 from graph.domains.earthquakes.scopes import EVENTS_READ
-from tests.acceptance.browser import Visit
+from tests.acceptance.browser import Visit, time_zone
 from tests.acceptance.pages.axe import violations
+from tests.acceptance.pages.contrast import contrast
 from tests.acceptance.pages.dashboard.reports import ANNA, People, address
 from tests.service import Service, running
 from tests.settings import Settings
@@ -81,10 +82,20 @@ async def test_it_shows_what_is_known_and_sends_nothing_to_other_hosts(visit: Vi
 
 
 async def test_its_neighbours_are_the_largest_and_lead_to_their_pages(visit: Visit, week: Service) -> None:
+    """And the page fits a telephone, with its headings in order, and its keyboard leads to the event."""
     page = visit.page
     query = f'{{ event(eventId: "{NILAND}") {{ nearby(first: 200) {{ totalCount nodes {{ mag place }} }} }} }}'
     nearby = week.ask(query)["event"]["nearby"]
     await opened_page(page, f"{week.url}/events/{NILAND}")
+    for width in (1400, 390):
+        await page.set_viewport_size({"width": width, "height": 844})
+        assert await page.evaluate("document.documentElement.scrollWidth") == width
+    levels = await page.locator("h1, h2, h3").evaluate_all("all => all.map(each => each.localName)")
+    assert levels == ["h1", *["h2"] * (len(levels) - 1)]
+    await page.keyboard.press("Tab")
+    await expect(page.get_by_role("link", name="Skip to the event")).to_be_focused()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("main")).to_be_focused()
 
     section = page.get_by_role("region", name="Nearby")
     await expect(section.locator(".caption")).to_have_text(
@@ -102,16 +113,11 @@ async def test_its_neighbours_are_the_largest_and_lead_to_their_pages(visit: Vis
     await expect(page.get_by_role("heading", level=1)).to_contain_text(place)
 
 
-async def test_an_event_without_neighbours_says_so(visit: Visit, week: Service) -> None:
-    await opened_page(visit.page, f"{week.url}/events/{JAVA}")
-
-    await expect(visit.page.locator("#neighbours .caption")).to_have_text("No other event within 100 km and 30 days.")
-
-
-async def test_its_files_are_those_of_the_event(visit: Visit, week: Service) -> None:
+async def test_an_event_without_neighbours_says_so_and_its_files_are_its_own(visit: Visit, week: Service) -> None:
     page = visit.page
     await opened_page(page, f"{week.url}/events/{JAVA}")
 
+    await expect(page.locator("#neighbours .caption")).to_have_text("No other event within 100 km and 30 days.")
     links = page.locator("#exports a")
     await expect(links).to_have_text(["GeoJSON", "CSV", "QuakeML"])
     for link in await links.all():
@@ -131,12 +137,11 @@ async def test_units_and_zone_are_those_that_were_chosen(visit: Visit, week: Ser
     await expect(page.locator("#neighbours .caption")).to_contain_text("within 62 mi and 30 days")
 
 
-async def test_times_are_in_three_zones(browser: Browser, week: Service) -> None:
+async def test_times_are_in_three_zones_and_badges_have_enough_contrast(visit: Visit, week: Service) -> None:
     """Where the reader is, by the calendar of that day, and by the longitude of the epicentre."""
-    context = await browser.new_context(timezone_id="America/St_Johns")
-    try:
-        page = await context.new_page()
-        await page.goto(f"{week.url}/events/{JAVA}")
+    page = visit.page
+    await opened_page(page, f"{week.url}/events/{JAVA}")
+    async with time_zone(page, "America/St_Johns"):
         times = await page.evaluate(
             """async () => {
               const from = document.querySelector("script[type=module]").src.replace("page.js", "words.js");
@@ -144,8 +149,18 @@ async def test_times_are_in_three_zones(browser: Browser, week: Service) -> None
               return [0, 7.4, -7.6, 179.9, -179.9].map(lon => times(1691116304751, lon));
             }"""
         )
-    finally:
-        await context.close()
+    badges = await page.evaluate(
+        """async () => {
+          const from = document.querySelector("script[type=module]").src.replace("page.js", "facts.js");
+          const { badge } = await import(from);
+          return [1, 3, 4.5, 5.5, 6.5, 8].map(mag => {
+            const made = badge({ mag, magType: "mww" });
+            document.body.append(made);
+            const { color, backgroundColor } = getComputedStyle(made);
+            return [color, backgroundColor];
+          });
+        }"""
+    )
 
     assert {each["utc"] for each in times} == {"2023-08-04 02:31:44 UTC"}
     assert {each["local"] for each in times} == {"2023-08-04 00:01:44 UTC−2:30, America/St_Johns"}
@@ -156,6 +171,9 @@ async def test_times_are_in_three_zones(browser: Browser, week: Service) -> None
         "2023-08-04 14:31:44 UTC+12",
         "2023-08-03 14:31:44 UTC−12",
     ]
+    ratios = [contrast(*badge) for badge in badges]
+    assert len(set(ratios)) == 6
+    assert min(ratios) >= 4.5
 
 
 async def test_a_revision_is_shown_while_the_page_is_open(service: Service, visit: Visit) -> None:
@@ -301,81 +319,36 @@ async def test_without_public_reading_its_script_asks_with_the_token(visit: Visi
 # Sharing
 
 
-@pytest.mark.parametrize("how", ["share", "copy", "neither"])
-async def test_its_address_is_shared(visit: Visit, week: Service, how: str) -> None:
+async def test_its_address_is_shared(visit: Visit, week: Service) -> None:
     page = visit.page
-    await page.add_init_script(
-        """globalThis.done = [];
-        const put = (object, name, value) => Object.defineProperty(object, name, { value, configurable: true });
-        put(navigator, "canShare", () => HOW === "share");
-        put(navigator, "share", async what => { done.push(what); });
-        put(navigator, "clipboard", { writeText: async text => {
-          if (HOW === "neither") { throw new DOMException("", "NotAllowedError"); }
-          done.push(text);
-        } });""".replace("HOW", f'"{how}"')
-    )
     await opened_page(page, f"{week.url}/events/{JAVA}")
-    await page.get_by_role("button", name="Share").click()
-
-    url = f"{week.url}/events/{JAVA}"
-    said = {"share": "", "copy": "Address copied.", "neither": f"Copy this address: {url}"}
-    await expect(page.locator(".outcome")).to_have_text(said[how])
-    shared = {"title": "M 5.5 earthquake, Java, Indonesia", "url": url}
-    done: dict[str, list[Any]] = {"share": [shared], "copy": [url], "neither": []}
-    assert await page.evaluate("done") == done[how]
-
-
-# For those who see it otherwise, or not
-
-
-@pytest.mark.needs("npm")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_axe_finds_nothing(service: Service, visit: Visit, scheme: str) -> None:
-    page = visit.page
-    await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    store(service)
-    store(service, mag=5.0, updated=NOON + 1)
-    store(service, eventId="us2", eventTsMs=NOON + 9)
-    await opened_page(page, f"{service.url}/events/us1")
-
-    assert await violations(page) == []
-
-
-async def test_badges_have_enough_contrast_at_every_size(visit: Visit, week: Service) -> None:
-    await opened_page(visit.page, f"{week.url}/events/{JAVA}")
-    ratios = await visit.page.evaluate(
-        """async () => {
-          const from = document.querySelector("script[type=module]").src.replace("page.js", "facts.js");
-          const { badge } = await import(from);
-          const luminance = colour => {
-            const linear = colour.match(/[\\d.]+/g).slice(0, 3).map(Number).map(part => part / 255).map(
-              part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-            return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
-          };
-          return [1, 3, 4.5, 5.5, 6.5, 8].map(mag => {
-            const made = badge({ mag, magType: "mww" });
-            document.body.append(made);
-            const { color, backgroundColor } = getComputedStyle(made);
-            const [bright, dark] = [luminance(color), luminance(backgroundColor)];
-            return (bright + 0.05) / (dark + 0.05);
-          });
+    await page.evaluate(
+        """() => {
+          globalThis.done = [];
+          const put = (object, name, value) => Object.defineProperty(object, name, { value, configurable: true });
+          put(navigator, "canShare", () => how === "share");
+          put(navigator, "share", async what => { done.push(what); });
+          put(navigator, "clipboard", { writeText: async text => {
+            if (how === "neither") { throw new DOMException("", "NotAllowedError"); }
+            done.push(text);
+          } });
         }"""
     )
 
-    assert len(set(ratios)) == 6
-    assert min(ratios) >= 4.5
+    url = f"{week.url}/events/{JAVA}"
+    said = {"copy": "Address copied.", "neither": f"Copy this address: {url}", "share": ""}
+    for how, text in said.items():
+        await page.evaluate("how => { globalThis.how = how; }", how)
+        await page.get_by_role("button", name="Share").click()
+        await expect(page.locator(".outcome")).to_have_text(text)
+    assert await page.evaluate("done") == [url, {"title": "M 5.5 earthquake, Java, Indonesia", "url": url}]
 
 
-@pytest.mark.parametrize("width", [390, 1400])
-async def test_it_fits_and_its_headings_are_in_order(visit: Visit, week: Service, width: int) -> None:
-    page = visit.page
-    await page.set_viewport_size({"width": width, "height": 844})
-    await opened_page(page, f"{week.url}/events/{NILAND}")
+@pytest.mark.needs("npm")
+async def test_axe_finds_nothing(service: Service, visit: Visit) -> None:
+    store(service)
+    store(service, mag=5.0, updated=NOON + 1)
+    store(service, eventId="us2", eventTsMs=NOON + 9)
+    await opened_page(visit.page, f"{service.url}/events/us1")
 
-    assert await page.evaluate("document.documentElement.scrollWidth") == width
-    levels = await page.locator("h1, h2, h3").evaluate_all("all => all.map(each => each.localName)")
-    assert levels == ["h1", *["h2"] * (len(levels) - 1)]
-    await page.keyboard.press("Tab")
-    await expect(page.get_by_role("link", name="Skip to the event")).to_be_focused()
-    await page.keyboard.press("Enter")
-    await expect(page.get_by_role("main")).to_be_focused()
+    assert await violations(visit.page) == []

@@ -9,12 +9,11 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, Route, expect
 
-from tests.acceptance.browser import Visit
+from tests.acceptance.browser import WITHOUT_WEBGL, Visit, tap
 from tests.acceptance.pages.dashboard.conftest import Opener
 from tests.acceptance.pages.dashboard.looking import (
     EVENTS,
     STRONG,
-    WEEK,
     map_draws,
     on_map,
     settled,
@@ -29,17 +28,13 @@ pytestmark = pytest.mark.needs("chromium")
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def visit(webgl_visit: Visit) -> Visit:
-    """A page that has WebGL, with which the map is drawn."""
+    """A page that has WebGL, in a window that is small, since the processor draws the map."""
+    await webgl_visit.page.set_viewport_size({"width": 800, "height": 600})
     return webgl_visit
 
 
 MAP = "document.querySelector('#map').map"
-NO_WEBGL = """
-const usual = HTMLCanvasElement.prototype.getContext;
-HTMLCanvasElement.prototype.getContext = function (type, ...others) {
-  return type.startsWith("webgl") ? null : usual.call(this, type, ...others);
-};
-"""
+FEW, OF_FEW = "minMagnitude=5.5", 11
 
 
 async def opened_map(page: Page, url: str, events: int) -> None:
@@ -92,7 +87,7 @@ async def view(page: Page) -> dict[str, float]:
 # What it draws
 
 
-async def test_every_event_of_the_week_is_on_the_map(visit: Visit, shared: str) -> None:
+async def test_every_event_of_the_week_is_painted_on_the_map(visit: Visit, shared: str) -> None:
     await opened_map(visit.page, shared, EVENTS)
 
     query = "{ events(first: 1000) { nodes { eventId } } }"
@@ -100,63 +95,34 @@ async def test_every_event_of_the_week_is_on_the_map(visit: Visit, shared: str) 
     nodes = (await answer.json())["data"]["events"]["nodes"]
     assert set(await on_map(visit.page)) == {node["eventId"] for node in nodes}
     assert await visit.page.evaluate(f"{MAP}.queryRenderedFeatures({{layers: ['events']}}).length") > 100
+    picture = await visit.page.locator(".map-frame").screenshot()
+    assert len(picture) > 20_000  # a blank one takes a tenth of that
     assert visit.complaints == []
 
 
-async def test_events_on_land_are_drawn_on_land(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await opened_map(page, f"{shared}/?minMagnitude=5.5", 11)
-    await until(page, f"() => !!{MAP}.getLayer('land-110m') && {MAP}.loaded()")
-    on_land = """([lon, lat]) => {
-      const map = document.querySelector("#map").map;
-      return map.queryRenderedFeatures(map.project([lon, lat]), { layers: ["land-110m"] }).length > 0;
-    }"""
-
-    assert await page.evaluate(on_land, [-76.3, 3.5])  # near Palmira
-    assert await page.evaluate(on_land, [178.5, 67.5])  # Chukotka, beyond the dateline
-    assert await page.evaluate(on_land, [-178.5, 67])
-    assert not await page.evaluate(on_land, [-82.5, 5.5])  # off Panama
-    assert not await page.evaluate(on_land, [0, 67])  # where a ring that is not unwound would cross the map
-
-
-async def test_the_map_is_painted(visit: Visit, whole_week: str) -> None:
-    """Land, sea and events: more than a few colours are really there."""
-    await opened_map(visit.page, whole_week, WEEK)
-    picture = await visit.page.locator(".map-frame").screenshot()
-
-    assert len(picture) > 40_000  # a blank one takes a tenth of that
-
-
-async def test_details_are_loaded_when_they_are_needed(visit: Visit, shared: str) -> None:
+async def test_land_and_its_details_are_drawn_in_the_colours_of_the_scheme(visit: Visit, shared: str) -> None:
+    """Each level of detail is loaded when it is needed."""
     page = visit.page
 
     def levels() -> list[str]:
         return [found for url in visit.requested for found in re.findall(r"countries-(\d+m)", url)]
 
-    await opened_map(page, f"{shared}/?minMagnitude=5.5", 11)
-    assert levels() == ["110m"]
-    await look(page, -120, 37, 3)
-    await until(page, f"() => !!{MAP}.getLayer('coast-50m')")
-    assert levels() == ["110m", "50m"]
-    await look(page, -120, 37, 6)
-    await until(page, f"() => !!{MAP}.getLayer('coast-10m')")
-    assert levels() == ["110m", "50m", "10m"]
-
-    ranges = await page.evaluate(
-        f"""["110m", "50m", "10m"].map((name) => {{
-          const {{ minzoom, maxzoom }} = {MAP}.getLayer(`land-${{name}}`);
-          return [minzoom, maxzoom];
-        }})"""
+    await opened_map(page, f"{shared}/?{FEW}", OF_FEW)
+    await until(page, f"() => !!{MAP}.getLayer('land-110m') && {MAP}.loaded()")
+    places = {
+        "Palmira": (-76.3, 3.5),
+        "Chukotka, beyond the dateline": (178.5, 67.5),
+        "Chukotka": (-178.5, 67),
+        "off Panama": (-82.5, 5.5),
+        "where a ring that is not unwound would cross the map": (0, 67),
+    }
+    on_land = await page.evaluate(
+        f"""places => places.map(place =>
+          {MAP}.queryRenderedFeatures({MAP}.project(place), {{ layers: ["land-110m"] }}).length > 0)""",
+        list(places.values()),
     )
-    assert ranges == [[-2, 2.5], [2.5, 5], [5, 24]]
-    assert {urlsplit(url).netloc for url in visit.requested if url.startswith("http")} == {urlsplit(shared).netloc}
-    assert visit.complaints == []
+    assert dict(zip(places, on_land, strict=True)) == {name: "C" in name or name == "Palmira" for name in places}
 
-
-async def test_the_colours_are_those_of_the_scheme(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await opened_map(page, f"{shared}/?minMagnitude=5.5", 11)
-    await until(page, f"() => !!{MAP}.getLayer('land-110m')")
     painted = f"""() => [
       {MAP}.getPaintProperty("sea", "background-color"),
       {MAP}.getPaintProperty("land-110m", "fill-color"),
@@ -166,12 +132,26 @@ async def test_the_colours_are_those_of_the_scheme(visit: Visit, shared: str) ->
       (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim())"""
     light = await page.evaluate(painted)
     assert light == await page.evaluate(wanted)
-
     await page.emulate_media(color_scheme="dark")
-
     dark = await page.evaluate(wanted)
     await until(page, f"dark => ({painted})().join() === dark.join()", dark)
     assert not set(light) & set(dark)
+
+    assert levels() == ["110m"]
+    await look(page, -120, 37, 3)
+    await until(page, f"() => !!{MAP}.getLayer('coast-50m')")
+    assert levels() == ["110m", "50m"]
+    await look(page, -120, 37, 6)
+    await until(page, f"() => !!{MAP}.getLayer('coast-10m')")
+    assert levels() == ["110m", "50m", "10m"]
+    ranges = await page.evaluate(
+        f"""["110m", "50m", "10m"].map((name) => {{
+          const {{ minzoom, maxzoom }} = {MAP}.getLayer(`land-${{name}}`);
+          return [minzoom, maxzoom];
+        }})"""
+    )
+    assert ranges == [[-2, 2.5], [2.5, 5], [5, 24]]
+    assert {urlsplit(url).netloc for url in visit.requested if url.startswith("http")} == {urlsplit(shared).netloc}
     assert visit.complaints == []
 
 
@@ -199,7 +179,9 @@ async def test_the_map_takes_its_place_before_it_is_loaded(visit: Visit, shared:
 # Picking
 
 
-async def test_a_click_picks_the_largest_of_what_is_near(visit: Visit, opened: Opener) -> None:
+async def test_a_click_picks_the_largest_of_what_is_near_and_a_finger_reaches_farther(
+    visit: Visit, opened: Opener
+) -> None:
     """A small circle on a large one can be clicked, as long as the middle of the large one is not as near."""
     url, _ = opened(empty=True)
     great = an_event("great", mag=6.3, lat=0, lon=10)
@@ -218,42 +200,23 @@ async def test_a_click_picks_the_largest_of_what_is_near(visit: Visit, opened: O
         await expect(page.get_by_role("dialog")).to_be_hidden()
     await page.mouse.click(*await place_of(page, 14, 0))
     await expect(page.locator("#list li.selected")).to_have_count(0)
+    await tap(page, *await place_of(page, 10.5, 0))
+    await expect(page.locator("#map")).to_have_attribute("data-selected", "great")
     assert visit.complaints == []
 
 
-async def test_a_finger_reaches_farther_than_a_mouse(visit: Visit, opened: Opener) -> None:
-    url, _ = opened(empty=True)
-    store(url, an_event("great", mag=6.3, lat=0, lon=10), an_event("aside", mag=2, lat=0, lon=10.5))
-    browser = visit.page.context.browser
-    assert browser
-    page = await browser.new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    await opened_map(page, url, 2)
-    await look(page, 10, 0, 4)
-    await page.locator(".map-frame").scroll_into_view_if_needed()
-
-    await page.touchscreen.tap(*await place_of(page, 10.5, 0))
-
-    await expect(page.locator("#map")).to_have_attribute("data-selected", "great")
-    radii = await page.evaluate(f"{MAP}.getPaintProperty('events', 'circle-radius')")
-    assert radii == ["max", 3, ["*", 0.6, ["get", "r"]]]
-    frame = await page.locator(".map-frame").bounding_box()
-    assert frame
-    assert frame["height"] < 0.6 * 844  # there is room to scroll by
-    await page.close()
+# Moving
 
 
-async def test_the_pointer_shows_what_an_event_is(visit: Visit, shared: str) -> None:
+async def test_the_pointer_shows_what_an_event_is_and_the_keyboard_moves_the_map(visit: Visit, shared: str) -> None:
     page = visit.page
-    await opened_map(page, f"{shared}/?minMagnitude=5.5", 11)
+    await opened_map(page, f"{shared}/?{FEW}", OF_FEW)
     panama = (
         await page.evaluate(
             f"{MAP}.getSource('events').serialize().data.features.find(f => f.properties.eventId === 'us6000kxfl')"
         )
     )["geometry"]["coordinates"]
-
-    await page.locator(".map-frame").scroll_into_view_if_needed()
     await page.mouse.move(*await place_of(page, *panama))
-
     tip = page.locator("#map .tip")
     await expect(tip).to_be_visible()
     await expect(tip).to_have_text(re.compile(r"^M 5\.9266 km S of Burica, Panama2023-.* UTC$"))
@@ -261,16 +224,8 @@ async def test_the_pointer_shows_what_an_event_is(visit: Visit, shared: str) -> 
     await page.mouse.move(x + 60, y)
     await expect(tip).to_be_hidden()
 
-
-# Moving
-
-
-async def test_the_keyboard_moves_the_map(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await opened_map(page, f"{shared}/?minMagnitude=5.5", 11)
     before = await view(page)
     await page.get_by_role("application", name="Map of the events").focus()
-
     await page.keyboard.press("ArrowRight")
     await until(page, f"lon => ({MAP}.getCenter().lng - lon + 360) % 360 > 5 && !{MAP}.isMoving()", before["lon"])
     await page.keyboard.press("+")
@@ -279,6 +234,14 @@ async def test_the_keyboard_moves_the_map(visit: Visit, shared: str) -> None:
     await until(page, f"zoom => {MAP}.getZoom() < zoom + 0.1 && !{MAP}.isMoving()", before["zoom"])
     await page.get_by_role("button", name="Whole world").press("Enter")
     await until(page, f"lon => Math.abs({MAP}.getCenter().lng - lon) < 0.1", before["lon"])
+
+    for zoom, text in ((1, "2,000 km"), (7, "50 km"), (11, "2 km")):
+        await look(page, 0, 0, zoom)
+        await expect(page.locator(".scale-bar")).to_have_text(text)
+        box = await page.locator(".scale-bar").bounding_box()
+        assert box
+        length = float(text.split()[0].replace(",", ""))
+        assert box["width"] == pytest.approx(length * 512 * 2**zoom / 40075, rel=0.02)
 
 
 async def test_the_area_of_the_filter_is_framed_and_fills_the_map(visit: Visit, shared: str) -> None:
@@ -337,45 +300,47 @@ async def test_the_area_that_is_shown_can_be_searched(visit: Visit, shared: str)
     await expect(search).to_be_hidden()
 
 
-@pytest.mark.parametrize(("pause_ms", "frame_ms", "opacity"), [(0, 50, 0), (0, 5, 1), (1000, 5, 1)])
-async def test_a_map_that_is_drawn_slowly_moves_without_its_lines(
-    visit: Visit, shared: str, pause_ms: int, frame_ms: int, opacity: int
-) -> None:
+async def test_a_map_that_is_drawn_slowly_moves_without_its_lines(visit: Visit, shared: str) -> None:
     """What counts is how long a frame takes, and not how long the hand pauses before the next one."""
     page = visit.page
-    await opened_map(page, f"{shared}/?minMagnitude=5.5", 11)
+    await opened_map(page, f"{shared}/?{FEW}", OF_FEW)
     await until(page, f"() => !!{MAP}.getLayer('coast-110m')")
     opacities = f"['coast-110m', 'border-110m'].map(id => {MAP}.getPaintProperty(id, 'line-opacity') ?? 1)"
     shown = f"[...{opacities}, Number(!{MAP}.getLayer('plates').isHidden({MAP}.getZoom()))]"
     await page.evaluate(
-        """step => {
+        """() => {
           let time = 0;
+          globalThis.step = 5;
           Object.defineProperty(document.timeline, "currentTime", { configurable: true, get: () => time });
           const frame = () => { time += step; requestAnimationFrame(frame); };
           frame();
           globalThis.pause = ms => { time += ms; };
-        }""",
-        frame_ms,
+        }"""
     )
-    x, y = await place_of(page, 160, 0)
+    for pause_ms, frame_ms, opacity in ((0, 50, 0), (0, 5, 1), (1000, 5, 1)):
+        await page.evaluate("ms => { globalThis.step = ms; }", frame_ms)
+        x, y = await place_of(page, 160, 0)
+        await page.mouse.move(x, y)
+        await page.mouse.down()
+        for step in range(1, 30):
+            await page.mouse.move(x - 4 * step, y)
+            await page.evaluate(
+                """async ms => {
+                  for (let frame = 0; frame < 4; frame++) { await new Promise(requestAnimationFrame); }
+                  pause(ms);
+                }""",
+                pause_ms,
+            )
+        assert await page.evaluate(shown) == [opacity] * 3, (pause_ms, frame_ms)
+        await page.mouse.up()
 
-    await page.mouse.move(x, y)
-    await page.mouse.down()
-    for step in range(1, 30):
-        await page.mouse.move(x - 4 * step, y)
-        for _frame in range(4):
-            await page.evaluate("new Promise(resolve => requestAnimationFrame(resolve))")
-        await page.evaluate("pause", pause_ms)
-    assert await page.evaluate(shown) == [opacity] * 3
-    await page.mouse.up()
-
-    await rested(page)
-    assert await page.evaluate(shown) == [1] * 3
+        await rested(page)
+        assert await page.evaluate(shown) == [1] * 3
 
 
 async def test_the_globe_and_hidden_plates_are_remembered(visit: Visit, shared: str) -> None:
     page = visit.page
-    await opened_map(page, f"{shared}/?minMagnitude=5.5", 11)
+    await opened_map(page, f"{shared}/?{FEW}", OF_FEW)
     globe, plates = (page.get_by_role("button", name=name) for name in ("Globe", "Plate boundaries"))
     state = f"[{MAP}.getProjection().type, {MAP}.getLayoutProperty('plates', 'visibility')]"
     assert await page.evaluate(state) == ["mercator", "visible"]
@@ -390,23 +355,11 @@ async def test_the_globe_and_hidden_plates_are_remembered(visit: Visit, shared: 
         await expect(plates).to_have_attribute("aria-pressed", "false")
         assert await page.evaluate(state) == ["globe", "none"]
         await page.reload()
-        await map_draws(page, 11)
+        await map_draws(page, OF_FEW)
     assert not [url for url in visit.requested[len(visit.requested) // 2 + 1 :] if "plate_boundaries" in url]
     await globe.click()
     assert await page.evaluate("localStorage.getItem('projection')") == "flat"
     assert visit.complaints == []
-
-
-async def test_the_scale_follows_the_zoom(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await opened_map(page, f"{shared}/?minMagnitude=5.5", 11)
-    for zoom, text in ((1, "2,000 km"), (7, "50 km"), (11, "2 km")):
-        await look(page, 0, 0, zoom)
-        await expect(page.locator(".scale-bar")).to_have_text(text)
-        box = await page.locator(".scale-bar").bounding_box()
-        assert box
-        length = float(text.split()[0].replace(",", ""))
-        assert box["width"] == pytest.approx(length * 512 * 2**zoom / 40075, rel=0.02)
 
 
 # Live
@@ -442,7 +395,7 @@ async def test_an_event_that_is_deleted_leaves_the_map(visit: Visit, opened: Ope
 
 async def test_without_webgl_there_is_a_picture_and_a_sentence(visit: Visit, shared: str) -> None:
     page = visit.page
-    await page.add_init_script(NO_WEBGL)
+    await page.add_init_script(WITHOUT_WEBGL)
     await page.goto(f"{shared}/?minMagnitude=4.5")
     await settled(page, STRONG)
 

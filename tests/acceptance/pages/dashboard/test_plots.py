@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from tests.acceptance.browser import Visit
+from tests.acceptance.browser import Visit, pixels, tap, time_zone
 from tests.acceptance.pages.dashboard.looking import EARTHQUAKES, EVENTS
-from tests.acceptance.pages.dashboard.plotting import MAKERS, Plot, events_of, statistics_of
+from tests.acceptance.pages.dashboard.plotting import FRAMES, MAKERS, Plot, events_of, statistics_of
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -100,9 +100,7 @@ async def test_a_click_selects_the_largest_within_reach(
 async def test_a_finger_reaches_farther_than_a_mouse(
     visit: Visit, from_modules: str, week: list[dict[str, Any]]
 ) -> None:
-    browser = visit.page.context.browser
-    assert browser
-    page = await browser.new_page(has_touch=True, viewport={"width": 390, "height": 844})
+    page = visit.page
     plot = await Plot.begun(page, from_modules, "magnitude_time", width=370)
     alone = {**week[0], "eventTsMs": (FROM + TO) // 2, "mag": 3.0}
     await plot.show(**of_week([alone]))
@@ -110,11 +108,10 @@ async def test_a_finger_reaches_farther_than_a_mouse(
 
     await page.mouse.click(x, y + 19)
     assert await plot.heard() == []
-    await page.touchscreen.tap(x, y + 19)
+    await tap(page, x, y + 19)
     assert [name for name, *_ in await plot.heard()] == ["select"]
-    await page.touchscreen.tap(x, y + 27)
+    await tap(page, x, y + 27)
     assert len(await plot.heard()) == 1
-    await page.close()
 
 
 async def test_a_drag_gives_its_range_of_time(visit: Visit, from_modules: str, week: list[dict[str, Any]]) -> None:
@@ -179,7 +176,7 @@ async def test_the_selected_event_and_arrivals_are_marked(
 
     await plot.show(**of_week(week, range={"from": FROM - 86_400_000, "to": TO}))
     assert await center("selection") == pytest.approx(await plot.at(event["eventTsMs"], event["mag"]), abs=1)
-    await page.evaluate("tested.select(null)")
+    await page.evaluate("() => { tested.select(null); document.getAnimations().forEach(each => each.finish()); }")
     await expect(page.locator("#tested .selection")).to_be_hidden()
     await expect(page.locator("#tested .arrival")).to_have_count(0)
 
@@ -215,17 +212,14 @@ async def test_nothing_to_show_is_said(visit: Visit, from_modules: str) -> None:
 async def test_times_are_utc_or_those_of_the_browser(
     visit: Visit, from_modules: str, week: list[dict[str, Any]]
 ) -> None:
-    browser = visit.page.context.browser
-    assert browser
-    page = await browser.new_page(timezone_id="Asia/Kolkata")
     ticks = {}
-    for zone in ("UTC", "local"):
-        plot = await Plot.begun(page, from_modules, "magnitude_time", time_zone=zone)
-        await plot.show(**of_week(week))
-        ticks[zone] = await plot.of_plot("plot.axes[0]._splits.map(ms => ms % 86400000 / 3600000)")
+    async with time_zone(visit.page, "Asia/Kolkata"):
+        for zone in ("UTC", "local"):
+            plot = await Plot.begun(visit.page, from_modules, "magnitude_time", time_zone=zone)
+            await plot.show(**of_week(week))
+            ticks[zone] = await plot.of_plot("plot.axes[0]._splits.map(ms => ms % 86400000 / 3600000)")
     assert set(ticks["UTC"]) == {0}
     assert set(ticks["local"]) == {18.5}  # midnight in Kolkata, which is 5:30 ahead
-    await page.close()
 
 
 # Earthquakes over time
@@ -393,42 +387,26 @@ async def test_colours_follow_the_scheme_and_the_colouring(
         assert text == await page.evaluate("getComputedStyle(document.body).getPropertyValue('--plot-text').trim()")
     assert len(set(seen)) == 4
     await page.emulate_media(color_scheme="light")
-    await page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    await page.evaluate(FRAMES)
     assert tuple(await plot.of_plot(pixel)) == seen[1]  # without being shown anew
 
 
 async def test_a_plot_is_sharp_and_as_large_as_its_place(
     visit: Visit, from_modules: str, week: list[dict[str, Any]]
 ) -> None:
-    browser = visit.page.context.browser
-    assert browser
-    page = await browser.new_page(device_scale_factor=2, viewport={"width": 800, "height": 700})
-    statistics = statistics_of(from_modules, WEEK)
-    for module in MAKERS:
-        plot = await Plot.begun(page, from_modules, module, width=700)
-        place = page.locator("#tested .plot")
-        before = await place.evaluate("place => place.offsetHeight")
-        await plot.show(**of_week(week, statistics=statistics))
-        for width in (700, 340):
-            await page.locator("#tested").evaluate("(figure, width) => (figure.style.width = `${width}px`)", width)
-            await page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-            wide, high = await place.evaluate("place => [place.clientWidth, place.clientHeight]")
-            assert high == before, module  # so nothing below it moves
-            assert await plot.of_plot("[plot.ctx.canvas.width, plot.ctx.canvas.height]") == [2 * wide, 2 * high]
-            assert await plot.of_plot("plot.root.getBoundingClientRect().width") <= width
-    await page.close()
-
-
-async def test_without_the_library_the_caption_says_so(
-    visit: Visit, from_modules: str, week: list[dict[str, Any]]
-) -> None:
     page = await visit.page.context.new_page()
-    await page.route("**/uplot*.js", lambda route: route.abort())
-    plot = await Plot.begun(page, from_modules, "magnitude_time")
-    await page.evaluate("shown => window.show(shown)", of_week(week))
-
-    await expect(page.locator("#tested .plot")).to_have_text(
-        "The plot cannot be drawn: the library for it could not be loaded."
-    )
-    assert "185 events" in await plot.caption()
+    statistics = statistics_of(from_modules, WEEK)
+    async with pixels(page, 2):
+        for module in MAKERS:
+            plot = await Plot.begun(page, from_modules, module, width=700)
+            place = page.locator("#tested .plot")
+            before = await place.evaluate("place => place.offsetHeight")
+            await plot.show(**of_week(week, statistics=statistics))
+            for width in (700, 340):
+                await page.locator("#tested").evaluate("(figure, width) => (figure.style.width = `${width}px`)", width)
+                await page.evaluate(FRAMES)
+                wide, high = await place.evaluate("place => [place.clientWidth, place.clientHeight]")
+                assert high == before, module  # so nothing below it moves
+                assert await plot.of_plot("[plot.ctx.canvas.width, plot.ctx.canvas.height]") == [2 * wide, 2 * high]
+                assert await plot.of_plot("plot.root.getBoundingClientRect().width") <= width
     await page.close()
