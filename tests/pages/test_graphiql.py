@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from graphql import build_schema, parse, validate
 
 from graph.domains import DOMAINS

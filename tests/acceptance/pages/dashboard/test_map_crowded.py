@@ -14,7 +14,7 @@ from playwright.async_api import Page, Request, Route, expect
 
 from tests.acceptance.browser import Visit
 from tests.acceptance.pages.dashboard.conftest import app_on
-from tests.acceptance.pages.dashboard.looking import on_map, until
+from tests.acceptance.pages.dashboard.looking import drawn, items, on_map, until
 from tests.acceptance.pages.dashboard.test_map import MAP, look, place_of, rested, view
 from tests.bearers import bearer
 from tests.processes import TIMEOUT_S
@@ -26,7 +26,8 @@ pytestmark = pytest.mark.needs("chromium")
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def visit(webgl_visit: Visit) -> Visit:
-    """A page that has WebGL, with which the map is drawn."""
+    """A page that has WebGL, in a window that is small, since the processor draws the map."""
+    await webgl_visit.page.set_viewport_size({"width": 800, "height": 600})
     return webgl_visit
 
 
@@ -132,21 +133,58 @@ async def clusters(page: Page) -> list[int]:
     return found
 
 
-async def test_the_numbers_of_areas_are_those_of_the_service(visit: Visit, crowded: str) -> None:
+async def test_the_numbers_of_areas_are_those_of_the_service_and_a_click_leads_to_their_events(
+    visit: Visit, crowded: str
+) -> None:
+    """The largest events show over the numbers; where there are few, all are drawn, also across the dateline."""
     page = visit.page
     filters = asked(page)
-    await counted(page, crowded)
+    await counted(page, f"{crowded}/?colour=depth")
 
     assert filters == [{"startTime": ANY}]  # the view has the whole world
     assert sum(await clusters(page)) == SWARM + ISLANDS
+    shown = await on_map(page)
+    largest = sorted((event["mag"] for event in crowd()), reverse=True)[:200]
+    assert sorted((event["mag"] for event in shown.values()), reverse=True) == largest
+    assert "largest" in shown
+    await expect(page.locator("#map-caption")).to_have_text(
+        "3,610 events; the largest of magnitude 7.4, Sanriku, Japan. "
+        "Shown one by one are the largest 200 of this view; "
+        "the numbers count the earthquakes of each area."
+    )
+    await expect(page.get_by_role("list", name="Number")).to_contain_text("earthquakes of an area")
+    layers = await page.evaluate(f"{MAP}.getStyle().layers.map(({{ id }}) => id)")
+    assert layers.index("clusters") < layers.index("events") < layers.index("cluster-counts")
+
+    [lon, lat] = await page.evaluate(
+        f"""() => {{
+          const {{ features }} = {MAP}.getSource("clusters").serialize().data;
+          return features.find(({{ properties }}) => properties.count === {SWARM - 1}).geometry.coordinates;
+        }}"""
+    )
+    assert (lon, lat) == (pytest.approx(-118, abs=2), pytest.approx(36, abs=2))  # where its events are
+    at = await page.evaluate(f"place => {MAP}.project(place)", [lon, lat])
+    edge = await page.evaluate(f"at => {MAP}.unproject([at.x + 26, at.y - 3])", at)
+    before = await view(page)
+    await page.mouse.click(*await place_of(page, edge["lng"], edge["lat"]))
+    await until(page, f"zoom => {MAP}.getZoom() > zoom + 1.9 && !{MAP}.isMoving()", before["zoom"])
+    after = await view(page)
+    assert after["lon"] % 360 == pytest.approx(lon % 360, abs=1)
+    assert after["lat"] == pytest.approx(lat, abs=1)
 
     await moved(page, -118, 36, 5)
-
     count = "query ($filter: EventFilter) { catalogueStatistics(filter: $filter) { count } }"
     near = ask(crowded, count, filter=filters[-1])["catalogueStatistics"]["count"]
     assert 2000 < near < SWARM
     await expect(page.locator("#map")).to_have_attribute("data-counted", str(near))
     assert sum(await clusters(page)) == near
+
+    await moved(page, 180, -20, 4)
+    await expect(page.locator("#map")).to_have_attribute("data-counted", "0")
+    islands = {event["eventId"] for event in crowd() if event["eventId"].startswith("island")}
+    assert islands <= set(await on_map(page))
+    assert filters[-1]["box"]["minLon"] > 0 > filters[-1]["box"]["maxLon"]
+    assert not await clusters(page)
     assert visit.complaints == []
 
 
@@ -163,77 +201,25 @@ async def test_more_events_than_the_service_reads_are_counted_by_wide_cells(
     assert visit.complaints == []
 
 
-async def test_the_largest_events_show_over_the_numbers(visit: Visit, crowded: str) -> None:
-    page = visit.page
-    await counted(page, crowded)
-
-    shown = await on_map(page)
-    largest = sorted((event["mag"] for event in crowd()), reverse=True)[:200]
-    assert sorted((event["mag"] for event in shown.values()), reverse=True) == largest
-    assert "largest" in shown
-    await expect(page.locator("#map-caption")).to_have_text(
-        "3,610 events; the largest of magnitude 7.4, Sanriku, Japan. "
-        "Shown one by one are the largest 200 of this view; "
-        "the numbers count the earthquakes of each area."
-    )
-    await expect(page.get_by_role("list", name="Number")).to_contain_text("earthquakes of an area")
-    layers = await page.evaluate(f"{MAP}.getStyle().layers.map(({{ id }}) => id)")
-    assert layers.index("clusters") < layers.index("events") < layers.index("cluster-counts")
-
-
-async def test_a_click_on_a_number_leads_to_its_events(visit: Visit, crowded: str) -> None:
-    page = visit.page
-    await counted(page, f"{crowded}/?colour=depth")
-    [lon, lat] = await page.evaluate(
-        f"""() => {{
-          const {{ features }} = {MAP}.getSource("clusters").serialize().data;
-          return features.find(({{ properties }}) => properties.count === {SWARM - 1}).geometry.coordinates;
-        }}"""
-    )
-    assert (lon, lat) == (pytest.approx(-118, abs=2), pytest.approx(36, abs=2))  # where its events are
-    at = await page.evaluate(f"place => {MAP}.project(place)", [lon, lat])
-    edge = await page.evaluate(f"at => {MAP}.unproject([at.x + 26, at.y - 3])", at)
-    before = await view(page)
-
-    await page.mouse.click(*await place_of(page, edge["lng"], edge["lat"]))
-
-    await until(page, f"zoom => {MAP}.getZoom() > zoom + 1.9 && !{MAP}.isMoving()", before["zoom"])
-    after = await view(page)
-    assert after["lon"] % 360 == pytest.approx(lon % 360, abs=1)
-    assert after["lat"] == pytest.approx(lat, abs=1)
-
-
-async def test_few_events_are_drawn_one_by_one_across_the_dateline(visit: Visit, crowded: str) -> None:
-    page = visit.page
-    filters = asked(page)
-    await counted(page, crowded)
-
-    await moved(page, 180, -20, 4)
-
-    await expect(page.locator("#map")).to_have_attribute("data-counted", "0")
-    islands = {event["eventId"] for event in crowd() if event["eventId"].startswith("island")}
-    assert islands <= set(await on_map(page))
-    assert filters[-1]["box"]["minLon"] > 0 > filters[-1]["box"]["maxLon"]
-    assert not await clusters(page)
-    assert visit.complaints == []
-
-
-async def test_what_cannot_be_counted_is_said(visit: Visit, crowded: str) -> None:
+async def test_what_cannot_be_counted_is_said_and_what_cannot_be_asked_for_until_it_can(
+    visit: Visit, crowded: str
+) -> None:
     page = visit.page
     counts = {
         "events": {"totalCount": 1_000_000},
         "catalogueStatistics": {"grid": {"cells": [], "reason": "Too many."}},
     }
+    answers: list[tuple[int, dict[str, Any]]] = [(200, {"data": counts})]
 
-    async def refuse(route: Route) -> None:
-        if "query View(" in str(route.request.post_data):
-            await route.fulfill(json={"data": counts})
+    async def answer(route: Route) -> None:
+        if answers and "query View(" in str(route.request.post_data):
+            status, body = answers[0]
+            await route.fulfill(status=status, json=body)
         else:
             await route.continue_()
 
-    await page.route("**/graphql", refuse)
+    await page.route("**/graphql", answer)
     await page.goto(crowded)
-
     await expect(page.locator("#map-caption")).to_have_text(
         "3,610 events; the largest of magnitude 7.4, Sanriku, Japan. Shown are the largest 200 of this view. "
         "The others cannot be counted by area: Too many."
@@ -241,22 +227,30 @@ async def test_what_cannot_be_counted_is_said(visit: Visit, crowded: str) -> Non
     assert len(await on_map(page)) == 200
     await expect(page.locator("#map")).to_have_attribute("data-counted", "0")
 
-
-async def test_a_view_that_cannot_be_asked_for_is_reported_until_one_can(visit: Visit, crowded: str) -> None:
-    page = visit.page
-
-    async def refuse(route: Route) -> None:
-        if "query View(" in str(route.request.post_data):
-            await route.fulfill(status=503, json={"errors": [{"message": "No views."}]})
-        else:
-            await route.continue_()
-
-    await page.route("**/graphql", refuse)
-    await page.goto(crowded)
+    answers[:] = [(503, {"errors": [{"message": "No views."}]})]
+    await look(page, -118, 36, 4)
     await expect(page.get_by_role("alert")).to_contain_text("No views.")
 
-    await page.unroute("**/graphql")
+    answers.clear()
     await look(page, -100, 36, 2)
-
     await expect(page.get_by_role("alert")).not_to_contain_text("No views.")
     await expect(page.locator("#map")).not_to_have_attribute("data-counted", "0")
+
+
+async def test_no_caption_calls_a_part_the_whole(crowded: str, module_visit: Visit) -> None:
+    """The page loads the 3,000 largest events."""
+    page = module_visit.page
+    await page.goto(f"{crowded}/?period=all&sort=largest")
+
+    await expect(page.locator("#list .caption")).to_contain_text("of 3,610")
+    await expect(page.locator("#summary")).to_have_text("3,610 events. The largest: M 7.4, Sanriku, Japan.")
+    await drawn(page, 3000)
+    assert (await items(page))[0] == "largest"
+    found = await page.evaluate("document.querySelector('main').shown.events.map(({ mag }) => mag)")
+    assert sorted(found) == sorted(event["mag"] for event in crowd())[-3000:]
+    await expect(page.locator("#map")).to_have_attribute("data-drawn", "200")
+    await expect(page.locator("#map-caption")).to_contain_text("3,610 events; the largest of magnitude 7.4")
+    await expect(page.locator("#magnitude-time-caption")).to_contain_text("The 3,000 largest of 3,610 events")
+    await expect(page.locator("#event-rates-caption")).to_contain_text("3,600 earthquakes")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("3,600 earthquakes")
+    assert module_visit.complaints == []
