@@ -18,8 +18,9 @@ import pytest
 from scripts.npm_package import NpmPackage
 from tests.bearers import bearer
 from tests.children import Child
-from tests.processes import TIMEOUT_S, Server, serving
-from tests.subscribers import has_subscriptions, ingested_elsewhere
+from tests.processes import TIMEOUT_S, serving
+from tests.settings import Settings
+from tests.subscribers import has_subscriptions, ingested_elsewhere, live_service
 
 pytestmark = pytest.mark.needs("npm", "node")
 
@@ -55,6 +56,11 @@ class NodeClient:
         """What it says next."""
         return self._words.get(timeout=TIMEOUT_S)
 
+    def answer(self) -> Any:
+        """What it says next, once it is connected again: it closes the connection when nothing is under way."""
+        word = self.next()
+        return self.next() if word == "connected" else word
+
     def read(self) -> None:
         """Take in what it says, for as long as it runs."""
         assert self.process.stdout is not None
@@ -63,12 +69,12 @@ class NodeClient:
 
 
 @contextmanager
-def node_client(server: Server, token: str) -> Iterator[NodeClient]:
-    """A client of the server."""
+def node_client(url: str, token: str) -> Iterator[NodeClient]:
+    """A client of the graph at a URL."""
     with tempfile.TemporaryDirectory() as modules:
         for package in PACKAGES:
             Path(modules, package.name).symlink_to(package.fetched())
-        command = ["node", "--preserve-symlinks", str(RUNNER), server.url.replace("http:", "ws:"), token]
+        command = ["node", "--preserve-symlinks", str(RUNNER), url.replace("http:", "ws:"), token]
         environment = {**os.environ, "NODE_PATH": modules}
         pipe = subprocess.PIPE
         with Child(command, env=environment, stdin=pipe, stdout=pipe, text=True) as process:
@@ -82,14 +88,20 @@ def node_client(server: Server, token: str) -> Iterator[NodeClient]:
                 reader.join()
 
 
+def ingest(*event_ids: str) -> str:
+    """A mutation that stores events."""
+    events = ", ".join(f'{{eventId: "{event_id}", eventTsMs: 0, mag: 5, lat: 1, lon: 1}}' for event_id in event_ids)
+    return f"mutation {{ ingestEvents(input: {{events: [{events}]}}) {{ upserted }} }}"
+
+
 async def test_graphql_ws_resumes_after_a_restart_from_its_cursor(tmp_path: Path) -> None:
     with serving(folder=tmp_path) as first:
         port = urlsplit(first.url).port
-        with node_client(first, bearer()["Authorization"]) as client:
+        with node_client(first.url, bearer()["Authorization"]) as client:
             client.do("subscribe")
             assert client.next() == "connected"
             await has_subscriptions(first, 1)
-            await ingested_elsewhere(tmp_path, "us1", "us2")
+            first.ask(ingest("us1", "us2"))
             assert [client.next(), client.next()] == ["us1", "us2"]
 
             assert first.end() == 0
@@ -98,7 +110,7 @@ async def test_graphql_ws_resumes_after_a_restart_from_its_cursor(tmp_path: Path
             with serving("--port", str(port), folder=tmp_path) as second:
                 assert [client.next(), client.next()] == ["connected", "us3"]
                 await has_subscriptions(second, 1)
-                await ingested_elsewhere(tmp_path, "us4")
+                second.ask(ingest("us4"))
                 assert client.next() == "us4"
 
                 client.do("dispose")
@@ -108,23 +120,16 @@ async def test_graphql_ws_resumes_after_a_restart_from_its_cursor(tmp_path: Path
 
 
 async def test_graphql_ws_queries_and_mutates_with_the_token_of_its_connection_init(tmp_path: Path) -> None:
-    with serving(folder=tmp_path) as server, node_client(server, bearer()["Authorization"]) as client:
+    """And receives the codes of errors."""
+    with (
+        live_service(Settings(store=f"sqlite:///{tmp_path}/live.db")) as service,
+        node_client(f"{service.url}/graphql", bearer()["Authorization"]) as client,
+    ):
         client.do("mutation { ingestEvents(input: {events: []}) { fetched } }")
-        assert [client.next(), client.next()] == [
-            "connected",
-            {"data": {"ingestEvents": {"fetched": 0}}},
-        ]
+        assert [client.next(), client.next()] == ["connected", {"data": {"ingestEvents": {"fetched": 0}}}]
         client.do("{ events { totalCount } }")
-        answers = [client.next()]
-        if answers == ["connected"]:  # it closes the connection when nothing is under way
-            answers = [client.next()]
-        assert answers == [{"data": {"events": {"totalCount": 0}}}]
-
-
-async def test_graphql_ws_receives_error_codes(tmp_path: Path) -> None:
-    with serving(folder=tmp_path) as server, node_client(server, bearer()["Authorization"]) as client:
+        assert client.answer() == {"data": {"events": {"totalCount": 0}}}
         client.do("{ nothing }")
-        assert client.next() == "connected"
-        (error,) = client.next()["errors"]
+        (error,) = client.answer()["errors"]
 
     assert error["extensions"] == {"code": "GRAPHQL_VALIDATION_FAILED"}

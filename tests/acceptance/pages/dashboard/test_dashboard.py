@@ -1,5 +1,6 @@
 """The dashboard in Chromium, with the demo's week: what it shows, and where its address leads."""
 
+import json
 import re
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ from tests.acceptance.pages.dashboard.looking import (
     drawn,
     items,
     settled,
+    went,
     with_filters,
 )
 from tests.acceptance.pages.dashboard.subscription import an_event
@@ -56,12 +58,15 @@ async def test_it_shows_the_week_and_sends_nothing_to_other_hosts(visit: Visit, 
     assert visit.complaints == []
 
 
-async def test_a_filter_changes_address_list_map_and_plots(visit: Visit, shared: str) -> None:
+async def test_a_filter_changes_address_list_map_and_plots_and_back_and_forward_restore_choices(
+    visit: Visit, shared: str
+) -> None:
     page = visit.page
+    least = page.locator("[name=minMagnitude]")
     await page.goto(shared)
     await settled(page)
     await with_filters(page)
-    await page.locator("[name=minMagnitude]").fill("4.5")
+    await least.fill("4.5")
     await page.get_by_role("button", name="Apply").click()
     await settled(page, STRONG)
 
@@ -70,24 +75,6 @@ async def test_a_filter_changes_address_list_map_and_plots(visit: Visit, shared:
     await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("81 earthquakes")
     shown = await items(page)
     assert shown[:2] == ["us6000kxp7", "us6000kxnn"]
-
-    await page.goto("about:blank")
-    await page.goto(f"{shared}/?minMagnitude=4.5")
-    await settled(page, STRONG)
-    assert await items(page) == shown
-    await expect(page.locator("[name=minMagnitude]")).to_have_value("4.5")
-    assert visit.complaints == []
-
-
-async def test_back_and_forward_restore_earlier_choices(visit: Visit, shared: str) -> None:
-    page = visit.page
-    least = page.locator("[name=minMagnitude]")
-    await page.goto(shared)
-    await settled(page)
-    await with_filters(page)
-    await least.fill("4.5")
-    await least.press("Enter")
-    await settled(page, STRONG)
     await page.get_by_role("link", name="Next").click()
     await expect(page.locator("#list .caption")).to_contain_text("to 2023-08-01")
     await page.get_by_role("radio", name="Depth").check()
@@ -103,6 +90,12 @@ async def test_back_and_forward_restore_earlier_choices(visit: Visit, shared: st
     await page.go_forward()
     await settled(page, STRONG)
     await expect(least).to_have_value("4.5")
+
+    await page.reload()
+    await settled(page, STRONG)
+    assert await items(page) == shown
+    await expect(least).to_have_value("4.5")
+    assert visit.complaints == []
 
 
 async def test_all_filters_are_sent(visit: Visit, shared: str) -> None:
@@ -146,6 +139,7 @@ async def test_all_filters_are_sent(visit: Visit, shared: str) -> None:
 
 
 async def test_paging_to_older_events_and_back(visit: Visit, shared: str) -> None:
+    """Each turn of the page scrolls to the top of the list. The last page ends."""
     page = visit.page
     newest, newer, older = (page.get_by_role("link", name=name) for name in ("First", "Previous", "Next"))
     await page.goto(shared)
@@ -155,9 +149,11 @@ async def test_paging_to_older_events_and_back(visit: Visit, shared: str) -> Non
 
     for _ in range(2):
         before = await items(page)
-        await older.click()
+        await older.press("Enter")
         await expect(page.locator(f"#list li[data-event-id={before[-1]}]")).to_have_count(0)
         pages.append(await items(page))
+        await expect(page.locator("#list")).to_be_focused()
+        await expect(page.locator("#list-title")).to_be_in_viewport()
     assert len({event_id for page_rows in pages for event_id in page_rows}) == 75
     await drawn(page, EVENTS)
 
@@ -173,73 +169,46 @@ async def test_paging_to_older_events_and_back(visit: Visit, shared: str) -> Non
     await page.goto(shared_address)
     await expect(page.locator(f"#list li[data-event-id={pages[2][0]}]")).to_be_visible()
     assert await items(page) == pages[2]
+    await went(page, "?minMagnitude=5.5")
+    await expect(page.locator("#list .caption")).to_contain_text("11 events")
+    await expect(older).to_have_attribute("aria-disabled", "true")
     assert visit.complaints == []
 
 
-async def test_turning_the_page_scrolls_to_the_top_of_the_list(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await page.goto(shared)
-    await settled(page)
-    await page.get_by_role("link", name="Next").press("Enter")
-
-    await expect(page.get_by_role("link", name="First")).to_have_attribute("href", "?")
-    await expect(page.locator("#list")).to_be_focused()
-    await expect(page.locator("#list-title")).to_be_in_viewport()
-
-
-async def test_the_last_page_ends(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await page.goto(f"{shared}/?minMagnitude=5.5")
-    await expect(page.locator("#list .caption")).to_contain_text("11 events")
-
-    await expect(page.get_by_role("link", name="Next")).to_have_attribute("aria-disabled", "true")
-
-
-async def test_an_event_is_selected_by_keyboard(visit: Visit, shared: str) -> None:
+async def test_an_event_is_selected_by_keyboard_and_its_card_opens_beside_what_is_clicked(
+    visit: Visit, shared: str
+) -> None:
+    """With a key for it, a link of the list leads to the event's page in another tab."""
     page = visit.page
     await page.goto(f"{shared}/?minMagnitude=4.5")
     await settled(page, STRONG)
-    palmira = page.locator("#list li[data-event-id=us6000kxnn] a")
-    await page.locator("#list li[data-event-id=us6000kxp7] a").focus()
+    java, palmira = (page.locator(f"#list li[data-event-id={each}] a") for each in ("us6000kxp7", "us6000kxnn"))
+    await java.focus()
     await page.keyboard.press("ArrowDown")
     await expect(palmira).to_be_focused()
     await page.keyboard.press("Enter")
 
     await expect(palmira).to_have_attribute("aria-current", "true")
     card = page.get_by_role("dialog")
-    await expect(card).to_contain_text("7 km ESE of Palmira, Colombia")
-    await expect(card).to_contain_text("2023-08-03 22:09:36")
-    await expect(card).to_contain_text("160.4 km")
+    for text in ("7 km ESE of Palmira, Colombia", "2023-08-03 22:09:36", "160.4 km"):
+        await expect(card).to_contain_text(text)
     await page.keyboard.press("Escape")
     await expect(card).to_be_hidden()
     await expect(palmira).to_be_focused()
     await expect(palmira).not_to_have_attribute("aria-current", "true")
 
-
-async def test_the_card_opens_beside_what_was_clicked(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await page.goto(f"{shared}/?minMagnitude=4.5")
-    await settled(page, STRONG)
     clicked = page.locator("#list li a").nth(2)
     await clicked.click()
-
-    item, card = await clicked.bounding_box(), await page.get_by_role("dialog").bounding_box()
+    item, box = await clicked.bounding_box(), await card.bounding_box()
     assert item
-    assert card
-    assert abs(card["x"] + card["width"] - item["x"]) < 40  # the list is at the right edge, so it is to its left
-    assert card["y"] <= item["y"] + item["height"]
-    assert item["y"] <= card["y"] + card["height"]
+    assert box
+    assert abs(box["x"] + box["width"] - item["x"]) < 40  # the list is at the right edge, so it is to its left
+    assert box["y"] <= item["y"] + item["height"]
+    assert item["y"] <= box["y"] + box["height"]
 
-
-async def test_a_link_of_the_list_leads_to_the_events_page(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await page.goto(f"{shared}/?minMagnitude=4.5")
-    await settled(page, STRONG)
-    link = page.locator("#list li[data-event-id=us6000kxp7] a")
-    await expect(link).to_have_attribute("href", "events/us6000kxp7")
-
+    await expect(java).to_have_attribute("href", "events/us6000kxp7")
     async with page.context.expect_page() as opening:
-        await link.click(modifiers=["ControlOrMeta"])
+        await java.click(modifiers=["ControlOrMeta"])
     other = await opening.value
     await expect(other.locator("h1")).to_contain_text("Java, Indonesia")
     await other.close()
@@ -263,47 +232,45 @@ async def test_colour_tells_age_or_depth(visit: Visit, shared: str) -> None:
     assert urlsplit(page.url).query == "minMagnitude=4.5&colour=depth"
 
 
-@pytest.mark.parametrize(
-    ("address", "text"),
-    [
-        ("minMagnitude=abc", "Magnitude, Min: the address says “abc”, which is not possible, so it is left out."),
-        ("minMagnitude=11", "Magnitude, Min: the address says “11”, which is not possible, so it is left out."),
-        ("minMagnitude=4.55", "Magnitude, Min: the address says “4.55”, which is not possible, so it is left out."),
-        ("from=yesterday", "Time, From: the address says “yesterday”, which is not possible, so it is left out."),
-        ("from=2023-13-01", "Time, From: the address says “2023-13-01”, which is not possible, so it is left out."),
-        ("minDepth=0&maxDepth=-1", "Depth, Max: the address says “-1”, which is not possible, so it is left out."),
-        ("period=century", "Time, Period: the address says “century”, which is not possible, so it is left out."),
-        (
-            "significant=yes",
-            "Magnitude, Significant only: the address says “yes”, which is not possible, so it is left out.",
-        ),
-        ("sort=best", "Sort: there is no “best”."),
-        ("south=10&north=20", "Area: it takes all four edges, so it is left out."),
-        ("colour=mood", "Colour by: there is no “mood”."),
-    ],
-)
-async def test_invalid_parameters_of_an_address_are_reported_and_ignored(
-    visit: Visit, shared: str, address: str, text: str
-) -> None:
-    await visit.page.goto(f"{shared}/?{address}")
-
-    await expect(visit.page.get_by_role("alert")).to_have_text(text)
-    await settled(visit.page)
-
-
-async def test_invalid_values_of_the_form_are_reported_and_not_sent(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await page.goto(shared)
+async def test_invalid_parameters_of_an_address_are_reported_and_ignored(visit: Visit, shared: str) -> None:
+    """So are invalid values of the form."""
+    page, alert = visit.page, visit.page.get_by_role("alert")
+    impossible = {
+        "minMagnitude=abc": "Magnitude, Min",
+        "minMagnitude=11": "Magnitude, Min",
+        "minMagnitude=4.55": "Magnitude, Min",
+        "from=yesterday": "Time, From",
+        "from=2023-13-01": "Time, From",
+        "minDepth=0&maxDepth=-1": "Depth, Max",
+        "period=century": "Time, Period",
+        "significant=yes": "Magnitude, Significant only",
+    }
+    texts = {
+        address: f"{field}: the address says “{address.rpartition('=')[2]}”, which is not possible, so it is left out."
+        for address, field in impossible.items()
+    } | {
+        "sort=best": "Sort: there is no “best”.",
+        "south=10&north=20": "Area: it takes all four edges, so it is left out.",
+        "colour=mood": "Colour by: there is no “mood”.",
+    }
+    await page.goto(f"{shared}/?{next(iter(texts))}")
+    for address, text in texts.items():
+        await went(page, f"?{address}")
+        await expect(alert).to_have_text(text)
     await settled(page)
+    await went(page, "?minMagnitude=4.5&maxMagnitude=3")
+    await expect(alert).to_have_text("Magnitude: Min is beyond Max, so Max is left out.")
+    await settled(page, STRONG)
+
     await with_filters(page)
     await page.locator("[name=minDepth]").fill("-5")
     await page.get_by_role("button", name="Apply").click()
-
-    await expect(page.get_by_role("alert")).to_contain_text("Depth, Min: ")
-    assert urlsplit(page.url).query == ""
+    await expect(alert).to_contain_text("Depth, Min: ")
+    assert "minDepth" not in urlsplit(page.url).query
     await page.get_by_role("link", name="Clear").click()
-    await expect(page.get_by_role("alert")).to_be_empty()
+    await expect(alert).to_be_empty()
     await expect(page.locator("[name=minDepth]")).to_have_value("")
+    await settled(page)
 
 
 async def test_a_problem_is_shown_until_it_is_solved(visit: Visit, shared: str) -> None:
@@ -375,83 +342,64 @@ async def test_problems_come_and_go_one_by_one(visit: Visit, opened: Opener) -> 
     assert await page.evaluate("window.written.length") == 0
 
 
-async def test_an_error_of_the_graph_is_shown_in_the_words_of_the_page(visit: Visit, shared: str) -> None:
-    page = visit.page
+async def test_what_a_service_cannot_answer_is_reported_in_the_words_of_the_page_and_retried(
+    visit: Visit, shared: str
+) -> None:
+    """A failed load is not shown as no match."""
+    page, alert = visit.page, visit.page.get_by_role("alert")
+    answers: list[tuple[int, str]] = []
 
     async def refuse(route: Route) -> None:
-        error = {"message": "`minMagnitude` must not be greater than `maxMagnitude`."}
-        await route.fulfill(status=200, json={"errors": [error]})
+        if answers:
+            status, body = answers[0]
+            await route.fulfill(status=status, body=body)
+        else:
+            await route.abort()
 
     await page.route("**/graphql", refuse)
     await page.goto(shared)
+    await expect(alert).to_contain_text("The service cannot be reached")
+    await expect(page.locator("#summary")).to_have_text("The events could not be loaded.")
+    await expect(page.locator("#connection")).to_have_text("Not live: the events could not be loaded")
+    await went(page, "?from=2023-08-01")
+    await expect(alert).to_contain_text("The service cannot be reached")
+    await expect(page.locator("#summary")).to_have_text("The events could not be loaded.")
+    await went(page, "")
 
-    alert = page.get_by_role("alert")
-    await expect(alert.locator("p")).to_have_text(["“Min magnitude” must not be greater than “Max magnitude”."])
+    error = {"message": "`minMagnitude` must not be greater than `maxMagnitude`."}
+    for status, body, text in (
+        (200, '{"data": {"events": {"no', "The answer was cut off, or cannot be read."),
+        (502, "", "The service answered 502."),
+        (200, json.dumps({"errors": [error]}), "“Min magnitude” must not be greater than “Max magnitude”."),
+    ):
+        answers[:] = [(status, body)]
+        await alert.get_by_role("button", name="Try again").click()
+        await expect(alert.locator("p")).to_have_text([text])
+
     await page.unroute("**/graphql")
     await alert.get_by_role("button", name="Try again").click()
     await settled(page)
     await expect(alert).to_be_empty()
 
 
-async def test_an_invalid_cursor_affects_only_the_list(visit: Visit, shared: str) -> None:
+async def test_an_invalid_cursor_affects_only_the_list_and_a_filter_without_matches_is_reported(
+    visit: Visit, shared: str
+) -> None:
     page = visit.page
     await page.goto(f"{shared}/?after=nonsense")
-
     await expect(page.get_by_role("alert")).to_contain_text(
         "The address leads to a page of the list that does not exist. Go to the first page."
     )
     await drawn(page, EVENTS)
     await expect(page.locator("#summary")).to_contain_text(f"{EVENTS} events")
 
-
-async def test_an_unreachable_service_is_reported_and_retried(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await page.route("**/graphql", lambda route: route.abort())
-    await page.goto(shared)
-    alert = page.get_by_role("alert")
-    await expect(alert).to_contain_text("The service cannot be reached")
-    await expect(page.locator("#summary")).to_have_text("The events could not be loaded.")
-    await expect(page.locator("#connection")).to_have_text("Not live: the events could not be loaded")
-
-    await page.unroute("**/graphql")
-    await alert.get_by_role("button", name="Try again").click()
-
-    await settled(page)
-    await expect(alert).to_be_empty()
-
-
-@pytest.mark.parametrize(
-    ("status", "text"),
-    [(200, "The answer was cut off, or cannot be read."), (502, "The service answered 502.")],
-)
-async def test_an_unreadable_answer_is_reported(visit: Visit, shared: str, status: int, text: str) -> None:
-    page = visit.page
-    await page.route("**/graphql", lambda route: route.fulfill(status=status, body='{"data": {"events": {"no'))
-    await page.goto(shared)
-
-    await expect(page.get_by_role("alert").locator("p")).to_have_text(text)
-
-
-async def test_a_failed_load_is_not_shown_as_no_match(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await page.route("**/graphql", lambda route: route.abort())
-    await page.goto(f"{shared}/?from=2023-08-01")
-
-    await expect(page.get_by_role("alert")).to_contain_text("The service cannot be reached")
-    await expect(page.locator("#summary")).to_have_text("The events could not be loaded.")
-
-
-async def test_a_filter_without_matches_is_reported(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await page.goto(f"{shared}/?minMagnitude=9")
-
+    await went(page, "?minMagnitude=9")
     await expect(page.locator("#summary")).to_have_text("No event matches these filters.")
     await expect(page.locator("#map-caption")).to_have_text("No event to show.")
     await expect(page.locator("#list .caption")).to_have_text("No events.")
     await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(
         "No Gutenberg–Richter relation: Only 0 events are selected"
     )
-    assert visit.complaints == []
 
 
 async def test_an_empty_catalogue_shows_how_to_fill_it(visit: Visit, opened: Opener) -> None:
@@ -469,27 +417,19 @@ async def test_an_empty_catalogue_shows_how_to_fill_it(visit: Visit, opened: Ope
     assert visit.complaints == []
 
 
-async def test_small_pages_of_the_graph_are_put_together(visit: Visit, opened: Opener) -> None:
-    url, _ = opened(page_size=10, max_page_size=20)
-    await visit.page.goto(f"{url}/?minMagnitude=4.5")
-    await settled(visit.page, STRONG)
-
-    await drawn(visit.page, STRONG)
-    assert len(await items(visit.page)) == 20
-
-
 async def test_a_token_from_the_address_is_sent_and_not_shown(visit: Visit, opened: Opener) -> None:
+    """Also to a page that is open. It lasts as long as the tab."""
     url, subscription = opened(public_read=False)
     page = visit.page
-    await page.goto(url)
+    await page.goto(f"{url}/?minMagnitude=4.5")
     await expect(page.get_by_role("alert")).to_contain_text("token")
 
     authorization = bearer(EVENTS_READ)["Authorization"]
     token = authorization.removeprefix("Bearer ")
-    await page.goto("about:blank")
     await page.goto(f"{url}/?minMagnitude=4.5#token={token}")
     await settled(page, STRONG)
     assert page.url == f"{url}/?minMagnitude=4.5"
+    await expect(page.get_by_role("alert")).to_be_empty()
     await page.reload()
     await settled(page, STRONG)
     await expect(page.locator("#connection")).to_contain_text("Live")
@@ -499,26 +439,15 @@ async def test_a_token_from_the_address_is_sent_and_not_shown(visit: Visit, open
     assert token not in "".join(visit.requested)
 
 
-async def test_an_open_page_takes_a_token_from_its_address(visit: Visit, opened: Opener) -> None:
-    url, subscription = opened(public_read=False)
+async def test_without_the_library_of_plots_a_caption_says_so(visit: Visit, shared: str) -> None:
     page = visit.page
-    await page.goto(f"{url}/?minMagnitude=4.5")
-    await expect(page.get_by_role("alert")).to_contain_text("token")
+    await page.route("**/uplot*.js", lambda route: route.abort())
+    await page.goto(shared)
 
-    authorization = bearer(EVENTS_READ)["Authorization"]
-    await page.goto(f"{url}/?minMagnitude=4.5#token={authorization.removeprefix('Bearer ')}")
-    await settled(page, STRONG)
-
-    assert page.url == f"{url}/?minMagnitude=4.5"
-    await expect(page.get_by_role("alert")).to_be_empty()
-    assert [headers["authorization"] for headers in subscription.headers] == [authorization]
-
-
-async def test_of_a_range_that_is_reversed_the_end_is_left_out(visit: Visit, shared: str) -> None:
-    await visit.page.goto(f"{shared}/?minMagnitude=4.5&maxMagnitude=3")
-
-    await expect(visit.page.get_by_role("alert")).to_have_text("Magnitude: Min is beyond Max, so Max is left out.")
-    await settled(visit.page, STRONG)
+    await expect(page.locator("#magnitude-time .plot")).to_have_text(
+        "The plot cannot be drawn: the library for it could not be loaded."
+    )
+    await expect(page.locator("#magnitude-time-caption")).to_contain_text("185 events")
 
 
 async def test_without_javascript_it_says_where_the_events_are(visit: Visit, shared: str) -> None:

@@ -124,13 +124,13 @@ async def test_reports_of_others_appear_while_the_page_is_open_and_a_hidden_one_
     first = people.report(ANNA, lat=-33.4, lon=-70.6, category="POWER_OUTAGE", text=text)
 
     item = page.locator(ITEMS)
-    await expect(item.locator(".what")).to_have_text("Power outage 33.40° S 70.60° W")
+    await expect(item.locator(".what")).to_have_text("Power outage 33.44° S 70.59° W")
     await expect(item.locator(".state")).to_have_text("Fresh, 100 %")
     await expect(item.locator(".text")).to_have_text(text)
     await expect(item.locator(".facts")).to_have_text("Reported at 22:13 UTC, not confirmed yet.")
     await expect(page.locator(RINGS)).to_have_class("fresh")
-    await expect(page.locator(f"{RINGS} title")).to_have_text("Power outage, 33.40° S 70.60° W: Fresh, 100 %")
-    await expect(page.locator("#sighting-news")).to_have_text("New: Power outage, 33.40° S 70.60° W.")
+    await expect(page.locator(f"{RINGS} title")).to_have_text("Power outage, 33.44° S 70.59° W: Fresh, 100 %")
+    await expect(page.locator("#sighting-news")).to_have_text("New: Power outage, 33.44° S 70.59° W.")
     await expect(page.get_by_role("list", name="What people report")).to_be_visible()
     await expect(page.locator("#sightings .none")).to_be_hidden()
 
