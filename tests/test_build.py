@@ -86,7 +86,7 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
     (tmp_path / "registry").mkdir()
     npm = tmp_path / "bin" / "npm"
     npm.write_text(
-        f"#!/bin/sh\ncp {tmp_path}/registry/*.tgz . || {{ echo 'npm error code ECONNREFUSED' >&2; exit 1; }}"
+        f"#!/bin/sh\ncp {tmp_path}/registry/*.tgz . 2>/dev/null || {{ echo 'npm error code ECONNREFUSED' >&2; exit 1; }}"
     )
     npm.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")

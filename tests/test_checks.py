@@ -27,10 +27,6 @@ def test_a_hook_is_a_step_of_the_check_and_comes_from_no_other_host() -> None:
     assert re.findall(r"repo: (.*)", HOOKS) == ["local"]
 
 
-def test_pre_commit_accepts_the_hooks() -> None:
-    assert run("pre-commit", "validate-config").returncode == 0
-
-
 def test_the_comment_of_the_check_lists_its_steps() -> None:
     assert f"\n#   {' '.join(STEPS)}\n" in CHECK
 

@@ -4,7 +4,6 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -20,34 +19,29 @@ def pinned(lock: str) -> dict[str, str]:
     return {canonicalize_name(name): version for name, version in found}
 
 
-@pytest.mark.parametrize("requirement", RUNTIME + DEVELOPMENT, ids=lambda requirement: str(requirement.name))
-def test_a_dependency_is_bounded_on_both_sides(requirement: Requirement) -> None:
-    assert {clause.operator for clause in requirement.specifier} == {">=", "<"}
+LOCKS = {"requirements.lock": RUNTIME, "requirements-dev.lock": RUNTIME + DEVELOPMENT}
 
 
-@pytest.mark.parametrize(
-    ("lock", "requirements"), [("requirements.lock", RUNTIME), ("requirements-dev.lock", RUNTIME + DEVELOPMENT)]
-)
-def test_a_lock_satisfies_the_requirements_of_the_project(lock: str, requirements: list[Requirement]) -> None:
-    versions = pinned(lock)
-
-    for requirement in requirements:
-        assert versions[canonicalize_name(requirement.name)] in requirement.specifier, requirement.name
+def test_a_dependency_is_bounded_on_both_sides() -> None:
+    for requirement in RUNTIME + DEVELOPMENT:
+        assert {clause.operator for clause in requirement.specifier} == {">=", "<"}, requirement.name
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
-def test_a_lock_has_hashes_for_all_and_names_no_place(lock: str) -> None:
-    lines = (ROOT / lock).read_text().splitlines()
-
-    assert all(
-        re.fullmatch(r"[\w.\[\],-]+==[\w.]+( ; .*)? \\|    --hash=sha256:[0-9a-f]{64}( \\)?", line) for line in lines
-    )
-    requirements = [at for at, line in enumerate(lines) if not line.startswith(" ")]
-    assert all(lines[at + 1].startswith("    --hash=") for at in requirements)
-
-
-def test_both_locks_agree() -> None:
+def test_the_locks_agree_and_satisfy_the_requirements_of_the_project() -> None:
+    for lock, requirements in LOCKS.items():
+        versions = pinned(lock)
+        for requirement in requirements:
+            assert versions[canonicalize_name(requirement.name)] in requirement.specifier, requirement.name
     assert pinned("requirements.lock").items() <= pinned("requirements-dev.lock").items()
+
+
+def test_a_lock_has_hashes_for_all_and_names_no_place() -> None:
+    lined = re.compile(r"[\w.\[\],-]+==[\w.]+( ; .*)? \\|    --hash=sha256:[0-9a-f]{64}( \\)?")
+    for lock in LOCKS:
+        lines = (ROOT / lock).read_text().splitlines()
+        assert [line for line in lines if not lined.fullmatch(line)] == []
+        requirements = [at for at, line in enumerate(lines) if not line.startswith(" ")]
+        assert all(lines[at + 1].startswith("    --hash=") for at in requirements)
 
 
 def test_the_image_runs_as_a_user_of_its_own_and_checks_its_health() -> None:
@@ -57,9 +51,7 @@ def test_the_image_runs_as_a_user_of_its_own_and_checks_its_health() -> None:
     assert "/readyz" in re.findall(r"^HEALTHCHECK .*\\\n.*$", final, re.MULTILINE)[0]
 
 
-@pytest.mark.parametrize("name", ["run", "test"])
-def test_each_command_of_the_readme_is_one_line(name: str) -> None:
-    block = re.search(rf"<!-- command: {name} -->\n```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def test_each_command_of_the_readme_is_one_line() -> None:
+    blocks = re.findall(r"<!-- command: (\w+) -->\n```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 
-    assert block
-    assert block[1].count("\n") == 1
+    assert [(name, block.count("\n")) for name, block in blocks] == [("run", 1), ("test", 1)]

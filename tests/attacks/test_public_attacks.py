@@ -57,15 +57,14 @@ def test_an_overload_of_directives_is_refused(week: Service) -> None:
     assert code_of(ask(week, "{ __typename @aa@aa }")) == "GRAPHQL_VALIDATION_FAILED"
 
 
-@pytest.mark.parametrize("levels", [3, 4, 5, 7, 12, 50])
-def test_circular_introspection_is_refused(week: Service, levels: int) -> None:
+def test_circular_introspection_is_refused(week: Service) -> None:
     circle = "name"
-    for _ in range(levels):
+    for level in range(1, 13):
         circle = f"fields {{ type {{ {circle} }} }}"
-    answer = ask(week, f"{{ __schema {{ types {{ {circle} }} }} }}")
-
-    assert answer.status_code == 400
-    assert code_of(answer) in {"QUERY_TOO_COMPLEX", "GRAPHQL_VALIDATION_FAILED"}
+        if level >= 3:
+            answer = ask(week, f"{{ __schema {{ types {{ {circle} }} }} }}")
+            assert answer.status_code == 400
+            assert code_of(answer) in {"QUERY_TOO_COMPLEX", "GRAPHQL_VALIDATION_FAILED"}
 
 
 def test_a_field_that_is_repeated_is_resolved_once(week: Service) -> None:
@@ -93,14 +92,11 @@ def test_a_mutation_by_get_is_refused(week: Service) -> None:
     assert (answer.status_code, code_of(answer), answer.headers["Allow"]) == (405, "BAD_REQUEST", "POST")
 
 
-@pytest.mark.parametrize("content_type", [FORM, TEXT, "multipart/form-data; boundary=x", "application/graphql", ""])
-@pytest.mark.parametrize(
-    "body", [b"query=%7B__typename%7D", b'{"query": "{ __typename }"}', b"{ __typename }", b"--x--\r\n"]
-)
-def test_a_post_that_a_form_could_send_is_refused(week: Service, content_type: str, body: bytes) -> None:
-    answer = checked(week.http.post("/graphql", content=body, headers={"Content-Type": content_type}))
-
-    assert (answer.status_code, code_of(answer)) == (415, "BAD_REQUEST")
+def test_a_post_that_a_form_could_send_is_refused(week: Service) -> None:
+    for content_type in (FORM, TEXT, "multipart/form-data; boundary=x", "application/graphql", ""):
+        for body in (b"query=%7B__typename%7D", b'{"query": "{ __typename }"}', b"{ __typename }", b"--x--\r\n"):
+            answer = checked(week.http.post("/graphql", content=body, headers={"Content-Type": content_type}))
+            assert (answer.status_code, code_of(answer)) == (415, "BAD_REQUEST"), (content_type, body)
 
 
 def test_fields_are_not_suggested_where_the_schema_is_not_shown(week: Service, closed: Service) -> None:
@@ -147,25 +143,15 @@ def test_nothing_is_traced_for_a_client(week: Service) -> None:
         assert answer.json() == {"data": {"__typename": "Query"}}
 
 
-@pytest.mark.parametrize(
-    "query", ["qwerty { abc }", "{", "}", "{ __typename(a: ) }", '{ events(after: """) }', "query ($) { a }", "\ufeff{"]
-)
-def test_a_malformed_document_is_a_parse_error(week: Service, query: str) -> None:
-    assert code_of(ask(week, query)) == "GRAPHQL_PARSE_FAILED"
+def test_a_malformed_document_is_a_parse_error(week: Service) -> None:
+    unclosed = '{ events(after: """) }'
+    for query in ("qwerty { abc }", "{", "}", "{ __typename(a: ) }", unclosed, "query ($) { a }", "\ufeff{"):
+        assert code_of(ask(week, query)) == "GRAPHQL_PARSE_FAILED", query
 
 
 def test_the_paths_of_other_consoles_are_not_there(week: Service) -> None:
-    for path in (
-        "/graphql/console",
-        "/playground",
-        "/altair",
-        "/voyager",
-        "/graphql/schema",
-        "/.env",
-        "/admin",
-        "/docs",
-    ):
-        assert checked(week.http.get(path)).status_code == 404
+    for path in ("graphql/console", "playground", "altair", "voyager", "graphql/schema", ".env", "admin", "docs"):
+        assert checked(week.http.get(f"/{path}")).status_code == 404
 
 
 def test_the_cost_is_reported_on_request(week: Service) -> None:
