@@ -32,12 +32,12 @@ from graph.api.relay import global_id
 from graph.domains.earthquakes.model import Event
 from tests.domains.earthquakes.builders import normalised
 from tests.domains.earthquakes.usgs.usgs_server import week_features
-from tests.effort import rounds
+from tests.effort import THOROUGH
 from tests.schemas import printed
 from tests.service import Service
 from tests.store.samples import NOON
 
-EXAMPLES = rounds(200)
+EXAMPLES = 200 if THOROUGH else 20
 Values = st.SearchStrategy[ValueNode]
 
 
