@@ -10,7 +10,14 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 RUNTIME = [Requirement(text) for text in PROJECT["dependencies"]]
-DEVELOPMENT = [Requirement(text) for text in PROJECT["optional-dependencies"]["dev"]]
+
+
+def extra(name: str) -> list[Requirement]:
+    """What an extra needs, with the extras of this project that it has."""
+    direct = [Requirement(text) for text in PROJECT["optional-dependencies"][name]]
+    others = [each for requirement in direct if requirement.name == PROJECT["name"] for each in requirement.extras]
+    needed = [requirement for requirement in direct if requirement.name != PROJECT["name"]]
+    return needed + [requirement for other in others for requirement in extra(other)]
 
 
 def pinned(lock: str) -> dict[str, str]:
@@ -19,11 +26,15 @@ def pinned(lock: str) -> dict[str, str]:
     return {canonicalize_name(name): version for name, version in found}
 
 
-LOCKS = {"requirements.lock": RUNTIME, "requirements-dev.lock": RUNTIME + DEVELOPMENT}
+LOCKS = {
+    "requirements.lock": RUNTIME,
+    "requirements-test.lock": RUNTIME + extra("test"),
+    "requirements-dev.lock": RUNTIME + extra("dev"),
+}
 
 
 def test_a_dependency_is_bounded_on_both_sides() -> None:
-    for requirement in RUNTIME + DEVELOPMENT:
+    for requirement in LOCKS["requirements-dev.lock"]:
         assert {clause.operator for clause in requirement.specifier} == {">=", "<"}, requirement.name
 
 
@@ -32,7 +43,7 @@ def test_the_locks_agree_and_satisfy_the_requirements_of_the_project() -> None:
         versions = pinned(lock)
         for requirement in requirements:
             assert versions[canonicalize_name(requirement.name)] in requirement.specifier, requirement.name
-    assert pinned("requirements.lock").items() <= pinned("requirements-dev.lock").items()
+        assert versions.items() <= pinned("requirements-dev.lock").items()
 
 
 def test_a_lock_has_hashes_for_all_and_names_no_place() -> None:

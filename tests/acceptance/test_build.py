@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from graph.pages.dashboard.sources import ENTRIES, VERSION
-from tests.test_build import CHECKOUT, cloned
+from tests.acceptance.test_build_hook import CHECKOUT, cloned
 
 PACKAGES = tomllib.loads((CHECKOUT / "graph/pages/packages/packages.toml").read_text())["package"]
 PINNED = {file["name"] for package in PACKAGES for file in package["file"]}

@@ -21,7 +21,7 @@ import pytest
 import hatch_build
 from hatch_build import NpmUnavailable, WebPages, WrongHash, put_bundle, put_packages
 
-CHECKOUT = Path(__file__).parents[1]
+CHECKOUT = Path(__file__).parents[2]
 WARNINGS = (
     "The web pages will load their packages from the public CDN: {0}\n"
     "The dashboard will load its modules one by one: {0}\n"
