@@ -3,7 +3,6 @@
 import gzip
 import re
 import socket
-from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -13,8 +12,6 @@ import httpx
 import orjson
 import pytest
 
-from graph.api.relay import global_id
-from graph.core.paging import Position
 from tests.attacks.leaks import checked, leaks
 from tests.processes import TIMEOUT_S, serving
 from tests.service import Service
@@ -200,63 +197,6 @@ def test_fragments_in_a_circle_or_for_nothing_are_refused(week: Service) -> None
         "{ __typename } " + " ".join(f"fragment F{n} on Query {{ __typename }}" for n in range(40)),
     ):
         assert codes(ask(week, query))[0] == INVALID, query
-
-
-# Cursors and ids
-
-
-def encoded(text: str) -> str:
-    return urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
-
-
-def cursors_of_others() -> list[str]:
-    real = str(Position("events", 1691100576263, "us6000kxnn").cursor)
-    return [
-        *(real[:length] for length in range(1, len(real), 4)),  # which no base64 is as long as
-        *(real[:at] + "A" + real[at + 1 :] for at in range(0, 12, 3)),
-        *(f"{real}=", f"{real}==", f" {real}", f"{real}\n", real.upper(), real + real),
-        str(Position("logs", 1691100576263, "x").cursor),
-        *("arrayconnection:1", encoded("arrayconnection:1"), "YXJyYXljb25uZWN0aW9uOjE="),
-        *(encoded(f"events1:{time}:us1") for time in ("", "x", "1.5", "1e3", " 1", "+1", "9" * 400, "-", "0x1", "١")),
-        *(encoded(f"events1:1:{key}") for key in ("", "\0", "\n", "x" * 65, "x" * 10_000)),
-        *("{}", "null", "..", "%00", "☃", "A" * 100_000),
-    ]
-
-
-def test_a_cursor_that_was_not_given_out_is_refused(week: Service) -> None:
-    queries = (
-        "query($c: String) { events(first: 1, after: $c) { nodes { id } } }",
-        "query($c: String) { events(last: 1, before: $c) { nodes { id } } }",
-    )
-    for cursor, query in product(cursors_of_others(), queries):
-        assert codes(ask(week, query, {"c": cursor})) == ["INVALID_CURSOR"], cursor
-
-
-def test_a_cursor_of_events_is_refused_for_request_logs(week: Service) -> None:
-    end = week.ask("{ events(first: 1) { pageInfo { endCursor } } }")["events"]["pageInfo"]["endCursor"]
-
-    assert codes(ask(week, "query($c: String) { requestLogs(after: $c) { nodes { id } } }", {"c": end})) == [
-        "INVALID_CURSOR"
-    ]
-
-
-def test_an_id_that_was_not_given_out_is_refused(week: Service) -> None:
-    for node_id in (
-        *("", "x", "1", "MTpFdmVudDo", "A" * 100_000),
-        *map(encoded, ("1:Event", "1:Event:", ":Event:us1", "-1:Event:us1", "2:Event:us1", "1:event:us1")),
-        *map(encoded, ("1:Event:a\0b", f"1:Event:{'x' * 501}")),
-        *map(encoded, ("1:Query:x", "1:__Schema:x", "1:PageInfo:x", "1:EventConnection:x")),
-    ):
-        assert codes(ask(week, "query($i: ID!) { node(id: $i) { id } }", {"i": node_id})) == [INPUT], node_id
-        assert codes(ask(week, "query($i: [ID!]!) { nodes(ids: $i) { id } }", {"i": [node_id]})) == [INPUT], node_id
-
-
-def test_an_id_of_one_type_finds_nothing_of_another(week: Service) -> None:
-    other = global_id("RequestLog", "nc73919986")
-
-    assert ask(week, "query($i: ID!) { node(id: $i) { ... on Event { mag } } }", {"i": other}).json() == {
-        "data": {"node": None}
-    }
 
 
 # HTTP

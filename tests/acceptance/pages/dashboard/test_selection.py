@@ -114,6 +114,7 @@ async def test_an_arrival_takes_its_place_in_a_list_by_magnitude_and_does_not_sq
     subscription.notice(an_event("new1"))
     await expect(page.locator("#list li").first).to_have_attribute("data-event-id", "new1")
     await drawn(page, EVENTS + 1)
+    await expect(page.get_by_role("log")).to_contain_text("New: magnitude 6.3")
     end = "document.querySelector('main').shown.range.to"
     before = await page.evaluate(end)
 
