@@ -85,9 +85,8 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
     (tmp_path / "bin").mkdir()
     (tmp_path / "registry").mkdir()
     npm = tmp_path / "bin" / "npm"
-    npm.write_text(
-        f"#!/bin/sh\ncp {tmp_path}/registry/*.tgz . 2>/dev/null || {{ echo 'npm error code ECONNREFUSED' >&2; exit 1; }}"
-    )
+    refuses = "{ echo 'npm error code ECONNREFUSED' >&2; exit 1; }"
+    npm.write_text(f"#!/bin/sh\ncp {tmp_path}/registry/*.tgz . 2>/dev/null || {refuses}")
     npm.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     return Registry(tmp_path / "registry")

@@ -71,7 +71,7 @@ async def test_everything_has_its_role_and_name_and_the_keyboard_reaches_the_lis
         "an estimate needs 50."
     )
     for role in ("main", "banner", "contentinfo"):
-        await expect(page.get_by_role(role)).to_have_count(1)  # type: ignore[arg-type]
+        await expect(page.get_by_role(role)).to_have_count(1)
     await expect(page.get_by_role("heading", level=1)).to_have_text("Earthquakes")
     await expect(page.get_by_role("form", name="Filters")).to_have_count(1)
     await expect(page.get_by_role("navigation", name="Pages of the list")).to_have_count(1)

@@ -1,5 +1,6 @@
 """The card of an event in Chromium, put by itself on a page that is not the dashboard."""
 
+from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
@@ -27,7 +28,7 @@ async def opened_card(
     page: Page,
     url: str,
     event: dict[str, Any],
-    anchor: dict[str, float] | None,
+    anchor: Mapping[str, float] | None,
     *,
     window: ViewportSize = VIEWPORT,
 ) -> None:
