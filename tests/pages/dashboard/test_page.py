@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import httpx
-import pytest
 from graphql import build_schema, parse, validate
 
 from graph.pages import dashboard
@@ -15,9 +14,12 @@ from tests.service import Service, running
 from tests.settings import Settings
 
 
-@pytest.mark.parametrize("name", documents())
-def test_every_document_is_one_of_the_schema(name: str) -> None:
-    assert validate(build_schema(printed()), parse(documents()[name])) == []
+def test_every_document_is_one_of_the_schema() -> None:
+    schema = build_schema(printed())
+
+    assert {name: validate(schema, parse(text)) for name, text in documents().items()} == {
+        name: [] for name in documents()
+    }
 
 
 def test_the_page_is_revalidated_and_sent_once(week: Service) -> None:
@@ -81,19 +83,15 @@ def test_everything_that_the_pages_name_is_a_file(week: Service) -> None:
         assert week.http.get(f"/dashboard/{dashboard.VERSION}/{name}").content == dashboard.FILES[name].read_bytes()
 
 
-@pytest.mark.parametrize("name", [name for name in dashboard.FILES if name.endswith(".js")])
-def test_everything_that_a_module_imports_is_a_file(name: str) -> None:
-    imported = re.findall(r'(?:from |import\()"(\.[\w./-]+)"', dashboard.FILES[name].read_text())
-
-    assert {os.path.normpath(Path(name).parent / other) for other in imported} <= dashboard.FILES.keys()
-
-
-@pytest.mark.parametrize("path", ["index.html", "__init__.py", "..%2F__init__.py", "%2e%2e/__init__.py", ""])
-def test_only_the_files_of_the_page_are_served(week: Service, path: str) -> None:
-    assert week.http.get(f"/dashboard/{dashboard.VERSION}/{path}").status_code == 404
+def test_everything_that_a_module_imports_is_a_file() -> None:
+    for name, path in dashboard.FILES.items():
+        imported = re.findall(r'(?:from |import\()"(\.[\w./-]+)"', path.read_text()) if name.endswith(".js") else []
+        assert {os.path.normpath(Path(name).parent / other) for other in imported} <= dashboard.FILES.keys(), name
 
 
-def test_the_files_of_another_version_are_not_there(week: Service) -> None:
+def test_only_the_files_of_the_page_and_of_its_version_are_served(week: Service) -> None:
+    for path in ("index.html", "__init__.py", "..%2F__init__.py", "%2e%2e/__init__.py", ""):
+        assert week.http.get(f"/dashboard/{dashboard.VERSION}/{path}").status_code == 404, path
     assert week.http.get("/dashboard/0123456789abcdef/main.js").status_code == 404
 
 
@@ -103,11 +101,10 @@ def test_without_the_dashboard_the_root_redirects_to_the_graph(tmp_path: Path) -
         assert service.http.get(f"/dashboard/{dashboard.VERSION}/main.js").status_code == 404
 
 
-@pytest.mark.parametrize(("most", "asked"), [(1000, 500), (100, 100)])
-def test_the_page_size_is_within_the_maximum_of_the_graph(tmp_path: Path, most: int, asked: int) -> None:
-    store = f"sqlite:///{tmp_path}/empty.db"
-    with running(Settings(store=store, max_page_size=most)) as service:
-        assert f'data-page-size="{asked}"' in service.http.get("/").text
+def test_the_page_size_is_within_the_maximum_of_the_graph(tmp_path: Path, week: Service) -> None:
+    assert 'data-page-size="500"' in week.http.get("/").text
+    with running(Settings(store=f"sqlite:///{tmp_path}/empty.db", max_page_size=100)) as service:
+        assert 'data-page-size="100"' in service.http.get("/").text
 
 
 def test_a_page_of_the_map_costs_a_quarter_of_what_one_may(week: Service) -> None:

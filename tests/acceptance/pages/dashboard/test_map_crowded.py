@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
 
-import httpx
 import pytest
 import pytest_asyncio
 from playwright.async_api import Page, Request, Route, expect
@@ -15,9 +14,9 @@ from playwright.async_api import Page, Request, Route, expect
 from tests.acceptance.browser import Visit
 from tests.acceptance.pages.dashboard.conftest import app_on
 from tests.acceptance.pages.dashboard.looking import drawn, items, on_map, until
+from tests.acceptance.pages.dashboard.reports import TESTER, People
+from tests.acceptance.pages.dashboard.subscription import store
 from tests.acceptance.pages.dashboard.test_map import MAP, look, place_of, rested, view
-from tests.bearers import bearer
-from tests.processes import TIMEOUT_S
 from tests.service import serving
 from tests.sharing import folder_of_run, made_once
 
@@ -54,30 +53,15 @@ def crowd() -> Iterator[dict[str, Any]]:
         yield event(f"blast{number}", 39.5, -116.5, type="quarry blast")
 
 
-def ask(url: str, query: str, **variables: Any) -> dict[str, Any]:
-    """The data of the answer."""
-    body = {"query": query, "variables": variables}
-    answer = httpx.post(f"{url}/graphql", json=body, headers=bearer(), timeout=TIMEOUT_S).json()
-    assert answer.keys() == {"data"}, answer
-    data: dict[str, Any] = answer["data"]
-    return data
-
-
-def fill(url: str) -> None:
-    """Store the crowd."""
-    store = "mutation ($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
-    events = list(crowd())
-    for first in range(0, ALL, 500):
-        ask(url, store, events=events[first : first + 500])
-
-
 @pytest.fixture(scope="session")
 def crowded_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A SQLite file that holds the crowd, to be copied."""
 
     def ingest(path: Path) -> None:
+        events = list(crowd())
         with serving(app_on(path)) as url:
-            fill(url)
+            for first in range(0, ALL, 500):
+                store(url, *events[first : first + 500])
 
     return made_once(folder_of_run(tmp_path_factory) / "crowd.db", ingest)
 
@@ -174,7 +158,7 @@ async def test_the_numbers_of_areas_are_those_of_the_service_and_a_click_leads_t
 
     await moved(page, -118, 36, 5)
     count = "query ($filter: EventFilter) { catalogueStatistics(filter: $filter) { count } }"
-    near = ask(crowded, count, filter=filters[-1])["catalogueStatistics"]["count"]
+    near = People(crowded).ask(TESTER, count, filter=filters[-1])["catalogueStatistics"]["count"]
     assert 2000 < near < SWARM
     await expect(page.locator("#map")).to_have_attribute("data-counted", str(near))
     assert sum(await clusters(page)) == near
