@@ -6,7 +6,7 @@ the strong ones, the newest, and some of the others.
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -58,19 +58,19 @@ def sparse_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_once(folder_of_run(tmp_path_factory) / "sparse-week.db", ingest)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def whole_week(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Iterator[str]:
     """Where the whole week is shown, for tests that only look."""
     yield from _shown(week_file, tmp_path_factory.mktemp("dashboard") / "week.db")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory, sparse_file: Path) -> Iterator[str]:
     """Where the sparse week is shown, for tests that only look."""
     yield from _shown(sparse_file, tmp_path_factory.mktemp("dashboard") / "week.db")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def from_modules(tmp_path_factory: pytest.TempPathFactory, sparse_file: Path) -> Iterator[str]:
     """Where the sparse week is shown without a bundle, so that a test may import the modules that the page has."""
     copied = tmp_path_factory.mktemp("dashboard") / "week.db"
@@ -79,14 +79,22 @@ def from_modules(tmp_path_factory: pytest.TempPathFactory, sparse_file: Path) ->
         patch.setattr(templates, "FILES", UNBUNDLED)
         patch.setattr(dashboard, "FILES", UNBUNDLED)
         app = app_on(copied)
-    with serving(app) as url:
+    with shown(app) as url:
         yield url
 
 
 def _shown(file: Path, copied: Path) -> Iterator[str]:
     shutil.copy(file, copied)
-    with serving(app_on(copied)) as url:
+    with shown(app_on(copied)) as url:
         yield url
+
+
+@contextmanager
+def shown(app: Subscription) -> Iterator[str]:
+    """Run the service, which lets go of pages that are open at its end."""
+    with serving(app) as url:
+        yield url
+        app.close()
 
 
 @pytest.fixture
@@ -99,8 +107,6 @@ def opened(tmp_path: Path, sparse_file: Path) -> Iterator[Opener]:
             if not empty:
                 shutil.copy(sparse_file, store)
             app = app_on(store, clock=clock, **settings)
-            url = stack.enter_context(serving(app))
-            stack.callback(app.close)
-            return url, app
+            return stack.enter_context(shown(app)), app
 
         yield start

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.needs("chromium")
 @pytest.fixture
 def visit(module_visit: Visit) -> Visit:
     """The page of all tests here, on which each puts a card of its own."""
+    module_visit.complaints.clear()
     return module_visit
 
 

@@ -12,7 +12,7 @@ import pytest_asyncio
 from playwright.async_api import Page, Request, Route, expect
 
 from tests.acceptance.browser import Visit
-from tests.acceptance.pages.dashboard.conftest import app_on
+from tests.acceptance.pages.dashboard.conftest import app_on, shown
 from tests.acceptance.pages.dashboard.looking import drawn, items, on_map, until
 from tests.acceptance.pages.dashboard.reports import TESTER, People
 from tests.acceptance.pages.dashboard.subscription import store
@@ -66,12 +66,12 @@ def crowded_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_once(folder_of_run(tmp_path_factory) / "crowd.db", ingest)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def crowded(tmp_path_factory: pytest.TempPathFactory, crowded_file: Path) -> Iterator[str]:
     """Where the crowd is shown, for tests that only look."""
     copied = tmp_path_factory.mktemp("crowd") / "crowd.db"
     shutil.copy(crowded_file, copied)
-    with serving(app_on(copied)) as url:
+    with shown(app_on(copied)) as url:
         yield url
 
 
@@ -79,7 +79,7 @@ def crowded(tmp_path_factory: pytest.TempPathFactory, crowded_file: Path) -> Ite
 def crowded_beyond_reading(tmp_path: Path, crowded_file: Path) -> Iterator[str]:
     """Where the crowd is shown by a service that reads fewer events for statistics."""
     shutil.copy(crowded_file, tmp_path / "crowd.db")
-    with serving(app_on(tmp_path / "crowd.db", max_statistics_events=1000)) as url:
+    with shown(app_on(tmp_path / "crowd.db", max_statistics_events=1000)) as url:
         yield url
 
 

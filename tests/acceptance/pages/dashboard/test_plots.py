@@ -20,10 +20,11 @@ HINT = " Drag across a time to see it alone, or fill in its days in the filters.
 @pytest.fixture
 def visit(module_visit: Visit) -> Visit:
     """The page of all tests here, on which each puts plots of its own."""
+    module_visit.complaints.clear()
     return module_visit
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def week(from_modules: str) -> list[dict[str, Any]]:
     """The events of the sparse week."""
     return events_of(from_modules, WEEK)
