@@ -14,6 +14,7 @@ from tests.store.samples import HeldClock
 @pytest.fixture(scope="module")
 def week(tmp_path_factory: pytest.TempPathFactory, week_file: Path, _usgs: UsgsServer) -> Iterator[Service]:
     """A service with the real week."""
-    copied = shutil.copy(week_file, tmp_path_factory.mktemp("week") / "week.db")
+    copied = tmp_path_factory.mktemp("week") / "week.db"
+    shutil.copy(week_file, copied)
     with running(settings(copied, _usgs), clock=HeldClock()) as service:
         yield service
