@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from urllib.parse import urlsplit
 
+from tests.tasks import tasks_ended
+
 LATENCY_S = 0.02
 PART_BYTES = 20  # of an answer, before it breaks off
 
@@ -80,14 +82,12 @@ async def proxy(url: str) -> AsyncIterator[Proxy]:
                 if end:
                     end.transport.abort()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    between.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    try:
-        yield between
-    finally:
-        server.close()
-        between.cut_all()
-        await server.wait_closed()
+    async with tasks_ended(), await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        between.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        try:
+            yield between
+        finally:
+            between.cut_all()
 
 
 async def _requests(

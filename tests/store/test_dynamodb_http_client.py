@@ -16,6 +16,7 @@ from yarl import URL
 
 from graph.store.dynamodb.http_client import HEAD_BYTES, HttpClient
 from tests.processes import TIMEOUT_S
+from tests.tasks import tasks_ended
 
 Reply = Callable[[bytes], Awaitable[bytes]]
 """The body of a request → the bytes that are sent back; none to hang up."""
@@ -59,12 +60,13 @@ class Endpoint:
 @asynccontextmanager
 async def endpoint(tls: ssl.SSLContext | None = None) -> AsyncIterator[Endpoint]:
     it = Endpoint()
-    server = await asyncio.start_server(it.serve, "127.0.0.1", 0, ssl=tls)
-    it.url = URL.build(scheme="https" if tls else "http", host="127.0.0.1", port=server.sockets[0].getsockname()[1])
-    yield it
-    server.close()
-    for writer in it.connections:
-        writer.close()
+    async with tasks_ended():
+        server = await asyncio.start_server(it.serve, "127.0.0.1", 0, ssl=tls)
+        it.url = URL.build(scheme="https" if tls else "http", host="127.0.0.1", port=server.sockets[0].getsockname()[1])
+        yield it
+        server.close()
+        for writer in it.connections:
+            writer.close()
 
 
 def client_of(it: Endpoint, *, limit: int = 9, tls: ssl.SSLContext | None = None) -> HttpClient:

@@ -3,7 +3,8 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -23,8 +24,14 @@ FOR_EVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELE
 
 
 @pytest.fixture
-def short(tmp_path: Path) -> ShortReads:
-    return ShortReads(sqlite3.connect(tmp_path / "any.db", factory=ReadConnection))
+def db(tmp_path: Path) -> Iterator[ReadConnection]:
+    with closing(sqlite3.connect(tmp_path / "any.db", factory=ReadConnection)) as db:
+        yield db
+
+
+@pytest.fixture
+def short(db: ReadConnection) -> ShortReads:
+    return ShortReads(db)
 
 
 @pytest.fixture
@@ -59,8 +66,7 @@ async def test_a_read_without_an_end_is_interrupted(short: ShortReads) -> None:
     assert short.read(one) == 1
 
 
-def test_an_interrupted_statement_is_compiled_only_once_more(tmp_path: Path) -> None:
-    db = sqlite3.connect(tmp_path / "any.db", factory=ReadConnection)
+def test_an_interrupted_statement_is_compiled_only_once_more(db: ReadConnection) -> None:
     db.execute("CREATE TABLE numbers (number)")
     db.executemany("INSERT INTO numbers VALUES (?)", [(number,) for number in range(1000)])
     compiled = list[str | None]()
@@ -120,8 +126,9 @@ async def test_values_that_are_read_take_from_the_same_budget(short: ShortReads)
 
 
 @pytest.mark.parametrize("condition", [HasText("place", "a h"), SameText("place", ("pahala hawaii", "ā"))])
-def test_only_texts_that_sqlite_cannot_fold_are_folded_in_python(tmp_path: Path, condition: HasText | SameText) -> None:
-    db = sqlite3.connect(tmp_path / "any.db", factory=ReadConnection)
+def test_only_texts_that_sqlite_cannot_fold_are_folded_in_python(
+    db: ReadConnection, condition: HasText | SameText
+) -> None:
     db.execute("CREATE TABLE places (place TEXT)")
     places = ["Pahala_Hawaii", "PAHALA HAWAII", "Pahala", "Pāhala Hawaii", "a\x00b", None]
     db.executemany("INSERT INTO places VALUES (?)", [(place,) for place in places])

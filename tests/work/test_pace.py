@@ -42,6 +42,7 @@ async def test_a_burst_takes_on_no_more_once_its_time_is_used_up() -> None:
 
     assert len(done) == 2, "two pieces of 2 ms, of which the second began within 3 ms"
     assert pace.waiting == 2
+    await done_in_each_iteration(pace, done)
 
 
 async def done_in_each_iteration(pace: Pace, done: list[str]) -> list[int]:
