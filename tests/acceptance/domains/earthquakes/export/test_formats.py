@@ -52,6 +52,14 @@ def test_arrow_and_parquet_have_the_values_of_the_json(week: Service, name: str)
 
 
 @pytest.mark.parametrize("name", BINARY)
+def test_arrow_and_parquet_are_not_compressed_again(week: Service, name: str) -> None:
+    answer = week.http.get(f"/export/events.{name}?minMagnitude=6", headers={"Accept-Encoding": "gzip, br, zstd"})
+
+    assert answer.status_code == 200
+    assert "Content-Encoding" not in answer.headers
+
+
+@pytest.mark.parametrize("name", BINARY)
 def test_arrow_and_parquet_take_a_filter_say_what_they_are_and_may_be_empty(week: Service, name: str) -> None:
     filter_ = {"minMagnitude": 1.5, "types": ["earthquake", "quarry blast"]}
 
