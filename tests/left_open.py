@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from inspect import iscoroutine
 from multiprocessing.forkserver import ForkServer
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 import uvloop
@@ -27,6 +26,7 @@ from tests.deadlines import DEADLINE
 
 PATIENCE_S = 10.0  # for a thread or a child that is about to end; what never ends is reported after that
 
+emulators: set[str] = set()  # URLs
 _lasting: set[str] = set()  # what belongs to the run
 _cancelled: list[str] = []  # tasks that were running when their event loop was closed
 _cancel_all_tasks = runners._cancel_all_tasks  # type: ignore[attr-defined]
@@ -97,12 +97,8 @@ def _files() -> Iterator[str]:
 def _leads_to_an_emulator(number: int) -> bool:
     with suppress(OSError), socket.socket(fileno=os.dup(number)) as connection:
         peer = connection.getpeername()
-        return isinstance(peer, tuple) and peer[1] in _emulators()
+        return isinstance(peer, tuple) and f"http://127.0.0.1:{peer[1]}" in emulators
     return False
-
-
-def _emulators() -> set[int | None]:
-    return {urlsplit(url).port for name, url in os.environ.items() if name == "AWS_ENDPOINT_URL"}
 
 
 def _note_and_cancel_all_tasks(loop: asyncio.AbstractEventLoop) -> None:

@@ -24,6 +24,7 @@ from botocore.retries.standard import ExponentialBackoff
 from graph.store.dynamodb import client
 from graph.store.dynamodb.parsing import parsing_session
 from scripts import dynamodb_local
+from tests.left_open import emulators
 
 _STREAMS_ONCE = "it switches no stream on again that was switched off"
 _OFFERS_RECOVERY = "it offers point-in-time recovery, which DynamoDB Local does not"
@@ -78,9 +79,11 @@ def emulator(config: pytest.Config, name: str) -> Iterator[str]:
     """One of the emulators of `SHARED`: another process has started it and will end it, or this one does."""
     if url := getattr(config, "workerinput", {}).get(name):
         dynamodb_local.wait_for(url)
+        emulators.add(url)
         yield url
     else:
         with moto() if lacking() else dynamodb_local.running() as url:
+            emulators.add(url)
             yield url
 
 
