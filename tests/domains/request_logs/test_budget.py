@@ -29,20 +29,14 @@ def a_minute(rows: int = 10**9, size: int = 10**12) -> LogBudget:
     return LogBudget(LogLimits(Amount(rows, size), PLENTY))
 
 
-def test_all_logs_are_kept_until_half_of_a_minutes_rows_are_used_and_the_next_minute_begins_anew() -> None:
+def test_all_logs_are_kept_until_half_of_a_minutes_rows_are_used_and_a_flood_is_sampled_until_its_end() -> None:
     budget = a_minute(rows=100)
-    assert kept(budget, LAST_MINUTE - MINUTE_MS, 50) == list(range(50))
-    kept(budget, LAST_MINUTE - MINUTE_MS, 1000)
-    assert kept(budget, LAST_MINUTE, 50) == list(range(50))
-
-
-def test_a_flood_is_sampled_until_its_end_and_stays_within_the_minute() -> None:
-    budget = a_minute(rows=100)
-    taken = kept(budget, LAST_MINUTE, 5000)
-
+    taken = kept(budget, LAST_MINUTE - MINUTE_MS, 5000)
+    assert taken[:50] == list(range(50))
     assert len(taken) <= 100
     assert taken[-1] > 1000, "what comes late is seen too"
     assert budget.left_out == 5000 - len(taken)
+    assert kept(budget, LAST_MINUTE, 50) == list(range(50)), "the next minute begins anew"
 
 
 @given(
@@ -75,18 +69,12 @@ def test_a_day_has_an_equal_share_of_all_and_leaves_room_for_its_evening() -> No
     assert sum(hours[-60:]) > 0, "a flood of all day leaves logs of its last hour"
 
 
-def test_stored_logs_count_towards_the_budget() -> None:
-    limits = LogLimits(PLENTY, Amount(800, 10**9))
-    budget = LogBudget(limits)
+def test_stored_logs_count_towards_the_budget_and_no_rows_or_no_bytes_mean_no_logs() -> None:
+    budget = LogBudget(LogLimits(PLENTY, Amount(800, 10**9)))
     budget.learn({day_bucket(LAST_MINUTE): Amount(100, 0)})
-
-    assert kept(budget, LAST_MINUTE, 100) == []
-    assert budget.left_out == 100
-
-
-def test_no_rows_or_no_bytes_means_no_logs() -> None:
-    assert kept(a_minute(rows=0), LAST_MINUTE, 10) == []
-    assert kept(a_minute(size=0), LAST_MINUTE, 10) == []
+    for none in (budget, a_minute(rows=0), a_minute(size=0)):
+        assert kept(none, LAST_MINUTE, 100) == []
+        assert none.left_out == 100
     assert not any(a_minute(rows=0).takes(LAST_MINUTE, 100, is_refusal=True) for _ in range(10))
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -50,20 +51,25 @@ def logged(file: Path) -> list[Item]:
     return asyncio.run(scanned())
 
 
-def logs_of(tmp_path: Path, usgs: UsgsServer, *queries: str) -> list[dict[str, Any]]:
-    """What a service that is asked these has logged when it has stopped, but for what is the same of all."""
-    file = tmp_path / "asked.db"
-    with running(settings(file, usgs), clock=HeldClock()) as service:
-        for query in queries:
-            service.answer(query)
-    items = logged(file)
-    for item in items:
+def told_by(items: Sequence[Item]) -> list[Item]:
+    """What each of these logs says, but for what is the same of all of a service whose clock stands."""
+    said = [dict(item) for item in items]
+    for item in said:
         request_id = item.pop("requestId")
         assert UUID(request_id).version == 4
         assert (item.pop("pk"), item.pop("sk")) == (TODAY, f"{NOON}#{request_id}")
         assert (item.pop("entity"), item.pop("timestamp"), item.pop("ttl")) == ("LOG", NOON, IN_A_WEEK)
-        assert item.pop("latencyMs") == 0  # as the clock stands still
-    return items
+        assert item.pop("latencyMs") == 0
+    return said
+
+
+def logs_of(tmp_path: Path, usgs: UsgsServer, *queries: str) -> list[Item]:
+    """What the logs of a service say that was asked these and has stopped."""
+    file = tmp_path / "asked.db"
+    with running(settings(file, usgs), clock=HeldClock()) as service:
+        for query in queries:
+            service.answer(query)
+    return told_by(logged(file))
 
 
 def test_every_root_field_has_a_route_of_its_own(tmp_path: Path, usgs: UsgsServer) -> None:
@@ -72,19 +78,6 @@ def test_every_root_field_has_a_route_of_its_own(tmp_path: Path, usgs: UsgsServe
     assert {item["route"]: item["logType"] for item in items} == KINDS
     assert len(items) == len(KINDS) == len(ROOTS)  # an ingest is logged at once, and a query within a second
     assert {"error" in item for item in items if item["status"] < 400} == {False}
-
-
-def test_a_subscription_is_logged_as_it_begins(tmp_path: Path, usgs: UsgsServer) -> None:
-    file = tmp_path / "asked.db"
-    query = "subscription { events(filter: {minMagnitude: 2}) { lost } }"
-    with running(settings(file, usgs)) as service:
-        accept = {"Accept": "text/event-stream"}
-        with service.http.stream("POST", "/graphql", json={"query": query}, headers=accept) as response:
-            next(response.iter_raw())
-
-    (begun,) = logged(file)
-    names = ("logType", "route", "status", "minmagnitude")
-    assert [begun[name] for name in names] == ["QUERY", "/earthquakes/live", 200, 2]
 
 
 OF_THE_CATALOGUE: dict[str, dict[str, Any]] = {
@@ -187,23 +180,25 @@ def test_an_ingest_is_logged_before_it_is_answered(tmp_path: Path, usgs: UsgsSer
     ]
 
 
-def test_each_alias_of_a_field_has_a_log_of_its_own(tmp_path: Path, usgs: UsgsServer) -> None:
+def test_each_alias_has_a_log_and_a_subscription_as_it_begins_but_no_operation_without_a_root_field(
+    tmp_path: Path, usgs: UsgsServer
+) -> None:
     file = tmp_path / "asked.db"
-    query = '{ one: event(eventId: "us1") { id } two: event(eventId: "us2") { id } }'
+    aliases = '{ one: event(eventId: "us1") { id } two: event(eventId: "us2") { id } }'
+    live = {"query": "subscription { events(filter: {minMagnitude: 2}) { lost } }"}
     with running(settings(file, usgs)) as service:
-        answer = service.http.post("/graphql", json={"query": query})
+        for query in ("{ __typename }", "{ __schema { types { name } } }", '{ __type(name: "Event") { name } }'):
+            service.ask(query)
+        answer = service.http.post("/graphql", json={"query": aliases})
+        with service.http.stream("POST", "/graphql", json=live, headers={"Accept": "text/event-stream"}) as response:
+            next(response.iter_raw())
 
-    items = logged(file)
-    assert [item["route"] for item in items] == ["/earthquakes/event"] * 2
-    request_ids = [item["requestId"] for item in items]
-    assert answer.headers["X-Request-Id"] in request_ids
-    assert len({*request_ids}) == 2
-
-
-def test_an_operation_without_a_root_field_is_not_logged(tmp_path: Path, usgs: UsgsServer) -> None:
-    queries = ("{ __typename }", "{ __schema { types { name } } }", '{ __type(name: "Event") { name } }')
-
-    assert logs_of(tmp_path, usgs, *queries) == []
+    one, two, begun = sorted(logged(file), key=lambda item: item["route"])
+    assert [item["route"] for item in (one, two)] == ["/earthquakes/event"] * 2
+    assert answer.headers["X-Request-Id"] in {one["requestId"], two["requestId"]}
+    assert one["requestId"] != two["requestId"]
+    names = ("logType", "route", "status", "minmagnitude")
+    assert [begun[name] for name in names] == ["QUERY", "/earthquakes/live", 200, 2]
 
 
 def test_logs_are_filtered_through_the_graph(tmp_path: Path, usgs: UsgsServer) -> None:

@@ -5,18 +5,21 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import httpx
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from tests.bearers import bearer
 from tests.children import Child
 from tests.documents.markdown import ROOT
 from tests.processes import TIMEOUT_S, environment
+from tests.service import serving
 
 PROGRAM = ROOT / "docs" / "webhook_receiver.py"
 TOKEN = bearer()["Authorization"].removeprefix("Bearer ")
@@ -66,49 +69,31 @@ def receiving(graph: str, endpoint_id: str, secret: str, folder: Path) -> Iterat
         yield Program(process, process.stderr.readline().removeprefix("Receiving at ").strip())
 
 
-class Gateway(ThreadingHTTPServer):
+@dataclass
+class Gateway:
     """Takes webhooks: it passes them on to a program, or else answers with a status."""
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Passing)
-        self.program: Program | None = None
-        self.status = 500
-        self.bodies: list[dict[str, Any]] = []
-        self.ids: list[str] = []  # of the webhooks
+    url: str = ""
+    program: Program | None = None
+    status: int = 500
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)  # of the webhooks
 
-    @property
-    def url(self) -> str:
-        """Where it listens."""
-        return f"http://127.0.0.1:{self.server_port}/"
-
-
-class _Passing(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: Gateway
-
-    def do_POST(self) -> None:
-        body, status = self.rfile.read(int(self.headers["Content-Length"])), self.server.status
-        self.server.bodies.append(json.loads(body))
-        self.server.ids.append(self.headers["webhook-id"])
-        if program := self.server.program:
-            headers = {name: value for name, value in self.headers.items() if name.startswith("webhook-")}
-            status = httpx.post(program.url, content=body, headers=headers, trust_env=False).status_code
-        self.send_response(status)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Log no requests."""
+    async def take(self, request: Request) -> Response:
+        body, status = await request.body(), self.status
+        self.bodies.append(json.loads(body))
+        self.ids.append(request.headers["webhook-id"])
+        if self.program:
+            headers = {name: value for name, value in request.headers.items() if name.startswith("webhook-")}
+            async with httpx.AsyncClient(trust_env=False) as client:
+                status = (await client.post(self.program.url, content=body, headers=headers)).status_code
+        return Response(status_code=status)
 
 
 @contextmanager
 def gateway() -> Iterator[Gateway]:
     """Run a gateway."""
-    with Gateway() as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    gateway = Gateway()
+    with serving(Starlette(routes=[Route("/", gateway.take, methods=["POST"])])) as url:
+        gateway.url = f"{url}/"
+        yield gateway

@@ -1,16 +1,12 @@
 """The table of events and its items are those of document 004."""
 
-import json
 import re
 from uuid import UUID
 
 from graph.domains.triggers.entities import EVENTS, TRIGGER_EVENT
-from graph.domains.triggers.inbox import EventSelection
-from graph.domains.triggers.statuses import TriggerEventStatus
-from graph.store.cloudformation import template
 from graph.store.design import table_name
 from tests.domains.entities import documented
-from tests.domains.triggers.in_store import ANNA, OK, a_new_event, key_of, triggers
+from tests.domains.triggers.in_store import a_new_event, triggers
 
 # "Example Event Item". The service adds the store's own name of the entity, and what the status follows from.
 EXAMPLE = {
@@ -60,44 +56,12 @@ async def test_a_created_event_has_the_documented_attributes(engine: str) -> Non
     assert (event.expires_at - event.time).days == 30
 
 
-async def test_a_change_of_the_status_changes_the_key_of_its_index(engine: str) -> None:
-    """Pattern 6: the status and `status#timestamp` change together."""
-    async with triggers(engine) as ours:
-        await ours.endpoint()
-        first, second = await ours.numbered(2)
-        await ours.inbox.acknowledge(ANNA, [key_of(first)])
-        assert await ours.page(EventSelection(status=TriggerEventStatus.DELIVERED)) == [0]
-        assert await ours.page(EventSelection(status=TriggerEventStatus.RECEIVED)) == [1]
-        for endpoint in (await ours.endpoints.of_users([ANNA]))[ANNA]:
-            _, delivery = await ours.of_endpoint(endpoint)
-            await ours.attempt(delivery, OK)
-        stored = documented(TRIGGER_EVENT, (await ours.again(second)).item)
-        assert stored["status#timestamp"] == f"delivered#{second.timestamp}"
-
-
-def test_the_template_declares_the_table_as_the_document_does() -> None:
-    (resource,) = json.loads(template([EVENTS], environment="prod"))["Resources"].values()
-    properties = resource["Properties"]
-
+def test_the_table_is_designed_as_the_document_says() -> None:
     assert table_name(EVENTS, prefix="", environment="prod") == "zapier-triggers-api-prod-events"
-    assert properties["BillingMode"] == "PAY_PER_REQUEST"
-    assert properties["KeySchema"] == [
-        {"AttributeName": "user_id", "KeyType": "HASH"},
-        {"AttributeName": "timestamp#event_id", "KeyType": "RANGE"},
+    indexes = (EVENTS.primary, *EVENTS.indexes)
+    assert [(index.name, index.partition_key.name, index.sort_key.name) for index in indexes] == [
+        ("primary", "user_id", "timestamp#event_id"),
+        ("EventTypeIndex", "user_id", "event_type#timestamp"),
+        ("StatusIndex", "user_id", "status#timestamp"),
     ]
-    assert properties["GlobalSecondaryIndexes"] == [
-        {
-            "IndexName": name,
-            "KeySchema": [
-                {"AttributeName": "user_id", "KeyType": "HASH"},
-                {"AttributeName": sort_key, "KeyType": "RANGE"},
-            ],
-            "Projection": {"ProjectionType": "ALL"},
-        }
-        for name, sort_key in (("EventTypeIndex", "event_type#timestamp"), ("StatusIndex", "status#timestamp"))
-    ]
-    assert {each["AttributeType"] for each in properties["AttributeDefinitions"]} == {"S"}
-    assert properties["TimeToLiveSpecification"] == {"AttributeName": "ttl", "Enabled": True}
-    assert properties["StreamSpecification"] == {"StreamViewType": "NEW_IMAGE"}
-    assert properties["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-    assert properties["SSESpecification"] == {"SSEEnabled": True}
+    assert ({key.type for key in EVENTS.key_attributes}, EVENTS.ttl) == ({"S"}, "ttl")

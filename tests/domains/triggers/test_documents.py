@@ -15,7 +15,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from graph.domains.triggers.entities import ENDPOINTS, ENTITIES, EVENTS
 from graph.domains.triggers.event_types import EVENT_TYPES
 from graph.domains.triggers.settings import TriggerSettings
-from tests.documents.markdown import Block, document
+from tests.documents.pages import Page, sent
 from tests.documents.shell import commands
 from tests.domains.triggers.receiver_program import gateway, receiving
 from tests.domains.triggers.sending.receivers import FIRST, LOOPBACK, SECOND
@@ -23,7 +23,7 @@ from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.samples import HeldClock
 
-PAGE = document("docs/webhooks.md")
+PAGE = Page.followed_by(__file__, "docs/webhooks.md")
 HERE = "http://127.0.0.1:8000"
 RECEIVER = "http://127.0.0.1:9000/"
 AN_ID = "01930c5f-7a3e-7cc4-98a5-3f0d6d1c2b7e"  # of the endpoint, on the page
@@ -32,31 +32,23 @@ ON_THE_PAGE = 1_795_305_600_000  # a time between those that the page names, epo
 OWN_NETWORK: dict[str, Any] = {"webhook_networks": LOOPBACK, "webhook_http": True}
 
 
-def shown(language: str, text: str) -> Block:
-    """The block with this text."""
-    (found,) = [block for block in PAGE.blocks if block.language == language and text in block.text]
-    assert found.test
-    assert Path(found.test).name == Path(__file__).name
-    return found
-
-
 class Reader:
     """Somebody who follows the page, with an endpoint of their own."""
 
     def __init__(self, service: Service, url: str) -> None:
         self._service = service
-        (curl,) = [each for each in commands(shown("sh", "curl").text) if "curl" in each.words]
+        (curl,) = [each for each in commands(PAGE.shown("sh", "curl")) if "curl" in each.words]
         address, body = curl.words[1], curl.words[-1]
         answer = service.http.post(
             address.replace(HERE, service.url), content=body.replace(RECEIVER, url), headers=JSON
         )
-        assert names_of(answer.json()) == names_of(json.loads(shown("json", "createEndpoint").text))
+        assert names_of(answer.json()) == names_of(json.loads(PAGE.shown("json", "createEndpoint")))
         created = answer.json()["data"]["createEndpoint"]
         self.endpoint_id, self.secret = created["endpoint"]["endpointId"], created["secret"]
 
     def do(self, text: str) -> dict[str, Any]:
         """Send the operation with this text. Returns its data."""
-        return self._service.ask(shown("graphql", text).text.replace(AN_ID, self.endpoint_id))
+        return self._service.ask(PAGE.shown("graphql", text).replace(AN_ID, self.endpoint_id))
 
     def wait_for_states(self, *states: str) -> None:
         """Wait until the deliveries are in these states."""
@@ -92,7 +84,7 @@ def test_the_first_steps_end_with_the_webhook_that_is_shown(tmp_path: Path) -> N
                 assert httpx.post(program.url, content=BODY, headers=headers, trust_env=False).status_code == 401
             assert program.end() == ""
 
-    expected = json.loads(shown("json", "earthquake.created").text)
+    expected = json.loads(PAGE.shown("json", "earthquake.created"))
     assert re.fullmatch(r"[\d-]{10}T[\d:]{8}\.\d{6}Z", event["timestamp"])
     assert re.fullmatch(r"[\d-]{10}T[\d:]{8}\.\d{3}Z", event["data"]["recordedAt"])
     assert event["data"]["watch"]["watchId"] == watch["watchId"]
@@ -146,13 +138,10 @@ def test_the_program_repairs_a_hole_and_what_it_missed_while_it_was_down(tmp_pat
 
 
 def test_the_variables_of_the_program_are_those_of_the_answer() -> None:
-    answer = json.loads(shown("json", "createEndpoint").text)["data"]["createEndpoint"]
-    exports = [command.words for command in commands(shown("sh", "WEBHOOK_SECRET").text) if "export" in command.words]
-
-    assert [
-        f"WEBHOOK_SECRET={answer['secret'].strip('<>')}",
-        f"ENDPOINT_ID={answer['endpoint']['endpointId']}",
-    ] == exports[0][1:]
+    answer = json.loads(PAGE.shown("json", "createEndpoint"))["data"]["createEndpoint"]
+    exports = [command.words for command in commands(PAGE.shown("sh", "WEBHOOK_SECRET")) if "export" in command.words]
+    secret, endpoint_id = answer["secret"].strip("<>"), answer["endpoint"]["endpointId"]
+    assert exports[0][1:] == [f"WEBHOOK_SECRET={secret}", f"ENDPOINT_ID={endpoint_id}"]
 
 
 def test_the_operations_of_an_endpoint_do_what_the_page_says(tmp_path: Path) -> None:
@@ -193,13 +182,14 @@ def test_the_operations_of_an_endpoint_do_what_the_page_says(tmp_path: Path) -> 
         assert reader.do("rotateSecret")["rotateSecret"]["secret"] != reader.secret
 
 
-def test_the_inbox_is_read_and_acknowledged_as_the_page_shows(tmp_path: Path) -> None:
+def test_the_inbox_is_read_and_acknowledged_and_the_table_of_types_is_what_the_graph_says(tmp_path: Path) -> None:
     with running(own(tmp_path)) as service:
-        service.ask(shown("graphql", "createTriggerEvent").text)
-        inbox, taken = shown("graphql", "status: RECEIVED").text, shown("graphql", "acknowledgeTriggerEvents").text
+        service.ask(PAGE.shown("graphql", "createTriggerEvent"))
+        inbox, taken = PAGE.shown("graphql", "status: RECEIVED"), PAGE.shown("graphql", "acknowledgeTriggerEvents")
         (event,) = service.ask(inbox)["triggerEvents"]["nodes"]
         acknowledged = [service.ask(taken, {"ids": [event["id"]]})["acknowledgeTriggerEvents"] for _ in range(2)]
         left = service.ask(inbox)["triggerEvents"]["nodes"]
+        types = {each["name"] for each in service.ask(PAGE.shown("graphql", "triggerEventTypes"))["triggerEventTypes"]}
 
     assert (event["payload"], event["metadata"]["correlation_id"]) == ({"order": 17, "total": 42.5}, "req-8")
     assert acknowledged == [
@@ -207,20 +197,12 @@ def test_the_inbox_is_read_and_acknowledged_as_the_page_shows(tmp_path: Path) ->
         {"acknowledged": 0, "alreadyAcknowledged": 1, "missing": []},
     ]
     assert left == []
+    assert set(PAGE.names("What is sent")) >= types >= {each.name for each in EVENT_TYPES}
 
 
-def test_the_subscription_sends_what_is_stored(tmp_path: Path) -> None:
-    subscription = {"query": shown("graphql", "subscription").text}
-    with (
-        running(own(tmp_path)) as service,
-        service.http.stream("POST", "/graphql", json=subscription, headers={"Accept": "text/event-stream"}) as response,
-    ):
-        lines = response.iter_lines()
-        assert next(lines) == ":"  # which says that the stream has begun
-        service.ask(shown("graphql", "createTriggerEvent").text)
-        data = next(line for line in lines if line.startswith("data: "))
-
-    notice = json.loads(data.removeprefix("data: "))["data"]["triggerEvents"]
+async def test_the_subscription_sends_what_is_stored(tmp_path: Path) -> None:
+    create = PAGE.shown("graphql", "createTriggerEvent")
+    notice = await PAGE.first_notice(own(tmp_path), lambda service: sent(service, create))
     assert (notice["node"]["type"], notice["node"]["payload"]["order"]) == ("order.completed", 17)
 
 
@@ -230,10 +212,10 @@ def test_the_sample_has_the_shape_of_the_webhook(tmp_path: Path) -> None:
         endpoint.status = 200
 
         def call(text: str, variables: Mapping[str, Any]) -> dict[str, Any]:
-            return service.ask(shown("graphql", text).text, variables)
+            return service.ask(PAGE.shown("graphql", text), variables)
 
         subscribed = call("mutation Subscribe", {"url": endpoint.url, "types": ["order.completed"]})["createEndpoint"]
-        service.ask(shown("graphql", "createTriggerEvent").text)
+        service.ask(PAGE.shown("graphql", "createTriggerEvent"))
         while not endpoint.bodies:
             pass
         (sample,) = call("query Sample", {"type": "order.completed"})["triggerEvents"]["nodes"]
@@ -253,22 +235,13 @@ def test_the_sample_has_the_shape_of_the_webhook(tmp_path: Path) -> None:
 
 def test_the_function_verifies_a_webhook_of_its_secret() -> None:
     program: dict[str, Any] = {}
-    exec(shown("python", "def event_of").text, program)  # noqa: S102 - our own
+    exec(PAGE.shown("python", "def event_of"), program)  # noqa: S102 - our own
 
     assert program["event_of"](FIRST, BODY, signed(FIRST)) == {"type": "order.completed"}
     with pytest.raises(WebhookVerificationError):
         program["event_of"](FIRST, BODY, signed(SECOND))
     with pytest.raises(ValueError, match="unpack"):
         program["event_of"](FIRST, BODY, {**signed(FIRST), "webhook-signature": "x"})
-
-
-def test_the_table_of_types_is_what_the_graph_says(tmp_path: Path) -> None:
-    with running(own(tmp_path)) as service:
-        types = service.ask(shown("graphql", "triggerEventTypes").text)["triggerEventTypes"]
-
-    rows = PAGE.rows("What is sent")
-    names = {each["name"] for each in types}
-    assert {row[0].strip("`") for row in rows} >= names >= {each.name for each in EVENT_TYPES}
 
 
 def test_the_table_of_attempts_is_the_schedule() -> None:

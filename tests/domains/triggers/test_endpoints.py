@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from graph.core.errors import InvalidCursor, NotThere, TooMany
+from graph.core.errors import TooMany
 from graph.core.paging import Paging
 from graph.domains.triggers.endpoints import EndpointChanges, disabled
 from graph.domains.triggers.errors import Conflict
-from graph.domains.triggers.model import ENDPOINTS, EndpointState
+from graph.domains.triggers.model import EndpointState
 from graph.store.ordering import PageRequest
 from tests.domains.triggers.in_store import ANNA, BEN, NOON, URL, triggers
 
@@ -30,9 +30,12 @@ async def test_no_more_endpoints_than_the_limit_are_created_and_a_deleted_one_ma
         deleted = [ours.endpoints.delete(ANNA, first.endpoint_id) for _ in range(4)]
         answers = await asyncio.gather(*deleted, return_exceptions=True)
         assert sorted(type(each).__name__ for each in answers) == ["NoneType", "NotThere", "NotThere", "NotThere"]
-        await ours.endpoint()
+        ours.clock.now += 1
+        newest = await ours.endpoint()
         with pytest.raises(TooMany):
             await ours.endpoint()
+        listed = (await ours.endpoints.page(ANNA, PageRequest(Paging(5)))).records
+        assert listed == [*sorted(there[1:], key=lambda each: each.endpoint_id), newest]  # oldest first
 
 
 async def test_a_secret_is_of_standard_webhooks_and_signs_for_a_while_beside_its_successor() -> None:
@@ -80,21 +83,3 @@ async def test_a_disabled_endpoint_is_resumed_but_neither_paused_nor_tested(engi
         assert (resumed.state, resumed.reason) == (EndpointState.ENABLED, None)
         queue = await ours.queue(endpoint)
         assert (queue["failures"], queue["open_until"], queue["due"]) == (0, 0, NOON)
-
-
-async def test_an_endpoint_of_another_user_is_not_there() -> None:
-    async with triggers("sqlite") as ours:
-        endpoint = await ours.endpoint()
-        of = ours.endpoints
-        ours.clock.now += 1
-        ids = [endpoint.endpoint_id, (await ours.endpoint()).endpoint_id]
-        assert [each.endpoint_id for each in (await of.page(ANNA, PageRequest(Paging(3)))).records] == ids
-        for endpoint_id in (endpoint.endpoint_id, NO_ID):
-            for do in (of.pause, of.resume, of.delete, of.one, of.enabled):
-                with pytest.raises(NotThere) as refused:
-                    await do(BEN, endpoint_id)
-                assert (refused.value.code, refused.value.status) == ("NOT_FOUND", 404)
-        assert await of.one(ANNA, endpoint.endpoint_id) == endpoint
-        place = ENDPOINTS.place_of(ENDPOINTS.cursor_of(endpoint.item), "after")
-        with pytest.raises(InvalidCursor):
-            await of.page(BEN, PageRequest(Paging(3, after=place)))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strawberry.utils.await_maybe import await_maybe
 
-from graph.core.errors import BadUserInput, InvalidCursor, QueryTooComplex
+from graph.core.errors import BadUserInput, QueryTooComplex
 from graph.core.paging import Page, Paging
 from graph.domains.triggers.entities import EVENT_TYPE_INDEX, EVENTS, STATUS_INDEX, TRIGGER_EVENT
 from graph.domains.triggers.inbox import EventSelection, Inbox
@@ -171,16 +171,6 @@ async def test_a_type_does_not_find_the_types_that_it_begins(engine: str) -> Non
             for status in (None, TriggerEventStatus.RECEIVED):
                 assert await ours.page(EventSelection(event_type, status)) == [n]
         assert await ours.page(EventSelection("user.created", TriggerEventStatus.DELIVERED)) == []
-
-
-async def test_a_cursor_of_another_user_is_refused(engine: str) -> None:
-    of_ben = an_item(1, user_id=BEN)
-    async with stored(engine, [an_item(0), of_ben]) as (ours, _):
-        for argument in ("after", "before"):
-            place = place_of(TriggerEvent(of_ben))
-            with pytest.raises(InvalidCursor) as refused:
-                await page_of(ours, EventSelection(), Paging(5, argument == "before", **{argument: place}))
-            assert f"`{argument}`" in str(refused.value)
 
 
 async def test_an_event_expires_after_thirty_days() -> None:

@@ -1,10 +1,8 @@
 """A deliverer finds what is due, by itself and as soon as it is told, and one endpoint's trouble is no other's."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import aclosing
-from itertools import pairwise
 from typing import Any, TypeVar
 
 from graph.domains.triggers.delivering.deliverer import LEAST_AT_ONCE, MOST_AT_ONCE, OTHER_FILES, slots_beside
@@ -16,11 +14,8 @@ from graph.runtime.open_files import most_open_files
 from graph.store.contract import Database, Put
 from tests.domains.earthquakes.watched_database import LaggingDatabase
 from tests.domains.triggers.delivering.workshop import Workshop, a_workshop, a_workshop_on, running
-from tests.domains.triggers.in_store import NOON
-from tests.domains.triggers.sending.receivers import OK, status
 from tests.domains.triggers.watching.cuts import Intercepted, lose_connection
 from tests.processes import TIMEOUT_S
-from tests.store.samples import HeldClock
 
 T = TypeVar("T")
 
@@ -61,28 +56,6 @@ async def test_it_delivers_at_once_what_it_is_told_of() -> None:
             await at_rest(shop, endpoint)
 
         assert shop.hook.sequences == list(range(1, 20))
-
-
-async def test_it_sends_a_retry_when_it_is_due() -> None:
-    class RunningClock(HeldClock):
-        """A clock that goes on by itself."""
-
-        def __call__(self) -> int:
-            return NOON + (time.monotonic_ns() - began_ns) // 1_000_000
-
-    began_ns = time.monotonic_ns()
-    async with a_workshop(clock=RunningClock(), waits_s=(0.05, 0.1)) as shop:
-        shop.hook.choose = lambda _: OK if len(shop.hook.requests) == 3 else status(500)
-        endpoint = await shop.endpoint()
-        await shop.event()
-        async with running(shop.deliverer()):
-            await shop.counted.are(3)
-            await at_rest(shop, endpoint)
-        times = [attempt.time for attempt in await shop.attempts(endpoint)]
-
-    waits_s = [(after - before).total_seconds() for before, after in pairwise(times)]
-    assert waits_s[0] >= 0.05
-    assert waits_s[1] >= 0.1
 
 
 def test_requests_leave_room_for_the_connections_of_clients() -> None:

@@ -72,9 +72,14 @@ def inbox(service: Service, **variables: Any) -> list[dict[str, Any]]:
 
 
 def refused(service: Service, document: str, given: dict[str, Any]) -> str:
-    """The code of the one error of a mutation."""
-    (code,) = service.codes(document, {"input": given})
-    return str(code)
+    """The code of the one error of a mutation, whose input may have what Python's JSON alone can write."""
+    return refused_body(service, json.dumps({"query": document, "variables": {"input": given}}))
+
+
+def refused_body(service: Service, body: str) -> str:
+    answer = service.http.post("/graphql", content=body, headers={"Content-Type": "application/json"})
+    (error,) = answer.json()["errors"]
+    return str(error["extensions"]["code"])
 
 
 def test_an_event_comes_back_with_all_that_was_given_and_its_delivery(service: Service) -> None:
@@ -124,17 +129,6 @@ def test_acknowledged_events_leave_the_inbox_of_received_ones(service: Service) 
     assert service.codes(ACKNOWLEDGE, {"ids": [first] * 1001}) in (["BAD_USER_INPUT"], ["QUERY_TOO_COMPLEX"])
 
 
-def code_of(service: Service, document: str, given: dict[str, Any]) -> str:
-    """The code of the one error of a mutation, whose input may have what Python's JSON alone can write."""
-    return code_of_body(service, json.dumps({"query": document, "variables": {"input": given}}))
-
-
-def code_of_body(service: Service, body: str) -> str:
-    answer = service.http.post("/graphql", content=body, headers={"Content-Type": "application/json"})
-    (error,) = answer.json()["errors"]
-    return str(error["extensions"]["code"])
-
-
 def nest(levels: int) -> Any:
     """A list of lists, so many levels deep."""
     value: Any = "x"
@@ -159,15 +153,15 @@ NO_NUMBERS = ("NaN", "Infinity", "-Infinity", "1e999")
 def test_a_payload_that_cannot_be_stored_is_refused(service: Service) -> None:
     create_endpoint(service)
     for payload in BAD_PAYLOADS:
-        assert code_of(service, CREATE, {"type": "a", "payload": payload}) == "BAD_USER_INPUT", repr(payload)[:40]
+        assert refused(service, CREATE, {"type": "a", "payload": payload}) == "BAD_USER_INPUT", repr(payload)[:40]
     for payload in HALF_A_PAIR:
-        assert code_of(service, CREATE, {"type": "a", "payload": payload}) == "BAD_REQUEST"
+        assert refused(service, CREATE, {"type": "a", "payload": payload}) == "BAD_REQUEST"
     for literal in LITERALS:
         document = f'mutation {{ createTriggerEvent(input: {{type: "a", payload: {literal}}}) {{ duplicate }} }}'
         assert service.codes(document) in (["BAD_USER_INPUT"], ["GRAPHQL_VALIDATION_FAILED"]), literal
     body = json.dumps({"query": CREATE, "variables": {"input": {"type": "a", "payload": {"n": 17}}}})
     for text in NO_NUMBERS:
-        assert code_of_body(service, body.replace("17", text)) == "BAD_REQUEST", text
+        assert refused_body(service, body.replace("17", text)) == "BAD_REQUEST", text
     assert inbox(service) == []
     endpoints = service.ask("{ triggerEndpoints { nodes { queue { sequence } } } }")["triggerEndpoints"]["nodes"]
     assert endpoints == [{"queue": {"sequence": 0}}]
@@ -188,9 +182,9 @@ BAD_TEXTS: list[dict[str, Any]] = [
 
 def test_a_type_or_a_text_beyond_its_bounds_is_refused(service: Service) -> None:
     for event_type in (*BAD_TYPES, *OWN):
-        assert code_of(service, CREATE, {"type": event_type, "payload": {}}) == "BAD_USER_INPUT", event_type
+        assert refused(service, CREATE, {"type": event_type, "payload": {}}) == "BAD_USER_INPUT", event_type
     for text in BAD_TEXTS:
-        assert code_of(service, CREATE, {"type": "a", "payload": {}, **text}) == "BAD_USER_INPUT", text
+        assert refused(service, CREATE, {"type": "a", "payload": {}, **text}) == "BAD_USER_INPUT", text
     assert inbox(service) == []
 
 
@@ -241,8 +235,8 @@ def test_an_impossible_endpoint_is_refused(service: Service) -> None:
     impossible = [({"url": url}, "ENDPOINT_REFUSED") for url in (*BAD_URLS, *MORE_URLS)]
     impossible += [({"url": URL, **each}, "BAD_USER_INPUT") for each in BAD_ENDPOINTS]
     for each, code in impossible:
-        assert code_of(service, CREATE_ENDPOINT, each) == code, each
-        assert code_of(service, UPDATE_ENDPOINT, {"endpointId": endpoint_id, **each}) == code, each
+        assert refused(service, CREATE_ENDPOINT, each) == code, each
+        assert refused(service, UPDATE_ENDPOINT, {"endpointId": endpoint_id, **each}) == code, each
     rotate = "mutation ($input: RotateSecretInput!) { rotateSecret(input: $input) { secret } }"
     for hours in (-0.1, 168.1, 1e300):
         assert refused(service, rotate, {"endpointId": endpoint_id, "overlapHours": hours}) == "BAD_USER_INPUT"
@@ -331,10 +325,33 @@ def test_a_page_of_the_inbox_is_selected_by_type_status_and_time(service: Servic
         assert service.codes(INBOX, {"filter": bad}) == ["BAD_USER_INPUT"]
 
 
-def test_the_catalogue_of_types_names_each_type_of_the_service(service: Service) -> None:
+def test_a_cursor_of_another_user_is_refused_and_their_watch_is_not_there(service: Service) -> None:
+    create_endpoint(service)
+    create(service)
+    watch = service.ask('mutation { createWatch(input: {name: "All"}) { watch { watchId } } }')["createWatch"]["watch"]
+    cursors = {
+        name: service.ask(f"{{ {name} {{ edges {{ cursor }} }} }}")[name]["edges"][0]["cursor"]
+        for name in ("triggerEvents", "triggerEndpoints", "watches")
+    }
+    service.http.headers.update(bearer(subject="another user"))
+    for name, cursor in cursors.items():
+        for page in ("first: 1, after", "last: 1, before"):
+            query = f'{{ {name}({page}: "{cursor}") {{ edges {{ cursor }} }} }}'
+            assert service.codes(query) == ["INVALID_CURSOR"], query
+    delete = f'mutation {{ deleteWatch(input: {{watchId: "{watch["watchId"]}"}}) {{ watchId }} }}'
+    assert service.codes(delete) == ["NOT_FOUND"]
+
+
+def test_the_catalogue_of_types_describes_each_type_of_the_service_and_of_a_domain_that_adds_one(
+    service: Service,
+) -> None:
     found = service.ask("{ triggerEventTypes { name description example schema } }")["triggerEventTypes"]
     assert [each["name"] for each in found] == [
         *(f"earthquake.{name}" for name in ("created", "revised", "deleted")),
         *("endpoint.disabled", "endpoint.test", "sighting.reported"),
     ]
-    assert all(each["description"].endswith(".") and each["schema"]["type"] == "object" for each in found)
+    for each in found:
+        assert each["description"].endswith(".")
+        assert each["schema"]["type"] == "object"
+        for of in each["schema"]["properties"].values():
+            assert "description" in of or of["type"] in ("object", "array"), each["name"]

@@ -40,6 +40,18 @@ class Intercepted(WatchedDatabase):
         return await self.around("query", query, partial(super().query, query))
 
 
+class Noted(Intercepted):
+    """Keeps its calls: their names and first arguments."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.noted: list[tuple[str, Any]] = []
+
+    async def around(self, method: str, asked: Any, call: Callable[[], Awaitable[T]]) -> T:
+        self.noted.append((method, asked))
+        return await call()
+
+
 class Meanwhile(Intercepted):
     """Something happens once, just before or just after the first call that is meant."""
 

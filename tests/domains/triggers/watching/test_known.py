@@ -4,16 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.core.errors import InvalidCursor, NotThere
-from graph.core.paging import Paging
 from graph.domains.earthquakes.schema.filter_json import selection_of_json
-from graph.domains.triggers.model import WATCHES
 from graph.domains.triggers.watching import known as knowing
 from graph.domains.triggers.watching import watches as storing
 from graph.domains.triggers.watching.known import KnownWatches
 from graph.domains.triggers.watching.watches import CHANGES_KEPT_S
 from graph.store.contract import Database
-from graph.store.ordering import PageRequest
 from tests.domains.earthquakes.revisions.histories import a_record
 from tests.domains.triggers.watching.cuts import Cut, cut_off
 from tests.domains.triggers.watching.stations import USER, Station, a_station, watches_in
@@ -121,18 +117,6 @@ async def test_watches_that_are_learned_at_any_times_are_those_of_the_store(some
                     station.clock.now += 1000 * (WEEK_S // 2 + 1)
         await known.update()
         assert is_whole(known, *there)
-
-
-async def test_a_watch_is_deleted_once_by_its_user_whose_cursors_are_no_others(station: Station) -> None:
-    watch = await station.watch()
-    with pytest.raises(NotThere):
-        await station.watches.delete("bea", watch.watch_id)
-    place = WATCHES.place_of(WATCHES.cursor_of(watch.item), "after")
-    with pytest.raises(InvalidCursor):
-        await station.watches.page("bea", PageRequest(Paging(3, after=place)))
-    await station.watches.delete(USER, watch.watch_id)
-    with pytest.raises(NotThere):
-        await station.watches.delete(USER, watch.watch_id)
 
 
 async def test_the_loop_goes_on_while_many_watches_are_read() -> None:

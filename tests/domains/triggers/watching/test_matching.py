@@ -79,15 +79,6 @@ def test_the_index_finds_the_watches_that_a_loop_over_all_finds(
             assert index.wanting(version, number) == wanting(watches, version, number)
 
 
-def test_a_magnitude_on_a_bound_is_wanted() -> None:
-    index = WatchIndex()
-    index.put("watch", Interest(Selection(magnitudes=MagnitudeRange(4.5, 4.6)), ALL, since=0))
-
-    found = [mag for mag in (4.49, 4.5, 4.55, 4.6, 4.61) if index.wanting(version_of(an_event(mag=mag)), 1)]
-
-    assert found == [4.5, 4.55, 4.6]
-
-
 def test_a_discarded_watch_is_tested_no_more_and_its_equals_stay() -> None:
     index = WatchIndex()
     for watch_id in ("one", "other"):
