@@ -156,9 +156,8 @@ async def test_days_are_read_whole_from_their_first_to_their_last_millisecond(en
         assert [log async for some in logs.of_days(day, date(2024, 3, 1), None) for log in some] == inside
         assert [log async for some in logs.of_days(day, day, Compare("status", ">", 200)) for log in some] == []
         assert [log async for some in logs.of_days(date(2024, 3, 1), day, None) for log in some] == []
-
-
-async def test_a_day_with_many_logs_is_read_completely() -> None:
-    many = [a_log(MIDNIGHT + number, number) for number in range(2001)]
-    async with stored_logs("sqlite", many) as logs:
-        assert [log async for some in logs.of_days(date(2024, 3, 2), date(2024, 3, 2), None) for log in some] == many
+        if engine == "sqlite":
+            many = [a_log(MIDNIGHT + number, number) for number in range(2001)]
+            await logs.insert_many(many)
+            found = [log async for some in logs.of_days(date(2024, 3, 2), date(2024, 3, 2), None) for log in some]
+            assert found == sorted([*outside[1:], *many], key=lambda log: (log.timestamp, log.request_id))

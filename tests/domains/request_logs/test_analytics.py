@@ -61,7 +61,7 @@ async def test_filters_are_grouped_by_all_four_values_and_the_most_used_come_fir
     ]
 
 
-async def test_hits_count_pages_with_a_next_page_and_their_mean_size(engine: str) -> None:
+async def test_hits_of_queries_of_the_catalogue_count_pages_with_a_next_page_and_their_mean_size(engine: str) -> None:
     of_one_filter = [
         a_log(NOW, 1, page_size=50, result_count=50, has_next_token=True, buckets_scanned=1),
         a_log(NOW, 2, page_size=50, result_count=50, has_next_token=True, buckets_scanned=1),
@@ -69,9 +69,16 @@ async def test_hits_count_pages_with_a_next_page_and_their_mean_size(engine: str
         a_log(NOW, 4, page_size=50, status=503, error="DATABASE_UNAVAILABLE"),
     ]
     failed = [a_log(NOW, 5, page_size=-1, status=400, error="BAD_USER_INPUT")]
-    async with stored_logs(engine, of_one_filter + failed) as logs:
+    others = [
+        a_log(NOW, 6, route="/earthquakes/event"),
+        a_log(NOW, 7, route="/analytics/popular-filters"),
+        a_log(NOW, 8, log_type=LogType.INGEST, route="/ingest/recent"),
+        a_log(NOW, 9, log_type=LogType.INGEST),
+    ]
+    async with stored_logs(engine, of_one_filter + failed + others) as logs:
         found = await popular_filters(logs, TODAY, 1, 10)
 
+    assert found.total_requests == 5
     assert found.filters == [
         PopularFilter(None, None, None, 50, hits=4, has_next_token_count=2, avg_result_count=125 / 3),
         PopularFilter(None, None, None, -1, hits=1, has_next_token_count=0, avg_result_count=0.0),
@@ -85,17 +92,6 @@ async def test_equally_popular_filters_have_a_fixed_order() -> None:
         async with stored_logs("sqlite", ties) as logs:
             found.append(await popular_filters(logs, TODAY, 1, 3))
     assert found[0] == found[1]
-
-
-async def test_only_queries_of_the_catalogue_are_counted() -> None:
-    others = [
-        a_log(NOW, 1, route="/earthquakes/event"),
-        a_log(NOW, 2, route="/analytics/popular-filters"),
-        a_log(NOW, 3, log_type=LogType.INGEST, route="/ingest/recent"),
-        a_log(NOW, 4, log_type=LogType.INGEST),
-    ]
-    async with stored_logs("sqlite", [*others, a_log(NOW, 5)]) as logs:
-        assert (await popular_filters(logs, TODAY, 7, 10)).total_requests == 1
 
 
 async def test_a_window_or_limit_out_of_range_is_refused() -> None:

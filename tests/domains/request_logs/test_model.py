@@ -81,12 +81,11 @@ def test_a_number_that_no_item_can_hold_is_dropped() -> None:
 
 def test_storable_facts_of_a_domain_are_kept_together() -> None:
     def facts_of(**facts: Any) -> RequestLog:
-        of_request = {"request_id": REQUEST_ID, "timestamp": STARTED, "route": "/node", "status": 200, "latency_ms": 3}
-        return log_of(Record(writes=False, facts=facts, **of_request))
+        return log_of(Record(REQUEST_ID, STARTED, "/node", False, 200, 3, facts=facts))
 
     for unstorable in (None, 1e200, float("nan"), 2**200, object(), {1, 2}):
         log = facts_of(page_size=50, station="GSC", strange=unstorable)
-        assert (log.item["page_size"], log.facts) == (50, {"station": "GSC"})
+        assert (documented(LOG, log.item)["pageSize"], log.facts) == (50, {"station": "GSC"})
         assert facts_of(strange=unstorable) == facts_of()
 
 

@@ -114,13 +114,10 @@ def test_a_refused_subscription_of_a_stream_is_logged_once(file: Path, usgs: Usg
 async def test_a_refused_operation_of_a_websocket_is_logged(file: Path, usgs: UsgsServer) -> None:
     with live_service(settings(file, usgs, max_socket_operations=1, max_subscriptions=1)) as service:
         async with initialised(service.url, bearer(EVENTS_READ)) as client:
-            for id_, query in enumerate(("{ swordfish", "{ swordfish }", "mutation { ingestRecent { fetched } }")):
-                await client.ask(str(id_), query)
+            refused = ("{ swordfish", "{ swordfish }", "mutation { ingestRecent { fetched } }", EVENTS, EVENTS)
+            for query, after in zip(refused, ("", "", "", 7, "swordfish"), strict=True):
+                await client.ask("refused", query, variables={"after": after})
                 await client.next_message()
-            await client.ask("variables", EVENTS, variables={"after": 7})
-            await client.next_message()
-            await client.ask("field", EVENTS, variables={"after": "swordfish"})
-            await client.next_message()
             await client.ask("open", EVENTS)
             await service.has_subscriptions(1)
             await client.ask("one too many", EVENTS)

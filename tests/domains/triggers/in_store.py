@@ -143,14 +143,9 @@ def key_of(event: TriggerEvent) -> str:
     return event_key(event.timestamp, event.event_id)
 
 
-def sequence_of(delivery: Delivery) -> int:
-    """The number of a delivery."""
-    return delivery.sequence
-
-
 def sequences(deliveries: Sequence[Delivery]) -> list[int]:
     """The numbers of deliveries, in order."""
-    return list(map(sequence_of, deliveries))
+    return [delivery.sequence for delivery in deliveries]
 
 
 @asynccontextmanager

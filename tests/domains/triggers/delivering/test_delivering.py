@@ -45,54 +45,37 @@ async def test_what_waits_arrives_with_its_event_and_a_sequence_without_a_gap(an
 
 FAILED_ATTEMPTS = (
     (status(500, body=b"broken"), 500, None),
-    (status(404), 404, None),
     (status(308, "location: http://127.0.0.1:9/"), 308, None),
     (CUT, None, Failure.CONNECTION_FAILED),
     (saying(b"SMTP\r\n\r\n"), None, Failure.INVALID_ANSWER),
 )
 
 
-async def test_a_failed_attempt_is_repeated_until_it_succeeds() -> None:
-    for reply, code, failure in FAILED_ATTEMPTS:
-        async with a_workshop() as shop:
-            endpoint = await shop.endpoint()
-            event = await shop.event()
-            shop.hook.answer(reply)
-
-            await shop.deliver()
-            assert await shop.statuses() == [RETRYING]
-            assert await shop.due_in(endpoint) == 5 * SECOND
-            shop.hook.answer(OK)
-            await shop.deliver_after(5 * SECOND - 1)
-            assert len(shop.hook.requests) == 1
-            await shop.deliver_after(1)
-
-            assert [request.body for request in shop.hook.requests] == [shop.hook.requests[0].body] * 2
-            assert [request.headers["webhook-id"] for request in shop.hook.requests] == [event.event_id] * 2
-            assert await shop.is_at_rest(endpoint)
-            tried = [(each.status, each.failure) for each in await shop.attempts(endpoint)]
-            assert tried == [(code, failure), (200, None)]
-            assert [(each.status, each.retry_count) for each in await shop.events()] == [(DELIVERED, 1)]
-            assert shop.counted.outcomes == {"retried": 1, "delivered": 1}
-
-
-async def test_a_delivery_is_given_up_after_the_last_attempt_of_the_schedule(shop: Workshop) -> None:
+async def test_a_delivery_that_fails_is_repeated_and_given_up_after_the_last_attempt_of_the_schedule(
+    shop: Workshop,
+) -> None:
     endpoint = await shop.endpoint()
-    await shop.event()
-    shop.hook.answer(status(500))
+    event = await shop.event()
+    shop.hook.choose = lambda _: FAILED_ATTEMPTS[len(shop.hook.requests) - 1][0]
     start, times = shop.clock.now, []
 
     while (wait := await shop.due_in(endpoint)) is not None:
-        await shop.deliver_after(wait)
+        assert await shop.statuses() == [RETRYING if times else RECEIVED]
+        await shop.deliver_after(wait - 1 if times else 0)
+        assert len(shop.hook.requests) == (len(times) or 1)
+        await shop.deliver_after(1 if times else 0)
         times.append(shop.clock.now - start)
 
-    assert [each.time for each in await shop.attempts(endpoint)] == [
-        datetime.fromtimestamp((start + time) / 1000, UTC) for time in times
-    ]
     assert times == [0, 5 * SECOND, 65 * SECOND, 365 * SECOND]
+    assert [(each.time, each.status, each.failure) for each in await shop.attempts(endpoint)] == [
+        (datetime.fromtimestamp((start + time) / 1000, UTC), code, failure)
+        for time, (_, code, failure) in zip(times, FAILED_ATTEMPTS, strict=True)
+    ]
+    assert {request.body for request in shop.hook.requests} == {shop.hook.requests[0].body}
+    assert {request.headers["webhook-id"] for request in shop.hook.requests} == {event.event_id}
     assert await shop.is_at_rest(endpoint)
     assert await shop.states(endpoint) == ["failed"]
-    assert await shop.statuses() == [FAILED]
+    assert [(each.status, each.retry_count) for each in await shop.events()] == [(FAILED, 3)]
     assert shop.counted.outcomes == {"retried": 3, "failed": 1}
 
 

@@ -45,20 +45,6 @@ def test_the_breaker_opens_after_five_failures_in_a_row_and_one_delivery_is_trie
     assert after_failures(100).after_success() == Health()
 
 
-def test_a_breaker_opens_for_as_long_as_the_endpoint_has_failed_within_a_bound() -> None:
-    start = after_failures(FAILURES_TO_OPEN)
-    for failing_for in (60_000, LONGEST_OPEN_MS, 5 * LONGEST_OPEN_MS):
-        later = NOW + failing_for
-        assert failed(start, later).open_until == later + min(failing_for, LONGEST_OPEN_MS)
-
-
-def test_an_endpoint_that_asks_for_it_is_left_alone_from_the_first_failure_on() -> None:
-    asked = failed(Health(), NOW, retry_after_ms=60_000)
-
-    assert (asked.open_until, asked.is_tried) == (NOW + 60_000, False)
-    assert failed(asked, NOW + 1, retry_after_ms=10).open_until == asked.open_until
-
-
 def test_an_endpoint_is_hopeless_after_five_days_and_ten_failures() -> None:
     end = NOW + DISABLED_AFTER_MS
 
@@ -69,20 +55,19 @@ def test_an_endpoint_is_hopeless_after_five_days_and_ten_failures() -> None:
 
 
 @given(steps)
-def test_a_breaker_that_is_kept_in_a_queue_is_the_same_and_never_opens_for_longer_than_it_may(
+def test_a_breaker_opens_for_as_long_as_the_endpoint_has_failed_or_asks_for_within_a_bound_and_is_kept_in_its_queue(
     steps: list[tuple[int, bool, int]],
 ) -> None:
-    health, now, in_a_row, since = Health(), NOW, 0, 0
+    health, now, in_a_row, since, until = Health(), NOW, 0, 0, 0
     for wait, succeeds, retry_after in steps:
         now += wait
         if succeeds:
-            health, in_a_row = health.after_success(), 0
+            health, in_a_row, since, until = health.after_success(), 0, 0, 0
         else:
-            since = since if in_a_row else now
-            health, in_a_row = failed(health, now, retry_after), in_a_row + 1
-        assert Health.of({**health.attributes, "waiting": 3}) == health
-        assert health.failures == in_a_row
-        assert health.failing_since == (since if in_a_row else 0)
-        assert health.open_until <= now + max(LONGEST_OPEN_MS, 3_600_000)
+            health, in_a_row, since = failed(health, now, retry_after), in_a_row + 1, since or now
+            asked = now + retry_after if retry_after else 0  # from the first failure on
+            opens = in_a_row >= FAILURES_TO_OPEN and until <= now
+            until = max(until, asked, now + min(max(now - since, LEAST_MS), LONGEST_OPEN_MS) if opens else 0)
+        assert Health.of({**health.attributes, "waiting": 3}) == health == Health(in_a_row, since, until)
         assert health.is_tried == (in_a_row >= FAILURES_TO_OPEN)
         assert health.is_hopeless(now) == (in_a_row >= 10 and now - since >= DISABLED_AFTER_MS)

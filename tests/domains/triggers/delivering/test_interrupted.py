@@ -9,7 +9,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -21,11 +21,9 @@ from tests.domains.triggers.delivering.arrivals import FAILURES, Trouble, assert
 from tests.domains.triggers.delivering.workshop import Hook, Workshop, a_workshop, a_workshop_on
 from tests.domains.triggers.in_store import ANNA, held_clock
 from tests.domains.triggers.sending.receivers import receiving, status
-from tests.domains.triggers.watching.cuts import Intercepted, Meanwhile, lose_connection
+from tests.domains.triggers.watching.cuts import Cut, Meanwhile, lose_connection
 from tests.effort import rounds
 from tests.store.engines import empty_database
-
-T = TypeVar("T")
 
 EVENTS = 20
 LATER = (status(429, "retry-after: 30"), status(503, "retry-after: Tue, 02 Mar 2100 12:00:20 GMT"))
@@ -34,25 +32,6 @@ LATER = (status(429, "retry-after: 30"), status(503, "retry-after: Tue, 02 Mar 2
 def seeds(engine: str) -> range:
     """Of the receiver's troubles, and of what interrupts: few on the slow engine."""
     return range(rounds(10, at_least=2) if engine == "sqlite" else rounds(5, at_least=1))
-
-
-class Unreliable(Intercepted):
-    """A real database that fails now and then, before or after it has done what it was asked for."""
-
-    def __init__(self, database: Database, chosen: random.Random) -> None:
-        super().__init__(database)
-        self.chosen = chosen
-        self.share = 0.0  # of the calls that fail
-
-    async def around(self, method: str, asked: Any, call: Callable[[], Awaitable[T]]) -> T:
-        await self._fail()
-        answer = await call()
-        await self._fail()
-        return answer
-
-    async def _fail(self) -> None:
-        if self.chosen.random() < self.share / 2:
-            await lose_connection()
 
 
 Several = Callable[[int], Awaitable[list[Workshop]]]
@@ -86,13 +65,6 @@ async def wait_for_next(shop: Workshop, endpoint: Endpoint) -> bool:
     return True
 
 
-def share_after(failures: int) -> float:
-    """The share of calls that fail: the first one in any case, then some, and at last none."""
-    if failures == 0:
-        return 2.0
-    return 0.05 if failures < 20 else 0.0
-
-
 ORDERED = pytest.mark.parametrize("ordered", [False, True], ids=["unordered", "ordered"])
 
 
@@ -100,22 +72,24 @@ ORDERED = pytest.mark.parametrize("ordered", [False, True], ids=["unordered", "o
 @ORDERED
 async def test_failures_of_the_store_lose_nothing(engine: str, ordered: bool) -> None:
     for chosen in map(random.Random, seeds(engine)):
-        async with troubled(engine, chosen, partial(Unreliable, chosen=chosen)) as workshops:
+        async with troubled(engine, chosen, partial(Cut, way="refused")) as workshops:
             (shop,) = await workshops(1)
             database = shop.database
-            assert isinstance(database, Unreliable)
+            assert isinstance(database, Cut)
             endpoint = await shop.endpoint(ordered=ordered)
             await shop.some_events(EVENTS)
             failures = 0
             while await wait_for_next(shop, endpoint):
-                database.share = share_after(failures)
+                if failures < 20:
+                    database.left = chosen.randrange(1, 25) if failures else 1
+                    database.way = chosen.choice(("refused", "answer lost"))
                 try:
                     await shop.worker(endpoint).run()
                 except DatabaseUnavailable:
                     failures += 1
-                database.share = 0
+                database.left = 0
 
-            assert failures
+            assert failures > 5
             await assert_all_arrived(shop, endpoint)
             assert not ordered or shop.hook.sequences == sorted(shop.hook.sequences)
 

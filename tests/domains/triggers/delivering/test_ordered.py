@@ -78,37 +78,34 @@ async def test_deliveries_arrive_in_order_and_replayed_ones_before_later_ones(an
     assert await shop.is_at_rest(endpoint)
 
 
-async def test_an_endpoint_that_becomes_ordered_gets_first_what_is_retried(shop: Workshop) -> None:
+async def test_an_endpoint_that_becomes_ordered_gets_first_what_is_retried_and_once_it_is_not_the_others_beside_it(
+    shop: Workshop,
+) -> None:
     endpoint = await shop.endpoint()
+
+    async def change(*, ordered: bool) -> None:
+        await shop.endpoints.update(endpoint.user_id, endpoint.endpoint_id, EndpointChanges(ordered=ordered))
+        await shop.event()
+        shop.hook.answer(OK)
+
     await shop.some_events(4)
     shop.hook.choose = lambda body: status(500) if body["sequence"] in (2, 3) else OK
     await shop.deliver()
-    await shop.endpoints.update(endpoint.user_id, endpoint.endpoint_id, EndpointChanges(ordered=True))
-    await shop.event()
-    shop.hook.answer(OK)
-
+    await change(ordered=True)
     await shop.deliver_after(5 * SECOND - 1)
     assert sorted(shop.hook.sequences) == [1, 2, 3, 4]
     await shop.deliver_after(1)
-
     assert shop.hook.sequences[4:] == [2, 3, 5]
     assert await shop.is_at_rest(endpoint)
 
-
-async def test_an_endpoint_that_is_no_longer_ordered_gets_the_others_beside_what_is_retried(shop: Workshop) -> None:
-    endpoint = await shop.endpoint(ordered=True)
-    await shop.some_events(4)
+    await shop.some_events(3)
     shop.hook.answer(status(500))
     await shop.deliver()
-    await shop.endpoints.update(endpoint.user_id, endpoint.endpoint_id, EndpointChanges(ordered=False))
-    shop.hook.answer(OK)
-    await shop.event()
-
+    await change(ordered=False)
     await shop.deliver()
-    assert sorted(shop.hook.sequences) == [1, 2, 3, 4, 5]
+    assert sorted(shop.hook.sequences[7:]) == [6, 7, 8, 9]
     await shop.deliver_after(HOUR)
-
-    assert shop.hook.sequences[5:] == [1]
+    assert shop.hook.sequences[11:] == [6]
     assert await shop.is_at_rest(endpoint)
 
 

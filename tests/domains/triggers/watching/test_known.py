@@ -10,7 +10,6 @@ from graph.domains.triggers.watching import watches as storing
 from graph.domains.triggers.watching.known import KnownWatches
 from graph.domains.triggers.watching.watches import CHANGES_KEPT_S
 from graph.store.contract import Database
-from tests.domains.earthquakes.revisions.histories import a_record
 from tests.domains.triggers.watching.cuts import Cut, cut_off
 from tests.domains.triggers.watching.stations import USER, Station, a_station, watches_in
 from tests.effort import rounds
@@ -28,20 +27,6 @@ def known_of(station: Station, database: Database | None = None) -> KnownWatches
 def is_whole(known: KnownWatches, *watch_ids: str) -> bool:
     """Whether these are the known watches."""
     return set(known.by_id) == set(watch_ids) and len(known.index) == len(watch_ids)
-
-
-async def test_it_knows_behind_which_change_the_watches_begin() -> None:
-    async with a_station("sqlite") as station:
-        known = known_of(station)
-        for _ in range(3):
-            await station.source.say(a_record("us1"), a_record("us2", updated=1 + station.clock.now))
-            await station.watch()
-        await known.update()
-        assert known.since == 1
-        for watch_id in list(known.by_id):
-            await station.watches.delete(USER, watch_id)
-        await known.update()
-        assert known.since is None
 
 
 async def test_watches_are_read_again_if_their_changes_have_expired(station: Station) -> None:
