@@ -89,7 +89,7 @@ async def test_failures_of_the_store_lose_nothing(engine: str, ordered: bool) ->
                     failures += 1
                 database.left = 0
 
-            assert failures > 5
+            assert failures
             await assert_all_arrived(shop, endpoint)
             assert not ordered or shop.hook.sequences == sorted(shop.hook.sequences)
 

@@ -35,13 +35,16 @@ def a_delivery(attempts: int = 0, first_attempt: int = 1, **others: Any) -> Deli
     return Delivery({"attempts": attempts, "first_attempt": first_attempt, "event_type": "quake.felt", **others})
 
 
-def test_the_schedule_is_the_one_of_standard_webhooks() -> None:
+def test_the_schedule_is_the_one_of_standard_webhooks_which_a_replay_begins_again_and_a_test_does_not_follow() -> None:
     policy = RetryPolicy(WAITS_S, greatest)
     waits = [policy.next_attempt(a_delivery(attempts), ERROR, NOW) for attempts in range(10)]
 
     minute, hour = 60_000, 3_600_000
     of_the_standard = [5000, 5 * minute, 30 * minute, *[n * hour for n in (2, 5, 10, 14, 20, 24)]]
     assert waits == [*[NOW + wait for wait in of_the_standard], None]
+    replayed = [policy.next_attempt(a_delivery(attempts, first_attempt=5), ERROR, NOW) for attempts in (4, 12, 13)]
+    assert replayed == [waits[0], waits[8], None]
+    assert policy.next_attempt(a_delivery(event_type="endpoint.test"), ERROR, NOW) is None
 
 
 def next_attempt(answer: Answer, **others: Any) -> int | None:
@@ -58,17 +61,6 @@ def test_every_2xx_is_a_success_410_is_the_end_and_anything_else_is_repeated() -
     gone = Answer(12, 410, retry_after_s=10)
     assert is_gone(gone)
     assert next_attempt(gone) is None
-
-
-def test_a_test_is_not_repeated() -> None:
-    assert next_attempt(ERROR, event_type="endpoint.test") is None
-
-
-def test_a_replayed_delivery_begins_the_schedule_again() -> None:
-    policy = RetryPolicy((1.0, 2.0), greatest)
-    waits = [policy.next_attempt(a_delivery(attempts, first_attempt=5), ERROR, NOW) for attempts in (4, 5, 6)]
-
-    assert waits == [NOW + 1000, NOW + 2000, None]
 
 
 @given(
