@@ -81,7 +81,8 @@ def test_a_number_that_no_item_can_hold_is_dropped() -> None:
 
 def test_storable_facts_of_a_domain_are_kept_together() -> None:
     def facts_of(**facts: Any) -> RequestLog:
-        return log_of(Record(REQUEST_ID, STARTED, "/node", False, 200, 3, facts=facts))
+        of_request: dict[str, Any] = {"request_id": REQUEST_ID, "timestamp": STARTED, "route": "/node", "status": 200}
+        return log_of(Record(writes=False, latency_ms=3, facts=facts, **of_request))
 
     for unstorable in (None, 1e200, float("nan"), 2**200, object(), {1, 2}):
         log = facts_of(page_size=50, station="GSC", strange=unstorable)
