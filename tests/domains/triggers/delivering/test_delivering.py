@@ -57,7 +57,7 @@ async def test_a_delivery_that_fails_is_repeated_and_given_up_after_the_last_att
     endpoint = await shop.endpoint()
     event = await shop.event()
     shop.hook.choose = lambda _: FAILED_ATTEMPTS[len(shop.hook.requests) - 1][0]
-    start, times = shop.clock.now, []
+    start, times = shop.clock.now, list[int]()
 
     while (wait := await shop.due_in(endpoint)) is not None:
         assert await shop.statuses() == [RETRYING if times else RECEIVED]
