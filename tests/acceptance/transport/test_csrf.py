@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
+from tests.acceptance.browser import Visit
 from tests.bearers import bearer
-from tests.browser import Visit
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import running, serving, settings
 from tests.store.samples import HeldClock

@@ -5,6 +5,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyogrio
 import pytest
@@ -17,6 +18,7 @@ from graph.pages import packages
 from tests.acceptance.browser import Visit
 from tests.acceptance.clients.documented.programs import at, blocks, lines, run, with_output
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.left_open import lasting
 from tests.service import Service, running, serving, settings
 
 PAGE = "docs/clients/maps.md"
@@ -37,8 +39,14 @@ def source(service: Service) -> str:
     return at(service.url, found[1])
 
 
+def opened(address: str) -> dict[str, Any]:
+    """What GDAL says of a layer."""
+    with lasting():  # GDAL keeps its connections
+        return pyogrio.read_info(address, force_feature_count=True)
+
+
 def test_gdal_opens_the_layer_of_qgis(week: Service) -> None:
-    layer = pyogrio.read_info(source(week), force_feature_count=True)
+    layer = opened(source(week))
 
     assert (layer["driver"], layer["features"], layer["crs"]) == ("GeoJSON", 81, "EPSG:4979")
     assert layer["geometry_type"] == "Point Z"
@@ -49,12 +57,12 @@ def test_gdal_opens_the_layer_of_qgis(week: Service) -> None:
 def test_gdal_opens_fdsn_by_the_same_prefix(week: Service) -> None:
     address = f"/vsicurl_streaming/{week.url}/fdsnws/event/1/query?minmagnitude=4.5&format=geojson"
 
-    assert pyogrio.read_info(address, force_feature_count=True)["features"] == 81
+    assert opened(address)["features"] == 81
 
 
 def test_gdal_does_not_open_it_by_the_prefix_that_needs_a_length(week: Service) -> None:
     with pytest.raises(pyogrio.errors.DataSourceError):
-        pyogrio.read_info(source(week).replace("vsicurl_streaming", "vsicurl"))
+        opened(source(week).replace("vsicurl_streaming", "vsicurl"))
 
 
 def test_geopandas_prints_what_is_below_its_program(tmp_path: Path, week: Service) -> None:
