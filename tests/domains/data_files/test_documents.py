@@ -13,34 +13,21 @@ from graph.domains.data_files.registering import MOST_FILES
 from graph.domains.data_files.selection import VersionRule
 from graph.store.dynamodb.engine import ACTIONS_PER_TRANSACTION
 from tests.documents.markdown import document
-from tests.domains.data_files.followed import fields, in_code
+from tests.documents.pages import fields_of
 
 PAGE = document("docs/data-files.md")
 
 
-def test_the_fields_of_a_file_are_those_of_the_graph() -> None:
-    rows = PAGE.rows("Register")
-
-    assert {name for row in rows for name in in_code(row[0])} == fields("input DataFileInput")
+def test_files_filters_and_versions_are_those_of_the_graph() -> None:
+    assert set(PAGE.names("Register")) == fields_of("DataFileInput")
     assert ", ".join(LEVELS[:-1]) + f" and {LEVELS[-1]}" in PAGE.section("Register")
-
-
-def test_every_condition_of_a_filter_is_named() -> None:
     section = PAGE.section("The files of a day")
-
-    assert [name for name in fields("input DataFileFilter") if f"`{name}`" not in section] == []
-
-
-def test_the_table_of_versions_has_every_rule() -> None:
-    named = [in_code(row[0])[0] for row in PAGE.rows("Versions")]
-
-    assert set(named) - {'"1.9.0"'} == {rule.value for rule in VersionRule}
+    assert [name for name in fields_of("DataFileFilter") if f"`{name}`" not in section] == []
+    assert set(PAGE.names("Versions")) - {'"1.9.0"'} == {rule.value for rule in VersionRule}
 
 
-def test_the_table_of_limits_has_the_limits() -> None:
-    limits = {row[0]: row[1] for row in PAGE.rows("Limits")}
-
-    assert limits == {
+def test_the_limits_are_those_of_the_code() -> None:
+    assert {row[0]: row[1] for row in PAGE.rows("Limits")} == {
         "files of one `registerFiles`": f"{MOST_FILES:,}",
         "files that a run uses, and that it generates, in one report": f"{MOST_USED:,} each",
         "further items of a file, one for each day of sortable metadata": (
@@ -53,11 +40,7 @@ def test_the_table_of_limits_has_the_limits() -> None:
         "`maxNodes` of a lineage": f"{MOST_NODES:,}, in each direction",
         "body of `/api/v1/lineage`": f"{MOST_BYTES // 1024**2} MB, also when decompressed",
     }
-
-
-def test_the_section_about_openlineage_names_its_paths_and_its_limit() -> None:
     section = PAGE.section("OpenLineage")
-
     assert all(path in section for path in PATHS)
     assert f"A list of at most {MOST_EVENTS:,} events" in section
 
@@ -67,7 +50,7 @@ def test_the_table_of_items_names_all_keys() -> None:
         return re.sub(r"[<{].*", "…", template)
 
     rows = PAGE.rows("How they are stored")
-    said = {(kind(in_code(row[1])[0]), kind(in_code(row[2])[0])) for row in rows}
+    said = {tuple(kind(cell.split("`")[1]) for cell in row[1:3]) for row in rows}
     keys = {(kind(pk), kind(sk)) for entity in ENTITIES for pk, sk in (entity.key, *entity.indexes.values())}
 
     assert said == keys

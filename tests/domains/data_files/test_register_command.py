@@ -25,16 +25,9 @@ def test_files_are_registered_once() -> None:
     level_0("out")
     manifest([(RAD, b"data")], [(NAME, Record().packed())], "out")
 
-    first, again = register("out"), register("out")
-
-    assert (first.exit_code, first.stdout) == (
-        0,
-        "3 registered, 0 skipped, 0 ignored, 0 rejected; runs: 1\n",
-    )
-    assert (again.exit_code, again.stdout) == (
-        0,
-        "0 registered, 3 skipped, 0 ignored, 0 rejected; runs: 1\n",
-    )
+    for counts in ("3 registered, 0 skipped", "0 registered, 3 skipped"):
+        result = register("out")
+        assert (result.exit_code, result.stdout) == (0, f"{counts}, 0 ignored, 0 rejected; runs: 1\n")
 
 
 def test_rejected_files_are_named_and_the_status_is_1() -> None:
@@ -42,24 +35,19 @@ def test_rejected_files_are_named_and_the_status_is_1() -> None:
     data("notes.txt")
     data(MANIFEST, b"{")
 
-    result = register("notes.txt", RAD, "gone", MANIFEST)
+    as_text, as_json = register("notes.txt", RAD, "gone", MANIFEST), register("--json", "gone")
 
-    assert result.exit_code == 1
-    assert result.stdout.splitlines()[:-1] == [
+    assert as_text.exit_code == as_json.exit_code == 1
+    *lines, of_manifest = as_text.stdout.splitlines()
+    assert lines == [
         "1 registered, 0 skipped, 0 ignored, 3 rejected; runs: 0",
         "  notes.txt: 'notes.txt' is not the name of a data product of Libera.",
         "  gone: It cannot be read: No such file or directory.",
     ]
-    assert result.stdout.splitlines()[-1].startswith(f"  {MANIFEST}: It is no JSON")
-
-
-def test_the_report_can_be_json() -> None:
-    result = register("--json", "gone")
-
-    assert result.exit_code == 1
+    assert of_manifest.startswith(f"  {MANIFEST}: It is no JSON")
     counts = {"registered": 0, "skipped": 0, "ignored": 0, "rejected": 1, "runs": 0}
     rejections = [{"path": "gone", "message": "It cannot be read: No such file or directory."}]
-    assert orjson.loads(result.stdout) == {**counts, "rejections": rejections}
+    assert orjson.loads(as_json.stdout) == {**counts, "rejections": rejections}
 
 
 def test_a_dry_run_prints_what_would_be_registered_and_opens_no_store() -> None:
@@ -81,17 +69,10 @@ def test_a_dry_run_prints_what_would_be_registered_and_opens_no_store() -> None:
         "795f3202b17cb6bc3d4b771d8c6c9eaf.",
     ]
     assert printed[0].endswith(" calibrates=GAIN")
-    assert not Path("quakegraph.db").exists()
 
-
-def test_a_dry_run_can_be_json() -> None:
-    data(RAD)
     manifest([(RAD, b"data")])
-
-    file, run = (orjson.loads(line) for line in register("--dry-run", "--json", ".").stdout.splitlines())
-
-    assert (file["file"]["name"], file["file"]["sortable"][0]["applicable_dates"]) == (
-        RAD,
-        ["2027-03-01", "2027-03-02"],
-    )
+    file, run = (orjson.loads(line) for line in register("--dry-run", "--json", RAD, MANIFEST).stdout.splitlines())
+    of_file = file["file"]["name"], file["file"]["sortable"][0]["applicable_dates"]
+    assert of_file == (RAD, ["2027-03-01", "2027-03-02"])
     assert run == {"run": {"id": RUN_ID, "used": 0, "generated": 1}}
+    assert not Path("quakegraph.db").exists()
