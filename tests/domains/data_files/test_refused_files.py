@@ -12,7 +12,7 @@ from graph.domains.data_files.model import Problem
 from graph.domains.data_files.new_files import AdditionalMetadata, CalibrationMetadata, NewFile, SortableMetadata
 from graph.domains.data_files.provenance.reports import UsedFile
 from graph.domains.data_files.references import Version
-from tests.domains.data_files.in_store import a_calibration, a_file, checksum, data_files, day, items
+from tests.domains.data_files.in_store import a_calibration, a_file, checksum, data_files, day, distances, items
 from tests.domains.data_files.whole import assert_whole
 
 SATELLITE = "\U0001f6f0"  # four bytes of UTF-8
@@ -79,7 +79,8 @@ async def test_each_file_is_refused_by_itself_with_its_place(engine: str) -> Non
 NAMES = (
     *("a@1", "a@", "@", "#", "#PDS", "a#b", "a/b/c", "s3://bucket/é ü.nc", "DAYS", "CALIBRATED", "LATE_RUNS"),
     *("RUN#00000000-0000-7000-8000-000000000000", "USED#a@1", "REV#000001", "e\u0301", "\u00e9", "名前", "%00"),
-    *(SATELLITE * LONGEST_NAME, "é" * LONGEST_NAME, " a", "a ", "{name}"),
+    *(SATELLITE * LONGEST_NAME, "é" * LONGEST_NAME, "x" * LONGEST_NAME, " a", "a ", "a b", "{name}", "/", "..", "'\""),
+    *("RUN", "@1", "a@1@1"),
 )
 
 
@@ -103,6 +104,7 @@ async def test_any_printable_name_is_that_of_one_file_in_all_of_the_keys(engine:
         for name in NAMES:
             assert await ours.identifiers(name) == identifiers
             assert Version.of(Version(name, 7).reference) == Version(name, 7)
+            assert distances(await ours.lineage(f"{name}@1")) == {f"{name}@1": 0, "l1a.nc@1": 1}
         assert {item["file-name"] for item in await ours.items(FILE)} == {*NAMES, "l1a.nc"}
         await assert_whole(ours)
 

@@ -63,19 +63,6 @@ async def test_a_revision_that_is_not_registered_is_unknown(engine: str) -> None
             assert message == expected
 
 
-async def test_odd_names_are_names(engine: str) -> None:
-    odd = ["a b", "@", "a@", "@1", "a@1", "a@1@1", "é", "/", "..", "RUN", "#", "'\"", "x" * 400]
-    async with data_files(engine) as ours:
-        for number, name in enumerate(odd):
-            await ours.register(name, NewFile(name=name, checksum="0" * 32))
-            run = await ours.run(number, used=[UsedFile(name)], makes=[NewFile(name=f"{name[:399]}!")])
-            assert [tuple(version) for version in (*run.used, *run.generated)] == [(name, 2), (f"{name[:399]}!", 1)]
-        for name in odd:
-            lineage = await ours.lineage(f"{name}@2")
-            assert [node.revision.name for node in lineage.nodes] == [name, f"{name[:399]}!"]
-        await assert_whole(ours)
-
-
 async def test_a_run_with_too_many_long_names_is_refused() -> None:
     async with data_files("sqlite") as ours:
         long = [f"{number:0400}" for number in range(300)]

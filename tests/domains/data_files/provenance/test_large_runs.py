@@ -104,16 +104,3 @@ async def test_of_large_runs_that_generate_the_same_at_once_one_is_recorded(call
             errors = await in_turn(ours.database, works, [0] * behind + [1] * calls + [0] * 50, 7)
             assert [type(error) for error in errors if error] == [AlreadyGenerated]
             await assert_whole(ours)
-
-
-async def test_a_large_run_that_is_recorded_twice_at_once_is_recorded_once(engine: str) -> None:
-    few, orders = names(8), [[0, 1], [0, 0, 1], *([0] * first + [1] * 50 for first in range(1, 20, 2))]
-    for order in orders if engine == "sqlite" else orders[:2]:
-        async with data_files(engine) as ours:
-            await ours.register("a", *few[:3])
-            report = a_report(1, used=["a"], makes=few)
-            assert await in_turn(ours.database, [recorded(report)] * 2, order, 7) == [None, None]
-            run = await ours.found(1)
-            assert run is not None
-            assert references(run.generated) == [f"{name}@1" for name in few]
-            await assert_whole(ours)

@@ -1,7 +1,7 @@
 """Whatever several writers do at the same time, runs are whole, and none closes a cycle, alone or with others."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from graph.domains.data_files.errors import ProvenanceCycle
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.store.contract import Database
-from tests.domains.data_files.in_store import FileStore, a_report, checksum, data_files, data_files_at
+from tests.domains.data_files.in_store import FileStore, a_report, checksum, data_files, data_files_at, names
 from tests.domains.data_files.provenance.in_turn import in_turn
 from tests.domains.data_files.whole import assert_whole
 from tests.effort import rounds
@@ -51,12 +51,22 @@ def reports(draw: st.DrawFn) -> RunReport:
 LIMITS = st.sampled_from([None, None, 4, 5, 6, 8, 11])
 """Actions of a transaction: with few, parts of a run are written before it."""
 
+SCHEDULES = st.lists(st.integers(0, 2), min_size=1, max_size=25)
+ALL_FOUR = a_report(0, used=FILES[:-1])
+LARGE = a_report(0, used=["a"], makes=["b", *names(8)])
 
-async def at_once(
-    engine: str, before: Sequence[RunReport], together: Sequence[RunReport], order: Sequence[int], limit: int | None
+
+@given(st.lists(reports(), max_size=2), st.lists(reports(), min_size=2, max_size=3), SCHEDULES, LIMITS)
+@settings(max_examples=rounds(250))
+@example([], [ALL_FOUR, ALL_FOUR], [0, 1], 5)
+@example([], [LARGE, LARGE], [0, 0, 1], 7)
+@example([], [LARGE, LARGE], [*[0] * 7, *[1] * 50], 7)
+@example([a_report(2, used=["a", "b"])], [a_report(0, ["a"], ["b"]), a_report(1, ["b"], ["a"])], [0, 1], None)
+async def test_runs_that_are_recorded_at_once_are_whole_and_close_no_cycle(
+    before: list[RunReport], together: list[RunReport], order: list[int], limit: int | None
 ) -> None:
-    """Record some reports one after the other, then others at the same time, and all of these once more."""
-    async with data_files(engine) as ours:
+    """Some are recorded one after the other, then others at the same time, and all of these once more."""
+    async with data_files("sqlite") as ours:
         await ours.register(*FILES[:-1])
         for report in before:
             await in_turn(ours.database, [recorded(report)], [0], limit)
@@ -70,30 +80,6 @@ async def at_once(
         await assert_whole(ours)
         if not any(errors):
             assert await ours.everything() == stored
-
-
-_schedules = st.lists(st.integers(0, 2), min_size=1, max_size=25)
-
-
-ALL_FOUR = a_report(0, used=FILES[:-1])
-
-
-@given(st.lists(reports(), max_size=2), st.lists(reports(), min_size=2, max_size=3), _schedules, LIMITS)
-@settings(max_examples=rounds(250))
-@example([], [ALL_FOUR, ALL_FOUR], [0, 1], 5)
-@example([a_report(2, used=["a", "b"])], [a_report(0, ["a"], ["b"]), a_report(1, ["b"], ["a"])], [0, 1], None)
-async def test_runs_that_are_recorded_at_once_are_whole_and_close_no_cycle(
-    before: list[RunReport], together: list[RunReport], order: list[int], limit: int | None
-) -> None:
-    await at_once("sqlite", before, together, order, limit)
-
-
-@given(st.lists(reports(), max_size=2), st.lists(reports(), min_size=2, max_size=3), _schedules, LIMITS)
-@settings(max_examples=rounds(20, at_least=3))
-async def test_it_is_so_on_dynamodb(
-    dynamodb_endpoint: str, before: list[RunReport], together: list[RunReport], order: list[int], limit: int | None
-) -> None:
-    await at_once("dynamodb", before, together, order, limit)
 
 
 TO_C_FROM_D = a_report(0, used=["a", "b", "c"], makes=["d"])

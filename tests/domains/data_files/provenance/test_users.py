@@ -73,12 +73,6 @@ async def test_pages_together_are_the_runs_that_told_of_their_use(
     assert found == sorted(run_id(run) for run, counts in told if counts)
 
 
-async def test_more_runs_than_a_lineage_follows_are_listed_page_by_page(engine: str) -> None:
-    async with data_files(engine) as ours:
-        await ours.database.put_many(stored([(run, True) for run in range(1200)]))
-        assert await listed(ours, 500) == [run_id(run) for run in range(1200)]
-
-
 async def test_a_page_reads_as_many_edges_as_it_has_runs() -> None:
     async with data_files("sqlite") as ours:
         await ours.database.put_many(stored([(3 * run + 1, True) for run in range(300)]))
