@@ -13,6 +13,8 @@ lone surrogates, marks that change the direction of text) are escaped in both fo
 
 import logging
 import sys
+import threading
+from types import TracebackType
 from typing import Any, Literal, TextIO, cast
 
 import structlog
@@ -75,6 +77,28 @@ def configure_logging(level: str, log_format: LogFormat, stream: TextIO | None =
     logging.captureWarnings(True)
     for chatty in CHATTY:
         logging.getLogger(chatty).setLevel(logging.WARNING)
+
+
+def log_unhandled() -> None:
+    """Log what Python itself would write to standard error, in lines of its own: errors that nothing handles.
+
+    For a process of ours alone: it is set for all threads, and for all objects that are freed.
+    """
+    logger = get_logger(__name__)
+
+    def in_thread(failed: threading.ExceptHookArgs) -> None:
+        error = failed.exc_value
+        if not isinstance(error, SystemExit):  # which ends a thread, and is no error
+            logger.error("A thread failed", exc_info=error, thread=failed.thread.name if failed.thread else None)
+
+    def while_freeing(failed: "sys.UnraisableHookArgs") -> None:
+        name = getattr(failed.object, "__qualname__", type(failed.object).__qualname__)  # its `repr` may fail as well
+        logger.error("An error was ignored", exc_info=failed.exc_value, where=name)
+
+    def at_last(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        logger.critical("The process failed", exc_info=(kind, error, trace))
+
+    threading.excepthook, sys.unraisablehook, sys.excepthook = in_thread, while_freeing, at_last
 
 
 def formatter(log_format: LogFormat) -> logging.Formatter:

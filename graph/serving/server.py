@@ -25,7 +25,7 @@ from graph.app import GRAPH_PATH, build_admission, create_app
 from graph.core import garbage
 from graph.domain import Domain, scopes_of, switched_on
 from graph.domains import DOMAINS
-from graph.observability.logs import configure_logging
+from graph.observability.logs import configure_logging, log_unhandled
 from graph.observability.metrics import SHARED_FOLDER
 from graph.opening import open_services
 from graph.pages import packages
@@ -93,6 +93,7 @@ def serve(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> None:
             )
         if not packages.packaged():
             click.echo(packages.NOT_PACKAGED, err=True)
+        log_unhandled()
         if settings.workers == 1:
             _serve_here(settings, domains, listener)
         else:
@@ -104,7 +105,12 @@ def serve(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> None:
 def _work(settings: Settings, listener: socket.socket, all_end: Callable[[], bool]) -> None:
     """Serve as one of several processes. Logging is not configured here yet."""
     configure_logging(settings.log_level, settings.log_format)
-    _serve_here(settings, DOMAINS, listener, all_end)
+    log_unhandled()
+    try:
+        _serve_here(settings, DOMAINS, listener, all_end)
+    except Exception as error:
+        sys.excepthook(type(error), error, error.__traceback__)  # multiprocessing would print it
+        sys.exit(1)
 
 
 def _serve_here(

@@ -4,6 +4,9 @@ import asyncio
 import json
 import logging
 import re
+import socket
+import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from io import StringIO
@@ -21,6 +24,8 @@ from graph.observability.logs import (
     get_logger,
     on_behalf_of,
 )
+from graph.serving import server
+from tests.settings import Settings
 
 FORGED = "2024-03-02T00:00:00Z error    graph.serving.server: the store is gone"
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z (debug|info|warning|error|critical) +[\w.]+: .*")
@@ -30,6 +35,9 @@ HOSTILE = (
     *("\x1b[2K\x1b[1G", "\x1b[31m", "\x9b2J"),  # which erase a line, colour it, and erase the screen
     *("\u202e", "\ud800"),  # turned direction, and a lone surrogate
 )
+
+PRINTED = ("GraphiQL: ", "Dashboard: ", "The third-party files ")
+"""How lines begin that are for whoever starts the service, and no log."""
 
 
 class Log:
@@ -233,3 +241,35 @@ def test_logging_takes_in_all_loggers_and_the_warnings_of_python() -> None:
     above, warned = map(orjson.loads, stream.getvalue().splitlines())
     assert (above["event"], above["logger"]) == ("above", "some.library")
     assert (warned["logger"], "DeprecationWarning: old" in warned["event"]) == ("py.warnings", True)
+
+
+@pytest.mark.usefixtures("root")
+def test_errors_that_nothing_handles_are_lines_of_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, hook in ((threading, "excepthook"), (sys, "unraisablehook"), (sys, "excepthook")):
+        monkeypatch.setattr(module, hook, getattr(module, hook))  # puts it back at the end
+    monkeypatch.setattr(sys, "stderr", stream := StringIO())
+
+    class Broken:
+        def __del__(self) -> None:
+            raise ValueError("freed")
+
+    def serve(*_: object) -> None:
+        thread = threading.Thread(target=int, args=["x"])
+        thread.start()
+        thread.join()
+        Broken()
+        raise OSError("at last")
+
+    monkeypatch.setattr(server, "_serve_here", serve)
+    settings = Settings(store=f"sqlite:///{tmp_path}/unopened.db", port=0, log_format="json")
+    with pytest.raises(OSError, match="at last"):
+        server.serve(settings)
+    with socket.socket() as listener, pytest.raises(SystemExit):
+        server._work(settings, listener, lambda: False)
+
+    lines = [orjson.loads(line) for line in stream.getvalue().splitlines() if not line.startswith(PRINTED)]
+    handled = [("A thread failed", "ValueError: invalid"), ("An error was ignored", "ValueError: freed")]
+    expected = [*handled, *handled, ("The process failed", "OSError: at last")]  # of the first, Python calls the hook
+    for line, (event, error) in zip(lines, expected, strict=True):
+        assert line["event"] == event
+        assert line["exception"].splitlines()[-1].startswith(error)
