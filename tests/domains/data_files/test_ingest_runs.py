@@ -5,29 +5,28 @@ import signal
 import subprocess
 from collections.abc import Sequence
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from graph.core.clock import Clock, now_ms
 from graph.core.uuid7 import uuid7
-from graph.domains.data_files.entities import ENTITIES as OF_FILES
 from graph.domains.data_files.entities import RUN
 from graph.domains.data_files.model import Run, RunState
 from graph.domains.data_files.payloads import IngestRun
 from graph.domains.data_files.provenance.abandoned import EVERY_MS, LONGEST_MS, RUNS_AT_ONCE, AbandonedRuns
 from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.provenance.reports import RunReport
+from graph.domains.data_files.reading import DataFiles
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.payloads.model import JSON, Payload, json_body
-from graph.domains.earthquakes.usgs.requests import RecentEvents
 from graph.store.contract import Action, Database
 from graph.store.location import StoreLocation
-from tests.domains.data_files.in_store import data_files
+from tests.domains.data_files.in_store import data_files, references
 from tests.domains.earthquakes.ingest.ingests import NOW, a_feature, file_of
 from tests.domains.earthquakes.payloads.kept import a_keeper
-from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, week_features
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.domains.triggers.watching.cuts import Cut
@@ -76,16 +75,30 @@ def a_payload(at: int = NOW) -> Payload:
     return Payload(uuid7(at), EVENTS_ROUTE, JSON, at, size=2, sha256="0" * 64)
 
 
-async def test_the_run_of_an_ingest_takes_two_transactions_and_no_reading(engine: str, tmp_path: Path) -> None:
+async def test_each_ingest_is_a_run_of_two_transactions_and_no_reading_that_uses_its_payload(
+    engine: str, tmp_path: Path
+) -> None:
     async with a_keeper(engine, tmp_path) as keeper:
         watched = CountedTransactions(keeper.database)
         keeper.payloads.add(partial(IngestRun, Runs(watched, keeper.clock)))
         await keeper.ingest.events([DELETION])
-
-        assert await states_in(keeper.database) == [RunState.COMPLETE]
         # The run, the edge to its file, the file, its revision, its day, and the number of the day's files.
         assert watched.transactions == [6, 1]
         assert (watched.gets, watched.calls) == ([], [])
+
+        await keeper.ingest.file(file_of([a_feature()]))
+        with pytest.raises(Exception, match="breaks off"):
+            await keeper.ingest.file(BytesIO(file_of([a_feature()]).getvalue()[:-2]))
+        runs = sorted(await runs_in(keeper.database), key=lambda run: run.run_id)
+        files = await DataFiles(keeper.database).by_name([version.name for run in runs for version in run.used])
+        assert [(run.algorithm, run.state) for run in runs] == [
+            ("ingest-events", RunState.COMPLETE),
+            ("ingest-files", RunState.COMPLETE),
+            ("ingest-files", RunState.FAILED),
+        ]
+        names = [f"events-{runs[0].run_id}.json", *(f"file-{run.run_id}.geojson" for run in runs[1:])]
+        assert [references(run.used) for run in runs] == [[f"{name}@1"] for name in names]
+        assert files.keys() == set(names)
 
 
 async def test_a_payload_that_is_received_again_is_recorded_once(engine: str) -> None:
@@ -93,41 +106,29 @@ async def test_a_payload_that_is_received_again_is_recorded_once(engine: str) ->
         runs = Runs(ours.database, HeldClock())
         payload = a_payload()
         await IngestRun(runs).received(payload)
-        before = [item for entity in OF_FILES async for item in ours.database.scan(entity)]
-
+        before = await ours.everything()
         await IngestRun(runs).received(payload)
-
-        assert [item for entity in OF_FILES async for item in ours.database.scan(entity)] == before
+        assert await ours.everything() == before
         assert [run.state for run in await runs_in(ours.database)] == [RunState.RUNNING]
 
 
-async def test_a_cancelled_ingest_ends_its_run(engine: str, usgs: UsgsServer, tmp_path: Path) -> None:
-    usgs.hold(week_features()[:5])
-    async with a_keeper(engine, tmp_path, usgs.url) as keeper:
-        keeper.payloads.add(partial(IngestRun, Runs(keeper.database, keeper.clock)))
+@pytest.mark.parametrize("cut_off", ["run", "ingest"])
+async def test_an_ingest_that_is_cancelled_leaves_no_open_run(engine: str, cut_off: str, tmp_path: Path) -> None:
+    async with a_keeper(engine, tmp_path) as keeper:
         cut = Cut(keeper.database, "cancelled")
         cut.left = 1
+        keeper.payloads.add(partial(IngestRun, Runs(cut if cut_off == "run" else keeper.database, keeper.clock)))
+        ingest = keeper.through(cut) if cut_off == "ingest" else keeper.ingest
         with pytest.raises(asyncio.CancelledError):
-            await asyncio.create_task(keeper.through(cut).file(file_of([a_feature()])))
-        await keeper.ingest.recent(RecentEvents(limit=5))
+            await asyncio.create_task(ingest.file(file_of([a_feature()])))
+        cut.left = 0
+        await keeper.ingest.events([DELETION])
         await keeper.payloads.close()
 
         cancelled, done = sorted(await runs_in(keeper.database), key=lambda run: run.run_id)
         assert (cancelled.algorithm, cancelled.state) == ("ingest-files", RunState.ABORTED)
         assert "ended-at" in cancelled.item
-        assert (done.algorithm, done.state) == ("ingest-recent", RunState.COMPLETE)
-
-
-async def test_an_ingest_that_is_cancelled_while_its_run_begins_leaves_no_open_run(engine: str, tmp_path: Path) -> None:
-    async with a_keeper(engine, tmp_path) as keeper:
-        cut = Cut(keeper.database, "cancelled")
-        cut.left = 1
-        keeper.payloads.add(partial(IngestRun, Runs(cut, keeper.clock)))
-        with pytest.raises(asyncio.CancelledError):
-            await asyncio.create_task(keeper.ingest.events([DELETION]))
-        await keeper.payloads.close()
-
-        assert await states_in(keeper.database) == [RunState.ABORTED]
+        assert (done.algorithm, done.state) == ("ingest-events", RunState.COMPLETE)
 
 
 async def test_an_ingest_that_completes_after_its_run_was_ended_is_complete(engine: str, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from graph.domains.data_files.exports.datasets import OWN_NAMESPACE, Dataset, dataset_version
 from graph.domains.data_files.exports.open_lineage import PRODUCER, run_events
 from graph.domains.data_files.model import RunState
+from graph.domains.data_files.references import Version
 from tests.domains.data_files.exports.graphs import RUN_ID, Graph, a_revision, a_run, graphs, names
 
 
@@ -61,44 +62,35 @@ def test_the_events_of_a_run_tell_all_that_is_known() -> None:
 
 
 @given(graphs())
-def test_a_run_has_one_event_for_its_start_and_one_for_its_end(graph: Graph) -> None:
-    ends = {RunState.COMPLETE: ["COMPLETE"], RunState.FAILED: ["FAIL"], RunState.ABORTED: ["ABORT"]}
+def test_a_run_has_an_event_for_its_start_and_one_for_its_end_with_every_file_in_its_version(graph: Graph) -> None:
+    known = graph.by_version
 
-    for run in graph.runs:
-        events = run_events(run, graph.by_version)
-
-        assert [event["eventType"] for event in events] == ["START", *ends.get(run.state, [])]
-        assert {UUID(event["run"]["runId"]) for event in events} == {UUID(run.run_id)}
-
-
-@given(graphs())
-def test_the_last_event_names_every_file_of_the_run_in_its_version(graph: Graph) -> None:
     def identified(datasets: list[dict[str, Any]]) -> list[tuple[str, str]]:
         return [
             (Dataset(each["namespace"], each["name"]).file_name, each["facets"]["version"]["datasetVersion"])
             for each in datasets
         ]
 
-    known = graph.by_version
+    def told(versions: list[Version]) -> list[tuple[str, str]]:
+        return [(each.name, dataset_version(known[each])) for each in versions]
+
+    ends = {RunState.COMPLETE: ["COMPLETE"], RunState.FAILED: ["FAIL"], RunState.ABORTED: ["ABORT"]}
     for run in graph.runs:
-        last = run_events(run, known)[-1]
+        events = run_events(run, known)
 
-        assert identified(last["inputs"]) == [(each.name, dataset_version(known[each])) for each in run.used]
+        assert [event["eventType"] for event in events] == ["START", *ends.get(run.state, [])]
+        assert {UUID(event["run"]["runId"]) for event in events} == {UUID(run.run_id)}
+        assert identified(events[-1]["inputs"]) == told(run.used)
         if run.state.is_end:
-            generated = [(each.name, dataset_version(known[each])) for each in run.generated]
-            assert identified(last["outputs"]) == generated
+            assert identified(events[-1]["outputs"]) == told(run.generated)
 
 
-@given(names, names)
-def test_a_dataset_comes_back_by_its_file(namespace: str, name: str) -> None:
+@given(names, names, names | st.text("%#235q", max_size=8))
+def test_a_dataset_comes_back_by_its_file_and_a_file_by_its_dataset(namespace: str, name: str, file: str) -> None:
     dataset = Dataset(namespace, name)
 
     assert Dataset.of(dataset.file_name) == dataset
-
-
-@given(names | st.text("%#235q", max_size=8))
-def test_a_file_comes_back_by_its_dataset(name: str) -> None:
-    assert Dataset.of(name).file_name == name
+    assert Dataset.of(file).file_name == file
 
 
 def test_a_namespace_stands_before_the_name_of_a_file() -> None:

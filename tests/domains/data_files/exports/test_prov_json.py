@@ -62,17 +62,13 @@ def test_a_document_tells_of_files_runs_and_all_relations() -> None:
 def test_a_document_has_every_relation_between_what_it_tells_of(graph: Graph) -> None:
     document = written(graph.revisions, graph.runs)
 
-    known = graph.by_version
     pairs = {
         relation: {(each["prov:activity"], each["prov:entity"]) for each in document.get(relation, {}).values()}
         for relation in ("used", "wasGeneratedBy")
     }
     for relation, attribute in (("used", "used"), ("wasGeneratedBy", "generated")):
         assert pairs[relation] == {
-            (run_name(run.run_id), version_name(version))
-            for run in graph.runs
-            for version in getattr(run, attribute)
-            if version in known
+            (run_name(run.run_id), version_name(version)) for run in graph.runs for version in getattr(run, attribute)
         }
     derived = [each for each in document.get("wasDerivedFrom", {}).values() if "prov:activity" in each]
     assert len(derived) == sum(len(run.used) * len(run.generated) for run in graph.runs)
@@ -88,8 +84,7 @@ def test_relations_to_what_a_document_leaves_out_are_left_out() -> None:
 
     assert list(document["entity"]) == ["quakegraph:file/raw.nc@1"]
     assert [each["prov:entity"] for each in document["used"].values()] == ["quakegraph:file/raw.nc@1"]
-    assert "wasGeneratedBy" not in document
-    assert "wasDerivedFrom" not in document
+    assert not {"wasGeneratedBy", "wasDerivedFrom"} & document.keys()
 
 
 async def test_a_document_gives_way_while_it_is_written_and_one_that_would_be_too_large_is_refused() -> None:
