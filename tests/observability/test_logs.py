@@ -97,31 +97,24 @@ def test_a_line_of_json_has_the_same_and_keeps_a_value_as_it_was(as_json: Log) -
     assert line == {"level": "info", "logger": "tests.json", "event": "Polled", **values}
 
 
-def test_a_library_that_logs_by_itself_is_written_alike(as_json: Log) -> None:
+def test_records_of_libraries_traces_and_values_of_any_kind_are_lines_too(
+    console: Log, as_json: Log
+) -> None:
     as_json.raw.warning("Started %s [%d]", "it", 7, extra={"color_message": "\x1b[1mit\x1b[0m", "attempt": 2})
-
-    line = as_json.only()
-    assert (line["event"], line["level"], line["attempt"]) == ("Started it [7]", "warning", 2)
-    assert "color_message" not in line
-
-
-def test_an_exception_is_a_field_of_its_line(as_json: Log) -> None:
     try:
         raise ValueError("spilt\nmilk")
     except ValueError:
         as_json.logger.exception("A field could not be resolved")
-
-    line = as_json.only()
-    assert (line["event"], line["level"]) == ("A field could not be resolved", "error")
-    assert line["exception"].startswith("Traceback (most recent call last):\n")
-    assert line["exception"].endswith("ValueError: spilt\nmilk")
-
-
-def test_a_value_of_any_kind_is_written(as_json: Log, console: Log) -> None:
     for log in (as_json, console):
         log.logger.info("Odd", path=Path("/a"), error=KeyError("k"), nested={"a": [1, "b"]}, raw=b"\xff")
 
-    assert as_json.only()["nested"] == {"a": [1, "b"]}
+    started, failed, odd = map(orjson.loads, as_json.text.splitlines())
+    assert (started["event"], started["level"], started["attempt"]) == ("Started it [7]", "warning", 2)
+    assert "color_message" not in started
+    assert (failed["event"], failed["level"]) == ("A field could not be resolved", "error")
+    assert failed["exception"].startswith("Traceback (most recent call last):\n")
+    assert failed["exception"].endswith("ValueError: spilt\nmilk")
+    assert odd["nested"] == {"a": [1, "b"]}
     assert console.text.count("\n") == 1
 
 
@@ -162,46 +155,30 @@ def parse_line(line: str) -> tuple[str, str | None, str | None]:
 # Forging
 
 
-def test_no_value_no_subject_and_no_message_of_a_library_forges_a_line() -> None:
-    for log_format in ("console", "json"):
-        for text in HOSTILE:
-            forged = f"x{text}{FORGED}"
-            log = Log(log_format)
+def test_no_value_no_subject_no_message_and_no_trace_forges_a_line() -> None:
+    for text in HOSTILE:
+        forged = f"x{text}{FORGED}"
+        console, as_json = Log("console"), Log("json")
+        for log in (console, as_json):
             log.logger.info("Asked", name=forged, other={"deep": [forged]})
-            check_one_clean_line(log)
-            log = Log(log_format)
             log.raw.warning("Invalid header %s", forged)
-            check_one_clean_line(log)
-            log = Log(log_format)
             with during_request("r1"):
                 on_behalf_of(forged)
                 log.logger.info("Asked")
-            check_one_clean_line(log)
+            try:
+                raise ValueError(forged)
+            except ValueError:
+                log.logger.exception("Failed")
+            assert log.text.endswith("\n")
 
-
-def check_one_clean_line(log: Log) -> None:
-    """All that was written is one line, of nothing but printable characters, as strict readers take it."""
-    assert log.text.endswith("\n")
-    line = log.text[:-1]
-    assert line.isprintable()
-    if line.startswith("{"):
-        assert line.isascii()
-        assert orjson.loads(line)["level"] in ("info", "warning")
-    else:
-        assert LINE.fullmatch(line)
-
-
-def test_no_trace_forges_a_line_for_people() -> None:
-    for text in HOSTILE:
-        console = Log("console")
-        try:
-            raise ValueError(f"x{text}{FORGED}")
-        except ValueError:
-            console.logger.exception("Failed")
-
-        line, *trace = console.text.removesuffix("\n").split("\n")
-        assert LINE.fullmatch(line)
-        assert all(below.startswith("    ") and below.isprintable() for below in trace)
+        lines = as_json.text[:-1].split("\n")
+        assert all(line.isprintable() and line.isascii() for line in lines)
+        assert [orjson.loads(line)["level"] for line in lines] == ["info", "warning", "info", "error"]
+        lines = console.text[:-1].split("\n")
+        assert all(map(str.isprintable, lines))
+        assert all(map(LINE.fullmatch, lines[:4]))
+        assert [line for line in lines[4:] if not line.startswith("    ")] == []
+        assert len(lines) > 4  # of which the rest is the trace
 
 
 def test_no_value_passes_for_another(console: Log) -> None:

@@ -26,7 +26,7 @@ from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection, status, week_features
 from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import MIDNIGHT, a_log, now
-from tests.observability.scraping import parsed, scraped
+from tests.observability.scraping import Scrape, parsed, scraped
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.engines import empty_database, make_tables, open_dynamodb
@@ -45,14 +45,21 @@ def ingested(*event_ids: str, lat: float = 35.6) -> dict[str, Any]:
     return {"events": [{"eventId": event_id, **about} for event_id in event_ids]}
 
 
-def test_requests_are_counted_by_their_operation_and_first_error(service: Service) -> None:
+def read(metrics: Metrics) -> Scrape:
+    """What a scrape of these metrics answers."""
+    metrics.sample()
+    return parsed(generate_latest(metrics.registry).decode())
+
+
+def test_requests_and_root_fields_are_counted_by_operation_field_and_first_error(service: Service) -> None:
     before = scraped(service.url)
     for operation in ("query", "mutation"):
         assert before.value("quakegraph_requests_total", operation=operation, code="OK") == 0
     for name in ("request_logs_lost", "upstream_retries"):
         assert before.value(f"quakegraph_{name}_total") == 0
     service.ask(EVENT)
-    service.ask(f"query Named {EVENT}")
+    service.ask('query Sesame { sesame: event(eventId: "sesame") { mag } two: event(eventId: "us2") { mag } }')
+    service.ask("{ events { totalCount } }")
     service.ask(INGEST, ingested("us1"))
     assert service.codes("{ event") == ["GRAPHQL_PARSE_FAILED"]
     assert service.codes("{ event(eventId: 7) { mag } }") == ["GRAPHQL_VALIDATION_FAILED"]
@@ -60,15 +67,26 @@ def test_requests_are_counted_by_their_operation_and_first_error(service: Servic
 
     scrape = scraped(service.url)
 
+    assert "sesame" not in scrape.text.lower()  # what clients choose is no label
     assert scrape.all("quakegraph_requests_total") == {
-        ("OK", "query"): 2,
+        ("OK", "query"): 3,
         ("INVALID_CURSOR", "query"): 1,
         ("OK", "mutation"): 1,
         ("OK", "subscription"): 0,
         ("GRAPHQL_PARSE_FAILED", "none"): 1,
         ("GRAPHQL_VALIDATION_FAILED", "none"): 1,
     }
-    assert scrape.all("quakegraph_request_seconds_count") == {("query",): 3, ("mutation",): 1, ("none",): 2}
+    assert scrape.all("quakegraph_request_seconds_count") == {("query",): 4, ("mutation",): 1, ("none",): 2}
+    fields = {("OK", "event"): 3, ("OK", "events"): 1, ("INVALID_CURSOR", "events"): 1}
+    assert scrape.all("quakegraph_fields_total") == fields
+    assert scrape.all("quakegraph_field_seconds_count") == {("event",): 3, ("events",): 2}
+    assert scrape.all("quakegraph_store_pool_size") == {("readers",): 2, ("writer",): 1}
+    assert scrape.value("quakegraph_store_pool_busy", pool="readers") == 0
+    assert scrape.value("quakegraph_store_pool_waiting", pool="readers") == 0
+    assert scrape.value("quakegraph_build_info", version=__version__) == 1
+    assert (scrape.value("process_resident_memory_bytes") or 0) > 1_000_000
+    assert (scrape.value("process_open_fds") or 0) > 0
+    assert scrape.value("python_gc_collections_total", generation="2") is not None
 
 
 def test_a_request_whose_client_disconnects_is_counted_as_abandoned() -> None:
@@ -77,22 +95,7 @@ def test_a_request_whose_client_disconnects_is_counted_as_abandoned() -> None:
     with pytest.raises(ClientDisconnect), Telemetry(RequestMetrics(metrics), Untraced()).request({}):
         raise ClientDisconnect
 
-    metrics.sample()
-    scrape = parsed(generate_latest(metrics.registry).decode())
-    assert scrape.value("quakegraph_requests_total", operation="none", code="ABANDONED") == 1
-
-
-def test_root_fields_of_queries_are_counted_by_field_and_code(service: Service) -> None:
-    service.ask('query Sesame { sesame: event(eventId: "sesame") { mag } two: event(eventId: "us2") { mag } }')
-    service.ask("{ events { totalCount } }")
-    service.codes('{ events(after: "x") { nodes { mag } } }')
-
-    scrape = scraped(service.url)
-
-    assert "sesame" not in scrape.text.lower()  # what clients choose is no label
-    fields = {("OK", "event"): 2, ("OK", "events"): 1, ("INVALID_CURSOR", "events"): 1}
-    assert scrape.all("quakegraph_fields_total") == fields
-    assert scrape.all("quakegraph_field_seconds_count") == {("event",): 2, ("events",): 2}
+    assert read(metrics).value("quakegraph_requests_total", operation="none", code="ABANDONED") == 1
 
 
 def test_store_calls_are_counted_by_operation(tmp_path: Path) -> None:
@@ -160,42 +163,24 @@ def test_ingests_are_counted_with_the_outcomes_of_their_events(service: Service,
 async def test_lost_and_waiting_request_logs_are_metrics() -> None:
     metrics = Metrics()
 
-    def lost_and_waiting() -> tuple[float | None, float | None]:
-        metrics.sample()
-        scrape = parsed(generate_latest(metrics.registry).decode())
-        names = ("lost_total", "waiting")
-        lost, waiting = (scrape.value(f"quakegraph_request_logs_{name}") for name in names)
-        return lost, waiting
+    def lost_and_waiting() -> list[float | None]:
+        return [read(metrics).value(f"quakegraph_request_logs_{name}") for name in ("lost_total", "waiting")]
 
     async with empty_database("sqlite", ENTITIES, clock=now) as database:
         buffer = LogBuffer(RequestLogs(database, now), LogBudget(LogLimits.of(Settings())), capacity=3)
         measure_buffer(buffer, metrics)
         for number in range(5):
             buffer.add(a_log(MIDNIGHT + number, number))
-        assert lost_and_waiting() == (2, 3)
+        assert lost_and_waiting() == [2, 3]
         await buffer.flush()
-        assert lost_and_waiting() == (2, 0)
-
-
-def test_pools_the_process_and_the_build_are_metrics(service: Service) -> None:
-    service.ask(EVENT)
-
-    scrape = scraped(service.url)
-
-    assert scrape.all("quakegraph_store_pool_size") == {("readers",): 2, ("writer",): 1}
-    assert scrape.value("quakegraph_store_pool_busy", pool="readers") == 0
-    assert scrape.value("quakegraph_store_pool_waiting", pool="readers") == 0
-    assert scrape.value("quakegraph_build_info", version=__version__) == 1
-    assert (scrape.value("process_resident_memory_bytes") or 0) > 1_000_000
-    assert (scrape.value("process_open_fds") or 0) > 0
-    assert scrape.value("python_gc_collections_total", generation="2") is not None
+        assert lost_and_waiting() == [2, 0]
 
 
 async def test_units_that_dynamodb_reports_are_counted(dynamodb_endpoint: str) -> None:
     prefix, metrics = make_tables([SAMPLE]), Metrics()
 
     def units() -> tuple[float | None, ...]:
-        scrape = parsed(generate_latest(metrics.registry).decode())
+        scrape = read(metrics)
         return tuple(scrape.value("quakegraph_dynamodb_units_total", kind=kind) for kind in ("read", "write"))
 
     async with open_dynamodb([SAMPLE], prefix=prefix, meter=StoreMetrics(metrics)) as database:

@@ -83,13 +83,12 @@ def send(service: Service, query: str, headers: dict[str, str]) -> None:
 def test_an_operation_is_a_span_with_its_store_calls_below(
     tmp_path: Path, usgs: UsgsServer, collector: Collector
 ) -> None:
-    trace(tmp_path, usgs, f"query Named {EVENT}", EVENT)
+    ingest = 'ingestEvents(input: {events: [{eventId: "us1", eventTsMs: 0, mag: 1, lat: 1, lon: 1}]}) { upserted }'
+    trace(tmp_path, usgs, f"query Named {EVENT}", EVENT, f"mutation {{ {ingest} }}")
 
-    named, anonymous = collector.operations
-    assert (named.name, attributes(named)) == (
-        "query",
-        {"graphql.operation.type": "query", "graphql.operation.name": "Named"},
-    )
+    named, anonymous, mutation = collector.operations
+    named_query = {"graphql.operation.type": "query", "graphql.operation.name": "Named"}
+    assert (named.name, attributes(named)) == ("query", named_query)
     assert (anonymous.name, attributes(anonymous)) == ("query", {"graphql.operation.type": "query"})
     for operation in (named, anonymous):
         call, _ = collector.below(operation)  # by its id, and as an alias
@@ -100,6 +99,13 @@ def test_an_operation_is_a_span_with_its_store_calls_below(
         assert call.end_time_unix_nano <= operation.end_time_unix_nano
         assert (operation.status.code, call.status.code) == (Status.STATUS_CODE_UNSET, Status.STATUS_CODE_UNSET)
     assert named.trace_id != anonymous.trace_id
+    assert mutation.name == "mutation"
+    calls = [collector.below(operation) for operation in collector.operations]
+    assert len(collector.spans) == 3 + sum(map(len, calls))  # calls outside of operations are no spans
+    stored = ["get_many", "get_many", "get", "transact"]
+    # Before it, the payload's file and its run; after it, the run's end, and logs.
+    expected = ["transact", *stored, "transact", "put", "update"]
+    assert [attributes(call)["db.operation.name"] for call in calls[-1]] == expected
 
 
 def test_the_trace_of_the_client_is_continued_if_it_samples_it(
@@ -126,19 +132,6 @@ def test_a_failed_operation_tells_its_code_and_nothing_that_was_looked_for(
     assert (unparsed.name, attributes(unparsed)) == ("GraphQL Operation", {"error.type": "GRAPHQL_PARSE_FAILED"})
     assert {span.status.code for span in (invalid, unparsed)} == {Status.STATUS_CODE_ERROR}
     assert b"sesame" not in b"".join(collector.bodies)
-
-
-def test_a_mutation_is_a_span_with_its_store_calls(tmp_path: Path, usgs: UsgsServer, collector: Collector) -> None:
-    event = '{eventId: "us1", eventTsMs: 0, mag: 1, lat: 1, lon: 1}'
-    trace(tmp_path, usgs, f"mutation {{ ingestEvents(input: {{events: [{event}]}}) {{ upserted }} }}")
-
-    (operation,) = collector.operations
-    assert operation.name == "mutation"
-    assert len(collector.spans) == 1 + len(collector.below(operation))  # calls outside of operations are no spans
-    calls = [attributes(call)["db.operation.name"] for call in collector.below(operation)]
-    stored = ["get_many", "get_many", "get", "transact"]
-    # Before it, the payload's file and its run; after it, the run's end, and logs.
-    assert calls == ["transact", *stored, "transact", "put", "update"]
 
 
 def test_the_service_is_named_by_opentelemetrys_variables(

@@ -1,7 +1,8 @@
 """Wherever the store fails, a run is there whole or not at all, and recording it again completes it."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import count
+from typing import Any, TypeVar
 
 import pytest
 
@@ -11,6 +12,7 @@ from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.provenance.lineage import Direction
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
+from graph.store.contract import Database
 from tests.domains.data_files.in_store import (
     FileStore,
     a_file,
@@ -22,8 +24,26 @@ from tests.domains.data_files.in_store import (
     run_id,
 )
 from tests.domains.data_files.whole import assert_whole
-from tests.domains.triggers.watching.cuts import ACTIONS, Cut, cut_off
+from tests.domains.triggers.watching.cuts import ACTIONS, Cut, cut_off, lose_connection
 from tests.effort import THOROUGH
+
+T = TypeVar("T")
+
+
+class Broken(Cut):
+    """Breaks off. After it was killed, no call comes to the store, not even to clean up."""
+
+    WAYS = (*Cut.WAYS, "killed")
+
+    def __init__(self, database: Database, way: str, left: int) -> None:
+        super().__init__(database, way)
+        self.left = left
+
+    async def around(self, method: str, asked: Any, call: Callable[[], Awaitable[T]]) -> T:
+        if self.way == "killed" and self.left <= 0:
+            await lose_connection()
+        return await super().around(method, asked, call)
+
 
 SIZES = {"small": (3, 1), "with many inputs": (2 * ACTIONS, 1), "with many outputs": (3, 2 * ACTIONS)}
 """The numbers of known files that a run uses, and of new ones that it makes."""
@@ -63,15 +83,15 @@ async def seen(ours: FileStore, number: int, outputs: int) -> bool:
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
-@pytest.mark.parametrize("way", Cut.WAYS)
+@pytest.mark.parametrize("way", Broken.WAYS)
 async def test_a_run_that_breaks_off_at_any_call_is_whole_or_not_there_and_can_be_repeated(
     way: str, size: tuple[int, int]
 ) -> None:
     is_quick = max(size) > ACTIONS and not THOROUGH  # then each way breaks off at other calls
-    await breaks_off("sqlite", way, size, 1 + is_quick * Cut.WAYS.index(way), len(Cut.WAYS) if is_quick else 1)
+    await breaks_off("sqlite", way, size, 1 + is_quick * Broken.WAYS.index(way), len(Broken.WAYS) if is_quick else 1)
 
 
-@pytest.mark.parametrize(("way", "size"), [("refused", "small"), ("answer lost", "with many outputs")])
+@pytest.mark.parametrize(("way", "size"), [("killed", "small"), ("answer lost", "with many outputs")])
 async def test_it_is_so_on_dynamodb(dynamodb_endpoint: str, way: str, size: str) -> None:
     await breaks_off("dynamodb", way, SIZES[size], 1, 1 if size == "small" or THOROUGH else 5)
 
@@ -81,19 +101,18 @@ async def breaks_off(engine: str, way: str, size: tuple[int, int], first: int, s
     inputs, outputs = size
     async with data_files(engine) as ours:
         await ours.register(*names(inputs))
-        database = Cut(ours.database, way)
-        cut = FileStore(database)
+        again = FileStore(Cut(ours.database, way))
         for failing in count(first, step):
             begins, ends = reports(failing, inputs, outputs)
             await ours.runs.record(begins)
-            database.left = failing
-            await cut_off(cut.runs.record(ends))
-            broke_off, database.left = database.left <= 0, 0
+            database = Broken(ours.database, way, failing)
+            await cut_off(FileStore(database).runs.record(ends))
+            broke_off = database.left <= 0
             await ours.register(f"behind{failing}")  # a cancelled write ends before this one
             await assert_whole(ours)
             assert await seen(ours, failing, outputs) or broke_off
 
-            await cut.runs.record(ends)
+            await again.runs.record(ends)
             await assert_whole(ours)
             assert await seen(ours, failing, outputs)
             if not broke_off:
@@ -105,12 +124,10 @@ async def breaks_off(engine: str, way: str, size: tuple[int, int], first: int, s
 async def test_a_run_that_broke_off_keeps_no_other_from_what_it_would_have_made(inputs: int) -> None:
     async with data_files("sqlite") as ours:
         await ours.register(*names(inputs), "made")
-        database = Cut(ours.database, "refused")
         for failing in count(1):
-            database.left = failing
+            database = Broken(ours.database, "killed", failing)
             await cut_off(FileStore(database).run(1, used=names(inputs), makes=["made"]))
-            broke_off, database.left = database.left <= 0, 0
-            if not broke_off:
+            if database.left > 0:
                 break
             assert await ours.found(1) is None
         await ours.run(2, used=["made"], makes=["other"])

@@ -33,7 +33,11 @@ PLAN = """query($calibration: String!, $version: String!) {
 RUN = "query($id: ID!) { run(runId: $id) { runId algorithm used { name } generated { name generatedBy { runId } } } }"
 
 
-PACKETS = {"firstPacketTime": "2024-01-01T03:00:00Z", "lastPacketTime": "2024-01-01T04:00:00Z"}
+PACKETS = {
+    "applicableDates": ["2024-01-01"],
+    "firstPacketTime": "2024-01-01T03:00:00Z",
+    "lastPacketTime": "2024-01-01T04:00:00Z",
+}
 EXPORTS = """query ($run: ID!) {
   dataFile(name: "b.nc") { lineage(direction: UPSTREAM) { provJson } revisions(first: 1) { nodes { stacItem } } }
   run(runId: $run) { openLineage }
@@ -48,7 +52,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         day = {"level": "L1B", "product": "RAD", "applicableDates": ["2024-01-01"]}
         for number, used, made in (
             (1, ["cal.nc"], {"name": "a.nc", "checksum": "0" * 32, **day}),
-            (2, ["a.nc"], {"name": "b.nc", "size": 7, "sortable": [PACKETS], **day}),
+            (2, ["a.nc"], {"name": "b.nc", "size": 7, "level": "L1B", "product": "RAD", "sortable": [PACKETS]}),
             (3, ["cal.nc"], {"name": "a.nc", "checksum": "1" * 32, **day}),
         ):
             record(service, number, used, [made])
