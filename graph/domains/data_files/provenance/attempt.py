@@ -181,9 +181,10 @@ class Attempt:
             return
         inputs = frozenset(used)
         cyclic = next((each for each in generated if each in inputs), None)
+        grows = self.used and self.run["generated"]  # what others make from it meanwhile is made from more
+        if cyclic is None and (self.late or grows) and self.late_number is None:
+            self.late_number = await late_runs(self.database)
         if cyclic is None and self.late:
-            if self.late_number is None:
-                self.late_number = await late_runs(self.database)
             cyclic = await first_ancestor(self.edges, used, self.late)
         if cyclic is not None and (version := Version.of(cyclic)):
             raise ProvenanceCycle(version)

@@ -5,6 +5,9 @@ that the run used is followed upstream. Two such runs could close a cycle togeth
 one counter, and the second one is checked again. All other runs make sure, by conditions, that no version that they
 generate is used meanwhile, and that none that they use is generated meanwhile.
 
+A run that has generated something, and tells later what else it used, takes a number too: another run that begins to
+use what it generated may have followed it upstream already.
+
 A run that claims its versions ahead cannot test them all when it is recorded. So it takes a number too, and reads, in
 this order, the number, what it uses, and what it generates. If a path led from what it generates to what it uses, each
 run on it was recorded before the next one marked that run's version as used, or has taken a later number. So what the

@@ -1,21 +1,22 @@
 """Lets several writers of one store take turns, a call of the store at a time, in an order that a test chooses."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from graph.core.errors import BadUserInput
 from graph.store.contract import Database
-from tests.domains.triggers.watching.cuts import Cut
+from tests.domains.triggers.watching.cuts import Intercepted
 
 T = TypeVar("T")
 
 
-class Writer(Cut):
+class Writer(Intercepted):
     """A store that waits for its turn before each call."""
 
     def __init__(self, database: Database, limit: int | None) -> None:
-        super().__init__(database, "never")
+        super().__init__(database)
         self.transaction_limit = limit or database.transaction_limit
         self._waits = asyncio.Event()
         self._may_go_on: asyncio.Event | None = None
@@ -42,14 +43,14 @@ class Writer(Cut):
         self._waits.clear()
         self._may_go_on.set()
 
-    async def _call(self, call: Coroutine[Any, Any, T]) -> T:
+    async def around(self, method: str, asked: Any, call: Callable[[], Awaitable[T]]) -> T:
         self._may_go_on = asyncio.Event()
         self._waits.set()
         await self._may_go_on.wait()
-        return await call
+        return await call()
 
     async def put_many(self, puts: Any) -> None:
-        await self._call(super().put_many(puts))
+        await self.around("put_many", puts, partial(super().put_many, puts))
 
 
 async def in_turn(
