@@ -17,28 +17,19 @@ def test_a_link_within_the_project_leads_to_a_file_and_a_heading() -> None:
             assert not anchor or anchor in Document(target).anchors, (one.name, link)
 
 
-def test_a_file_that_is_named_exists() -> None:
+def test_a_file_that_is_named_exists_and_no_line_is_wider_than_a_screen() -> None:
     for one in DOCUMENTS:
         for span in one.spans:
             if re.fullmatch(r"(?:\.ci|benchmarks|docs|graph|scripts|tests)/[\w./*-]*", span):
                 assert list(ROOT.glob(span)), (one.name, span)
-
-
-def test_the_index_lists_every_document() -> None:
-    index = document("docs/README.md")
-    listed = {(index.path.parent / link).resolve() for link in index.links}
-
-    assert listed >= {one.path for one in DOCUMENTS if one.name.startswith("docs/")} - {index.path}
-
-
-def test_the_readme_is_short_and_leads_to_the_index() -> None:
-    readme = document("README.md")
-
-    assert len(readme.text.splitlines()) <= 150
-    assert "docs/README.md" in readme.links
-
-
-def test_a_line_is_not_wider_than_a_screen() -> None:
-    for one in DOCUMENTS:
         prose = [line for line in one.prose.splitlines() if not re.match(r" *(\||<|!\[)", line)]
         assert [line for line in prose if len(line) > 130] == [], one.name
+
+
+def test_the_readme_is_short_and_leads_to_the_index_which_lists_every_document() -> None:
+    readme, index = document("README.md"), document("docs/README.md")
+    assert len(readme.text.splitlines()) <= 150
+    assert index.name in readme.links
+
+    listed = {(index.path.parent / link).resolve() for link in index.links}
+    assert listed >= {one.path for one in DOCUMENTS if one.name.startswith("docs/")} - {index.path}

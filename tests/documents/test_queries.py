@@ -100,14 +100,10 @@ async def test_a_subscription_sends_what_is_stored(tmp_path: Path) -> None:
     assert subscriptions
 
 
-def test_the_readme_has_five_queries_each_with_its_answer() -> None:
+def test_the_readme_has_five_queries_each_with_its_answer_and_a_marked_block_names_an_existing_file() -> None:
     readme = list(queries(WITH_QUERIES["README.md"]))
-
     assert len(readme) == 5
     assert all(query.answer for query in readme)
-
-
-def test_a_block_marked_as_tested_names_an_existing_file() -> None:
     tests = {block.test for document in DOCUMENTS for block in document.blocks if block.test}
     assert [test for test in tests if not (ROOT / test).is_file()] == []
 

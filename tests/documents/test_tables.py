@@ -15,7 +15,7 @@ MODULES = {path.name for path in (ROOT / "graph").iterdir()}
 OPERATIONS = document("docs/operations.md")
 
 
-def test_the_table_of_settings_is_the_settings() -> None:
+def test_the_table_of_settings_is_the_settings_and_no_page_names_others() -> None:
     rows = [[cell.strip("`") for cell in row[:3]] + row[3:] for row in document("docs/settings.md").rows("Settings")]
 
     assert sorted(row[0] for row in rows) == sorted(f"GRAPH_{name.upper()}" for name in Settings.model_fields)
@@ -26,6 +26,8 @@ def test_the_table_of_settings_is_the_settings() -> None:
         assert description == field.description
         assert default == as_variable(field.default)
         assert option == options.get(name, "")
+    named = {name for one in DOCUMENTS for name in re.findall(r"\bGRAPH_[A-Z_]+[A-Z]\b", one.text)}
+    assert named <= {row[0] for row in rows}
 
 
 def as_variable(default: object) -> str:
@@ -37,15 +39,8 @@ def as_variable(default: object) -> str:
     return json.dumps(default).strip('"').removesuffix(".0")
 
 
-def test_a_setting_that_is_named_exists() -> None:
-    known = {f"GRAPH_{name.upper()}" for name in Settings.model_fields}
-
-    for one in DOCUMENTS:
-        assert set(re.findall(r"\bGRAPH_[A-Z_]+[A-Z]\b", one.text)) <= known, one.name
-
-
 def test_every_error_code_is_explained() -> None:
-    explained = [code for row in document("docs/queries.md").rows("Errors") for code in re.findall(r"`(\w+)`", row[0])]
+    explained = document("docs/queries.md").names("Errors")
     kinds = [errors.GraphError]
     for kind in kinds:
         kinds += kind.__subclasses__()
@@ -73,13 +68,10 @@ def test_the_table_of_metrics_is_the_metrics(service: Service) -> None:
     assert {row[0].strip("`"): set(re.findall(r"\w+", row[1])) for row in OPERATIONS.rows("Metrics")} == metrics
 
 
-def test_the_table_of_scopes_is_the_scopes() -> None:
+def test_the_table_of_scopes_is_the_scopes_and_the_picture_of_the_layers_the_import_contract() -> None:
     scopes = re.findall(r'@requiresScope\(scope: "(\S+)"\)', (ROOT / "schema.graphql").read_text())
+    assert OPERATIONS.names("Tokens") == sorted(set(scopes))
 
-    assert [row[0].strip("`") for row in OPERATIONS.rows("Tokens")] == sorted(set(scopes))
-
-
-def test_the_picture_of_the_layers_is_the_import_contract() -> None:
     contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
     layers = [name.strip("_ ") for layer in contract["layers"] for name in layer.split("|")]
     drawn = re.findall(r'\b(\w+)\["', document("docs/architecture.md").section("The layers"))

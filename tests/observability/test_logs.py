@@ -97,9 +97,7 @@ def test_a_line_of_json_has_the_same_and_keeps_a_value_as_it_was(as_json: Log) -
     assert line == {"level": "info", "logger": "tests.json", "event": "Polled", **values}
 
 
-def test_records_of_libraries_traces_and_values_of_any_kind_are_lines_too(
-    console: Log, as_json: Log
-) -> None:
+def test_records_of_libraries_traces_and_values_of_any_kind_are_lines_too(console: Log, as_json: Log) -> None:
     as_json.raw.warning("Started %s [%d]", "it", 7, extra={"color_message": "\x1b[1mit\x1b[0m", "attempt": 2})
     try:
         raise ValueError("spilt\nmilk")

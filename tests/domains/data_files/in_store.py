@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, TypeVar
 
-from strawberry.utils.await_maybe import await_maybe
-
 from graph.core.paging import Page, Paging
 from graph.domains.data_files.calibrations import Calibrations
 from graph.domains.data_files.entities import ENTITIES
@@ -206,7 +204,7 @@ async def walked(
     backward: bool = False,
     between: Callable[[], Awaitable[object]] | None = None,
 ) -> list[T]:
-    """All records of all pages, each of which must be full and say exactly what is before and behind it.
+    """All records of all pages, each of which must be full. What a page says of others is held by `tests/contracts`.
 
     Args:
         between: what happens between two pages.
@@ -216,13 +214,9 @@ async def walked(
     while True:
         page = await page_of(Paging(size, True, before=at) if backward else Paging(size, after=at))
         some = list(page.records)
-        has_previous, has_next = await await_maybe(page.has_previous), await await_maybe(page.has_next)
-        assert (has_previous if backward else has_next) == page.has_more
-        assert (has_next if backward else has_previous) == (at is not None)
         found = [*some, *found] if backward else [*found, *some]
         if not page.has_more:
             assert len(some) <= size
-            assert some or at is None
             return found
         assert len(some) == size
         at = place_of(some[0 if backward else -1])

@@ -54,84 +54,72 @@ class Graph:
         return {revision.version: revision for revision in self.revisions}
 
 
-def _some(draw: st.DrawFn, **optional: st.SearchStrategy[Any]) -> dict[str, Any]:
-    """Some of the attributes."""
-    drawn = {name.replace("_", "-"): draw(st.none() | values) for name, values in optional.items()}
-    return {name: value for name, value in drawn.items() if value is not None}
+ATTRIBUTES = st.fixed_dictionaries(
+    {"registered-at": times, "applicable-dates": st.lists(days, max_size=2)},
+    optional={
+        "level": words,
+        "product": words,
+        "checksum": checksums,
+        "size": st.integers(0, 2**53),
+        "url": st.text(ODD, min_size=1, max_size=30) | names.map("s3://bucket/{}".format),
+        "algorithm-version": versions,
+        "archive-time": times,
+        "dataset-version": names,
+    },
+)
+INVALIDATED = st.fixed_dictionaries({"invalidated-at": times}, optional={"invalidated-by": run_ids})
 
+_job = st.fixed_dictionaries({"namespace": names, "name": names})
+_run = st.fixed_dictionaries({"runId": run_ids})
+_zulu = times.map(lambda text: f"{text.replace(' ', 'T')}Z")
+FACETS = st.fixed_dictionaries(
+    {},
+    optional={
+        "nominalTime": st.fixed_dictionaries({"nominalStartTime": _zulu}, optional={"nominalEndTime": _zulu}),
+        "parent": st.fixed_dictionaries(
+            {"run": _run, "job": _job}, optional={"root": st.fixed_dictionaries({"run": _run, "job": _job})}
+        ),
+        "processing_engine": st.fixed_dictionaries({"version": names}, optional={"name": names}),
+        "manifest": names,
+    },
+)
+"""What may be told of a run beside, by OpenLineage or by a manifest."""
 
-@st.composite
-def revisions_of_files(draw: st.DrawFn) -> list[FileRevision]:
-    """One to three revisions of some files. Each but the last of a file is invalidated."""
-    revisions = []
-    for name in draw(st.lists(names, min_size=1, max_size=4, unique=True)):
-        last = draw(st.integers(1, 3))
-        for number in range(1, last + 1):
-            item = _some(
-                draw,
-                level=words,
-                product=words,
-                checksum=checksums,
-                size=st.integers(0, 2**53),
-                url=st.text(ODD, min_size=1, max_size=30) | st.just(f"s3://bucket/{name}"),
-                algorithm_version=versions,
-                archive_time=times,
-                dataset_version=names,
-            )
-            item |= {"file-name": name, "revision": number, "registered-at": draw(times)}
-            item["applicable-dates"] = draw(st.lists(days, max_size=2))
-            if number < last:
-                item |= {"invalidated-at": draw(times), **_some(draw, invalidated_by=run_ids)}
-            revisions.append(FileRevision(item))
-    return revisions
+TOLD = st.fixed_dictionaries(
+    {
+        "algorithm": names,
+        "state": st.sampled_from(["RUNNING", "COMPLETE", "ABORTED", "FAILED"]),
+        "recorded-at": times,
+    },
+    optional={
+        "version": versions,
+        "namespace": names,
+        "configuration-hash": checksums,
+        "started-at": times,
+        "ended-at": times,
+        "facets": FACETS,
+    },
+)
 
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
-    """Revisions, and runs that used earlier ones and generated later ones. Each comes from one run at most."""
-    revisions = draw(revisions_of_files())
+    """Revisions, and runs that used earlier ones and generated later ones. Each comes from one run at most.
+
+    Each revision but the last of a file is invalidated.
+    """
+    revisions = []
+    for name in draw(st.lists(names, min_size=1, max_size=4, unique=True)):
+        last = draw(st.integers(1, 3))
+        for number in range(1, last + 1):
+            ended = draw(INVALIDATED) if number < last else {}
+            revisions.append(FileRevision({**draw(ATTRIBUTES), **ended, "file-name": name, "revision": number}))
     references = [revision.version.reference for revision in revisions]
     runs = []
     begin = 0
     for run_id in draw(st.lists(run_ids, max_size=3, unique=True)):
         end = draw(st.integers(begin, len(references)))
-        item = _some(
-            draw,
-            version=versions,
-            namespace=names,
-            configuration_hash=checksums,
-            started_at=times,
-            ended_at=times,
-            facets=facets(),
-        )
-        item |= {
-            "run-id": run_id,
-            "algorithm": draw(names),
-            "state": draw(st.sampled_from(["RUNNING", "COMPLETE", "ABORTED", "FAILED"])),
-            "used": draw(st.lists(st.sampled_from(references[:begin]), unique=True)) if begin else [],
-            "generated": references[begin:end],
-            "recorded-at": draw(times),
-        }
-        runs.append(Run(item))
+        used = draw(st.lists(st.sampled_from(references[:begin]), unique=True)) if begin else []
+        runs.append(Run({**draw(TOLD), "run-id": run_id, "used": used, "generated": references[begin:end]}))
         begin = end
     return Graph(revisions, runs)
-
-
-@st.composite
-def facets(draw: st.DrawFn) -> dict[str, Any]:
-    """What may be told of a run beside, by OpenLineage or by a manifest."""
-    job = st.fixed_dictionaries({"namespace": names, "name": names})
-    run = st.fixed_dictionaries({"runId": run_ids})
-    both = st.fixed_dictionaries({"run": run, "job": job})
-    zulu = times.map(lambda text: f"{text.replace(' ', 'T')}Z")
-    return draw(
-        st.fixed_dictionaries(
-            {},
-            optional={
-                "nominalTime": st.fixed_dictionaries({"nominalStartTime": zulu}, optional={"nominalEndTime": zulu}),
-                "parent": st.fixed_dictionaries({"run": run, "job": job}, optional={"root": both}),
-                "processing_engine": st.fixed_dictionaries({"version": names}, optional={"name": names}),
-                "manifest": names,
-            },
-        )
-    )

@@ -31,13 +31,8 @@ def test_folders_are_searched_in_order_without_following_links() -> None:
 
     assert [str(source.path) for source in found.sources.values()] == [f"a/{RAD}", f"a/b/{CAM}"]
     assert (found.ignored, found.rejections) == (4, [])
-
-
-def test_a_link_is_followed_where_it_is_given() -> None:
-    data(RAD, folder="elsewhere")
-    Path(RAD).symlink_to(Path("elsewhere", RAD))
-
-    assert list(collect([RAD]).sources) == [RAD]
+    (link,) = (path for path in Path("a").glob("*.nc") if path.is_symlink())
+    assert list(collect([str(link)]).sources) == [link.name]  # one that is given is followed
 
 
 def test_what_cannot_be_a_data_file_is_rejected() -> None:

@@ -34,6 +34,8 @@ def test_an_output_manifest_has_the_files_of_both_sides() -> None:
     assert manifest.files == [ListedFile("/out/made.nc", MD5)]
     assert manifest.inputs == [ListedFile("s3://bucket/L1A/given.nc", MD5)]
     assert [each.name for each in (*manifest.files, *manifest.inputs)] == ["made.nc", "given.nc"]
+    copy = {**FILE, "filename": "/copy/made.nc"}
+    assert read({"files": [FILE, copy]}).files == [ListedFile("/out/made.nc", MD5)], "a file that is listed twice"
 
 
 def test_a_manifest_may_tell_no_inputs() -> None:
@@ -52,10 +54,6 @@ def test_the_rest_of_the_configuration_has_a_hash() -> None:
     assert hashes[0] == hashes[1] == sha256(b'{"a":1,"b":2}').hexdigest()
     assert hashes[2] not in (None, hashes[0])
     assert hashes[3] is None
-
-
-def test_a_file_that_is_listed_twice_counts_once() -> None:
-    assert read({"files": [FILE, {**FILE, "filename": "/copy/made.nc"}]}).files == [ListedFile("/out/made.nc", MD5)]
 
 
 REFUSED: list[tuple[Any, str]] = [

@@ -121,20 +121,19 @@ def test_the_id_of_a_run_is_the_number_of_its_ulid() -> None:
     assert largest.run_id == UUID(int=2**128 - 1)
 
 
-def test_the_name_of_a_calibration_tells_its_version() -> None:
+def test_names_tell_versions_of_calibrations_and_products_of_packets() -> None:
     file = described(ProductName.parse(PRODUCT.replace("L1B_RAD-4CH", "CAL_GAIN")))
-
     assert [(each.calibrates, each.version) for each in file.calibrations] == [("GAIN", "1.2.3RC1")]
     assert not file.sortable
 
-
-def test_a_level_0_file_is_a_product_of_its_packets() -> None:
-    products_ = [
-        described(Level0Name.parse(f"P159{apid}VIIRSSCIENCEAT210990514205{number}.PDS")).product
-        for apid, number in (("0011", "01"), ("1036", "02"), ("1999", "01"), ("0011", "00"))
-    ]
-
-    assert products_ == ["SC-POS-PDS", "RAD-SAMPLE-PDS", "APID1999-PDS", "PDS-CR"]
+    for apid, number, product in (
+        ("0011", "01", "SC-POS-PDS"),
+        ("1036", "02", "RAD-SAMPLE-PDS"),
+        ("1999", "01", "APID1999-PDS"),
+        ("0011", "00", "PDS-CR"),
+    ):
+        name = Level0Name.parse(f"P159{apid}VIIRSSCIENCEAT210990514205{number}.PDS")
+        assert described(name).product == product
 
 
 NO_NAME = "is not the name of a data product"

@@ -1,6 +1,6 @@
 """Registering collected files and manifests in a store."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import date
 from hashlib import md5, sha256
 from pathlib import Path
@@ -88,24 +88,29 @@ async def test_a_manifest_registers_its_files_and_its_run(engine: str) -> None:
         assert (found[CAM].checksum, found[CAM].size) == (md5(b"elsewhere", usedforsecurity=False).hexdigest(), None)
 
 
-async def test_a_run_used_the_version_that_its_manifest_lists(store: FileStore) -> None:
-    for content in (b"first", b"second", b"third"):
-        data(L1A, content)
-        await register(store, L1A)
-    manifest([(RAD, b"made")], [(L1A, b"second")])
-    await register(store, MANIFEST)
-
-    assert await used_in(store) == [f"{L1A}@2"]
+INPUTS: dict[str, tuple[Sequence[bytes], str]] = {
+    "the version that the manifest lists": ((b"first", b"given", b"third"), f"{L1A}@2"),
+    "new content is the next version": ((b"first",), f"{L1A}@2"),
+    "what was never registered": ((), f"{L1A}@1"),
+}
+"""The contents of an input that are registered before a manifest that lists `given`, and what its run used."""
 
 
-async def test_an_input_with_new_content_is_its_next_revision(store: FileStore) -> None:
-    data(L1A, b"first")
-    await register(store)
-    manifest([(RAD, b"made")], [(L1A, b"second")])
+async def test_an_input_is_the_version_that_the_manifest_lists() -> None:
+    for case, (contents, used) in INPUTS.items():
+        async with data_files("sqlite") as store:
+            for content in contents:
+                data(L1A, content)
+                await register(store, L1A)
+            manifest([(RAD, b"made")], [(f"/in/{L1A}", b"given"), ("/in/naif0012.tls", b"of another project")])
+            await register(store, MANIFEST)
 
-    assert await register(store, MANIFEST) == FilesReport(registered=2, runs=1)
-    assert await register(store, MANIFEST) == FilesReport(skipped=1, runs=1)
-    assert await used_in(store) == [f"{L1A}@2"]
+            assert await register(store, MANIFEST) == FilesReport(skipped=1, runs=1), case
+            assert await used_in(store) == [used, "naif0012.tls@1"], case
+            if not contents:  # it was only named
+                data(L1A, b"given")
+                assert await register(store, L1A) == FilesReport(registered=1)
+                assert (await store.files.by_name([L1A]))[L1A].size == 5
 
 
 async def test_an_input_that_cannot_be_compared_is_the_latest_version(store: FileStore) -> None:
@@ -114,17 +119,6 @@ async def test_an_input_that_cannot_be_compared_is_the_latest_version(store: Fil
     await register(store, MANIFEST)
 
     assert await used_in(store) == [f"{L1A}@1"]
-
-
-async def test_inputs_need_not_be_registered_and_may_be_of_other_projects(store: FileStore) -> None:
-    manifest([(RAD, b"made")], [(f"/in/{L1A}", b"given"), ("/in/naif0012.tls", b"leap seconds")])
-
-    assert await register(store, MANIFEST) == FilesReport(registered=1, runs=1)
-    assert await register(store, MANIFEST) == FilesReport(skipped=1, runs=1)
-    data(L1A, b"given")
-    assert await register(store, L1A) == FilesReport(registered=1)
-    assert await used_in(store) == [f"{L1A}@1", "naif0012.tls@1"]
-    assert (await store.files.by_name([L1A]))[L1A].size == 5
 
 
 async def test_a_file_that_differs_from_its_manifest_is_rejected_with_its_run(store: FileStore) -> None:
@@ -149,28 +143,21 @@ async def test_a_run_that_would_be_its_own_input_is_rejected(store: FileStore) -
 
     report = await register(store, MANIFEST)
 
-    assert report.runs == 0
-    assert [each.path for each in report.rejections] == [MANIFEST]
+    assert ([each.path for each in report.rejections], report.runs) == ([MANIFEST], 0)
     assert await run_of(store) is None
 
 
-async def test_a_run_made_the_version_that_was_registered_by_its_manifest_alone(store: FileStore) -> None:
+async def test_a_manifest_without_inputs_records_no_run_until_they_are_told(store: FileStore) -> None:
     manifest([(RAD, b"made")], None)
-    await register(store, MANIFEST)
+    assert await register(store, MANIFEST) == FilesReport(registered=1)
+    assert await run_of(store) is None
+
     data(RAD, b"made")
     manifest([(RAD, b"made")], [])
-
     assert await register(store) == FilesReport(skipped=1, runs=1)
     run = await run_of(store)
     assert run is not None
-    assert references(run.generated) == [f"{RAD}@1"]
-
-
-async def test_a_manifest_without_inputs_records_no_run(store: FileStore) -> None:
-    manifest([(RAD, b"made")], None)
-
-    assert await register(store, MANIFEST) == FilesReport(registered=1)
-    assert await run_of(store) is None
+    assert references(run.generated) == [f"{RAD}@1"]  # the version that was registered by its manifest alone
 
 
 async def test_what_the_registration_refuses_is_rejected_by_its_path(store: FileStore) -> None:

@@ -26,11 +26,16 @@ async def refusal(ours: FileStore, report: RunReport, kind: type[BadUserInput] =
     return str(refused.value)
 
 
-async def test_a_run_uses_a_thousand_files_and_no_more() -> None:
+async def test_a_run_uses_a_thousand_files_and_no_more_and_their_names_have_a_bound() -> None:
     async with data_files("sqlite") as ours:
         for report in (a_report(1, used=names(MOST_USED + 1)), a_report(1, makes=names(MOST_USED + 1))):
             message = "A run uses or generates at most 1,000 files in one report."
             assert await refusal(ours, report) == message
+
+        long = [f"{number:0400}" for number in range(300)]
+        message = await refusal(ours, a_report(1, used=[UsedFile(name, may_be_unknown=True) for name in long]))
+        assert message.startswith("`used` has ")
+        assert message.endswith(" bytes, but may have at most 120000.")
 
         await ours.register(*names(MOST_USED))
         run = await ours.run(1, used=names(MOST_USED), makes=["made"])
@@ -38,38 +43,17 @@ async def test_a_run_uses_a_thousand_files_and_no_more() -> None:
         await assert_whole(ours)
 
 
-async def test_the_id_of_a_run_is_a_uuid() -> None:
-    odd = ("00000000-0000-4000-8000-00000000000A", "{00000000-0000-4000-8000-0000000000}")
-    async with data_files("sqlite") as ours:
-        for run_id in ("", "1", "x" * 36, "0" * 36, *odd, "é"):
-            message = "`runId` must be a UUID, in lower case and with hyphens."
-            assert await refusal(ours, RunReport(algorithm="a", run_id=run_id)) == message
-
-
-async def test_a_name_that_no_file_can_have_is_unknown(engine: str) -> None:
-    async with data_files(engine) as ours:
-        for name in ("", "x" * 401, "x" * 100_000, "\ud800", "é" * 1000, "\n", "a\x00b"):
-            assert len(await refusal(ours, a_report(1, used=[UsedFile(name)]), UnknownVersion)) < 5000
-            assert await refusal(ours, a_report(1, used=[UsedFile(name, may_be_unknown=True)]))
-            assert len(await refusal(ours, a_report(1, makes=[NewFile(name=name)]))) < 5000
-
-
-async def test_a_revision_that_is_not_registered_is_unknown(engine: str) -> None:
+async def test_what_is_not_registered_is_unknown(engine: str) -> None:
     async with data_files(engine) as ours:
         await ours.register("a")
         for number in (-1, 0, 2, 999_999, 1_000_000, 2**70):
             message = await refusal(ours, a_report(1, used=[UsedFile("a", number)]), UnknownVersion)
             expected = f"Revision {number} of 'a' is not registered: name a registered one, or register it first."
             assert message == expected
-
-
-async def test_a_run_with_too_many_long_names_is_refused() -> None:
-    async with data_files("sqlite") as ours:
-        long = [f"{number:0400}" for number in range(300)]
-        await ours.register(*long)
-        message = await refusal(ours, a_report(1, used=long))
-        assert message.startswith("`used` has ")
-        assert message.endswith(" bytes, but may have at most 120000.")
+        for name in ("", "x" * 401, "x" * 100_000, "\ud800", "é" * 1000, "\n", "a\x00b"):  # which no file can have
+            assert len(await refusal(ours, a_report(1, used=[UsedFile(name)]), UnknownVersion)) < 5000
+            assert await refusal(ours, a_report(1, used=[UsedFile(name, may_be_unknown=True)]))
+            assert len(await refusal(ours, a_report(1, makes=[NewFile(name=name)]))) < 5000
 
 
 async def test_the_largest_run_fits_into_an_item(engine: str) -> None:
@@ -85,6 +69,7 @@ async def test_the_largest_run_fits_into_an_item(engine: str) -> None:
         assert 290_000 < item_bytes(documented(RUN, run)) < ITEM_BYTES
 
 
+NIL = "00000000-0000-4000-8000-000000000000"
 DEEP: list[Any] = []
 for _ in range(40):
     DEEP = [DEEP]
@@ -99,10 +84,13 @@ TOO_MUCH: tuple[dict[str, Any], ...] = (
 )
 
 
-async def test_what_is_too_large_for_a_run_is_refused() -> None:
+async def test_what_is_too_large_for_a_run_and_what_is_no_id_of_one_is_refused() -> None:
     async with data_files("sqlite") as ours:
         await ours.register("used")
         for told in TOO_MUCH:
             message = await refusal(ours, a_report(1, **{"used": ["used"], **told}))
             assert message.endswith("."), told
             assert len(message) < 1000
+        for run_id in ("", "1", "x" * 36, "0" * 36, f"{NIL[:-1]}A", f"{{{NIL}}}", "é"):
+            message = "`runId` must be a UUID, in lower case and with hyphens."
+            assert await refusal(ours, RunReport(algorithm="a", run_id=run_id)) == message

@@ -87,14 +87,16 @@ async def test_both_ways_are_truncated_each_for_itself() -> None:
 async def test_a_version_with_more_users_than_are_read_is_at_the_frontier_and_nothing_behind_it_is_a_node() -> None:
     async with data_files("sqlite") as ours:
         await ours.register("hub")
-        for number in range(LEAST_EDGES):
-            await ours.run(number, used=["hub"], makes=["made"] if number == LEAST_EDGES - 1 else [])
+        for number in range(1, LEAST_EDGES):
+            await ours.run(number, used=["hub"])
+        await ours.run(900, used=["hub"], makes=["made"])
         lineage = await ours.lineage("hub@1", Direction.DOWNSTREAM, 1, 1)
         assert lineage.is_complete, "as many edges as are read at once"
         assert distances(lineage) == {"hub@1": 0, "made@1": 1}
         assert len(lineage.edges) == LEAST_EDGES + 1
 
-        await ours.run(None, used=["hub", "made"], makes=["far"])
+        await ours.run(500, used=["hub"])  # comes before the run that made something
+        await ours.run(901, used=["hub", "made"], makes=["far"])
         lineage = await ours.lineage("hub@1", Direction.DOWNSTREAM, FAR, 1)
         assert distances(lineage) == {"hub@1": 0}
         assert (lineage.omitted, lineage.frontier) == (0, ["hub@1"])

@@ -80,14 +80,6 @@ def test_the_filter_means_what_it_says(archive: Service) -> None:
     assert names('{version: LATEST, level: "L1A"}') == both[1:]
 
 
-def test_words_that_are_no_unicode_do_not_reach_the_store(archive: Service) -> None:
-    query = "query($t: String) { dataFiles(filter: {type: $t}) { nodes { id } } }"
-    body = f'{{"query": "{query}", "variables": {{"t": "\\ud800"}}}}'
-    answer = archive.http.post("/graphql", content=body, headers={"Content-Type": "application/json"})
-    assert answer.json()["errors"][0]["extensions"]["code"] == "BAD_REQUEST"
-    assert archive.codes('{ dataFile(name: "\\ud800") { id } }') == ["GRAPHQL_PARSE_FAILED"]
-
-
 def test_what_is_no_version_is_refused(archive: Service) -> None:
     for version in ('""', '"é"', f'"{"1" * 65}"', "1.0", "[]", "null"):
         query = f'{{ calibrations(product: "L0", version: {version}) {{ nodes {{ calibrates }} }} }}'
