@@ -30,10 +30,11 @@ from tests.effort import THOROUGH
 T = TypeVar("T")
 
 
+WAYS = (*Cut.WAYS, "killed")
+
+
 class Broken(Cut):
     """Breaks off. After it was killed, no call comes to the store, not even to clean up."""
-
-    WAYS = (*Cut.WAYS, "killed")
 
     def __init__(self, database: Database, way: str, left: int) -> None:
         super().__init__(database, way)
@@ -83,12 +84,12 @@ async def seen(ours: FileStore, number: int, outputs: int) -> bool:
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
-@pytest.mark.parametrize("way", Broken.WAYS)
+@pytest.mark.parametrize("way", WAYS)
 async def test_a_run_that_breaks_off_at_any_call_is_whole_or_not_there_and_can_be_repeated(
     way: str, size: tuple[int, int]
 ) -> None:
     is_quick = max(size) > ACTIONS and not THOROUGH  # then each way breaks off at other calls
-    await breaks_off("sqlite", way, size, 1 + is_quick * Broken.WAYS.index(way), len(Broken.WAYS) if is_quick else 1)
+    await breaks_off("sqlite", way, size, 1 + is_quick * WAYS.index(way), len(WAYS) if is_quick else 1)
 
 
 @pytest.mark.parametrize(("way", "size"), [("killed", "small"), ("answer lost", "with many outputs")])
