@@ -78,8 +78,9 @@ def test_requests_and_root_fields_are_counted_by_operation_field_and_first_error
     }
     assert scrape.all("quakegraph_request_seconds_count") == {("query",): 4, ("mutation",): 1, ("none",): 2}
     fields = {("OK", "event"): 3, ("OK", "events"): 1, ("INVALID_CURSOR", "events"): 1}
-    assert scrape.all("quakegraph_fields_total") == fields
-    assert scrape.all("quakegraph_field_seconds_count") == {("event",): 3, ("events",): 2}
+    assert scrape.all("quakegraph_fields_total") == {**fields, ("OK", "Mutation.ingestEvents"): 1}
+    seconds = {("event",): 3, ("events",): 2, ("Mutation.ingestEvents",): 1}
+    assert scrape.all("quakegraph_field_seconds_count") == seconds
     assert scrape.all("quakegraph_store_pool_size") == {("readers",): 2, ("writer",): 1}
     assert scrape.value("quakegraph_store_pool_busy", pool="readers") == 0
     assert scrape.value("quakegraph_store_pool_waiting", pool="readers") == 0
