@@ -16,10 +16,12 @@ from graph.core.days import datetime_of
 from graph.core.errors import NotThere
 from graph.core.paging import Page, Paging
 from graph.domains.sightings.categories import Categories
+from graph.domains.sightings.confidence import rank
 from graph.domains.sightings.entities import PROFILE, SIGHTING_BY_ID, SIGHTING_CHANGE
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import AREAS, Area, Sighting
 from graph.domains.sightings.profiles import streak_on
+from graph.domains.sightings.tiers import TrustTier
 from graph.domains.sightings.trending import HOUR_S, Trend
 from graph.store.contract import Put
 from graph.store.ordering import PageRequest
@@ -238,6 +240,9 @@ class World:
             each.sighting_id: (len(each.confirmers), each.expires_at, each.tier, AREA_OF[each.place])
             for each in self.model.active
         }
+        for item in stored.values():
+            tier, count = TrustTier(item["reporterTier"]), item["confirmationCount"]
+            assert item["rank"] == rank(expires_at=item["expiresAt"], confirmations=count, tier=tier)
         assert set(await self.ours.ids()) == stored.keys()
         assert [(area.slug, area.item["expiresAt"]) for area in await self._areas()] == self.model.areas
         for window_hours in WINDOWS:

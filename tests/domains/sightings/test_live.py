@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 from graph.domains.sightings.model import CHANGES_IN_ORDER, ChangeKind, SightingChange
 from graph.feed.broadcast import Notice
-from tests.domains.sightings.in_store import ANNA, BEN, CARA, SightingStore, sightings, sightings_of
+from tests.domains.sightings.in_store import ANNA, BEN, CARA, SightingStore, sightings
 from tests.processes import TIMEOUT_S
 
 REPORTED, CONFIRMED, HIDDEN = ChangeKind.REPORTED, ChangeKind.CONFIRMED, ChangeKind.HIDDEN
@@ -62,21 +62,6 @@ async def test_each_change_is_sent_once_in_the_order_of_storing(engine: str) -> 
         assert changes[1].sighting == damage
         now = ours.clock() / 1000
         assert [change.sighting.is_active(now) for change in changes] == [True] * 4 + [False]
-
-
-async def test_concurrent_changes_of_several_processes_are_each_sent_once(engine: str) -> None:
-    async with (
-        sightings(engine, stream=True) as ours,
-        sightings_of(ours.database, ours.clock) as others,
-        aclosing(await ours.broadcast.changes(None, None)) as notices,
-        aclosing(await others.broadcast.changes(None, None)) as same,
-    ):
-        both = asyncio.gather(some(notices, 20), some(same, 20))
-        await asyncio.gather(*[(ours, others)[n % 2].new(f"user{n}", area=f"Town {n}") for n in range(20)])
-        first, second = await both
-        assert [change.number for change in first] == list(range(1, 21))
-        assert shown(first) == shown(second)
-        assert len({change.sighting_id for change in first}) == 20
 
 
 async def test_only_an_areas_and_a_categorys_changes_are_sent(engine: str) -> None:

@@ -17,7 +17,7 @@ from graph.work.account import charged_to
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.sightings.built import a_sighting, ids, ids_of, readable
-from tests.domains.sightings.in_store import BEN, CARA, NOON_S, sightings
+from tests.domains.sightings.in_store import NOON_S, sightings
 from tests.effort import rounds
 from tests.work.accounts import an_account
 
@@ -119,26 +119,6 @@ async def test_the_first_pages_of_all_categories_are_read_at_once_and_are_those_
     assert [list(page.records) for page in pages] == [list(page.records) for page in each]
     assert [page.has_more for page in pages] == [page.has_more for page in each]
     assert {page.has_behind for page in pages} == {False}
-
-
-async def test_a_confirmation_moves_a_sighting_up_in_the_ranking(engine: str) -> None:
-    async with sightings(engine) as ours:
-        first, second = [await ours.new(area=area) for area in ("one", "two")]
-        ours.later(60)
-        third = await ours.new(area="three")
-
-        async def ranking() -> list[str]:
-            return ids(await ours.sightings.by_confidence("SHAKING", 0, PageRequest(Paging(9))))
-
-        tied = sorted([first.sighting_id, second.sighting_id], reverse=True)
-        assert await ranking() == [third.sighting_id, *tied]
-        await ours.confirm(BEN, first)
-        assert await ranking() == [first.sighting_id, third.sighting_id, second.sighting_id]
-        await ours.confirm(BEN, second)
-        await ours.confirm(CARA, second)
-        assert await ranking() == [second.sighting_id, first.sighting_id, third.sighting_id]
-        await ours.hiding.hide("moderator", second.sighting_id, "spam")
-        assert await ranking() == [first.sighting_id, third.sighting_id]
 
 
 async def test_a_cursor_of_the_ranking_suits_that_of_every_category(engine: str) -> None:

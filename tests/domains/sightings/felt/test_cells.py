@@ -70,14 +70,6 @@ async def test_cells_of_10_km_hold_all_reports_and_those_of_1_km_nearly_all_of_t
         assert number - 2 <= served[centre] <= number if number >= 3 else served[centre] == 0
 
 
-async def test_three_people_of_several_minutes_are_served_together() -> None:
-    cell = FINE_CELLS[0]
-    centre = KM1.centre(cell)
-    assert fine_among(await cells_of([(cell, 0), (cell, 5)])) == {}
-    assert fine_among(await cells_of([(cell, 0), (cell, 5), (cell, 9)])) == {centre: 3}
-    assert fine_among(await cells_of([(cell, 0), (cell, 5), (cell, 9), (cell, 10)])) == {centre: 3}
-
-
 async def test_a_minute_counts_for_its_cell_of_1_km_when_it_has_passed() -> None:
     reports = [(FINE_CELLS[0], 10)] * 3
     assert fine_among(await cells_of(reports, 10 * MINUTE_S + 179)) == {}

@@ -1,12 +1,10 @@
 """A user has one watch of an area and a category, few in all, and sees no others'."""
 
 import asyncio
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from graph.core.errors import BadUserInput, InvalidCursor, NotThere, TooMany
 from graph.core.paging import Paging
@@ -28,7 +26,6 @@ from tests.domains.sightings.watching.lookouts import (
     a_lookout,
     watches_in,
 )
-from tests.effort import rounds
 from tests.processes import TIMEOUT_S
 from tests.store.engines import new_store
 
@@ -36,11 +33,6 @@ from tests.store.engines import new_store
 def ids(watches: list[AreaWatch]) -> list[str]:
     """The watches' ids."""
     return [watch.watch_id for watch in watches]
-
-
-async def matching(lookout: Lookout, area: str = HERE, category: str = SHAKING, after: str = "") -> list[str]:
-    """The ids of the watches that a sighting concerns, in their order."""
-    return [watch.watch_id async for watch in lookout.watches.matching(area, category, after)]
 
 
 async def stored(lookout: Lookout) -> tuple[list[str], list[str]]:
@@ -136,27 +128,3 @@ async def test_the_pages_of_a_user_have_its_watches_in_order_of_areas_and_catego
     after = AREA_WATCHES.place_of(AREA_WATCHES.cursor_of(page.records[1].item), "after")
     with pytest.raises(InvalidCursor):
         await lookout.watches.page(BEA, PageRequest(Paging(3, after=after)))
-
-
-steps = st.lists(
-    st.tuples(st.booleans(), st.sampled_from([ADA, BEA]), st.sampled_from([HERE, THERE]), st.sampled_from([ALL, FIRE])),
-    max_size=15,
-)
-
-
-@settings(max_examples=rounds(50))
-@given(steps)
-async def test_watches_that_match_are_those_of_a_loop_over_all_of_them(some: list[tuple[bool, str, str, str]]) -> None:
-    async with a_lookout("sqlite", most=3) as lookout:
-        there = dict[tuple[str, str, str], str]()
-        for makes, user_id, area, category in some:
-            lookout.clock.now += 1
-            if makes:
-                with suppress(TooMany):
-                    there[user_id, area, category] = (await lookout.watch(user_id, area, category)).watch_id
-            elif watch_id := there.pop((user_id, area, category), None):
-                await lookout.watches.delete(user_id, watch_id)
-        for area in (HERE, THERE):
-            for category in (FIRE, SHAKING):
-                wanted = [id_ for (_, of, what), id_ in there.items() if of == area and what in (ALL, category)]
-                assert await matching(lookout, area, category) == sorted(wanted)

@@ -10,9 +10,7 @@ from graph.domains.sightings.entities import AREA_WATCHER, SIGHTING_CHANGE
 from graph.domains.sightings.watching import area_watches
 from graph.domains.sightings.watching.reported import REPORTED
 from graph.domains.triggers.checking import OWN_WORDS, check_type
-from graph.domains.triggers.endpoints import EndpointChanges
-from graph.domains.triggers.entities import DELIVERY, FEED_POSITION
-from graph.domains.triggers.model import Delivery
+from graph.domains.triggers.entities import FEED_POSITION
 from graph.store.contract import Delete
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.sightings.in_store import sightings_of
@@ -28,7 +26,6 @@ from tests.domains.sightings.watching.lookouts import (
     every,
     told_by,
 )
-from tests.domains.triggers.in_store import URL
 
 
 async def test_a_watch_is_told_of_its_area_and_category_and_not_of_its_users_own_reports(lookout: Lookout) -> None:
@@ -90,19 +87,6 @@ async def test_a_sighting_that_has_expired_or_is_hidden_is_not_told_any_more(loo
         await lookout.follower().catch_up()
 
     assert await lookout.told() == every([watch], told)
-
-
-async def test_an_endpoint_that_wants_the_type_gets_the_events_of_its_user(lookout: Lookout) -> None:
-    endpoints = lookout.endpoints()
-    wanting, _ = await endpoints.create(ADA, URL, EndpointChanges(types=(REPORTED.name,)))
-    await endpoints.create(ADA, URL, EndpointChanges(types=("earthquake.created",)))
-    await endpoints.create(REX, URL, EndpointChanges())
-    await lookout.watch()
-    await lookout.report()
-    await lookout.follower().catch_up()
-
-    deliveries = [Delivery(item) async for item in lookout.database.scan(DELIVERY)]
-    assert [(each.endpoint_id, each.event_type) for each in deliveries] == [(wanting.endpoint_id, REPORTED.name)]
 
 
 async def test_payloads_are_the_sightings_values_and_name_no_user(lookout: Lookout) -> None:
