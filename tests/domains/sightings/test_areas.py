@@ -37,6 +37,8 @@ SLUGS = {
 
 def test_a_slug_is_a_name_in_lower_case_ascii() -> None:
     assert {name: slug_of(name) for name in SLUGS} == SLUGS
+    assert NamedArea.of_name("São Paulo") == NamedArea("sao-paulo", "São Paulo")  # the name is as it is written
+    assert NamedArea.of_name("x" * LONGEST_NAME).slug == "x" * LONGEST_SLUG
 
 
 @given(name=st.text(max_size=200))
@@ -45,11 +47,6 @@ def test_a_slug_is_its_own_slug_and_never_too_long(name: str) -> None:
     assert len(slug) <= LONGEST_SLUG
     assert slug_of(slug) == slug
     assert re.fullmatch("([a-z0-9]+(-[a-z0-9]+)*)?", slug)
-
-
-def test_a_name_is_kept_as_it_is_written() -> None:
-    assert NamedArea.of_name("São Paulo") == NamedArea("sao-paulo", "São Paulo")
-    assert NamedArea.of_name("x" * LONGEST_NAME).slug == "x" * LONGEST_SLUG
 
 
 # Known areas
@@ -97,12 +94,6 @@ def test_a_position_far_from_all_known_areas_is_in_the_area_of_its_cell(lat: flo
     assert NamedArea.of_name(area.slug).slug == area.slug
 
 
-def test_an_area_of_a_cell_is_named_by_its_coordinates() -> None:
-    assert coordinates(Point(35.775, -117.606)) == "35.77°N 117.61°W"
-    assert coordinates(Point(-16.83, 179.95)) == "16.83°S 179.95°E"
-    assert coordinates(Point(0.0, 0.0)) == "0.00°N 0.00°E"
-
-
 def test_a_file_of_a_spreadsheet_is_read(tmp_path: Path) -> None:
     text = '﻿slug,name,lat,lon,notes\r\ntokyo,"Tōkyō, Japan",35.68,139.69,capital\r\n\r\n'
     assert known(tmp_path, text).named("tokyo") == NamedArea("tokyo", "Tōkyō, Japan", Point(35.68, 139.69))
@@ -125,19 +116,21 @@ WRONG_ROWS = {
 }
 
 
-def test_a_wrong_file_is_refused_with_what_is_wrong(tmp_path: Path) -> None:
+def test_a_wrong_file_or_none_is_refused_with_what_is_wrong(tmp_path: Path) -> None:
     short = [("lat,lon,slug,name\n1,2,a\n", "or has no name"), ("lat,lon,name,slug\n1,2,A\n", "no slug such as")]
     rows = [(f"slug,name,lat,lon\n{row}\n", message) for row, message in WRONG_ROWS.items()]
     for text, message in [(each, "no CSV file of slug,name,lat,lon") for each in NO_CSV] + short + rows:
         with pytest.raises(Misconfigured, match="GRAPH_SIGHTING_AREAS") as refused:
             known(tmp_path, text)
         assert message in str(refused.value), text[:100]
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "none.csv", tmp_path):
         with pytest.raises(Misconfigured, match="GRAPH_SIGHTING_AREAS"):
             KnownAreas.of_setting(path)
+
+
+def test_an_area_of_a_cell_is_named_by_its_coordinates() -> None:
+    named = {(35.775, -117.606): "35.77°N 117.61°W", (-16.83, 179.95): "16.83°S 179.95°E", (0, 0): "0.00°N 0.00°E"}
+    assert {point: coordinates(Point(*point)) for point in named} == named
 
 
 async def test_a_known_area_is_listed_with_its_name_and_centre(engine: str, tmp_path: Path) -> None:

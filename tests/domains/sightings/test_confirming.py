@@ -2,30 +2,18 @@
 
 import asyncio
 import random
-import signal
 from pathlib import Path
-
-import pytest
 
 from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, FELT_REPORTS
 from graph.domains.sightings.felt.collecting import felt_report
 from tests.domains.earthquakes.revisions.histories import Clock, Source, a_record
-from tests.domains.entities import ENTITIES
-from tests.domains.sightings.confirming_processes import confirming
-from tests.domains.sightings.counted import check_all, confirmations
+from tests.domains.sightings.counted import check_all
 from tests.domains.sightings.in_store import (
     ANNA,
-    BEN,
-    CARA,
-    SightingStore,
-    held_clock,
     sightings,
-    store_of,
     two_processes,
 )
 from tests.effort import THOROUGH
-from tests.processes import TIMEOUT_S
-from tests.store.engines import new_store
 
 CROWD = 1000
 KILLS = {"sqlite": 12 if THOROUGH else 4, "dynamodb": 6 if THOROUGH else 3}
@@ -73,45 +61,3 @@ async def test_forty_at_once_who_each_felt_another_earthquake_all_count(engine: 
         assert found is not None
         assert found.confirmations == 40
         await check_all(ours)
-
-
-@pytest.mark.repeated
-async def test_processes_that_are_killed_while_they_confirm_leave_nothing_half_counted(
-    engine: str, tmp_path: Path
-) -> None:
-    store, chosen, done = await new_store(engine, tmp_path, ENTITIES), random.Random(20260803), 0
-    async with store_of(store, held_clock()) as ours:
-        new = [await ours.new(ANNA, lat=35.6, lon=-117.6), await ours.new(BEN), await ours.new(CARA, area="Harbour")]
-        ids = [sighting.sighting_id for sighting in new]
-        for number in range(KILLS[engine]):
-            users = [f"user{number}-{n}" for n in range(USERS_A_KILL)]
-            with confirming(store, ids, users) as process:
-                wanted = done + chosen.randrange(1, len(ids) * USERS_A_KILL // 2)
-                async with asyncio.timeout(TIMEOUT_S):
-                    while await number_of_confirmations(ours, ids) < wanted:
-                        assert process.is_alive()
-                process.kill()
-                process.join()
-                assert process.exitcode == -signal.SIGKILL
-            done = await settled(ours, ids)
-            await check_all(ours)
-
-        last = [f"user{KILLS[engine] - 1}-{n}" for n in range(USERS_A_KILL)]  # those who do not know tell again
-        await asyncio.gather(*[ours.confirm(user, sighting) for user in last for sighting in new])
-        await check_all(ours)
-        assert {(sighting_id, user) for sighting_id in ids for user in last} <= (await confirmations(ours)).keys()
-
-
-async def number_of_confirmations(ours: SightingStore, ids: list[str]) -> int:
-    """How often sightings are confirmed, all together."""
-    found = await ours.sightings.by_id(ids)
-    return sum([sighting.confirmations for sighting in found.values()])
-
-
-async def settled(ours: SightingStore, ids: list[str]) -> int:
-    """The same, once nothing changes any more: DynamoDB goes on with what it was sent before a kill."""
-    before, now = -1, await number_of_confirmations(ours, ids)
-    while now != before:
-        await ours.items(CONFIRMER)
-        before, now = now, await number_of_confirmations(ours, ids)
-    return now

@@ -61,10 +61,14 @@ async def test_the_demo_is_active_whatever_the_lifetime_is() -> None:
             assert len((await ours.page()).records) == len(DEMO)
 
 
-async def test_the_demo_is_reported_once_and_names_the_earthquakes_of_the_week(tmp_path: Path, week_file: Path) -> None:
+async def test_the_demo_is_reported_once_and_by_its_option_and_names_the_earthquakes_of_the_week(
+    tmp_path: Path, week_file: Path
+) -> None:
     shutil.copy(week_file, tmp_path / "demo.db")
-    settings = Settings(store=f"sqlite:///{tmp_path}/demo.db", demo=True)
+    settings = Settings(store=f"sqlite:///{tmp_path}/demo.db")
     async with open_services(settings, DOMAINS) as services:
+        assert (await prepare(services), await active(services)) == (None, [])
+    async with open_services(settings.model_copy(update={"demo": True}), DOMAINS) as services:
         assert [await prepare(services), await prepare(services)] == [SENTENCE, None]
         found = await active(services)
         event = await services.of(Catalogue).event("ci39627442")
@@ -75,9 +79,3 @@ async def test_the_demo_is_reported_once_and_names_the_earthquakes_of_the_week(t
     assert {each.event_id for each in found} == {*named, None}
     assert len(found) == len(DEMO)
     assert (felt.reports, felt.cdi, felt.usgs_cdi) == (1, 5.4, 6.6)
-
-
-async def test_without_the_option_nothing_is_reported(tmp_path: Path) -> None:
-    async with open_services(Settings(store=f"sqlite:///{tmp_path}/empty.db"), DOMAINS) as services:
-        assert await prepare(services) is None
-        assert await active(services) == []

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -14,10 +13,9 @@ import pytest
 from graph.domains.sightings.entities import AREA_WATCH, BLIP, PROFILE, SIGHTING
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.trending import HOUR_S
-from graph.store.cloudformation import template
 from graph.store.contract import Put
 from graph.store.design import table_name
-from graph.store.location import ENVIRONMENT
+from tests.domains.data_files.followed import RawTable
 from tests.domains.entities import ENTITIES, documented
 from tests.domains.sightings.in_store import ANNA, BEN, CARA, NOON_S, SightingStore, held_clock, sightings_of
 from tests.store.engines import make_tables, open_dynamodb
@@ -26,69 +24,38 @@ HERE: dict[str, Any] = {"lat": 35.84321, "lon": -117.61234}  # some kilometres f
 WATCH_ID = "0190a6a0-0000-7000-8000-000000000001"
 
 
-@cache
-def _client() -> Any:
-    """A client that knows nothing of the service."""
-    return botocore.session.get_session().create_client("dynamodb")
-
-
-class Raw:
-    """The table as it is in DynamoDB."""
-
-    def __init__(self, prefix: str) -> None:
-        self.table = table_name(BLIP, prefix=prefix, environment=ENVIRONMENT)
-
-    def query(self, condition: str, /, index: str | None = None, where: str | None = None, **values: Any) -> list[Any]:
-        """The items of a query with the document's own words. A name with an upper-case letter is an attribute."""
-        given = {f":{name}": {"N" if isinstance(each, int) else "S": str(each)} for name, each in values.items()}
-        asked = {"TableName": self.table, "KeyConditionExpression": condition, "ExpressionAttributeValues": given}
-        others = {"IndexName": index, "FilterExpression": where}
-        answer = _client().query(**asked, **{name: value for name, value in others.items() if value})
-        return [_value(M=item) for item in answer["Items"]]
-
-    def everything(self) -> list[Any]:
-        """All items, expired ones among them."""
-        return [_value(M=item) for item in _client().scan(TableName=self.table, ConsistentRead=True)["Items"]]
-
-
-def _value(**typed: Any) -> Any:
-    """A map, a list, a number, or a text."""
-    ((kind, value),) = typed.items()
-    match kind:
-        case "M":
-            return {name: _value(**each) for name, each in value.items()}
-        case "L":
-            return [_value(**each) for each in value]
-    return json.loads(value) if kind == "N" else value
-
-
 @pytest.fixture
-def raw(dynamodb_endpoint: str) -> Raw:
+def raw(dynamodb_endpoint: str) -> RawTable:
     del dynamodb_endpoint  # it has set AWS's configuration
-    return Raw(make_tables(ENTITIES))
+    return RawTable(BLIP, make_tables(ENTITIES))
 
 
 @asynccontextmanager
-async def stored(raw: Raw) -> AsyncIterator[SightingStore]:
+async def stored(raw: RawTable) -> AsyncIterator[SightingStore]:
     """The service's own view of the table."""
     clock = held_clock()
-    prefix = raw.table.removesuffix("blip")
+    prefix = raw.name.removesuffix(BLIP.name)
     async with open_dynamodb(ENTITIES, prefix=prefix, clock=clock) as database, sightings_of(database, clock) as ours:
         yield ours
 
 
-async def test_the_active_sightings_of_an_area_stand_under_its_key(raw: Raw) -> None:
+async def test_sightings_profiles_and_watches_stand_under_their_documented_keys(raw: RawTable) -> None:
+    watch = {"watchId": WATCH_ID, "userId": ANNA, "category": "FIRE", "since": 1, "createdAt": 1000 * NOON_S}
     async with stored(raw) as ours:
         first = await ours.new(text="a wall fell")
         ours.later(61)
         second = await ours.new(BEN, "FIRE", area="downtown", **HERE)
-        await ours.new(area="Harbour")
+        await ours.confirm(CARA, second)
+        await ours.new(CARA, area="Harbour")
+        for area in ("downtown", "harbour"):
+            await ours.database.put(Put(AREA_WATCH, {**watch, "areaSlug": area}))
 
     found = raw.query("PK = :area AND begins_with(SK, :prefix)", area="AREA#downtown", prefix="SIGHTING#")
     assert [item["SK"] for item in found] == [
         f"SIGHTING#2100-03-02T12:00:00Z#{first.sighting_id}",
         f"SIGHTING#2100-03-02T12:01:01Z#{second.sighting_id}",
     ]
+    assert found[0] == documented(SIGHTING, first.item)
     assert found[0] == {
         "PK": "AREA#downtown",
         "SK": f"SIGHTING#2100-03-02T12:00:00Z#{first.sighting_id}",
@@ -109,45 +76,27 @@ async def test_the_active_sightings_of_an_area_stand_under_its_key(raw: Raw) -> 
     }
     assert found[1]["expiresAt"] == NOON_S + 1920  # 61 s later, on the next whole minute
     assert UUID(first.sighting_id).version == 7
-    for item, sighting in zip(found, (first, second), strict=True):
-        assert item == documented(SIGHTING, sighting.item)
+
+    (profile,) = raw.query("PK = :user AND SK = :profile", user="USER#ben", profile="PROFILE")
+    assert profile == {
+        "PK": "USER#ben",
+        "SK": "PROFILE",
+        "entity": PROFILE.name,
+        "userId": BEN,
+        "reports": 1,
+        "confirmationsReceived": 1,
+        "streakDays": 1,
+        "longestStreakDays": 1,
+        "lastDay": "2100-03-02",
+        "since": 1000 * (NOON_S + 61),
+    }
+    (confirmer,) = raw.query("PK = :user AND SK = :profile", user="USER#cara", profile="PROFILE")
+    assert confirmer["confirmations"] == 1
+    watches = raw.query("PK = :user AND begins_with(SK, :prefix)", user="USER#anna", prefix="WATCH#")
+    assert [item["SK"] for item in watches] == [f"WATCH#{area}#FIRE#{WATCH_ID}" for area in ("downtown", "harbour")]
 
 
-async def test_a_users_profile_stands_under_its_key(raw: Raw) -> None:
-    async with stored(raw) as ours:
-        sighting = await ours.new()
-        await ours.confirm(BEN, sighting)
-
-    assert raw.query("PK = :user AND SK = :profile", user="USER#anna", profile="PROFILE") == [
-        {
-            "PK": "USER#anna",
-            "SK": "PROFILE",
-            "entity": PROFILE.name,
-            "userId": ANNA,
-            "reports": 1,
-            "confirmationsReceived": 1,
-            "streakDays": 1,
-            "longestStreakDays": 1,
-            "lastDay": "2100-03-02",
-            "since": 1000 * NOON_S,
-        }
-    ]
-    (of_ben,) = raw.query("PK = :user AND SK = :profile", user="USER#ben", profile="PROFILE")
-    assert of_ben["confirmations"] == 1
-
-
-async def test_a_users_watches_stand_under_keys_that_begin_alike(raw: Raw) -> None:
-    watch = {"watchId": WATCH_ID, "userId": ANNA, "areaSlug": "downtown", "category": "FIRE", "since": 1}
-    async with stored(raw) as ours:
-        await ours.new()
-        for area in ("downtown", "harbour"):
-            await ours.database.put(Put(AREA_WATCH, {**watch, "areaSlug": area, "createdAt": 1000 * NOON_S}))
-
-    found = raw.query("PK = :user AND begins_with(SK, :prefix)", user="USER#anna", prefix="WATCH#")
-    assert [item["SK"] for item in found] == [f"WATCH#{area}#FIRE#{WATCH_ID}" for area in ("downtown", "harbour")]
-
-
-async def test_trending_is_a_query_of_the_index_from_a_cutoff_on(raw: Raw) -> None:
+async def test_trending_is_a_query_of_the_index_from_a_cutoff_on(raw: RawTable) -> None:
     async with stored(raw) as ours:
         early = await ours.new(category="FIRE", area="early")
         ours.later(6 * HOUR_S + 1)
@@ -157,23 +106,18 @@ async def test_trending_is_a_query_of_the_index_from_a_cutoff_on(raw: Raw) -> No
         (trend, *_) = await ours.trending.of(6)
 
     cutoff = iso_of(now - 6 * HOUR_S)
-    found = raw.query(
-        "GSI1PK = :category AND GSI1SK >= :cutoff",
-        index="TrendingIndex",
-        where="expiresAt > :now",
-        category="CATEGORY#FIRE",
-        cutoff=cutoff,
-        now=now,
-    )
+    since_cutoff = "GSI1PK = :category AND GSI1SK >= :cutoff"
+    found = raw.query(since_cutoff, "TrendingIndex", category="CATEGORY#FIRE", cutoff=cutoff)
+    assert all(item["expiresAt"] > now for item in found)
     assert sorted(item["sightingId"] for item in found) == sorted(each.sighting_id for each in some)
     assert trend.count == len(found) == 3
-    everything = raw.query("GSI1PK = :category", index="TrendingIndex", category="CATEGORY#FIRE")
+    everything = raw.query("GSI1PK = :category", "TrendingIndex", category="CATEGORY#FIRE")
     assert everything[0]["sightingId"] == early.sighting_id
     for item in everything:
         assert (item["GSI1PK"], item["GSI1SK"]) == ("CATEGORY#FIRE", f"{item['reportedAt']}#{item['sightingId']}")
 
 
-async def test_a_sighting_is_found_by_its_id_to_confirm_it(raw: Raw) -> None:
+async def test_a_sighting_is_found_by_its_id_to_confirm_it(raw: RawTable) -> None:
     """Documented as a filter over an area; ours has a key."""
     async with stored(raw) as ours:
         sighting = await ours.new(**HERE)
@@ -183,8 +127,8 @@ async def test_a_sighting_is_found_by_its_id_to_confirm_it(raw: Raw) -> None:
     (by_id,) = raw.query("PK = :sighting AND SK = :own", sighting=f"SIGHTING#{sighting.sighting_id}", own="SIGHTING")
     assert by_id["GSI1PK"] == "RANKED#SHAKING"
     assert by_id["GSI1SK"] == f"{by_id['rank']}#{sighting.sighting_id}"
-    area = {"area": f"AREA#{sighting.area_slug}", "prefix": "SIGHTING#", "id": sighting.sighting_id}
-    (filtered,) = raw.query("PK = :area AND begins_with(SK, :prefix)", where="sightingId = :id", **area)
+    area = f"AREA#{sighting.area_slug}"
+    (filtered,) = raw.query("PK = :area AND begins_with(SK, :prefix)", area=area, prefix="SIGHTING#")
     keys = {"PK", "SK", "GSI1PK", "GSI1SK", "entity"}
     assert {name: by_id[name] for name in by_id.keys() - keys} == {
         name: filtered[name] for name in filtered.keys() - keys
@@ -211,42 +155,26 @@ async def test_a_sighting_is_found_by_its_id_to_confirm_it(raw: Raw) -> None:
         assert re.fullmatch("[A-Za-z0-9_-]{21}", item["nanoId"])
 
 
-async def test_no_item_of_the_table_has_an_exact_position(raw: Raw) -> None:
+async def test_no_item_of_the_table_has_an_exact_position(raw: RawTable) -> None:
     async with stored(raw) as ours:
         sighting = await ours.new(**HERE)
         await ours.report(BEN, lat=HERE["lat"] + 0.00005, lon=HERE["lon"])  # repeats it
         await ours.report(CARA, "FIRE", area="Downtown", **HERE)
         await ours.hiding.hide("moderator", sighting.sighting_id, "spam")
 
-    items = raw.everything()
+    client = botocore.session.get_session().create_client("dynamodb")
+    items = client.scan(TableName=raw.name, ConsistentRead=True)["Items"]  # expired ones among them
     assert len(items) > 25
-    text = json.dumps(items, default=str)
+    text = json.dumps(items)
     for digits in ("35.84", "3584", "117.61", "11761"):
         assert digits not in text
     assert not re.search(r"\bkm1:|\bm10:", text)
-    positions = {(float(item["lat"]), float(item["lon"])) for item in items if "lat" in item}
+    positions = {(float(item["lat"]["N"]), float(item["lon"]["N"])) for item in items if "lat" in item}
     assert positions == {sighting.position}
     assert sighting.position == pytest.approx((HERE["lat"], HERE["lon"]), abs=0.06)
 
 
-def test_the_template_declares_the_table_as_the_document_does() -> None:
-    (resource,) = json.loads(template([BLIP], environment="prod"))["Resources"].values()
-    properties = resource["Properties"]
-
+def test_the_table_is_declared_as_the_document_does(raw: RawTable) -> None:
     assert table_name(BLIP, prefix="", environment="prod") == "blip"
-    assert properties["KeySchema"] == [
-        {"AttributeName": "PK", "KeyType": "HASH"},
-        {"AttributeName": "SK", "KeyType": "RANGE"},
-    ]
-    assert properties["GlobalSecondaryIndexes"] == [
-        {
-            "IndexName": "TrendingIndex",
-            "KeySchema": [
-                {"AttributeName": "GSI1PK", "KeyType": "HASH"},
-                {"AttributeName": "GSI1SK", "KeyType": "RANGE"},
-            ],
-            "Projection": {"ProjectionType": "ALL"},
-        }
-    ]
-    assert {each["AttributeType"] for each in properties["AttributeDefinitions"]} == {"S"}
-    assert properties["TimeToLiveSpecification"] == {"AttributeName": "expiresAt", "Enabled": True}
+    assert raw.keys() == {"": ["PK S", "SK S"], "TrendingIndex": ["GSI1PK S", "GSI1SK S"]}
+    assert BLIP.ttl == "expiresAt"

@@ -12,8 +12,6 @@ from tests.domains.earthquakes.builders import at
 from tests.domains.entities import everything_in
 from tests.domains.sightings.counted import check_all
 from tests.domains.sightings.in_store import ANNA, BEN, held_clock, sightings, two_processes
-from tests.service import running
-from tests.settings import Settings
 
 MOST = 5
 FAR = 0.001  # degrees, more than 30 m
@@ -67,14 +65,3 @@ async def test_of_fifty_reports_at_once_exactly_as_many_as_may_are_stored(engine
         (count,) = await processes[0].items(REPORT_COUNT)
         assert count["number"] == MOST
         await check_all(processes[1])
-
-
-def test_a_client_learns_when_to_try_again(tmp_path: Path) -> None:
-    report = 'mutation { reportSighting(input: {category: %s, area: "Town"}) { created } }'
-    with running(
-        Settings(store=f"sqlite:///{tmp_path / 'rates.db'}", sighting_reports=1), clock=held_clock()
-    ) as service:
-        assert service.ask(report % "FIRE") == {"reportSighting": {"created": True}}
-        (error,) = service.answer(report % "OTHER")["errors"]
-    assert error["extensions"]["code"] == "RATE_LIMITED"
-    assert "try again in 3600 s" in error["message"]

@@ -29,14 +29,11 @@ from tests.domains.sightings.in_store import (
     CARA,
     NOON_S,
     SECRET,
-    held_clock,
     sightings,
     sightings_of,
     two_processes,
 )
 from tests.domains.sightings.test_grid import away
-from tests.service import running
-from tests.settings import Settings
 
 LAT, LON = 35.6, -117.6
 HERE: dict[str, Any] = {"lat": LAT, "lon": LON}
@@ -160,18 +157,6 @@ async def test_bad_input_is_refused_with_what_to_do_and_nothing_is_stored() -> N
             with pytest.raises(NotThere, match="There is no earthquake"):
                 await ours.report(event_id=event_id)
         assert await everything_in(ours.database) == []
-
-
-def test_over_http_a_questionnaire_has_an_answer_and_a_category_exists(tmp_path: Path) -> None:
-    report = "mutation { reportSighting(input: {category: %s, lat: 1, lon: 2, questionnaire: %s}) { created } }"
-    with running(Settings(store=f"sqlite:///{tmp_path / 'reports.db'}"), clock=held_clock()) as service:
-        for category, answers in (("FIRE", "{}"), ("FIRE", "{felt: null}"), ("SNEAKERS", "{felt: 1}")):
-            assert service.codes(report % (category, answers)) == ["BAD_USER_INPUT"]
-        assert service.ask("{ sightings { nodes { id } } profile { reports } }") == {
-            "sightings": {"nodes": []},
-            "profile": {"reports": 0},
-        }
-        assert service.ask(report % ("FIRE", "{felt: 0}")) == {"reportSighting": {"created": True}}
 
 
 # Repeated reports

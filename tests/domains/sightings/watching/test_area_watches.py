@@ -1,7 +1,6 @@
 """A user has one watch of an area and a category, few in all, and sees no others'."""
 
 import asyncio
-from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,8 @@ from graph.core.paging import Paging
 from graph.domains.sightings.categories import ALL
 from graph.domains.sightings.entities import AREA_WATCH, AREA_WATCHER
 from graph.domains.sightings.model import AREA_WATCHES, AreaWatch
-from graph.store.location import StoreLocation
 from graph.store.ordering import PageRequest
-from tests.domains.entities import ENTITIES
+from tests.domains.entities import connections
 from tests.domains.sightings.in_store import held_clock
 from tests.domains.sightings.watching.lookouts import (
     ADA,
@@ -26,8 +24,6 @@ from tests.domains.sightings.watching.lookouts import (
     a_lookout,
     watches_in,
 )
-from tests.processes import TIMEOUT_S
-from tests.store.engines import new_store
 
 
 def ids(watches: list[AreaWatch]) -> list[str]:
@@ -102,11 +98,9 @@ async def test_an_impossible_watch_is_refused() -> None:
 async def test_a_user_who_makes_watches_in_several_processes_at_once_gets_no_two_alike_nor_too_many(
     engine: str, tmp_path: Path
 ) -> None:
-    location = StoreLocation.of(await new_store(engine, tmp_path, ENTITIES))
     clock = held_clock()
-    async with AsyncExitStack() as stack:
-        opening = [location.open(ENTITIES, timeout_s=TIMEOUT_S, clock=clock) for _ in range(3)]
-        processes = [watches_in(await stack.enter_async_context(each), clock, most=3) for each in opening]
+    async with connections(engine, tmp_path, 3, clock) as databases:
+        processes = [watches_in(each, clock, most=3) for each in databases]
         making = [each.create(ADA, area, FIRE) for area in (HERE, THERE, "x", "y", "z") for each in processes]
         outcomes = await asyncio.gather(*making, return_exceptions=True)
         watches = await processes[0].of_user(ADA)

@@ -1,0 +1,71 @@
+"""What clients report is bounded, and processes that share a secret know each other's recent reports."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from graph.domains.sightings import place_secret
+from tests.domains.sightings.in_store import held_clock
+from tests.service import Service, running
+from tests.settings import Settings
+
+REPORT = "mutation ($input: ReportSightingInput!) { reportSighting(input: $input) { created sighting { sightingId } } }"
+FILTERED = "query ($areas: [String!]) { sightings(filter: {areas: $areas}) { nodes { id } } }"
+WATCH = "mutation ($area: String!) { watchArea(input: {area: $area}) { watch { watchId } } }"
+
+
+def report(**given: Any) -> dict[str, Any]:
+    """The variables of a report."""
+    return {"input": {"category": "FIRE", **given}}
+
+
+def refusal(service: Service, query: str, variables: dict[str, Any], code: str = "BAD_USER_INPUT") -> str:
+    (error,) = service.answer(query, variables)["errors"]
+    assert error["extensions"]["code"] == code
+    message: str = error["message"]
+    return message
+
+
+def test_what_breaks_a_bound_is_refused_and_stores_nothing(tmp_path: Path) -> None:
+    position = {"lat": 1.0, "lon": 2.0}
+    with running(Settings(store=f"sqlite:///{tmp_path}/reports.db", sighting_reports=1), clock=held_clock()) as service:
+        for name in ("x" * 129, "—!—", "<b>town</b>", "x" * 1_000_000, ""):
+            assert refusal(service, FILTERED, {"areas": ["Ridgecrest", name]}).startswith("`areas` must")
+            assert refusal(service, REPORT, report(area=name)).startswith("`area` must")
+            assert refusal(service, WATCH, {"area": name}).startswith("`area` must")
+        areas = [f"Town {number}" for number in range(101)]
+        assert service.ask(FILTERED, {"areas": areas[:100]}) == {"sightings": {"nodes": []}}
+        assert refusal(service, FILTERED, {"areas": areas}) == "`areas` takes at most 100 areas."
+        for given in ({"questionnaire": {}}, {"questionnaire": {"felt": None}}, {"category": "SNEAKERS"}):
+            refusal(service, REPORT, report(**position, **given))
+        nothing = {"sightings": {"nodes": []}, "profile": {"reports": 0}}
+        assert service.ask("{ sightings { nodes { id } } profile { reports } }") == nothing
+
+        assert service.ask(REPORT, report(**position, questionnaire={"felt": 0}))["reportSighting"]["created"]
+        again = refusal(service, REPORT, report(**position, category="OTHER"), "RATE_LIMITED")
+        assert "try again in 3600 s" in again
+
+
+def test_a_process_finds_what_another_one_has_taken_if_they_share_a_secret(tmp_path: Path) -> None:
+    here, there = report(lat=52.5, lon=13.4), report(lat=52.50001, lon=13.4)
+    usual, long, other = {}, {"sighting_key": SecretStr("k" * 200)}, {"sighting_key": SecretStr("k" * 16)}
+    settings: list[tuple[dict[str, Any], dict[str, Any]]] = [(usual, usual), (long, long), (usual, other)]
+    for number, (first, second) in enumerate(settings):
+        store = f"sqlite:///{tmp_path}/shared{number}.db"
+        with running(Settings(store=store, **first)) as one, running(Settings(store=store, **second)) as another:
+            reported = one.ask(REPORT, here)["reportSighting"]
+            repeated = another.ask(REPORT, there)["reportSighting"]
+        assert reported["created"]
+        assert repeated["created"] == (first != second)
+        assert (repeated["sighting"] == reported["sighting"]) == (first == second)
+
+
+def test_the_secret_is_the_configured_one_or_that_of_tokens_or_random(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/quakes.db"
+    tokens, places = SecretStr("t" * 32), SecretStr("p" * 16)
+    assert place_secret(Settings(store=store, jwt_secret=tokens, sighting_key=places)) == "p" * 16
+    assert place_secret(Settings(store=store, jwt_secret=tokens)) == "t" * 32
+    assert place_secret(Settings(store=store)) == place_secret(Settings(store=store))
+    keys = Settings(store=store, jwks_url="https://issuer.example/keys")
+    assert place_secret(keys) != place_secret(keys)
