@@ -136,40 +136,6 @@ async def test_a_page_is_the_one_that_relay_defines_for_any_filter_and_cursors(
         assert (has_previous, has_next) == (len(behind) < len(order), more)
 
 
-FILTERS = (
-    SightingSelection(),
-    SightingSelection(areas=("downtown", "harbour")),
-    SightingSelection(categories=("SHAKING", "FIRE")),
-    SightingSelection(near=Circle(0, 0, 50)),
-    SightingSelection(near=Circle(0, 0, 20_100)),
-    SightingSelection(event_ids=("us1", "ci2")),
-    SightingSelection(user_id=ANNA),
-    SightingSelection(areas=("downtown", "harbour"), categories=("SHAKING", "FIRE"), near=Circle(0, 0, 500)),
-)
-
-
-async def test_sightings_of_one_second_have_one_order_and_a_cursor_of_any_list_suits_every_list(engine: str) -> None:
-    some = [
-        a_sighting(
-            number,
-            lat=0.2 * (number % 2),
-            lon=0.1 * (number % 3),
-            areaSlug=("downtown", "harbour")[number % 2],
-            category=("SHAKING", "FIRE")[number % 3 % 2],
-            eventId=("us1", "ci2")[number % 2],
-        )
-        for number in range(30)
-    ]
-    in_order = ids_of(newest_first(some))
-    async with readable(engine, some) as (_, ours):
-        cursor = None
-        for number, selection in enumerate(FILTERS * 2):  # each goes on behind another one
-            page = await page_of(ours, selection, Paging(7, after=cursor))
-            at = 7 * (number % 5)
-            assert ids(page) == in_order[at : at + 7], selection
-            cursor = SightingOrder().place_of(page.records[-1].cursor, "after") if number % 5 < 4 else None
-
-
 def test_a_malformed_cursor_is_refused() -> None:
     noon = 1000 * NOON_S
     texts = ["", "x", "sightings1:", f"sightings1:{noon}", f"sightings1:{noon}:", f"sightings1:{noon}:a\n"]

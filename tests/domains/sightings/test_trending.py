@@ -119,20 +119,3 @@ async def test_the_first_pages_of_all_categories_are_read_at_once_and_are_those_
     assert [list(page.records) for page in pages] == [list(page.records) for page in each]
     assert [page.has_more for page in pages] == [page.has_more for page in each]
     assert {page.has_behind for page in pages} == {False}
-
-
-async def test_a_cursor_of_the_ranking_suits_that_of_every_category(engine: str) -> None:
-    """A query has one cursor for the trends of all categories."""
-    some = [
-        a_sighting(number, NOON_S - 10 * number, category=("SHAKING", "FIRE", "OTHER")[number % 3])
-        for number in range(12)
-    ]
-    async with readable(engine, some) as (_, ours):
-        (_, sighting) = (await ours.by_confidence("FIRE", 0, PageRequest(Paging(2)))).records
-        place = BY_CONFIDENCE.place_of(sighting.cursor, "after")
-        for number, category in enumerate(("SHAKING", "FIRE", "OTHER")):
-            after = await ours.by_confidence(category, 0, PageRequest(Paging(5, after=place)))
-            assert ids(after) == ids_of(some[5 + (number + 1) % 3 :: 3])
-            before = await ours.by_confidence(category, 0, PageRequest(Paging(5, True, before=place)))
-            assert ids(before) == ids_of(some[number:4:3])
-            assert await await_maybe(after.has_previous) == await await_maybe(before.has_next) is True

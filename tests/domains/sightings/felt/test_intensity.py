@@ -1,60 +1,53 @@
 """How strongly an earthquake was felt, by reports in the store."""
 
-from collections.abc import Sequence
+from math import log
 
 import pytest
 
 from graph.core.days import FIRST_MS, LAST_MS
 from graph.core.errors import QueryTooComplex
+from graph.domains.earthquakes.areas import distance_km
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.sightings.entities import FELT_REPORTS
-from graph.domains.sightings.felt.cells import FeltCell
+from graph.domains.sightings.felt.attenuation import expected_intensity
 from graph.domains.sightings.felt.collecting import felt_report
+from graph.domains.sightings.grid import KM1, KM10, Point
 from graph.work.account import charged_to
 from tests.domains.earthquakes.builders import NOON, an_event
-from tests.domains.sightings.felt.published import (
-    MAG,
-    Cell,
-    Shown,
-    cells_at,
-    expected_cells,
-    is_believed,
-    middle_of,
-    simulated,
-)
 from tests.domains.sightings.felt.reporting import NOON_S, a_report, shaken
 from tests.work.accounts import an_account
 
 STRONG = {"felt": 1, "motion": 3, "reaction": 3, "stand": 1, "shelf": 1}  # 5.4
 
 
-def served_cells(cells: Sequence[FeltCell]) -> dict[Cell, Shown]:
-    """The same of a result, whose positions must be the middles of cells."""
-    found: dict[Cell, Shown] = {}
-    for each in cells:
-        cell = cells_at(*each.centre)[each.precision_km == 1]
-        assert each.centre == pytest.approx(middle_of(cell), abs=1e-6)
-        found[cell] = (each.reports, each.intensity, round(each.expected, 4), each.outlier)
-    assert len(found) == len(cells)
-    return found
-
-
-async def test_a_simulated_earthquake_has_the_cells_and_intensities_of_the_published_formulas(engine: str) -> None:
-    number = 5000 if engine == "sqlite" else 300  # an emulator stores them slowly
-    event = an_event("us6000sim1", NOON, mag=MAG, ids=",us6000sim1,ci4000sim1,", cdi=6.9)
-    reports = simulated(number)
-    counted = [r for r in reports if r.event_id or is_believed(r)]
+async def test_the_answers_of_a_cell_are_averaged_and_have_the_published_intensity(engine: str) -> None:
+    """By reports of three minutes, of which two name the earthquake by one of its ids."""
+    event = an_event("us1", NOON, mag=6.2, ids=",us1,ci4,", cdi=6.9)
+    answers: list[tuple[dict[str, float], str | None]] = [
+        ({"felt": 1, "motion": 3, "shelf": 2}, "ci4"),
+        ({"felt": 0.36, "damage": 0.75}, None),
+        ({"felt": 1, "motion": 4, "stand": 1, "furniture": 1}, "us1"),
+    ]
+    near = [felt_report(each, 35.6, -117.6, NOON_S + 60 * n, id_) for n, (each, id_) in enumerate(answers)]
+    alone = felt_report({"felt": 0}, 35.6, -117.3, NOON_S, "us1")
     async with shaken(engine, [event]) as here:
-        await here.report(*(felt_report(*each) for each in reports))
-        felt = await here.felt("us6000sim1")
+        await here.report(*near, alone)
+        felt = await here.felt("us1")
 
-    expected = expected_cells(counted)
-    assert felt.reports == len(counted) < number
-    assert served_cells(felt.cells) == expected
-    assert felt.cdi == max(intensity for _, intensity, _, outlier in expected.values() if not outlier)
-    assert felt.usgs_cdi == 6.9
-    assert felt.difference == round((felt.cdi or 0) - 6.9, 1)
-    assert felt.is_complete
+    weighted = 5 * 2.36 / 3 + 7 / 2 + 5 * 2 + 5 * 0.75 + 2 + 3  # each a mean of those who answered
+    intensity = round(3.3996 * log(weighted) - 4.3781, 1)
+    places = [Point(*KM10.centre(KM10.cell(35.6, lon))) for lon in (-117.6, -117.3)]
+    fine = Point(*KM1.centre(KM1.cell(35.6, -117.6)))
+    assert {(each.precision_km, each.centre): (each.reports, each.intensity) for each in felt.cells} == {
+        (10, places[0]): (3, intensity),
+        (1, fine): (3, intensity),
+        (10, places[1]): (1, 1.0),
+    }
+    for each in felt.cells:
+        km = distance_km(event.lat, event.lon, each.centre._asdict())
+        assert each.expected == pytest.approx(expected_intensity(6.2, km), abs=0.001)
+    assert (felt.reports, felt.cdi, felt.usgs_cdi, felt.is_complete) == (4, intensity, 6.9, True)
+    assert felt.difference == round(intensity - 6.9, 1)
 
 
 async def test_reports_that_name_no_earthquake_are_those_of_the_most_plausible_one(engine: str) -> None:

@@ -5,7 +5,7 @@ from math import nan
 import pytest
 
 from graph.core.errors import BadUserInput
-from graph.domains.sightings.felt.questionnaire import Community, checked, intensity_of
+from graph.domains.sightings.felt.questionnaire import Answers, Community, checked, intensity_of
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,24 @@ def test_a_persons_answers_have_the_published_intensity(
 def test_a_weighted_sum_has_the_published_intensity() -> None:
     published = {37: 7.9, 18: 5.4, 8: 2.7, 5: 2.0, 0.5: 2.0, 0: 1.0, -1: 1.0}
     assert {weighted_sum: intensity_of(weighted_sum) for weighted_sum in published} == published
+
+
+def test_a_missing_answer_is_not_a_zero() -> None:
+    alone = Community.of({"felt": 1, "motion": 4})
+    with_another = Community.of_all([Community.of({"felt": 1, "motion": 4}), Community.of({"felt": 1})])
+    with_a_zero = Community.of_all([Community.of({"felt": 1, "motion": 4}), Community.of({"felt": 1, "motion": 0})])
+
+    assert with_another.reports == 2
+    assert with_another.weighted_sum == alone.weighted_sum == 9
+    assert with_a_zero.weighted_sum == 7
+
+
+def test_answers_are_averaged_before_they_are_weighted() -> None:
+    people: list[Answers] = [{"felt": 1, "damage": 0.5}, {"felt": 0.36, "damage": 3}, {"felt": 0}]
+
+    community = Community.of_all(map(Community.of, people))
+
+    assert community.weighted_sum == pytest.approx(5 * 1.36 / 3 + 5 * 3.5 / 2)
 
 
 def test_only_given_answers_are_kept_and_those_out_of_range_are_refused() -> None:

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from graph.core.uuid7 import uuid7
 from graph.domains.sightings import copies
 from graph.domains.sightings.categories import ALL
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.entities import SIGHTING_CHANGES
-from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.model import AreaWatch, ChangeKind
 from graph.domains.sightings.watching.area_watches import AreaWatches
 from graph.domains.sightings.watching.watcher import AreaWatcher
@@ -28,6 +26,7 @@ from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.work.tasks import Sleep
 from tests.domains.entities import ENTITIES
+from tests.domains.sightings.built import a_sighting
 from tests.domains.sightings.in_store import held_clock
 from tests.domains.triggers.in_store import LOOPBACK
 from tests.store.engines import empty_database
@@ -58,21 +57,9 @@ class Lookout:
 
     async def report(self, area: str = HERE, category: str = SHAKING, user_id: str = REX, **others: Any) -> Item:
         """A new sighting."""
-        now = self.clock() + next(self.numbers)
-        sighting = copies.with_rank(
-            {
-                "sightingId": uuid7(now),
-                "userId": user_id,
-                "areaSlug": area,
-                "category": category,
-                "reportedAt": iso_of(now // 1000),
-                "expiresAt": now // 1000 + 1800,
-                "reporterTier": "SILVER",
-                "confirmationCount": 0,
-                "lists": [],
-                **others,
-            }
-        )
+        number = next(self.numbers)
+        named = {"userId": user_id, "areaSlug": area, "category": category, "reporterTier": "SILVER"}
+        sighting = a_sighting(number, self.clock() // 1000, **named, **others)
         assert await self.changes.store(ChangeKind.REPORTED, sighting, copies.puts(sighting))
         return sighting
 

@@ -7,6 +7,7 @@ import pytest
 
 from graph.domains.sightings.categories import ALL
 from graph.domains.sightings.entities import AREA_WATCHER, SIGHTING_CHANGE
+from graph.domains.sightings.grid import KM10
 from graph.domains.sightings.watching import area_watches
 from graph.domains.sightings.watching.reported import REPORTED
 from graph.domains.triggers.checking import OWN_WORDS, check_type
@@ -91,14 +92,9 @@ async def test_a_sighting_that_has_expired_or_is_hidden_is_not_told_any_more(loo
 
 async def test_payloads_are_the_sightings_values_and_name_no_user(lookout: Lookout) -> None:
     watch = await lookout.watch(category=SHAKING)
-    others: dict[str, Any] = {
-        "text": "The lamps swung.",
-        "lat": 35.595,
-        "lon": -117.65,
-        "cell": "km10:1:2",
-        "eventId": "ci1",
-    }
+    others: dict[str, Any] = {"text": "The lamps swung.", "lat": 35.6, "lon": -117.6, "eventId": "ci1"}
     full, sparse = await lookout.report(**others), await lookout.report()
+    at = KM10.centre(KM10.cell(35.6, -117.6))
     await lookout.follower().catch_up()
     payloads = [event.payload for event in await lookout.events()]
 
@@ -110,7 +106,7 @@ async def test_payloads_are_the_sightings_values_and_name_no_user(lookout: Looko
             "text": "The lamps swung.",
             "reportedAt": "2100-03-02T12:00:00Z",
             "expiresAt": "2100-03-02T12:30:00Z",
-            "position": {"lat": 35.595, "lon": -117.65, "precisionKm": 10},
+            "position": {**at._asdict(), "precisionKm": 10},
             "reporterTier": "SILVER",
             "eventId": "ci1",
         },
