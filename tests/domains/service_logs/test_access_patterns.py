@@ -12,7 +12,7 @@ from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.paging import Page, Paging
 from graph.domains.service_logs.entities import ENTITIES
-from graph.domains.service_logs.model import LogOrder, LogPosition, NewLog, ServiceLog, ServiceLogType
+from graph.domains.service_logs.model import LogPosition, NewLog, ServiceLog, ServiceLogType
 from graph.domains.service_logs.selection import LogSelection
 from graph.domains.service_logs.volumes import LogInterval, VolumeBy
 from graph.store.ordering import PageRequest
@@ -26,10 +26,9 @@ from tests.domains.service_logs.builders import (
     is_consistent,
     logs_of,
     messages,
-    numbered,
     service_logs,
 )
-from tests.domains.service_logs.oracle import Shown, expected_page, expected_volume, place, selects
+from tests.domains.service_logs.oracle import Shown, expected_page, expected_volume, selects
 from tests.domains.service_logs.strategies import DAYS_KEPT, batches, positions, selections
 from tests.effort import rounds
 from tests.store.engines import empty_database
@@ -180,18 +179,3 @@ async def test_logs_expire_days_after_the_end_of_their_day_as_their_type_says(en
 
 async def messages_of_first_page(logs: Logs) -> list[str]:
     return sorted(messages((await page(logs, LogSelection(), Paging(5), forward=True)).records))
-
-
-async def test_logs_of_many_services_in_one_microsecond_are_in_order_of_their_partitions(engine: str) -> None:
-    services = [f"service {n:02}" for n in range(20)]
-    async with service_logs(engine, hot_services=services[::3]) as logs:
-        for service in services:
-            await logs.write(*numbered(2, service=service))
-        stored = await logs.stored()
-        assert len(stored) == 40
-        for forward in (True, False):
-            found: list[ServiceLog] = []
-            for _ in range(4):
-                cursor = LogOrder().place_of(found[-1].cursor, "after") if found else None
-                found += (await page(logs, LogSelection(), Paging(10, after=cursor), forward=forward)).records
-            assert found == sorted(stored, key=place, reverse=not forward)

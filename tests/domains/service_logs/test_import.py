@@ -6,15 +6,12 @@ import pty
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.domains.earthquakes.test_ingest_command import read_terminal
-from tests.domains.entities import ENTITIES
 from tests.domains.service_logs.lines import KEPT, a_line, a_record, a_request, imported, logs, ndjson, stored
 from tests.processes import TIMEOUT_S, Child, environment
-from tests.store.engines import make_tables
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -40,28 +37,6 @@ def test_equal_logs_of_a_file_are_kept_and_one_that_has_grown_is_imported_from_w
 
     assert imported(*lines) == "-: 1,103 read, 1,103 accepted, 0 skipped, 0 rejected"
     assert imported(*lines, *lines[:5]) == "-: 1,108 read, 5 accepted, 1,103 skipped, 0 rejected"
-
-
-def test_broken_lines_are_named_and_the_others_stored() -> None:
-    lines: list[dict[str, Any] | bytes] = [
-        a_line("one"),
-        b'{"service": "checkout"',
-        a_line("three", timestamp=None),
-        a_line("four", service="a\nb"),
-        a_line("five"),
-    ]
-    Path("some.ndjson").write_bytes(ndjson(*lines))
-
-    result = logs("import", "some.ndjson")
-
-    assert result.exit_code == 0
-    assert result.stdout.splitlines() == [
-        "some.ndjson: 5 read, 2 accepted, 0 skipped, 3 rejected",
-        "  line 2: LOG_INVALID: The line is no JSON: unexpected end of data at character 24.",
-        "  line 3: TIME_INVALID: The log needs a `time`, a `timeUnixNano` or a `timestamp`.",
-        "  line 4: SERVICE_INVALID: The service must have 1 to 64 characters, none of them a control.",
-    ]
-    assert [log["message"] for log in stored()] == ["one", "five"]
 
 
 def test_requests_of_otlp_json_are_imported_once() -> None:
@@ -132,18 +107,6 @@ def test_what_tail_prints_can_be_imported_into_another_store() -> None:
 
     assert copied.stdout == "-: 2 read, 2 accepted, 0 skipped, 0 rejected\n"
     assert logs("tail", "--no-follow", "--json", "--store", "sqlite:///other.db").stdout == printed
-
-
-def test_logs_are_imported_into_dynamodb(dynamodb_endpoint: str) -> None:
-    store = ("--store", f"dynamodb://{make_tables(ENTITIES)}")
-    content = ndjson(*[a_line(str(number), metadata={"number": number}) for number in range(120)], b"{}")
-
-    first = logs("import", "-", *store, stdin=content)
-    again = logs("import", "-", *store, stdin=content)
-
-    assert first.stdout.splitlines()[0] == "-: 121 read, 120 accepted, 0 skipped, 1 rejected"
-    assert again.stdout.splitlines()[0] == "-: 121 read, 0 accepted, 120 skipped, 1 rejected"
-    assert [log["metadata"] for log in stored("--metadata", "number=7", *store)] == [{"number": 7}]
 
 
 def test_a_terminal_is_shown_how_far_the_import_is(folder: Path) -> None:

@@ -5,25 +5,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import strawberry
 
 from graph.domain import Domain
 from graph.domains import DOMAINS
 from graph.domains.request_logs.access_patterns import KEYS_AT_ONCE, NearTime, RequestLogs
-from graph.domains.request_logs.scopes import LOGS_READ
 from graph.domains.service_logs.links import LONGEST_REQUEST_MS, MARGIN_MS
-from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
 from graph.observability.logs import get_logger
 from graph.opening import settings_of
-from tests.bearers import bearer
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import a_log, stored_logs, uuid
 from tests.domains.service_logs.builders import NOON, held_clock
 from tests.observability.scraping import scraped
-from tests.processes import TIMEOUT_S
 from tests.service import Service, running
 from tests.store.engines import empty_database, make_tables
 from tests.store.samples import HeldClock
@@ -160,17 +155,6 @@ def test_without_the_domain_a_request_log_has_no_lines(tmp_path: Path, clock: He
         fields = service.ask('{ __type(name: "RequestLog") { fields { name } } }')["__type"]["fields"]
 
     assert "serviceLogs" not in {field["name"] for field in fields}
-
-
-def test_a_link_needs_the_scopes_of_both_ends(service: Service) -> None:
-    def codes(query: str, *scopes: Any) -> list[str]:
-        with httpx.Client(base_url=service.url, headers=bearer(*scopes), timeout=TIMEOUT_S) as client:
-            errors = client.post("/graphql", json={"query": query}).json().get("errors", ())
-            return [error["extensions"]["code"] for error in errors]
-
-    for query in (REQUESTS, LINES):
-        assert codes(query, LOGS_READ) == codes(query, SERVICE_LOGS_READ) == ["FORBIDDEN"]
-        assert codes(query, LOGS_READ, SERVICE_LOGS_READ) == []
 
 
 def near(number: int, time_ms: int) -> NearTime:

@@ -3,18 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graph.core.errors import InvalidCursor
-from graph.domains.service_logs.entities import ENTITIES
 from graph.domains.service_logs.live import ServiceLogBroadcast
 from graph.domains.service_logs.model import ServiceLog, ServiceLogType
 from graph.domains.service_logs.selection import LogSelection
 from graph.feed.broadcast import Notice
-from graph.store.sqlite import open_sqlite
 from tests.domains.service_logs.builders import (
     DAY,
     NOON_NS,
@@ -22,7 +19,6 @@ from tests.domains.service_logs.builders import (
     Logs,
     a_log,
     held_clock,
-    logs_of,
     service_logs,
 )
 from tests.processes import TIMEOUT_S
@@ -103,16 +99,3 @@ async def test_changes_expire_with_the_last_of_their_logs_and_the_rest_is_replay
 
             async with broadcasting(logs) as broadcast, aclosing(await broadcast.logs(ALL, cursor)) as notices:
                 assert await some(notices, len(rest[gone])) == rest[gone]
-
-
-async def test_logs_stored_over_another_connection_are_sent(tmp_path: Path) -> None:
-    clock = held_clock()
-    async with (
-        open_sqlite(tmp_path / "q.db", ENTITIES, clock=clock) as ours,
-        open_sqlite(tmp_path / "q.db", ENTITIES, clock=clock) as others,
-        broadcasting(logs_of(ours, clock=clock)) as broadcast,
-        aclosing(await broadcast.logs(ALL)) as notices,
-    ):
-        first = asyncio.ensure_future(some(notices, 1))
-        await logs_of(others, clock=clock).write(a_log(message="theirs"))
-        assert await first == ["theirs"]

@@ -1,6 +1,5 @@
 """The service's own logs: what becomes one, and that they disturb nothing when the store does not answer."""
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
@@ -229,25 +228,6 @@ async def test_an_outage_feeds_no_logs_back(kept: Kept, caplog: pytest.LogCaptur
     assert await kept.messages() == ["/earthquakes answered 200 in 12 ms"]
 
 
-async def test_a_full_buffer_loses_the_newest_and_counts_them(
-    database: FailingDatabase, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO)
-    with keeping(database, capacity=3) as kept:
-        database.is_away = True
-        for number in range(10):
-            kept.recording.add(a_record(number))
-            await kept.own.flush()
-        database.is_away = False
-        await kept.own.flush()
-
-        assert [log.log_id for log in await kept.logs()] == [uuid(0), uuid(1), uuid(2)]
-        assert kept.own.lost == 7
-        assert len(kept.recorder.added) == 10
-        losses = [vars(record)["keywords"] for record in caplog.records if record.getMessage() == "Own logs were lost"]
-        assert sum(each["lost"] for each in losses) == 7
-
-
 async def test_what_waits_is_written_once_a_thousand_at_a_time_and_at_the_end(kept: Kept) -> None:
     records = [a_record(number) for number in range(VALUES_PER_WRITE + 1)]
     for record in records:
@@ -297,13 +277,3 @@ async def test_nothing_is_kept_after_the_end_or_written_under_the_services_name_
     assert kept.own.waiting == 1  # the outer one still is
     assert [rejection.code for rejection in report.rejections] == [Problem.SERVICE_INVALID]
     assert await stored(database) == []
-
-
-async def test_a_record_that_comes_during_a_write_waits_for_the_next_one(kept: Kept) -> None:
-    kept.recording.add(a_record(1))
-    flushing = asyncio.create_task(kept.own.flush())
-    await asyncio.sleep(0)
-    kept.recording.add(a_record(2))
-    await flushing
-
-    assert kept.own.waiting == 1

@@ -4,22 +4,7 @@ import asyncio
 
 from graph.domains.service_logs.entities import LOGGING_SERVICE
 from graph.domains.service_logs.model import Problem, WriteReport
-from graph.domains.service_logs.services import LoggingService
 from tests.domains.service_logs.builders import NOON, a_log, held_clock, is_consistent, logs_of, service_logs
-
-
-async def test_services_come_by_name_with_the_time_of_their_first_log(engine: str) -> None:
-    clock = held_clock()
-    async with service_logs(engine, clock, hot_services=("b",)) as logs:
-        await logs.write(a_log("käse"), a_log("b"))
-        clock.now += 1000
-        await logs.write(a_log("a"), a_log("b"))
-
-        assert await logs.services.all() == [
-            LoggingService("a", NOON + 1000, is_spread=False),
-            LoggingService("b", NOON, is_spread=True),
-            LoggingService("käse", NOON, is_spread=False),
-        ]
 
 
 async def test_one_service_more_than_the_most_is_rejected_and_the_known_ones_go_on(engine: str) -> None:

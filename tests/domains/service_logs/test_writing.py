@@ -54,18 +54,6 @@ async def test_a_thousand_logs_of_one_microsecond_are_all_stored_in_their_order(
     assert await is_consistent(logs)
 
 
-async def test_a_batch_that_is_written_five_times_is_stored_once(logs: Logs) -> None:
-    batch = [*numbered(150), a_log("cart"), *[a_log("cart", NOON_NS + n * SECOND, "same") for n in range(40)]]
-    await logs.write(*batch)
-    before = await logs.stored()
-
-    for _ in range(4):
-        assert await logs.write(*batch) == WriteReport(0, len(batch), ())
-
-    assert await logs.stored() == before
-    assert await is_consistent(logs)
-
-
 async def test_batches_that_overlap_lose_nothing_and_store_nothing_twice(logs: Logs) -> None:
     batch = [a_log(time_ns=NOON_NS + n // 3 * MICROSECOND, message=f"{n}") for n in range(300)]
 

@@ -5,32 +5,15 @@ from typing import Any
 import orjson
 import pytest
 
-from graph.domains.service_logs.model import NewLog, Problem, ServiceLogType
+from graph.domains.service_logs.model import Problem, ServiceLogType
 from graph.domains.service_logs.otlp.values import Unreadable
-from tests.domains.service_logs.otlp.messages import NOON_NS, SPAN, TRACE, joined, record, request
+from tests.domains.service_logs.otlp.messages import joined, record, request
 from tests.domains.service_logs.otlp.reading import NOW_NS, read, read_one
 
 APPLICATION, SYSTEM, AUDIT = ServiceLogType.APPLICATION, ServiceLogType.SYSTEM, ServiceLogType.AUDIT
 
 
-def test_a_record_becomes_a_log() -> None:
-    sent = record(
-        "paid", attributes={"amount": 12.5}, severity_number=13, trace_id=TRACE, span_id=SPAN, event_name="payment"
-    )
-
-    assert read(request(sent, resource={"host.name": "h1"})) == [
-        NewLog(
-            service="checkout",
-            message="paid",
-            time_ns=NOON_NS,
-            log_type=APPLICATION,
-            severity=13,
-            metadata={"host.name": "h1", "amount": 12.5},
-            trace_id="0102030405060708090a0b0c0d0e0f10",
-            span_id="0102030405060708",
-            event_name="payment",
-        )
-    ]
+def test_ids_of_zeros_and_an_empty_name_of_the_event_are_none() -> None:
     zeros = read_one(record(trace_id=bytes(16), span_id=bytes(8)))
     assert (zeros.trace_id, zeros.span_id, zeros.event_name) == (None, None, None)
 

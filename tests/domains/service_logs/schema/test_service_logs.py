@@ -153,22 +153,6 @@ def test_a_log_is_found_by_its_global_id_and_garbage_finds_none(service: Service
         assert [error["extensions"]["code"] for error in body.get("errors", [])] in ([], ["BAD_USER_INPUT"]), key
 
 
-def test_the_cursor_of_any_filter_and_order_is_taken(service: Service) -> None:
-    write(service, *[log(f"{n}", time=f"2023-11-14T10:00:0{n}Z", level="WARN" if n % 2 else "INFO") for n in range(6)])
-    cursor = service.ask(LOGS, {"first": 3})["serviceLogs"]["edges"][2]["cursor"]
-    after, before = {"after": cursor}, {"before": cursor, "last": 9}
-    late = {"filter": {"startTime": "2023-11-14T10:00:04Z", "levels": ["INFO"]}}
-    early = {"filter": {"endTime": "2023-11-14T10:00:01Z", "levels": ["WARN"]}}
-
-    for variables, expected in (
-        ({**after, "first": 2}, "34"),
-        ({**after, "filter": {"levels": ["WARN"]}}, "35"),
-        ({**before, "last": 1, "filter": {"services": ["checkout"]}}, "1"),
-        *(({**after, **late}, "4"), ({**before, **late}, ""), ({**after, **early}, ""), ({**before, **early}, "1")),
-    ):
-        assert [node["message"] for node in logs(service, **variables)] == list(expected), variables
-
-
 def test_a_filter_beyond_its_bounds_is_refused_and_one_by_what_nothing_has_selects_nothing(service: Service) -> None:
     for refused in (
         *({"minSeverity": number} for number in (0, 25)),
