@@ -49,8 +49,9 @@ def test_what_breaks_a_bound_is_refused_and_stores_nothing(tmp_path: Path) -> No
 
 def test_a_process_finds_what_another_one_has_taken_if_they_share_a_secret(tmp_path: Path) -> None:
     here, there = report(lat=52.5, lon=13.4), report(lat=52.50001, lon=13.4)
-    usual, long, other = {}, {"sighting_key": SecretStr("k" * 200)}, {"sighting_key": SecretStr("k" * 16)}
-    settings: list[tuple[dict[str, Any], dict[str, Any]]] = [(usual, usual), (long, long), (usual, other)]
+    usual: dict[str, Any] = {}
+    long, other = ({**usual, "sighting_key": SecretStr("k" * length)} for length in (200, 16))
+    settings = [(usual, usual), (long, long), (usual, other)]
     for number, (first, second) in enumerate(settings):
         store = f"sqlite:///{tmp_path}/shared{number}.db"
         with running(Settings(store=store, **first)) as one, running(Settings(store=store, **second)) as another:

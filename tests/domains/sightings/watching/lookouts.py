@@ -57,9 +57,9 @@ class Lookout:
 
     async def report(self, area: str = HERE, category: str = SHAKING, user_id: str = REX, **others: Any) -> Item:
         """A new sighting."""
-        number = next(self.numbers)
-        named = {"userId": user_id, "areaSlug": area, "category": category, "reporterTier": "SILVER"}
-        sighting = a_sighting(number, self.clock() // 1000, **named, **others)
+        number, now_s = next(self.numbers), self.clock() // 1000
+        of: dict[str, Any] = {"userId": user_id, "areaSlug": area, "category": category, "reporterTier": "SILVER"}
+        sighting = a_sighting(number, now_s, **of, **others)
         assert await self.changes.store(ChangeKind.REPORTED, sighting, copies.puts(sighting))
         return sighting
 
