@@ -5,6 +5,7 @@ from hashlib import sha256
 from itertools import product
 from typing import Any
 
+from graph import __version__
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.usgs.usgs_server import (
     FDSN_COUNT,
@@ -54,6 +55,10 @@ REQUESTS: list[tuple[Any, str]] = [
     (None, f"{QUERY}&limit=100"),
     ({}, f"{QUERY}&limit=100"),
     ({"limit": 20_000}, f"{QUERY}&limit=20000"),
+    (
+        {"limit": 6, "startTime": "1969-12-31T23:59:59.999Z", "minMagnitude": 0},
+        f"{QUERY}&limit=6&starttime=1969-12-31T23%3A59%3A59.999Z&minmagnitude=0.0",
+    ),
     ({"feed": "M2_5_WEEK"}, "/earthquakes/feed/v1.0/summary/2.5_week.geojson?"),
     (
         {"startTime": "2023-08-01T02:00:00.0001+02:00", "endTime": "2023-08-01T23:59:59.9999Z", "minMagnitude": 2.5},
@@ -79,6 +84,7 @@ def test_the_input_becomes_a_request_to_usgs(service: Service, usgs: UsgsServer)
         service.ask(RECENT, {"input": asked})
 
     assert [f"{request.path}?{request.query}" for request in usgs.requests] == [requested for _, requested in REQUESTS]
+    assert {request.headers["user-agent"] for request in usgs.requests} == {f"quakegraph/{__version__}"}
 
 
 TRUNCATED = "mutation R($input: IngestRecentInput) { ingestRecent(input: $input) { fetched truncated } }"

@@ -4,13 +4,11 @@ import gzip
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from graph.domains.earthquakes.usgs.geojson import (
     MAX_FEATURE_BYTES,
@@ -46,13 +44,6 @@ def parse(chunks: Iterable[bytes]) -> list[RawFeature]:
         parser.feed(chunk)
     parser.close()
     return parser.take()
-
-
-def cut(content: bytes, places: Iterable[int]) -> Iterator[bytes]:
-    start = 0
-    for place in [*sorted(places), len(content)]:
-        yield content[start:place]
-        start = place
 
 
 class Dripping:
@@ -168,14 +159,6 @@ def test_a_line_of_a_mebibyte_is_read_and_a_longer_one_rejected_even_without_an_
     assert read(LINES[0] + b"\n" + b"x" * (2 * MAX_FEATURE_BYTES)) == [FEATURES[0], too_long]
 
 
-def test_a_feature_that_is_not_an_object_is_rejected_alone() -> None:
-    assert read(b'{"features": [{"id": 1}, null, [[]], 3, "us1", {"id": 2}]}') == [
-        {"id": 1},
-        *(UnreadableFeature(position, "not a JSON object") for position in (2, 3, 4, 5)),
-        {"id": 2},
-    ]
-
-
 SOMETHING_ELSE = [
     *(b"", b" \n", b"{}", b"[]", b"3"),
     b"id,time,mag\nus1,2023-08-03,4.5\n",
@@ -232,26 +215,6 @@ def test_a_gzip_file_that_breaks_off_or_is_damaged_is_refused_after_what_was_com
     assert features == FEATURES[: len(features)]
 
 
-# Bounds
-
-
-def test_json_nested_without_end_is_refused_and_brackets_in_text_are_not_counted() -> None:
-    for opening in (b"[", b'{"a":', b'{"a":['):
-        features, message = read_until_damage(b'{"features": [{"id": 1}, ' + opening * 60_000)
-
-        assert message == "The JSON is nested more than 500 deep."
-        assert features == [{"id": 1}]
-    feature = {"type": "Feature", "properties": {"place": "[" * 5}}
-    assert len(read(orjson.dumps({"features": [feature] * 1000}))) == 1000
-
-
-def test_a_feature_without_an_end_is_refused() -> None:
-    for beginning in (b'{"features": [{"a": "', b'{"features": [], "a": "', b'{"features": [{"a": ['):
-        _, message = read_until_damage(beginning + b"1," * MAX_FEATURE_BYTES)
-
-        assert message == "A feature, or what stands between two, is longer than 1,048,576 bytes."
-
-
 # Fingerprint
 
 
@@ -273,25 +236,6 @@ def test_a_fingerprint_is_of_the_raw_file_and_grows_with_reading() -> None:
 SMALL = orjson.dumps({"type": "FeatureCollection", "metadata": {"place": "Ōfunato"}, "features": FEATURES[:3]})
 
 
-@given(st.integers(0, len(SMALL) - 1), st.sets(st.integers(0, len(SMALL))))
-def test_a_body_that_lacks_its_end_is_refused_wherever_it_is_cut(length: int, places: set[int]) -> None:
-    with pytest.raises(InvalidGeoJson):
-        parse(cut(SMALL[:length], (place for place in places if place <= length)))
-
-
-def test_a_body_with_bytes_after_its_end_is_refused() -> None:
-    content = b'{"features": [{"id": 1}, {"id": 2}]}'
-
-    for behind in (b"x", b"{}", b"]", b"\0", b" 1"):
-        for place in range(len(content) + 1):
-            with pytest.raises(InvalidGeoJson):
-                parse(cut(content + behind, [place]))
-
-
-def test_a_body_may_end_in_white_space() -> None:
-    assert parse([SMALL, b" \r\n", b"\t "]) == FEATURES[:3]
-
-
 NO_COLLECTIONS = [
     *(b"", b"<html></html>", b"{}", b"[]", b"null", b'{"features": 3}', b'{"features": {}}'),
     *(b'{"features": {"item": {"id": 1}}}', b'{"features.item": {"id": 1}}'),
@@ -305,10 +249,17 @@ NO_COLLECTIONS = [
 ]
 
 
-def test_a_body_of_something_else_is_refused() -> None:
-    for content in NO_COLLECTIONS:
+def test_a_body_is_one_whole_collection_and_white_space() -> None:
+    """Wherever it is cut into chunks, the outcome is the same: see the splitter of features."""
+    behind = (b"x", b"{}", b"]", b"\0", b" 1")
+    for content in (
+        *NO_COLLECTIONS,
+        *(SMALL[:length] for length in range(len(SMALL))),
+        *(SMALL + each for each in behind),
+    ):
         with pytest.raises(InvalidGeoJson):
             parse([content])
+    assert parse([SMALL, b" \r\n", b"\t "]) == FEATURES[:3]
 
 
 def test_each_complete_feature_is_taken_once() -> None:

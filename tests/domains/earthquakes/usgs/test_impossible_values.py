@@ -1,17 +1,15 @@
 """Values that no store takes: each rejects the feature that holds it, and no other, wherever it stands."""
 
-import io
 import json
 
 from graph.domains.earthquakes.usgs.geojson import (
     CHUNK_BYTES,
-    FeatureParser,
     RawFeature,
     UnreadableFeature,
-    read_features,
 )
 from graph.domains.earthquakes.usgs.requests import RecentEvents
-from tests.domains.earthquakes.ingest.ingests import a_feature, a_station, counts, events_in
+from tests.domains.earthquakes.ingest.ingests import a_feature, a_station, events_in
+from tests.domains.earthquakes.usgs.test_geojson import read
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, body
 
 NUMBERS = {
@@ -45,10 +43,6 @@ READ = [
 ]  # ids of these, and what is wrong
 
 
-def read(content: bytes) -> list[RawFeature]:
-    return list(read_features(io.BytesIO(content)))
-
-
 def ids(features: list[RawFeature]) -> list[object]:
     return [feature if isinstance(feature, UnreadableFeature) else feature["id"] for feature in features]
 
@@ -68,18 +62,6 @@ def sequence(*features: bytes) -> bytes:
 def test_a_number_out_of_range_rejects_its_feature_alone() -> None:
     for form in (collection, lines, sequence):
         assert ids(read(form(*MIXED))) == READ
-
-
-def test_a_number_out_of_range_may_be_cut_anywhere() -> None:
-    content = collection(*MIXED, *NUMBERS.values())
-    alone = [UnreadableFeature(len(MIXED) + at, OUT_OF_RANGE) for at in range(1, len(NUMBERS) + 1)]
-    for size in (1, 2, 3, 7, 1000):
-        parser = FeatureParser()
-        for start in range(0, len(content), size):
-            parser.feed(content[start : start + size])
-        parser.close()
-
-        assert ids(parser.take()) == [*READ, *alone]
 
 
 def test_digits_in_a_text_and_numbers_beside_the_features_do_no_harm() -> None:
@@ -121,18 +103,6 @@ def test_a_damaged_feature_of_a_collection_is_rejected_alone() -> None:
         assert isinstance(damaged, UnreadableFeature)
         assert damaged.position == 2
         assert damaged.reason.startswith("not JSON: ")
-
-
-async def test_usgs_loses_one_feature_to_each_number_out_of_range(usgs: UsgsServer) -> None:
-    async with a_station("sqlite", usgs) as station:
-        station.usgs.answer_next(body(collection(*MIXED)))
-
-        report = await station.ingest.recent(RecentEvents())
-
-        assert counts(report) == (2 * len(BAD), len(BAD), 0, len(BAD))
-        assert [rejection.code for rejection in report.rejections] == ["FEATURE_UNREADABLE"] * len(BAD)
-        assert report.rejections[0].message == "Feature 2 is unreadable: it holds a number out of range."
-        assert (report.retries, len(await events_in(station.database))) == (0, len(BAD))
 
 
 async def test_half_a_surrogate_pair_rejects_its_event_and_is_not_replaced(usgs: UsgsServer) -> None:

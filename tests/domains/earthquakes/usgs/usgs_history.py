@@ -10,7 +10,7 @@ Source: github.com/usgs/earthquake-event-ws, `FDSNEventWebService.class.php`, `F
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
@@ -73,7 +73,7 @@ class UsgsHistory(Holdings):
         plots = cycle(_PLOTS)
         self.now = BEGINNING
         self.known_as: dict[str, str] = {}  # id → another one, which USGS mistakes it for
-        self.lives = [life for feature in features for life in next(plots)(_Author(chosen, feature))]
+        self.lives = [life for feature in features for life in _written(next(plots), _Author(chosen, feature))]
 
     @property
     def end(self) -> int:
@@ -144,6 +144,7 @@ class _Author:
     def __init__(self, chosen: random.Random, feature: Feature) -> None:
         self.chosen = chosen
         self.life = Life()
+        self.lives = [self.life]  # those that the plot tells of
         self.feature = deepcopy(feature)
         self._published = 0
         self.set(ids=f",{feature['id']},", status="automatic", felt=None, alert=None, tsunami=0)
@@ -153,14 +154,16 @@ class _Author:
         """Change the event, unpublished."""
         self.feature = {**self.feature, "properties": {**self.feature["properties"], **properties}}
 
-    def publish(self, at: int | None = None, *, after_ms: int | None = None, gone: bool = False) -> int:
-        """Publish the event as it is now. Returns when USGS has it."""
+    def publish(
+        self, at: int | None = None, *, after_ms: int | None = None, gone: bool = False, **properties: Any
+    ) -> int:
+        """Publish the event as it is now, with these changes. Returns when USGS has it."""
         soon = round(MINUTE_MS * 10 ** self.chosen.uniform(0.7, 3.2))  # five minutes to a day
         previous = self.life.versions[-1].since if self.life.versions else self.begin
         since = at if at is not None else previous + (soon if after_ms is None else after_ms)
         # USGS's times of products only grow, and each lies up to an hour before the product is in the index.
         self._published = max(self._published + 1, since - self.chosen.choice([0, MINUTE_MS, HOUR_MS]))
-        self.set(updated=self._published)
+        self.set(**properties, updated=self._published)
         self.life.versions.append(Version(since, deepcopy(self.feature), gone))
         return since
 
@@ -189,48 +192,48 @@ class _Author:
         return f"us6{self.feature['id']}"
 
 
-def _unchanged(author: _Author) -> Iterator[Life]:
+_Plot = Callable[["_Author"], None]
+
+
+def _written(plot: _Plot, author: _Author) -> list[Life]:
+    """The lives of an event, and of another one that it is merged with."""
+    plot(author)
+    return author.lives
+
+
+def _unchanged(author: _Author) -> None:
     author.publish()
-    yield author.life
 
 
-def _revised(author: _Author) -> Iterator[Life]:
+def _revised(author: _Author) -> None:
     """Most events: another magnitude, then a place, and at last an analyst."""
     author.publish()
-    author.set(mag=round(author.feature["properties"]["mag"] + author.chosen.choice([-0.7, -0.1, 0.2, 1.3]), 2))
-    author.publish()
+    author.publish(mag=round(author.feature["properties"]["mag"] + author.chosen.choice([-0.7, -0.1, 0.2, 1.3]), 2))
     author.set(place="12 km N of Elsewhere")
     author.move(km=39, depth=author.chosen.choice([None, -1.5, 12.25]))
     author.publish()
-    author.set(status="reviewed", magType="mw", time=time_ms(author.feature) + author.chosen.choice([-900, 0, 1700]))
-    author.publish()
-    yield author.life
+    author.publish(
+        status="reviewed", magType="mw", time=time_ms(author.feature) + author.chosen.choice([-900, 0, 1700])
+    )
 
 
-def _moved_across_midnight(author: _Author) -> Iterator[Life]:
+def _moved_across_midnight(author: _Author) -> None:
     author.publish()
     midnight = time_ms(author.feature) - time_ms(author.feature) % DAY_MS
-    author.set(time=midnight - 1)
-    author.publish(after_ms=HOUR_MS)
-    author.set(time=midnight)
-    author.publish(after_ms=HOUR_MS)
-    yield author.life
+    author.publish(after_ms=HOUR_MS, time=midnight - 1)
+    author.publish(after_ms=HOUR_MS, time=midnight)
 
 
-def _felt(author: _Author) -> Iterator[Life]:
+def _felt(author: _Author) -> None:
     """Reports, which are no revision, then an alert and a tsunami, which are."""
     author.publish()
     for felt in (3, 250):
-        author.set(felt=felt, cdi=3.1, sig=felt)
-        author.publish()
-    author.set(alert="green")
-    author.publish()
-    author.set(alert="yellow", tsunami=1)
-    author.publish()
-    yield author.life
+        author.publish(felt=felt, cdi=3.1, sig=felt)
+    author.publish(alert="green")
+    author.publish(alert="yellow", tsunami=1)
 
 
-def _renamed(author: _Author) -> Iterator[Life]:
+def _renamed(author: _Author) -> None:
     """First an id of a global network, then that of the region; both stay."""
     regional = author.feature["id"]
     author.set(ids=",")
@@ -239,12 +242,10 @@ def _renamed(author: _Author) -> Iterator[Life]:
     author.prefer(regional)
     author.publish()
     author.add_id(f"at{regional}")
-    author.set(status="reviewed")
-    author.publish()
-    yield author.life
+    author.publish(status="reviewed")
 
 
-def _merged(author: _Author) -> Iterator[Life]:
+def _merged(author: _Author) -> None:
     """Two networks publish the same earthquake, until somebody sees it."""
     author.publish()
     other = _Author(author.chosen, author.feature)
@@ -258,58 +259,45 @@ def _merged(author: _Author) -> Iterator[Life]:
         author.move(km=20)
     merged = author.publish(at=other.life.versions[0].since + author.chosen.choice([HOUR_MS, DAY_MS]))
     other.publish(at=merged, gone=True)
-    author.set(mag=round(author.feature["properties"]["mag"] + 0.1, 2))
-    author.publish()
-    yield author.life
-    yield other.life
+    author.publish(mag=round(author.feature["properties"]["mag"] + 0.1, 2))
+    author.lives.append(other.life)
 
 
-def _deleted(author: _Author, *, after_ms: int | None = None) -> Iterator[Life]:
+def _deleted(author: _Author, *, after_ms: int | None = None) -> None:
     author.publish()
     _delete(author)
     author.publish(after_ms=after_ms)
-    yield author.life
 
 
-def _restored(author: _Author) -> Iterator[Life]:
+def _restored(author: _Author) -> None:
     author.publish()
     mag = author.feature["properties"]["mag"]
     _delete(author)
     author.publish()
-    author.set(status="reviewed", mag=mag)
-    author.publish(after_ms=author.chosen.choice([HOUR_MS, 2 * DAY_MS]))
-    yield author.life
+    author.publish(after_ms=author.chosen.choice([HOUR_MS, 2 * DAY_MS]), status="reviewed", mag=mag)
 
 
-def _without_magnitude_at_first(author: _Author) -> Iterator[Life]:
+def _without_magnitude_at_first(author: _Author) -> None:
     mag = author.feature["properties"]["mag"]
-    author.set(mag=None)
-    author.publish()
-    author.set(mag=mag)
-    author.publish(after_ms=3 * HOUR_MS)
-    yield author.life
+    author.publish(mag=None)
+    author.publish(after_ms=3 * HOUR_MS, mag=mag)
 
 
-def _published_days_later(author: _Author) -> Iterator[Life]:
+def _published_days_later(author: _Author) -> None:
     author.publish(after_ms=author.chosen.randrange(2, 6) * DAY_MS)
-    author.set(status="reviewed")
+    author.publish(status="reviewed")
+
+
+def _revised_long_after(author: _Author) -> None:
     author.publish()
-    yield author.life
+    author.publish(after_ms=LATE_MS, mag=round(author.feature["properties"]["mag"] - 0.3, 2), status="reviewed")
 
 
-def _revised_long_after(author: _Author) -> Iterator[Life]:
-    author.publish()
-    author.set(mag=round(author.feature["properties"]["mag"] - 0.3, 2), status="reviewed")
-    author.publish(after_ms=LATE_MS)
-    yield author.life
-
-
-def _weeks_later(author: _Author) -> Iterator[Life]:
+def _weeks_later(author: _Author) -> None:
     """Another event, at the time at which the others are revised for the last time."""
     author.set(time=time_ms(author.feature) + LATE_MS)
     author.begin += LATE_MS
     author.publish()
-    yield author.life
 
 
 def _delete(author: _Author) -> None:
@@ -317,7 +305,7 @@ def _delete(author: _Author) -> None:
     author.set(status="deleted", mag=author.chosen.choice([None, author.feature["properties"]["mag"]]))
 
 
-_PLOTS: tuple[Callable[[_Author], Iterator[Life]], ...] = (
+_PLOTS: tuple[_Plot, ...] = (
     *(_revised, _unchanged, _renamed, _revised, _merged, _deleted, _felt, _moved_across_midnight),
     *(_revised, _restored, _without_magnitude_at_first, _published_days_later, _merged, _renamed),
     *(_revised_long_after, partial(_deleted, after_ms=LATE_MS), _weeks_later),
