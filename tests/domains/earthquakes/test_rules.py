@@ -11,7 +11,6 @@ from graph.domains.earthquakes.entities import EVENT, LONGEST_TEXT
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.rules import RejectedFeature, Rejection
 from tests.domains.earthquakes.builders import NOON, checked_event
-from tests.domains.entities import documented
 
 NOW = NOON + DAY_MS
 RIGHT: dict[str, Any] = {
@@ -255,18 +254,3 @@ def test_a_record_says_its_day_and_its_time() -> None:
     event = checked(event_ts_ms=-1)
     assert (event.day_bucket, event.time.isoformat()) == ("19691231", "1969-12-31T23:59:59.999000+00:00")
     assert (event.position.time_ms, event.position.key) == (-1, "us7000abcd")
-
-
-def test_an_item_keeps_every_attribute_of_its_record() -> None:
-    event = checked(**OTHERS)
-    assert Event(event.item) == event
-    item = documented(EVENT, event.item)
-    assert all(getattr(event, field) is not None for field in OTHERS)
-    keys = {"pk": "EVENT#us7000abcd", "sk": "EVENT", "gsi1pk": "DAY#20230803", "gsi1sk": NOON}
-    assert item.items() >= {**keys, "entity": "EVENT", "dayBucket": "20230803"}.items()
-    assert set(item) == {
-        "pk", "sk", "entity", "dayBucket", "gsi1pk", "gsi1sk", "eventId", "eventTsMs", "mag", "place", "lat", "lon",
-        "depth", "source", "ingestedAt", "magType", "type", "status", "updated", "url", "tsunami", "felt", "alert",
-        "sig", "sourceDepth", "net", "code", "ids", "sources", "types", "nst", "dmin", "rms", "gap", "cdi", "mmi",
-        "title", "detail",
-    }  # fmt: skip

@@ -1,15 +1,13 @@
 """A database and a way to USGS whose every operation goes through a guard: it counts, refuses or ends in one."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVar
 
 import httpx
 
-from graph.store.contract import Action, Database, Put, Update
-from graph.store.entity import Item, Key
-from graph.store.query import Page, Query
+from graph.store.contract import Database, Put
 from tests.domains.earthquakes.ingest.ingests import NO_CERTIFICATES
-from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.triggers.watching.cuts import Intercepted
 
 T = TypeVar("T")
 
@@ -21,30 +19,18 @@ class Guard(Protocol):
         """Do the operation, or fail."""
 
 
-class GuardedDatabase(WatchedDatabase):
+class GuardedDatabase(Intercepted):
     """A database behind a guard."""
 
     def __init__(self, database: Database, guard: Guard) -> None:
         super().__init__(database)
         self._guard = guard
 
-    async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
-        return await self._guard("get", key, lambda: self._database.get(key, attributes=attributes))
-
-    async def get_many(self, keys: Collection[Key], *, attributes: Collection[str] | None = None) -> dict[Key, Item]:
-        return await self._guard("get_many", keys, lambda: self._database.get_many(keys, attributes=attributes))
+    async def around(self, method: str, asked: Any, call: Callable[[], Awaitable[T]]) -> T:
+        return await self._guard(method, asked, call)
 
     async def put(self, put: Put) -> bool:
         return await self._guard("put", put, lambda: self._database.put(put))
-
-    async def update(self, update: Update) -> bool:
-        return await self._guard("update", update, lambda: self._database.update(update))
-
-    async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
-        return await self._guard("transact", actions, lambda: self._database.transact(actions))
-
-    async def query(self, query: Query) -> Page:
-        return await self._guard("query", query, lambda: self._database.query(query))
 
 
 class GuardedTransport(httpx.AsyncHTTPTransport):

@@ -2,7 +2,7 @@
 
 import ssl
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -14,11 +14,14 @@ import httpx
 import orjson
 
 from graph.core.clock import Clock
+from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
 from graph.domains.earthquakes.ingest.ingest import Ingest, Observer, unobserved
+from graph.domains.earthquakes.ingest.reconcile import Reconciler
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.model import is_listed
 from graph.domains.earthquakes.usgs.client import UsgsClient
+from graph.domains.earthquakes.usgs.look_ups import Pace
 from graph.domains.request_logs.entities import LOG
 from graph.store.contract import Database
 from graph.store.entity import Item, Key
@@ -97,6 +100,25 @@ def an_ingest(
 
     usgs = UsgsClient(http, url, timeout_s=60, clock=clock, sleep=sleep, jitter=longest)
     return Ingest(database, usgs, logging_to(database, clock), clock, observe)
+
+
+async def no_pause(seconds: float) -> None:
+    """Return at once."""
+
+
+def a_reconciler(
+    database: Database,
+    ingest: Ingest,
+    usgs: UsgsServer,
+    http: httpx.AsyncClient,
+    clock: Clock,
+    pace: Callable[[], Pace] = lambda: Pace(1e9),
+    *,
+    copies: bool = False,
+) -> Reconciler:
+    """A reconciler that does not wait, unless its pace does."""
+    client = UsgsClient(http, usgs.url, timeout_s=60, copies=copies, sleep=no_pause)
+    return Reconciler(database, Catalogue(database, most_days_counted=100), client, ingest, clock, pace=pace)
 
 
 def longest(low: float, high: float) -> float:

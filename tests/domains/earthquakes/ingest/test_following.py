@@ -114,15 +114,6 @@ async def test_two_services_that_follow_usgs_have_its_catalogue_at_any_time(
         await assert_counts_add_up(followed)
 
 
-async def test_an_outage_longer_than_any_feed_leaves_nothing_out(usgs: UsgsServer) -> None:
-    history = UsgsHistory(1, limit=25)
-    async with following("sqlite", usgs, history) as followed:
-        await followed.move_to(history.moments[len(history.moments) // 2])
-        await followed.move_to(history.end + HOUR_MS)
-        await followed.move_to(history.now + HOUR_MS)
-        await assert_it_is_the_truth(followed.database, history)
-
-
 # Killed again and again
 
 KILLS = rounds(20)

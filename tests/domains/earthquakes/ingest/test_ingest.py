@@ -109,17 +109,6 @@ async def test_an_event_twice_in_one_payload_is_stored_as_it_came_first_unless_t
     assert await summaries_in(station.database) == await recounted(station.database)
 
 
-async def test_a_later_ingest_takes_an_event_once_it_has_a_magnitude(station: Station) -> None:
-    station.usgs.answer_next(collection([a_feature("us1", mag=None)]), collection([a_feature("us1", mag=3.1)]))
-
-    early = await station.ingest.recent(RecentEvents())
-    late = await station.ingest.recent(RecentEvents())
-
-    assert (counts(early), [each.code for each in early.rejections]) == ((1, 0, 0, 1), ["MAGNITUDE_MISSING"])
-    assert counts(late) == (1, 1, 0, 0)
-    assert magnitudes(await events_in(station.database)) == {"us1": 3.1}
-
-
 def magnitudes(events: dict[str, Any]) -> dict[str, float]:
     return {event_id: item["mag"] for event_id, item in events.items()}
 

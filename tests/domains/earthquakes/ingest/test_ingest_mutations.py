@@ -130,16 +130,6 @@ def test_every_feed_of_the_graph_is_one_of_usgs(service: Service, usgs: UsgsServ
     ]
 
 
-def test_an_outage_of_usgs_has_a_code_and_is_logged(service: Service, usgs: UsgsServer) -> None:
-    usgs.answer_next(status(429, retry_after="61"), status(404))
-
-    assert service.codes(RECENT) == ["UPSTREAM_UNAVAILABLE"]
-    assert service.codes(RECENT) == ["INVALID_UPSTREAM_RESPONSE"]
-
-    failures = {(log["status"], log["error"], log["retries"]) for log in logs(service)}
-    assert failures == {(503, "UPSTREAM_UNAVAILABLE", 0), (502, "INVALID_UPSTREAM_RESPONSE", 0)}
-
-
 def test_given_events_are_stored_as_they_are_given(service: Service) -> None:
     full = {
         **EVENT, "eventId": "us2", "place": "10 km S of Here", "depth": 8.5, "source": "EMSC", "magType": "mww",

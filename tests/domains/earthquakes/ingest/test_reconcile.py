@@ -1,18 +1,15 @@
 """Reconciling: what USGS says of each event is what the catalogue has afterwards, and silence is no deletion."""
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from graph.core.errors import UpstreamUnavailable
-from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import BACKFILL_PART, EVENT
 from graph.domains.earthquakes.ingest.differences import Difference
-from graph.domains.earthquakes.ingest.reconcile import Reconciler, ReconcileReport
+from graph.domains.earthquakes.ingest.reconcile import ReconcileReport
 from graph.domains.earthquakes.model import Event, is_listed
-from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.earthquakes.usgs.look_ups import LOOK_UPS_A_MINUTE, Pace
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.domains.earthquakes.usgs.windows import Window
@@ -20,6 +17,7 @@ from tests.domains.earthquakes.ingest.ingests import (
     NOW,
     Station,
     a_feature,
+    a_reconciler,
     file_of,
     logs_in,
 )
@@ -45,21 +43,12 @@ def stood_in(usgs: UsgsServer) -> UsgsHistory:
     return history
 
 
-def a_reconciler(station: Station, pace: Callable[[], Pace] = lambda: Pace(1e9)) -> Reconciler:
-    usgs = UsgsClient(station.http, station.usgs.url, timeout_s=60, sleep=no_pause)
-    catalogue = Catalogue(station.database, most_days_counted=100)
-    return Reconciler(station.database, catalogue, usgs, station.ingest, station.clock, pace=pace)
-
-
-async def no_pause(seconds: float) -> None:
-    """Return at once."""
-
-
 async def reconciled(
     station: Station, query: EventQuery = WINDOW, *, dry_run: bool = False
 ) -> tuple[ReconcileReport, list[Difference]]:
     found: list[Difference] = []
-    report = await a_reconciler(station).reconcile(query, dry_run=dry_run, found=found.append)
+    reconciler = a_reconciler(station.database, station.ingest, station.usgs, station.http, station.clock)
+    report = await reconciler.reconcile(query, dry_run=dry_run, found=found.append)
     return report, sorted(found, key=lambda difference: difference.event_id)
 
 
@@ -245,7 +234,8 @@ async def test_look_ups_are_spread_over_time_and_bounded(station: Station, histo
         now[0] += seconds
 
     pace = Pace(at_once=5, sleep=sleep, clock=lambda: now[0])
-    report = await a_reconciler(station, lambda: pace).reconcile(WINDOW)
+    at_pace = a_reconciler(station.database, station.ingest, station.usgs, station.http, station.clock, lambda: pace)
+    report = await at_pace.reconcile(WINDOW)
 
     assert report.looked_up == 30
     asked = [request for request in station.usgs.requests if "eventid" in request.query]

@@ -20,7 +20,7 @@ from graph.domains.earthquakes.payloads.versions import PayloadVersions
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.observability.metrics import Metrics
 from graph.store.contract import Database
-from tests.domains.earthquakes.ingest.ingests import NOW, plain_http, unused_usgs
+from tests.domains.earthquakes.ingest.ingests import NOW, no_pause, plain_http, unused_usgs
 from tests.domains.entities import ENTITIES, documented
 from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database
@@ -74,10 +74,6 @@ async def a_keeper(
         usgs = UsgsClient(http, usgs_url, timeout_s=60, copies=True, clock=clock, sleep=no_pause)
         ingest = Ingest(database, usgs, Recording(Metrics()), clock, revises=revises, payloads=payloads)
         yield Keeper(database, folder, clock, ingest, payloads)
-
-
-async def no_pause(seconds: float) -> None:
-    """Return at once."""
 
 
 async def catalogue_in(database: Database) -> set[bytes]:

@@ -36,18 +36,13 @@ def test_the_catalogue_is_rebuilt_into_another_store(kept: dict[str, str]) -> No
     assert len(exported("sqlite:///rebuilt.db")) == 2
 
 
-def test_a_store_with_events_is_refused(kept: dict[str, str]) -> None:
-    result = quakegraph("rebuild", "--from-payloads", "kept")
+def test_a_store_with_events_is_refused_and_a_damaged_payload_named(kept: dict[str, str]) -> None:
+    refused = quakegraph("rebuild", "--from-payloads", "kept")
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("Error: The store has events: a catalogue is rebuilt into an empty store.")
 
-    assert result.exit_code == 1
-    assert result.stderr.startswith("Error: The store has events: a catalogue is rebuilt into an empty store.")
-
-
-def test_a_damaged_payload_is_named(kept: dict[str, str]) -> None:
     [first, _] = sorted(Path("kept").glob("*/*.gz"))
     first.write_bytes(first.read_bytes()[:-1])
-
-    result = quakegraph("rebuild", "--from-payloads", "kept", "--store", "sqlite:///rebuilt.db")
-
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == f"Error: {first}: it breaks off before its end.\n"
+    damaged = quakegraph("rebuild", "--from-payloads", "kept", "--store", "sqlite:///rebuilt.db")
+    assert (damaged.exit_code, damaged.stdout) == (1, "")
+    assert damaged.stderr == f"Error: {first}: it breaks off before its end.\n"

@@ -11,18 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.core.errors import DatabaseUnavailable
-from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import EVENT
-from graph.domains.earthquakes.ingest.reconcile import Reconciler
-from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.domains.earthquakes.usgs.look_ups import Pace
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents, UsgsFeed
-from tests.domains.earthquakes.ingest.ingests import NOW, a_feature, file_of
+from tests.domains.earthquakes.ingest.ingests import NOW, a_feature, a_reconciler, file_of
 from tests.domains.earthquakes.payloads.kept import (
-    Keeper,
     a_keeper,
     assert_it_rebuilds,
-    no_pause,
     rebuilt,
 )
 from tests.domains.earthquakes.revisions.histories import ingests
@@ -74,15 +68,11 @@ async def test_feeds_windows_changes_and_look_ups_of_a_usgs_with_a_history_are_r
             await keeper.ingest.feed(UsgsFeed.ALL_MONTH)
             query = EventQuery(20_000, NOW - 9 * DAY_MS, history.now, include_deleted=True)
             await keeper.ingest.window(query, only_stored_before=NOW - 6 * DAY_MS)
-            await reconciler(keeper, usgs).reconcile(query)
+            http = keeper.ingest._usgs._http
+            reconciler = a_reconciler(keeper.database, keeper.ingest, usgs, http, keeper.clock, copies=True)
+            await reconciler.reconcile(query)
 
         await assert_it_rebuilds(keeper)
-
-
-def reconciler(keeper: Keeper, usgs: UsgsServer) -> Reconciler:
-    client = UsgsClient(keeper.ingest._usgs._http, usgs.url, timeout_s=60, copies=True, sleep=no_pause)
-    catalogue = Catalogue(keeper.database, most_days_counted=100)
-    return Reconciler(keeper.database, catalogue, client, keeper.ingest, keeper.clock, pace=lambda: Pace(1e9))
 
 
 async def test_events_of_callers_are_rebuilt(tmp_path: Path) -> None:
@@ -101,21 +91,6 @@ async def test_a_catalogue_in_which_the_first_write_wins_is_rebuilt(tmp_path: Pa
         await keeper.ingest.file(file_of(features[:60]))
         await keeper.ingest.file(file_of(revised(features)))
 
-        await assert_it_rebuilds(keeper)
-
-
-async def test_of_records_with_one_id_in_a_payload_each_is_taken_as_it_was(tmp_path: Path) -> None:
-    async with a_keeper("sqlite", tmp_path) as keeper:
-        records = [
-            a_feature("us1", mag=1.0, updated=1),
-            a_feature("us2", mag=2.0, updated=1),
-            a_feature("us1", mag=3.0, updated=3),
-            a_feature("us1", mag=4.0, updated=2),
-            a_feature("us2", mag=5.0, updated=2),
-        ]
-        await keeper.ingest.file(file_of(records))
-
-        assert {item["mag"] for item in [item async for item in keeper.database.scan(EVENT)]} == {3.0, 5.0}
         await assert_it_rebuilds(keeper)
 
 

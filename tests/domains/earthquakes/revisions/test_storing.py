@@ -8,6 +8,7 @@ import pytest
 from graph.domains.earthquakes.entities import ALIAS, EVENT, REVISION
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.revisions.merges import follow_merges
 from graph.domains.earthquakes.revisions.versions import RevisionKind, kind_of
 from graph.domains.earthquakes.revisions.views import Deleted, View
 from graph.store.contract import Database, Put
@@ -187,8 +188,7 @@ async def test_a_deletion_finds_an_event_of_its_own_payload(database: Database, 
 
 async def test_an_event_of_version_0_1_is_version_1(database: Database, source: Source) -> None:
     old = an_event("us1", MIDNIGHT, 4.5, updated=1).item
-    for name in ("sourceDepth",):
-        old.pop(name, None)
+    old.pop("sourceDepth")
     await database.put(Put(EVENT, old))
     found = await event(database)
     assert (found.revision, found.recorded_at, found.published_at) == (1, old["ingestedAt"], 1)
@@ -257,3 +257,17 @@ async def test_a_revision_takes_one_write_more_than_an_insert_and_three_if_its_d
     await source.say(a_record(event_ts_ms=MIDNIGHT - 1, mag=5.0, updated=3))
 
     assert [size for name, size in sizes if name == "transact"] == [7, 8, 10]
+
+
+async def test_a_merged_event_leads_to_the_end_of_its_merges_and_a_circle_of_them_ends() -> None:
+    into = {"us1": "ci2", "ci2": "nc3", "nc3": None, "us4": "unknown", "us5": "us6", "us6": "us5"}
+    stored: dict[str, Item] = {
+        name: {"eventId": name, **({"mergedInto": end} if end else {})} for name, end in into.items()
+    }
+
+    async def read(event_id: str) -> Item | None:
+        return stored.get(event_id)
+
+    for event_id, end in {"us1": "nc3", "ci2": "nc3", "nc3": "nc3", "us4": ""}.items():
+        assert await follow_merges(stored[event_id], read) == stored.get(end)
+    assert await follow_merges(stored["us5"], read) in (stored["us5"], stored["us6"])

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from graph.core.days import DAY_MS
 from graph.core.errors import HistoryUnavailable
-from graph.core.paging import Later, Paging
+from graph.core.paging import Paging
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT, REVISION
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
@@ -28,6 +28,7 @@ from tests.domains.earthquakes.revisions.histories import (
     tracked_values,
 )
 from tests.domains.earthquakes.strategies import A_FEW
+from tests.domains.earthquakes.test_catalogue import pages, sides
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.store.engines import empty_database
@@ -142,20 +143,13 @@ async def test_pages_of_a_past_time_are_walked_in_both_directions_over_ties(engi
 
         catalogue = catalogue_of(database)
         for size, backward in product((1, 2, 5, 12, 13), (False, True)):
-            found, edge, more = list[Event](), None, True
-            while more:
-                beside = {"before" if backward else "after": edge}
-                page = await catalogue.page(Selection(), Paging(size, backward=backward, **beside), view=then)
-                assert await as_value(page.has_next if backward else page.has_previous) == bool(edge)
-                found = [*page.records, *found] if backward else [*found, *page.records]
-                edge = page.records[0 if backward else -1].position
-                more = await as_value(page.has_previous if backward else page.has_next)
+            turned = await pages(catalogue, "time", Selection(), size, backward=backward, view=then)
+            step = -1 if backward else 1
+            found = [each for page in turned[::step] for each in page.records]
             assert [(each.event_ts_ms, each.event_id) for each in found] == expected
             assert {each.mag for each in found} == {4.5}
-
-
-async def as_value(value: bool | Later[bool]) -> bool:
-    return value if isinstance(value, bool) else await value
+            ends = [(n > 0, n < len(turned) - 1)[::step] for n in range(len(turned))]
+            assert [await sides(page) for page in turned] == ends
 
 
 async def test_a_list_of_what_was_updated_since_reads_only_the_days_that_changed(engine: str) -> None:
