@@ -149,14 +149,6 @@ def test_json_is_an_object_a_source_with_the_names_of_the_graph() -> None:
 # Store and terminal
 
 
-def test_a_store_that_cannot_be_used_ends_with_one_line_and_status_1() -> None:
-    for as_json in ([], ["--json"]):
-        result = quakegraph("ingest", "-", "--store", "sqlite:///none/quake.db", *as_json, stdin=lines([GOOD]))
-
-        assert (result.exit_code, result.stdout) == (1, "")
-        assert result.stderr == "Error: SQLite cannot open none/quake.db: unable to open database file\n"
-
-
 def test_a_terminal_is_shown_how_far_the_ingest_is(folder: Path) -> None:
     (folder / "week.ndjson.gz").write_bytes(gzip.compress(lines(week_features())))
 

@@ -1,6 +1,7 @@
 """A selection refuses what makes no sense, and knows what summaries answer."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,15 +14,34 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.polygon import Polygon
 from graph.domains.earthquakes.selection import Selection
 
+NAN = float("nan")
+LATITUDES = "`box` needs -90 ≤ minLat ≤ maxLat ≤ 90."
+LONGITUDES = "`box` needs minLon and maxLon from -180 to 180; minLon > maxLon crosses the dateline."
+CENTRE = "`circle` needs lat from -90 to 90 and lon from -180 to 180."
+RADIUS = "`circle` needs a radiusKm from 0 to 40,100."
+POINTS = "`polygon` needs 3 to 100 points."
+PLACES = "`polygon` needs points with lat from -90 to 90 and lon from -180 to 180."
 IMPOSSIBLE: list[tuple[Callable[[], Any], str]] = [
     (lambda: Selection(start_ms=1, end_ms=0), "`startTime` must not be greater than `endTime`."),
     (lambda: Selection(magnitudes=MagnitudeRange(4.6, 4.5)), "`minMagnitude` must not be greater than `maxMagnitude`."),
     (lambda: Selection(min_depth=1, max_depth=0), "`minDepth` must not be greater than `maxDepth`."),
     (lambda: Selection(types=("x",) * (MOST_TEXTS + 1)), "`types` takes at most 100 values."),
+    *((partial(Box, *edges), LATITUDES) for edges in ((1, 0, 0, 0), (-90.1, 0, 0, 0), (0, 90.1, 0, 0), (NAN, 0, 0, 0))),
+    *((partial(Box, *edges), LONGITUDES) for edges in ((0, 0, -181, 0), (0, 0, 0, NAN))),
+    *((partial(Circle, *values), CENTRE) for values in ((91, 0, 1), (0, 180.5, 1), (NAN, 0, 1))),
+    *((partial(Circle, *values), RADIUS) for values in ((0, 0, -0.1), (0, 0, 40_100.1))),
+    *((partial(Polygon, points), POINTS) for points in (((0, 0), (0, 1)), tuple((0, lon) for lon in range(101)))),
+    (lambda: Polygon(((0, 0), (0, 1), (0, 0))), "`polygon` needs at least three different points."),
+    *((partial(Polygon, ((0, 0), (0, 1), place)), PLACES) for place in ((90.1, 0), (1, -180.1), (1, NAN))),
+    (
+        lambda: Polygon(((60, -120), (60, 0), (60, 120))),
+        "`polygon` goes around a pole: lead its edge along the pole, by points at most 180 degrees apart whose lat"
+        " is 90 or -90.",
+    ),
 ]
 
 
-def test_contradictory_selections_are_refused_with_a_message() -> None:
+def test_contradictory_selections_and_impossible_areas_are_refused_with_a_message() -> None:
     for make, message in IMPOSSIBLE:
         with pytest.raises(BadUserInput) as caught:
             make()

@@ -1,7 +1,5 @@
 """Events are numbered in the order in which they are stored, without a gap, whoever stores them."""
 
-import asyncio
-
 from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE
 from graph.domains.earthquakes.live import event_sequence
 from graph.store.contract import Database
@@ -38,23 +36,6 @@ async def test_more_than_one_transaction_holds_takes_as_many_numbers(station: St
     sizes = [(number, len(event_ids)) for number, event_ids in await numbered(station.database)]
     beside = 6  # actions: two each for the change, the day and the year
     assert sizes == [(1, limit - beside), (2, beside)]
-
-
-async def test_ingests_at_the_same_time_share_the_numbers_without_a_gap(station: Station) -> None:
-    ingests = [station.ingest_into(station.database) for _ in range(4)]
-
-    async def several(name: str, ingest: int) -> None:
-        for number in range(10):
-            await ingests[ingest].file(file_of([a_feature(f"{name}{number}"), a_feature(f"both{number}")]))
-
-    await asyncio.gather(*[several(name, number) for number, name in enumerate("abcd")])
-
-    changes = await numbered(station.database)
-    assert [number for number, _ in changes] == list(range(1, len(changes) + 1))
-    stored = [event_id for _, event_ids in changes for event_id in event_ids]
-    assert sorted(stored) == sorted(
-        [f"{name}{number}" for name in ("a", "b", "c", "d", "both") for number in range(10)]
-    )
 
 
 async def test_the_items_have_the_documented_names(station: Station) -> None:

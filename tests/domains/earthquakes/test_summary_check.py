@@ -11,12 +11,10 @@ from typing import Any
 import pytest
 
 from graph.core.days import DAY_MS, bucket_of, datetime_of, day_bucket, days_between
-from graph.core.paging import Paging
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes import DOMAIN
 from graph.domains.earthquakes.entities import EVENT, SUMMARY_CHECK
 from graph.domains.earthquakes.rebuild import rebuild_summaries
-from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summary_check import (
     EVENTS_A_CHECK,
     FIRST_CHECK_S,
@@ -36,7 +34,7 @@ from graph.store.entity import Item, Key
 from graph.store.location import StoreLocation
 from graph.store.query import Query
 from graph.work.tasks import BackgroundTasks
-from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, ingest, stored
+from tests.domains.earthquakes.builders import NOON, an_event, at, events_at, ingest, stored
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
@@ -130,19 +128,6 @@ async def test_an_event_of_another_writer_is_found_wherever_it_is(
     assert (await checks.status()).state == "warning"
 
 
-async def test_a_table_that_another_writer_filled_alone_is_found(time: HeldTime) -> None:
-    async with stored("sqlite", []) as database:
-        checks = Checks(database, time)
-        await checks.several(3)
-        assert await checks.status() == SummaryStatus(last_check=time.now, wrong_days=())
-        await by_another_writer(database, *(at("1973-01-01") + number * DAY_MS for number in range(5)))
-        await checks.begin_with(1972)
-
-        await checks.several(2 * CONFIRMATIONS)
-
-        assert await checks.wrong_days() == [f"1973010{number}" for number in range(1, 6)]
-
-
 @pytest.mark.parametrize("change", ["an event more", "an event less"])
 async def test_a_difference_is_reported_once_several_checks_have_found_it_and_forgotten_once_it_is_gone(
     database: Database, time: HeldTime, caplog: pytest.LogCaptureFixture, change: str
@@ -175,22 +160,6 @@ async def test_a_difference_is_reported_once_several_checks_have_found_it_and_fo
         ("WARNING", "Summaries do not count all events: run `quakegraph rebuild-summaries`"),
         ("INFO", "Summaries count all events again"),
     ]
-
-
-async def test_a_rebuild_corrects_the_days_and_clears_the_warning_at_once(database: Database, time: HeldTime) -> None:
-    checks = Checks(database, time)
-    await by_another_writer(database, NOON + 2, at("1950-06-01"))
-    await checks.begin_with(1950)
-    await checks.several(2 * CONFIRMATIONS)
-    assert await checks.wrong_days() == ["19500601", DAY]
-
-    await rebuild_summaries(database)
-
-    assert await checks.status() == SummaryStatus(last_check=(await checks.state()).last_check, wrong_days=())
-    await checks.several(3)
-    assert (await checks.status()).state == "ok"
-    page = await catalogue_of(database).page(Selection(), Paging(10))
-    assert (len(page.records), await page.total()) == (5, 5)
 
 
 async def test_a_check_that_a_rebuild_has_overtaken_restores_no_difference(database: Database, time: HeldTime) -> None:

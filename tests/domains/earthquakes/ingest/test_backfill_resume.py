@@ -13,7 +13,6 @@ import pytest
 from graph.core.days import DAY_MS
 from graph.core.errors import UpstreamUnavailable
 from graph.domains.earthquakes.entities import BACKFILL, BACKFILL_PART, EVENT
-from graph.domains.earthquakes.ingest.backfill import Progress
 from graph.domains.earthquakes.ingest.backfill_marks import KEPT_S, BackfillMarks, Done
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.domains.earthquakes.usgs.windows import Window
@@ -26,7 +25,6 @@ from tests.domains.earthquakes.ingest.ingests import (
     a_feature,
     an_ingest,
     counts,
-    events_in,
     recounted,
     summaries_in,
 )
@@ -163,19 +161,6 @@ async def stopped(station: Station, query: EventQuery = QUERY) -> list[Done]:
     return done
 
 
-async def test_the_next_one_tells_what_was_done_before_and_the_one_after_fetches_everything(station: Station) -> None:
-    done = await stopped(station)
-    told: list[Progress] = []
-
-    report = await station.ingest.window(QUERY, lambda _, progress: told.append(progress))
-    again = await station.ingest.window(QUERY)
-
-    before = sum(part.events for part in done)
-    assert (told[-1].parts_before, told[-1].events_before) == (len(done), before)
-    assert (told[-1].to_fetch, report.fetched) == (40 - before, 40 - before)
-    assert counts(again) == (40, 0, 40, 0)
-
-
 async def test_marks_count_only_for_the_same_window_and_magnitude(station: Station) -> None:
     done = await stopped(station)
     for other in (
@@ -234,19 +219,6 @@ async def test_a_failed_count_on_resuming_loses_no_marks(station: Station) -> No
 
     assert [request.path for request in station.usgs.requests] == [FDSN_COUNT] * 4
     assert await done_in(station.database, QUERY) == done
-
-
-async def test_two_at_once_store_every_event_once(any_station: Station) -> None:
-    done = await stopped(any_station)
-    ingests = [any_station.ingest, any_station.ingest_into(any_station.database)]
-
-    reports = await asyncio.gather(*[ingest.window(QUERY) for ingest in ingests])
-
-    rest = 40 - sum(part.events for part in done)
-    assert [report.fetched for report in reports] == [rest, rest]
-    assert sum(report.upserted for report in reports) <= rest
-    assert len(await events_in(any_station.database)) == 40
-    assert await done_in(any_station.database, QUERY) == []
 
 
 async def test_two_simultaneous_backfills_share_their_marks_and_a_run_forgets_no_other(station: Station) -> None:

@@ -10,6 +10,7 @@ import pytest
 from graph.core.days import DAY_MS
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.entities import REVISION
+from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
 from graph.store.location import StoreLocation
 from tests.domains.earthquakes.ingest.ingests import (
@@ -105,3 +106,5 @@ async def test_ingests_of_the_same_events_at_once_lose_nothing_and_count_each_in
         assert sum(report.upserted for report in reports) == len(features)
         assert (await events_in(databases[0])).keys() == {feature["id"] for feature in features}
         assert await counted_in(databases[0]) == await recounted(databases[0])
+        changes = await event_sequence(databases[0]).since(0, 10_000)
+        assert [change.number for change in changes] == list(range(1, len(changes) + 1))

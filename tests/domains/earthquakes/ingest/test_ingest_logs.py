@@ -106,7 +106,7 @@ async def test_a_failure_of_usgs_is_logged_with_its_retries_and_its_last_answer(
     assert await events_in(station.database) == {}
 
 
-async def test_contradictory_arguments_are_logged_and_not_sent_to_usgs(station: Station) -> None:
+async def test_contradictory_and_too_many_arguments_are_logged_and_not_sent_to_usgs(station: Station) -> None:
     for asked in (
         RecentEvents(feed=UsgsFeed.ALL_DAY, limit=5),
         RecentEvents(feed=UsgsFeed.ALL_DAY, min_magnitude=2.5),
@@ -116,11 +116,13 @@ async def test_contradictory_arguments_are_logged_and_not_sent_to_usgs(station: 
     ):
         with pytest.raises(BadUserInput):
             await station.ingest.recent(asked)
+    with pytest.raises(BadUserInput):
+        await station.ingest.events([{}] * 1001)
 
-    logs = await logs_in(station.database)
-    refused = {"status": 400, "error": "BAD_USER_INPUT"}
-    assert logs == [a_log("/ingest/recent", log["requestId"], **refused) for log in logs]
-    assert (len(logs), station.usgs.requests) == (5, [])
+    logs = sorted(await logs_in(station.database), key=lambda log: str(log["route"]))
+    routes, refused = ["/ingest/events", *["/ingest/recent"] * 5], {"status": 400, "error": "BAD_USER_INPUT"}
+    assert logs == [a_log(route, log["requestId"], **refused) for route, log in zip(routes, logs, strict=True)]
+    assert station.usgs.requests == []
 
 
 async def test_a_truncated_file_is_logged_with_the_events_stored(station: Station) -> None:

@@ -23,8 +23,6 @@ from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection
 
 NOTHING = object()  # for an attribute that must be absent
-PLACE = "35.60°N 117.60°W"
-
 # Feature → what of its item the rules decide.
 STORED: list[tuple[dict[str, Any], dict[str, Any]]] = [
     (a_feature("magnitude-above", mag=10.7), {"mag": 10.0}),

@@ -7,7 +7,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from graph.domains.earthquakes.entities import EVENT
@@ -15,10 +14,9 @@ from graph.domains.earthquakes.payloads.folder import PayloadNotKept, Place, pla
 from graph.domains.earthquakes.payloads.journal import read_lines
 from graph.domains.earthquakes.payloads.rebuilding import CannotRebuild, rebuild
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
-from tests.domains.earthquakes.ingest.ingests import NOW, a_feature, file_of
+from tests.domains.earthquakes.ingest.ingests import a_feature, file_of
 from tests.domains.earthquakes.payloads.kept import Keeper, a_keeper, catalogue_in, rebuilt
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, cut_json, week
-from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.store.engines import empty_database
 
@@ -64,22 +62,6 @@ async def test_a_file_is_kept_as_it_is_read_with_its_hash_at_the_end(tmp_path: P
     assert gzip.decompress(place.body.read_bytes()) == content
     assert lines_of(place)[0]["sha256"] is None
     assert lines_of(place)[-1]["sha256"] == sha256(content).hexdigest()
-
-
-async def test_the_body_and_the_journal_are_there_before_a_record_is_stored(tmp_path: Path) -> None:
-    seen: list[tuple[bytes, Any]] = []
-
-    class Watching(WatchedDatabase):
-        async def transact(self, actions: Any) -> tuple[int, ...]:
-            [place] = places_in(tmp_path)
-            seen.append((gzip.decompress(place.body.read_bytes()), lines_of(place)[-1]["writes"]))
-            return await super().transact(actions)
-
-    async with a_keeper("sqlite", tmp_path) as keeper:
-        event = {"event_id": "ours1", "event_ts_ms": NOW, "mag": 4.5, "place": "", "lat": 1, "lon": 2, "depth": 3}
-        await keeper.through(Watching(keeper.database)).events([{**event, "source": "ours"}])
-
-    assert seen == [(orjson.dumps([{**event, "source": "ours"}]), [[0, "ours1"]])]
 
 
 async def test_nothing_is_stored_if_the_folder_cannot_be_written(tmp_path: Path) -> None:

@@ -86,23 +86,3 @@ def test_ids_find_an_event_on_the_day_that_it_had(service: Service) -> None:
     assert found(service, ids=["us1"]) == ["us1"]
     then = '{ events(asOf: {first: true}, filter: {ids: ["us1"]}) { totalCount nodes { eventId dayBucket } } }'
     assert service.ask(then)["events"] == {"totalCount": 1, "nodes": [{"eventId": "us1", "dayBucket": "20230803"}]}
-
-
-def test_a_text_finds_the_same_events_however_it_is_written(week: Service) -> None:
-    """In the graph, in exports and for seismologists' programs."""
-    for name, stored, fdsn in (
-        ("types", "earthquake", "eventtype"),
-        ("networks", "nc", "contributor"),
-        ("magTypes", "md", "magnitudetype"),
-        ("status", "reviewed", "reviewstatus"),
-        ("alerts", "green", "alertlevel"),
-    ):
-        numbers: set[int] = set()
-        for each in (stored, stored.upper(), stored.title()):
-            numbers.add(int(week.http.get(f"/fdsnws/event/1/count?{fdsn}={each}&format=text").text))
-            numbers.add(week.ask(EVENTS, {"filter": {name: [each]}})["events"]["totalCount"])
-            numbers.add(week.http.get(f"/export/events.csv?{name}={each}").text.count("\n") - 1)
-        assert len(numbers) == 1, name
-        assert 0 < numbers.pop() < 2124
-    for each in ("USGS", "usgs"):
-        assert week.http.get(f"/fdsnws/event/1/count?catalog={each}&format=text").text.strip() == "2124"

@@ -18,21 +18,7 @@ from graph.domains.earthquakes.statistics.gutenberg_richter import (
     completeness,
     distribution,
     gutenberg_richter,
-    shi_bolt,
 )
-
-# The first hundred magnitudes of the simulated catalogue that SeismoStats is tested with, rounded. For b = 1, its
-# `shi_bolt_confidence` is tested to be 0.0977673 there.
-SEISMOSTATS = [
-    *(-0.0041, -0.2254, 0.0247, 0.3694, -0.1553, -0.1627, -0.1592, -0.1248, -0.1577, 0.1167, 0.0635, -0.1256, 0.5431),
-    *(-0.2164, 0.5608, -0.0178, 0.8810, 0.1403, 0.7812, 0.0407, -0.1134, -0.0279, -0.1683, -0.1598, 0.8027, 0.0987),
-    *(0.5088, 0.1956, -0.1058, -0.0141, -0.2031, -0.2159, 0.1067, -0.1409, 0.0602, -0.0097, -0.1547, -0.0589, -0.2422),
-    *(0.2073, -0.1672, -0.1010, 0.5186, 0.0745, -0.0022, -0.1997, -0.0239, 0.0615, -0.2281, -0.0510, -0.2342, -0.1235),
-    *(-0.1534, 0.0045, -0.0841, -0.2227, 2.4065, 0.3838, 0.2952, -0.2437, 0.5674, 0.4640, 0.5096, -0.0894, 0.2289),
-    *(-0.0339, 0.2482, -0.2272, -0.1625, -0.0076, 0.9351, 0.4680, 0.6274, 0.3317, -0.0609, 0.5696, 0.4389, -0.1653),
-    *(0.6537, -0.2001, 0.1893, -0.2179, 0.5161, 0.3179, -0.1605, 0.0290, 0.2156, 2.0335, -0.2207, 0.5210, 0.5248),
-    *(-0.0826, 0.1354, 0.5505, 0.0779, -0.2079, 0.2034, -0.0886, 0.0814, 0.5761),
-]
 
 counts = st.dictionaries(st.integers(-20, 100), st.integers(0, 500), max_size=30)
 
@@ -114,7 +100,6 @@ def test_completeness_b_value_a_value_and_uncertainty_are_the_known_ones() -> No
     assert (found.completeness, found.events) == (1.3, 1001)
     values = (found.b, found.uncertainty, found.a)
     assert values == pytest.approx((0.9574469251958044, 0.028781238841540022, 4.245115080233864), rel=1e-12)
-    assert shi_bolt(1.0, Counter(SEISMOSTATS)) == pytest.approx(0.09776728958456313, abs=1e-4)
 
 
 def test_a_given_completeness_and_a_number_of_years_are_taken() -> None:
