@@ -1,4 +1,4 @@
-"""A station for the tests of ingest, a broadcast for those of subscriptions, and time that a test moves."""
+"""Stations for the tests of ingest, a broadcast for those of subscriptions, and time that a test moves."""
 
 from collections.abc import AsyncIterator
 
@@ -7,7 +7,6 @@ import pytest
 from graph.domains.earthquakes.live import EventBroadcast
 from graph.store.contract import Database
 from tests.domains.earthquakes.ingest.ingests import Station, a_station
-from tests.domains.earthquakes.notices import broadcasting
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.entities import ENTITIES
 from tests.held_time import HeldTime
@@ -20,9 +19,16 @@ def time() -> HeldTime:
 
 
 @pytest.fixture
-async def station(engine: str, usgs: UsgsServer) -> AsyncIterator[Station]:
-    """An empty table on each engine, and a USGS to fetch from."""
-    async with a_station(engine, usgs) as station:
+async def station(usgs: UsgsServer, time: HeldTime) -> AsyncIterator[Station]:
+    """For the rules of an ingest, on SQLite. Its clock says `NOW` until the test moves `time`."""
+    async with a_station("sqlite", usgs, time) as station:
+        yield station
+
+
+@pytest.fixture
+async def any_station(engine: str, usgs: UsgsServer, time: HeldTime) -> AsyncIterator[Station]:
+    """For what an engine may do in its own way, on each engine."""
+    async with a_station(engine, usgs, time) as station:
         yield station
 
 
@@ -35,5 +41,8 @@ async def database(engine: str, request: pytest.FixtureRequest) -> AsyncIterator
 
 @pytest.fixture
 async def broadcast(database: Database) -> AsyncIterator[EventBroadcast]:
-    async with broadcasting(database) as broadcast:
-        yield broadcast
+    """A broadcast of what is stored, whose subscriptions must all end before it does."""
+    broadcast = EventBroadcast(database)
+    yield broadcast
+    await broadcast.close()
+    assert broadcast.subscriptions == 0

@@ -1,6 +1,7 @@
 """Subscribers get each event and each of its versions once, in the order of storing, from wherever they begin."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import pytest
@@ -18,13 +19,19 @@ from graph.domains.earthquakes.selection import Selection
 from graph.feed.broadcast import Notice
 from graph.store.contract import Database, Put
 from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, events_at, ids, ingest
-from tests.domains.earthquakes.notices import some
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.revisions.histories import Source, a_record
 from tests.domains.earthquakes.strategies import catalogues, selections
 from tests.effort import rounds
+from tests.processes import TIMEOUT_S
 
 ALL = Selection()
+
+
+async def some(notices: AsyncIterator[Notice[EventRevision]], number: int) -> list[Notice[EventRevision]]:
+    """The next of them, so many."""
+    async with asyncio.timeout(TIMEOUT_S):
+        return [await anext(notices) for _ in range(number)]
 
 
 def sent(notices: list[Notice[EventRevision]]) -> list[str]:

@@ -94,7 +94,7 @@ class PagingClient(RuleBasedStateMachine):
             self.loop.close()
 
     def judge(self) -> None:
-        """What was there at the start came once each and in order; what came meanwhile came once at most, and once if it was ahead."""
+        """What was there at the start came in order, what was stored ahead came too, and nothing came twice."""
         assert len(set(ids(self.seen))) == len(self.seen)
         assert [event for event in self.seen if event in self.at_start] == self.at_start
         assert set(ids(self.ahead)) <= set(ids(self.seen))

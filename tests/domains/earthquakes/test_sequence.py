@@ -14,34 +14,36 @@ async def numbered(database: Database) -> list[tuple[int, tuple[str, ...]]]:
     return [(change.number, change.keys) for change in await event_sequence(database).since(0, 10_000)]
 
 
-async def test_each_transaction_has_the_next_number_and_its_events_have_it_too(station: Station) -> None:
-    assert await event_sequence(station.database).latest() == 0
+async def test_each_transaction_has_the_next_number_and_its_events_have_it_too(any_station: Station) -> None:
+    assert await event_sequence(any_station.database).latest() == 0
 
-    await store(station.database, events_at(30, 10, 20))
-    assert await store(station.database, events_at(30, 10)) == 0, "a stored event gets no second number"
-    await store(station.database, [an_event("late", 5), an_event("e001", 10)])
+    await store(any_station.database, events_at(30, 10, 20))
+    assert await store(any_station.database, events_at(30, 10)) == 0, "a stored event gets no second number"
+    await store(any_station.database, [an_event("late", 5), an_event("e001", 10)])
 
-    assert await numbered(station.database) == [(1, ("e001", "e002", "e000")), (2, ("late",))]
-    events = await catalogue_of(station.database).events(["e000", "late"])
+    assert await numbered(any_station.database) == [(1, ("e001", "e002", "e000")), (2, ("late",))]
+    events = await catalogue_of(any_station.database).events(["e000", "late"])
     assert [EVENT_SEQUENCE.number_of(events[name].item) for name in ("e000", "late")] == [1, 2]
-    assert await event_sequence(station.database).latest() == 2
+    assert await event_sequence(any_station.database).latest() == 2
     assert EVENT_SEQUENCE.number_of(an_event().item) == 0, "of an older table: stored before all that are numbered"
 
 
-async def test_more_than_one_transaction_holds_takes_as_many_numbers(station: Station) -> None:
-    limit = station.database.transaction_limit = 100
-    report = await station.ingest.file(file_of(a_feature(f"us{number:05}") for number in range(limit)))
+async def test_more_than_one_transaction_holds_takes_as_many_numbers(any_station: Station) -> None:
+    limit = any_station.database.transaction_limit = 100
+    report = await any_station.ingest.file(file_of(a_feature(f"us{number:05}") for number in range(limit)))
 
     assert counts(report) == (limit, limit, 0, 0)
-    sizes = [(number, len(event_ids)) for number, event_ids in await numbered(station.database)]
+    sizes = [(number, len(event_ids)) for number, event_ids in await numbered(any_station.database)]
     beside = 6  # actions: two each for the change, the day and the year
     assert sizes == [(1, limit - beside), (2, beside)]
 
 
-async def test_the_items_have_the_documented_names(station: Station) -> None:
-    await store(station.database, events_at(10))
+async def test_the_items_have_the_documented_names(any_station: Station) -> None:
+    await store(any_station.database, events_at(10))
 
-    (change,) = [documented(EVENT_SEQUENCE.change, item) async for item in station.database.scan(EVENT_SEQUENCE.change)]
+    (change,) = [
+        documented(EVENT_SEQUENCE.change, item) async for item in any_station.database.scan(EVENT_SEQUENCE.change)
+    ]
     payload = change["payload"]
     assert change == {
         "pk": "ARRIVALS",
@@ -52,8 +54,8 @@ async def test_the_items_have_the_documented_names(station: Station) -> None:
         "gsi1pk": f"PAYLOAD#{payload}",
         "gsi1sk": 1,
     }
-    latest = documented(EVENT_SEQUENCE.latest, await station.database.get(EVENT_SEQUENCE.latest.key_for()) or {})
+    latest = documented(EVENT_SEQUENCE.latest, await any_station.database.get(EVENT_SEQUENCE.latest.key_for()) or {})
     assert latest == {"pk": "ARRIVALS#LATEST", "sk": "STATE", "entity": "ARRIVAL", "number": 1}
-    event = await station.database.get(EVENT.key_for("e000"))
+    event = await any_station.database.get(EVENT.key_for("e000"))
     assert event
     assert event["arrival"] == 1

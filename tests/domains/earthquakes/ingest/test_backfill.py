@@ -89,20 +89,6 @@ async def test_every_event_arrives_once_however_they_lie_in_time(
         assert await summaries_in(station.database) == await recounted(station.database)
 
 
-async def test_events_outside_the_window_or_below_the_magnitude_are_not_fetched_and_a_requested_limit_is_kept(
-    station: Station,
-) -> None:
-    outside = [a_feature("us-before", time=START - 1), a_feature("us-after", time=END + 1)]
-    weak = [a_feature(f"us-weak{n}", time=START + n, mag=4.4) for n in range(30)]
-    holdings = station.usgs.hold([*outside, *weak, *evenly(30)])
-
-    report = await station.ingest.window(EventQuery(LIMIT, START, END, 4.5))
-
-    assert counts(report) == (30, 30, 0, 0)
-    assert sum(holdings.given) == 30
-    assert max(holdings.given) < LIMIT
-
-
 async def test_all_parts_together_count_each_event_once(station: Station) -> None:
     features = evenly(40)
     features[3]["properties"]["mag"] = features[33]["properties"]["mag"] = None

@@ -94,25 +94,3 @@ def test_any_id_finds_a_merged_event_and_the_younger_one_names_it(service: Servi
         "c": {"eventId": "ci9"},
         "events": {"totalCount": 1, "nodes": [{"eventId": "ci9"}]},
     }
-
-
-def test_deleted_events_are_listed_where_they_are_asked_for(service: Service) -> None:
-    store(service, event("us1"), event("us2"))
-    store(service, event("us1", updated=2, status="deleted"))
-
-    found = service.ask(
-        """{ without: events { nodes { eventId } }
-             only: events(deleted: ONLY) { totalCount nodes { eventId status deletion { publishedAt } } }
-             all: events(deleted: INCLUDE) { totalCount }
-             since: events(updatedSince: "2023-01-01T00:00:00Z", deleted: INCLUDE) { totalCount } }"""
-    )
-
-    assert found == {
-        "without": {"nodes": [{"eventId": "us2"}]},
-        "only": {
-            "totalCount": 1,
-            "nodes": [{"eventId": "us1", "status": "deleted", "deletion": {"publishedAt": NOON + 2}}],
-        },
-        "all": {"totalCount": 2},
-        "since": {"totalCount": 2},
-    }

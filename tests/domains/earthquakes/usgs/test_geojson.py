@@ -181,14 +181,6 @@ def test_a_file_of_something_else_is_refused() -> None:
         assert read_until_damage(content) == ([], message)
 
 
-def test_features_before_the_damage_of_a_collection_are_read() -> None:
-    end = week().index(FEATURES[1000]["id"].encode() + b'"}')
-    last = b'"id":"%b"}' % FEATURES[999]["id"].encode()
-
-    for damaged in (week()[:end], week().replace(last, last + b" oops")):  # it breaks off, or lacks a comma
-        assert read_until_damage(damaged)[0] == FEATURES[:1000]
-
-
 def test_a_collection_says_how_it_is_damaged() -> None:
     whole, features = b'{"features": [{"id": 1}, {"id": 2}', [{"id": 1}, {"id": 2}]
     damaged = "The JSON is damaged: nothing can be read past 2 features."

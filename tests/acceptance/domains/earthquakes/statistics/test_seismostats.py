@@ -1,5 +1,6 @@
 """Statistics beside SeismoStats. The first tier holds fixed values of it."""
 
+import warnings
 from collections import Counter
 from random import Random
 
@@ -10,16 +11,15 @@ from graph.domains.earthquakes.statistics.b_positive import b_positive, b_window
 from graph.domains.earthquakes.statistics.goodness_of_fit import ks_distance, sample_above
 from graph.domains.earthquakes.statistics.gutenberg_richter import BIN, completeness, gutenberg_richter
 from graph.domains.earthquakes.statistics.resampling import SEED, exponential
-from tests.acceptance.domains.earthquakes.statistics.references import (
-    BPositiveBValueEstimator,
-    ClassicAValueEstimator,
-    UtsuBValueEstimator,
-    estimate_mc_maxc,
-    ks_test_gr,
-)
 from tests.domains.earthquakes.statistics.test_b_positive import drawn
 from tests.domains.earthquakes.statistics.test_goodness_of_fit import geometric, mixed
 from tests.domains.earthquakes.statistics.test_gutenberg_richter import incomplete
+
+with warnings.catch_warnings():  # of what its own libraries deprecated
+    warnings.simplefilter("ignore")
+    from seismostats.analysis import BPositiveBValueEstimator, ClassicAValueEstimator, estimate_mc_maxc
+    from seismostats.analysis.bvalue import UtsuBValueEstimator
+    from seismostats.analysis.estimate_mc import ks_test_gr
 
 
 def magnitudes_of(counts: Counter[int]) -> np.ndarray:
