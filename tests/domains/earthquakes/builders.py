@@ -3,22 +3,17 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from functools import cache
 from typing import Any
 
-import httpx
-
-from graph.api.recording import Recording
 from graph.core.days import DAY_MS, EPOCH_TIME, LAST_MS
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.ingest.ingest import MOST_EVENTS_PER_CALL, Ingest
+from graph.domains.earthquakes.ingest.ingest import MOST_EVENTS_PER_CALL
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.rules import event_reader
-from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.earthquakes.usgs.feature_json import RawFeature
 from graph.domains.earthquakes.usgs.normalise import read_record
-from graph.observability.metrics import Metrics
 from graph.store.contract import Database, Put
+from tests.domains.earthquakes.ingest.ingests import unlogged_ingest
 from tests.domains.entities import ENTITIES
 from tests.store.engines import empty_database
 
@@ -69,7 +64,7 @@ async def ingest(database: Database, events: Sequence[Event]) -> int:
 
     Nothing is recorded: the log of an ingest so late would have no key.
     """
-    ingest = Ingest(database, _unused_usgs(), Recording(Metrics()), lambda: INGESTED_AT)
+    ingest = unlogged_ingest(database, lambda: INGESTED_AT)
     values = [as_given(event) for event in events]
     upserted = 0
     for first in range(0, len(values), MOST_EVENTS_PER_CALL):
@@ -82,12 +77,6 @@ def as_given(event: Event) -> dict[str, Any]:
     derived = ("ingested_at", "day_bucket", "source_depth", "merged_into")
     given = {name: value for name, value in event.values().items() if name not in derived}
     return given if event.source_depth is None else {**given, "depth": event.source_depth}
-
-
-@cache
-def _unused_usgs() -> UsgsClient:
-    """What an ingest of given events needs and never uses."""
-    return UsgsClient(httpx.AsyncClient(), "http://127.0.0.1:9", timeout_s=1)
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import atan2, cos, hypot, radians, sin
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from unicodedata import category, normalize
 
 from graph.core.paging import Paging, Position
@@ -164,27 +164,25 @@ def expected_page(
     return Expected([event for _, event in page], has_next=len(edges) > paging.size, has_previous=beyond)
 
 
-def place_in_time(stored: Sequence[Event], position: Position, *, ascending: bool) -> float:
-    """Where a position stands. It must be an event's, or alone on its millisecond."""
-    for place, event in enumerate(stored):
-        if event.position == position:
-            return place
-        if event.event_ts_ms > position.time_ms if ascending else event.event_ts_ms < position.time_ms:
-            return place - 0.5
-    return len(stored) - 0.5
-
-
 def by_magnitude(events: Sequence[Event], *, ascending: bool) -> list[Event]:
     """The events in the order of magnitude."""
     return sorted(events, key=lambda event: (event.mag, event.event_ts_ms, event.event_id), reverse=not ascending)
 
 
+def place_in_time(stored: Sequence[Event], position: Position, *, ascending: bool) -> float:
+    """Where a position stands. It must be an event's, or alone on its millisecond."""
+    at_event = [place for place, event in enumerate(stored) if event.position == position]
+    times = [event.event_ts_ms for event in stored]
+    return at_event[0] if at_event else _between(times, position.time_ms, ascending=ascending)
+
+
 def place_by_magnitude(stored: Sequence[Event], position: MagnitudePosition, *, ascending: bool) -> float:
     """Where a position stands, of an event or not."""
-    for place, event in enumerate(stored):
-        own = event.mag, event.event_ts_ms, event.event_id
-        if own == position.place:
-            return place
-        if own > position.place if ascending else own < position.place:
-            return place - 0.5
-    return len(stored) - 0.5
+    places = [(event.mag, event.event_ts_ms, event.event_id) for event in stored]
+    at = position.place
+    return places.index(at) if at in places else _between(places, at, ascending=ascending)
+
+
+def _between(ordered: Sequence[Any], one: Any, *, ascending: bool) -> float:
+    """Where one stands that is none of these."""
+    return sum(each < one if ascending else each > one for each in ordered) - 0.5

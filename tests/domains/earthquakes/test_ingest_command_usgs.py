@@ -25,13 +25,7 @@ ONE_SOURCE = "Give one of FILE..., --recent, --feed, or --from, --to and --updat
             380,
         ),
         (
-            "--from 2023-08-01T02:00:00+02:00 --min-magnitude 2.5",
-            f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000"
-            "&starttime=2023-08-01T00%3A00%3A00.000Z&minmagnitude=2.5",
-            118,
-        ),
-        (
-            "--from 2023-08-01 --to 2023-08-01 --updated-since 2023-08-02 --min-magnitude 1",
+            "--from 2023-08-01T02:00:00+02:00 --to 2023-08-01 --updated-since 2023-08-02 --min-magnitude 1",
             f"{FDSN_QUERY}?format=geojson&orderby=time&limit=20000"
             "&starttime=2023-08-01T00%3A00%3A00.000Z&endtime=2023-08-01T23%3A59%3A59.999Z&minmagnitude=1.0"
             "&updatedafter=2023-08-02T00%3A00%3A00.000Z&includedeleted=true",

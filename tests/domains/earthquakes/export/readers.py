@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 
 from tests.domains.earthquakes.builders import at
@@ -37,6 +38,13 @@ def exported(service: Service, name: str, **parameters: Any) -> bytes:
     answer = service.http.get(f"/export/events.{name}", params=parameters)
     assert answer.status_code == 200, answer.text
     return answer.content
+
+
+def check_end(body: bytes) -> int:
+    """The count in the last line, whose hash must be that of the others."""
+    lines, last = body[: body.rstrip(b"\n").rindex(b"\n") + 1], json.loads(body.splitlines()[-1])["_end"]
+    assert last["sha256"] == sha256(lines).hexdigest()
+    return int(last["count"])
 
 
 def of_record(record: dict[str, Any]) -> Row:

@@ -1,6 +1,5 @@
 """Clients that are slow, leave, and come back; and a service that fails while it answers."""
 
-import hashlib
 import shutil
 import sqlite3
 from http.client import IncompleteRead
@@ -13,26 +12,20 @@ import pytest
 from graph.core.days import DAY_MS
 from tests.domains.earthquakes.export.conftest import FIRST_DAY, LONG
 from tests.domains.earthquakes.export.raw_client import asking
+from tests.domains.earthquakes.export.readers import check_end
+from tests.domains.earthquakes.schema.test_revisions import store
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import TIMEOUT_S
 from tests.service import Service, running, settings
 from tests.serving.test_connections import _eventually
 
 NDJSON = "/export/events.ndjson"
-INGEST = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
 PAGE_BYTES = 4096  # of SQLite
 
 
 def ids(lines: bytes) -> list[str]:
     """The ids of whole lines."""
     return [orjson.loads(line)["eventId"] for line in lines.splitlines() if not line.startswith(b'{"_end"')]
-
-
-def check_end(body: bytes) -> int:
-    """The count in the last line, whose hash must be that of the others."""
-    lines, last = body[: body.rstrip(b"\n").rindex(b"\n") + 1], orjson.loads(body.splitlines()[-1])["_end"]
-    assert last["sha256"] == hashlib.sha256(lines).hexdigest()
-    return int(last["count"])
 
 
 def ingest(service: Service, number: int) -> None:
@@ -42,7 +35,7 @@ def ingest(service: Service, number: int) -> None:
         {"eventId": f"late{at}-{number}", "eventTsMs": time, "mag": 1, "lat": 0, "lon": 0}
         for at, time in enumerate(times)
     ]
-    assert service.ask(INGEST, {"events": events})["ingestEvents"]["upserted"] == len(events)
+    assert store(service, *events)["upserted"] == len(events)
 
 
 def test_a_client_that_stalls_gets_every_row_once_and_holds_up_nobody(long_catalogue: Service, tmp_path: Path) -> None:
@@ -89,9 +82,6 @@ def test_a_client_that_was_killed_costs_nothing_more_and_resumes_behind_its_last
     assert all(0 < log["resultCount"] < LONG and log["error"] is None for log in ended())
 
 
-REVISE = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { revised } }"
-
-
 def test_what_is_revised_or_deleted_meanwhile_is_exported_as_it_was(long_catalogue: Service) -> None:
     for at, order in enumerate(ORDERS):
         whole = long_catalogue.http.get(NDJSON, params={"orderBy": order}).content
@@ -104,7 +94,7 @@ def test_what_is_revised_or_deleted_meanwhile_is_exported_as_it_was(long_catalog
                 changed = {"eventTsMs": FIRST_DAY + (60 * DAY_MS if order == "TIME_ASC" else -1)}
                 revision = {name: event[name] for name in ("eventId", "mag", "lat", "lon", "place")}
                 revision |= changed | {"updated": event["ingestedAt"] + 1, "status": "deleted" if number % 2 else None}
-                assert long_catalogue.ask(REVISE, {"events": [revision]})["ingestEvents"]["revised"] == 1
+                assert store(long_catalogue, revision)["revised"] == 1
             body = begin + answer.rest()
         first = begin[: begin.rindex(b"\n") + 1]
         resumed = {"orderBy": order, "after": ids(first)[-1], "asOf": as_of}

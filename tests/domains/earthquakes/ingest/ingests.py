@@ -7,12 +7,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
+from functools import cache
 from io import BytesIO
 from typing import Any
 
 import httpx
 import orjson
 
+from graph.api.recording import Recording
 from graph.core.clock import Clock
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
@@ -23,6 +25,7 @@ from graph.domains.earthquakes.model import is_listed
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.earthquakes.usgs.look_ups import Pace
 from graph.domains.request_logs.entities import LOG
+from graph.observability.metrics import Metrics
 from graph.store.contract import Database
 from graph.store.entity import Item, Key
 from graph.store.query import Query
@@ -52,9 +55,15 @@ def plain_http() -> httpx.AsyncClient:
     return httpx.AsyncClient(trust_env=False, verify=NO_CERTIFICATES)
 
 
+@cache
 def unused_usgs() -> UsgsClient:
     """What an ingest of files and given events needs and never uses."""
     return UsgsClient(plain_http(), "http://127.0.0.1:9", timeout_s=1)
+
+
+def unlogged_ingest(database: Database, clock: Clock, **options: Any) -> Ingest:
+    """An ingest of files and given events, which records nothing."""
+    return Ingest(database, unused_usgs(), Recording(Metrics()), clock, **options)
 
 
 @dataclass(frozen=True)

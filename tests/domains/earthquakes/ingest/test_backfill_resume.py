@@ -28,7 +28,7 @@ from tests.domains.earthquakes.ingest.ingests import (
     recounted,
     summaries_in,
 )
-from tests.domains.earthquakes.usgs.usgs_server import FDSN_COUNT, FDSN_QUERY, status
+from tests.domains.earthquakes.usgs.usgs_server import FDSN_QUERY, status
 from tests.domains.entities import documented
 from tests.effort import THOROUGH
 from tests.held_time import HeldTime
@@ -208,17 +208,6 @@ async def test_marks_are_small_items_that_expire_after_thirty_days(any_station: 
     time.move(KEPT_S)
 
     assert (await any_station.ingest.window(QUERY)).fetched == 40
-
-
-async def test_a_failed_count_on_resuming_loses_no_marks(station: Station) -> None:
-    done = await stopped(station)
-    station.usgs.answer_next(*[status(503)] * 4)
-
-    with pytest.raises(UpstreamUnavailable):
-        await station.ingest.window(QUERY)
-
-    assert [request.path for request in station.usgs.requests] == [FDSN_COUNT] * 4
-    assert await done_in(station.database, QUERY) == done
 
 
 async def test_two_simultaneous_backfills_share_their_marks_and_a_run_forgets_no_other(station: Station) -> None:

@@ -1,7 +1,6 @@
 """Wherever an ingest breaks off, and however many run at once: every event is there once, and counted once."""
 
 import asyncio
-from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,11 @@ from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.entities import REVISION
 from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
-from graph.store.location import StoreLocation
 from tests.domains.earthquakes.ingest.ingests import (
     NOW,
     Station,
     a_feature,
+    always_now,
     an_ingest,
     counted_in,
     events_in,
@@ -26,10 +25,8 @@ from tests.domains.earthquakes.ingest.ingests import (
     recounted,
 )
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, week_features
-from tests.domains.entities import ENTITIES
+from tests.domains.entities import connections
 from tests.domains.triggers.watching.cuts import Cut
-from tests.processes import TIMEOUT_S
-from tests.store.engines import new_store
 
 EVENTS = 90
 STORED = 30  # of them before, in an earlier version
@@ -91,11 +88,7 @@ async def test_ingests_of_the_same_events_at_once_lose_nothing_and_count_each_in
     usgs.forget()
     features, ingests = week_features()[::8], 4
     usgs.hold(features)
-    location = StoreLocation.of(await new_store(engine, tmp_path, ENTITIES))
-    async with AsyncExitStack() as stack, plain_http() as http:
-        # Several ingests at once are more than an emulator answers in the usual two seconds.
-        opening = [location.open(ENTITIES, timeout_s=TIMEOUT_S) for _ in range(ingests)]
-        databases = [await stack.enter_async_context(database) for database in opening]
+    async with connections(engine, tmp_path, ingests, always_now) as databases, plain_http() as http:
         at_once = [
             an_ingest(each, http, usgs.url, []).recent(RecentEvents(feed=UsgsFeed.ALL_WEEK)) for each in databases
         ]

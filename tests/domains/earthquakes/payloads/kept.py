@@ -20,7 +20,7 @@ from graph.domains.earthquakes.payloads.versions import PayloadVersions
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.observability.metrics import Metrics
 from graph.store.contract import Database
-from tests.domains.earthquakes.ingest.ingests import NOW, no_pause, plain_http, unused_usgs
+from tests.domains.earthquakes.ingest.ingests import NOW, no_pause, plain_http, unlogged_ingest
 from tests.domains.entities import ENTITIES, documented
 from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database
@@ -54,7 +54,7 @@ class Keeper:
 
     def through(self, database: Database) -> Ingest:
         """The same ingest by another way to the database."""
-        return Ingest(database, unused_usgs(), Recording(Metrics()), self.clock, payloads=self.payloads)
+        return unlogged_ingest(database, self.clock, payloads=self.payloads)
 
 
 @asynccontextmanager

@@ -6,18 +6,15 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from graph.api.recording import Recording
 from graph.core.days import DAY_MS
 from graph.core.paging import Paging
-from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.views import PRESENT, View
 from graph.domains.earthquakes.selection import Selection
-from graph.observability.metrics import Metrics
 from graph.store.contract import Database
 from tests.domains.earthquakes.builders import at, catalogue_of
-from tests.domains.earthquakes.ingest.ingests import unused_usgs
+from tests.domains.earthquakes.ingest.ingests import unlogged_ingest
 
 MIDNIGHT = at("2023-08-03T00:00:00")
 BEGIN = MIDNIGHT + DAY_MS  # when the first ingest runs
@@ -46,13 +43,7 @@ class Source:
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
-        self.ingest = Ingest(
-            self.database,
-            unused_usgs(),
-            Recording(Metrics()),
-            self.clock,
-            revises=self.revises,
-        )
+        self.ingest = unlogged_ingest(self.database, self.clock, revises=self.revises)
 
     async def say(self, *records: Record, later: int = 1000) -> IngestReport:
         """Ingest records after so many milliseconds."""

@@ -14,6 +14,7 @@ from graph.domains.earthquakes.polygon import Polygon
 from graph.domains.earthquakes.selection import Selection
 from tests.domains.earthquakes.builders import at, normalised
 from tests.domains.earthquakes.oracle import selects
+from tests.domains.earthquakes.schema.test_revisions import store
 from tests.domains.earthquakes.usgs.usgs_server import week_features
 from tests.schemas import schema
 from tests.service import Service
@@ -128,10 +129,7 @@ def test_a_page_is_a_feature_collection_from_which_it_can_be_ingested_again(week
 
 def test_an_event_without_a_depth_has_two_coordinates(service: Service) -> None:
     event = {"eventId": "us1", "eventTsMs": NOON, "mag": 1.0, "lat": 1.5, "lon": -2.5}
-    service.ask(
-        "mutation Give($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }",
-        {"events": [event]},
-    )
+    store(service, event)
 
     (feature,) = service.ask("{ events { asGeoJson } }")["events"]["asGeoJson"]["features"]
     assert feature["geometry"] == {"type": "Point", "coordinates": [-2.5, 1.5]}

@@ -1,4 +1,4 @@
-"""Whether samples are exponential, and the number of their great events fits. The distances are those of SeismoStats."""
+"""Whether samples are exponential, and their great events fit. The distances are those of SeismoStats."""
 
 from collections import Counter
 from math import log

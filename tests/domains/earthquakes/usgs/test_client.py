@@ -19,7 +19,7 @@ from graph.core.errors import (
     UpstreamFailure,
     UpstreamUnavailable,
 )
-from graph.domains.earthquakes.usgs.answers import MAX_DETAIL_BYTES, UsgsCount, UsgsEvent, Validators
+from graph.domains.earthquakes.usgs.answers import MAX_DETAIL_BYTES, UsgsCount, UsgsEvent
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.earthquakes.usgs.requests import EventQuery, UsgsFeed
 from tests.domains.earthquakes.ingest.ingests import NOW, plain_http
@@ -197,17 +197,6 @@ async def test_a_retry_after_beyond_a_minute_ends_the_fetch_at_once(
 
         assert str(failed) == "USGS is overloaded (status 429): try again in 61 seconds, as it asks."
         assert (failed.retries, pauses, len(usgs.requests)) == (0, [], 1)
-
-
-async def test_a_version_is_named_and_is_not_sent_again(client: UsgsClient, usgs: UsgsServer) -> None:
-    first = await client.fetch(UsgsFeed.ALL_DAY)
-    again = await client.fetch(UsgsFeed.ALL_DAY, known=first.validators)
-    by_date = await client.fetch(UsgsFeed.ALL_DAY, known=Validators(last_modified=first.validators.last_modified))
-
-    assert [len(answer.features) for answer in (first, again, by_date)] == [228, 0, 0]
-    assert (again.size, again.validators) == (0, first.validators)
-    named = [{name for name in request.headers if name.startswith("if-")} for request in usgs.requests]
-    assert named == [set(), {"if-none-match", "if-modified-since"}, {"if-modified-since"}]
 
 
 SOMETHING_ELSE = "USGS answered with something else than a catalogue: try again later."
@@ -418,12 +407,3 @@ async def test_an_event_is_found_by_any_id_and_has_no_products(client: UsgsClien
 
     (received,) = usgs.requests
     assert f"{received.path}?{received.query}" == f"{FDSN_QUERY}?format=geojson&eventid=nc1%26format%3Dcsv"
-
-
-async def test_a_deleted_event_is_not_an_unknown_one(client: UsgsClient, usgs: UsgsServer, pauses: list[float]) -> None:
-    usgs.answer_next(status(409), status(404), status(204))
-
-    answers = [await client.look_up("us1") for _ in range(3)]
-
-    assert answers == [UsgsEvent(deleted=True), UsgsEvent(), UsgsEvent()]
-    assert pauses == []
