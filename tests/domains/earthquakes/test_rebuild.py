@@ -54,16 +54,6 @@ async def test_a_table_that_another_writer_filled_can_be_read_once_it_is_rebuilt
         assert not await catalogue_of(database).total(Selection(end_ms=0))
 
 
-async def test_rebuilding_correct_summaries_changes_nothing() -> None:
-    async with stored("sqlite", EVENTS) as database:
-        before = [await database.get(key) for key in (day_key("20230803"), year_key("2023"))]
-        for _ in range(2):
-            assert await rebuild_summaries(database) == RebuildReport(events=4, days=3, corrected=0)
-        assert [await database.get(key) for key in (day_key("20230803"), year_key("2023"))] == before
-    async with stored("sqlite", []) as database:
-        assert await rebuild_summaries(database) == RebuildReport(events=0, days=0, corrected=0)
-
-
 async def assert_counted(database: Database, events: Sequence[Event]) -> None:
     """The summaries say what these events, which are all, must have them say."""
     assert await counted_in(database) == recount(event.item for event in events)

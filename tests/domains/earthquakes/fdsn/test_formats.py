@@ -33,11 +33,6 @@ def test_a_public_id_is_valid_and_gives_the_id_back(event_id: str) -> None:
     assert event_id_of(public_id) == event_id
 
 
-@given(IDS, IDS)
-def test_two_events_never_share_a_public_id(one: str, other: str) -> None:
-    assert (local_part(one) == local_part(other)) == (one == other)
-
-
 def test_an_authority_has_three_characters_and_no_colon() -> None:
     names = ["org.example", "quakegraph", "ab", "localhost:8000", "", "a b c"]
 

@@ -135,26 +135,6 @@ def test_given_events_are_stored_as_they_are_given(service: Service) -> None:
     assert stored["bare"] == {**dict.fromkeys(full), **EVENT, "place": "35.60°N 117.60°W", "source": "USGS"}
 
 
-def test_given_events_are_judged_one_by_one(service: Service) -> None:
-    events = [
-        EVENT,
-        {**EVENT, "mag": 11.0},
-        {**EVENT, "eventId": "i" * 65},
-        {**EVENT, "eventId": "us2", "lat": 91.0},
-        {**EVENT, "eventId": "us3", "depth": -1.5, "mag": 11.0, "lon": 1e-300},
-        {**EVENT, "eventId": "us4", "source": "s" * 500_000},
-    ]
-
-    payload = service.ask(EVENTS, {"input": {"events": events}})["answer"]
-
-    counts = {"fetched": 6, "upserted": 3, "skipped": 1, "rejected": 2}
-    assert {name: payload[name] for name in counts} == counts
-    rejected = [(each["eventId"], each["code"]) for each in payload["rejections"]]
-    assert rejected == [(None, "ID_INVALID"), ("us2", "COORDINATES_INVALID")]
-    stored = service.ask('{ us1: event(eventId: "us1") { mag } us3: event(eventId: "us3") { mag depth lon } }')
-    assert stored == {"us1": {"mag": 4.5}, "us3": {"mag": 10.0, "depth": 0.0, "lon": 0.0}}
-
-
 def test_a_call_takes_at_most_a_thousand_events(service: Service) -> None:
     events = [{**EVENT, "eventId": f"us{n}"} for n in range(1001)]
 

@@ -11,9 +11,8 @@ from graph.domains.earthquakes.statistics.b_positive import b_positive, b_window
 from graph.domains.earthquakes.statistics.goodness_of_fit import ks_distance, sample_above
 from graph.domains.earthquakes.statistics.gutenberg_richter import BIN, completeness, gutenberg_richter
 from graph.domains.earthquakes.statistics.resampling import SEED, exponential
-from tests.domains.earthquakes.statistics.test_b_positive import drawn
 from tests.domains.earthquakes.statistics.test_goodness_of_fit import geometric, mixed
-from tests.domains.earthquakes.statistics.test_gutenberg_richter import incomplete
+from tests.domains.earthquakes.statistics.test_gutenberg_richter import drawn, incomplete
 
 with warnings.catch_warnings():  # of what its own libraries deprecated
     warnings.simplefilter("ignore")
