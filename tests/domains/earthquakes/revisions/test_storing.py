@@ -261,7 +261,8 @@ async def test_a_revision_takes_one_write_more_than_an_insert_and_three_if_its_d
 
 async def test_a_merged_event_leads_to_the_end_of_its_merges_and_a_circle_of_them_ends() -> None:
     into = {"us1": "ci2", "ci2": "nc3", "nc3": None, "us4": "unknown", "us5": "us6", "us6": "us5"}
-    stored: dict[str, Item] = {name: {"eventId": name, "mergedInto": end} for name, end in into.items()}
+    stored: dict[str, Item] = {name: {"eventId": name, "mergedInto": end} for name, end in into.items() if end}
+    stored["nc3"] = {"eventId": "nc3"}
 
     async def read(event_id: str) -> Item | None:
         return stored.get(event_id)
