@@ -1,19 +1,18 @@
 """A database seen through one entity, so that a test names it once: keys are tuples, partitions of one value bare."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph.store.conditions import Condition
 from graph.store.contract import Action, Database, Delete, Put, Update
 from graph.store.design import Index, TableDesign
 from graph.store.entity import Entity, Item, Key
-from graph.store.query import UNBOUNDED, Bounds, Page, Query
+from graph.store.query import Page, Query
 
 
 @dataclass(frozen=True)
 class OneEntity:
-    """The contract's calls, all on one entity. Whatever is given is passed on unchecked."""
+    """The contract's calls, all on one entity. Whatever is given is passed on unchecked, to a `Query` as its values."""
 
     database: Database
     entity: Entity
@@ -54,71 +53,24 @@ class OneEntity:
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
         return await self.database.transact(actions)
 
-    async def query(
-        self,
-        index: Index,
-        partition: Any,
-        *,
-        between: Bounds = UNBOUNDED,
-        forward: bool = True,
-        start: Mapping[str, Any] | None = None,
-        limit: int | None = None,
-        where: Condition | None = None,
-        attributes: Collection[str] | None = None,
-    ) -> Page:
-        return await self.query_many(
-            index,
-            [partition],
-            between=between,
-            forward=forward,
-            start=start,
-            limit=limit,
-            where=where,
-            attributes=attributes,
-        )
+    async def query(self, index: Index, partition: Any, **options: Any) -> Page:
+        return await self.query_many(index, [partition], **options)
 
-    async def query_many(
-        self,
-        index: Index,
-        partitions: Sequence[Any],
-        *,
-        between: Bounds = UNBOUNDED,
-        forward: bool = True,
-        start: Mapping[str, Any] | None = None,
-        limit: int | None = None,
-        where: Condition | None = None,
-        attributes: Collection[str] | None = None,
-    ) -> Page:
-        return await self.database.query(
-            Query(
-                entity=self.entity,
-                index=None if index == self.design.primary else index,
-                partitions=[partition if isinstance(partition, tuple) else (partition,) for partition in partitions],
-                between=between,
-                forward=forward,
-                start=start,
-                limit=limit,
-                where=where,
-                attributes=None if attributes is None else frozenset(attributes),
-            )
-        )
+    async def query_many(self, index: Index, partitions: Sequence[Any], **options: Any) -> Page:
+        return await self.database.query(self._query(index, partitions, **options))
 
-    async def count(
-        self,
-        index: Index,
-        partitions: Sequence[Any],
-        *,
-        between: Bounds = UNBOUNDED,
-        where: Condition | None = None,
-    ) -> int:
-        return await self.database.count(
-            Query(
-                entity=self.entity,
-                index=None if index == self.design.primary else index,
-                partitions=[partition if isinstance(partition, tuple) else (partition,) for partition in partitions],
-                between=between,
-                where=where,
-            )
+    async def count(self, index: Index, partitions: Sequence[Any], **options: Any) -> int:
+        return await self.database.count(self._query(index, partitions, **options))
+
+    def _query(
+        self, index: Index, partitions: Sequence[Any], *, attributes: Collection[str] | None = None, **options: Any
+    ) -> Query:
+        return Query(
+            entity=self.entity,
+            index=None if index == self.design.primary else index,
+            partitions=[partition if isinstance(partition, tuple) else (partition,) for partition in partitions],
+            attributes=None if attributes is None else frozenset(attributes),
+            **options,
         )
 
     def scan(self, *, attributes: Collection[str] | None = None) -> AsyncIterator[Item]:

@@ -1,13 +1,13 @@
-"""A file of version 0.1 is migrated at its first opening, whatever interrupts it; one of today gains what it lacks."""
+"""A file of version 0.1 is migrated at its first opening, whatever interrupts it."""
 
 import asyncio
+import json
 import logging
 import resource
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,17 +15,16 @@ from typing import Any
 import pytest
 
 from graph.core.errors import DatabaseUnavailable
-from graph.store.attributes import Real, Text
 from graph.store.contract import Database, Put
+from graph.store.dynamodb.codec import decode_item
+from graph.store.dynamodb.items import ItemCodec
 from graph.store.entity import Entity, Item
-from graph.store.query import Query
 from graph.store.sqlite import migration, open_sqlite
 from graph.store.sqlite.migration import LAYOUT, Migration, Progress
-from tests.store.samples import BY_DAY, PEOPLE, PERSON, TOTALS, VISIT
-from tests.store.version_0_1 import old_item, write
+from graph.store.sqlite.table import EntityTable
+from tests.store.samples import PERSON, TOTALS, VISIT
 
 EVERY = (PERSON, VISIT, TOTALS)
-TABLES = {"people-{env}.PERSON", "people-{env}.VISIT", "people-{env}.TOTALS"}
 
 
 def people(number: int) -> list[Item]:
@@ -42,12 +41,29 @@ EXPECTED: dict[Entity, list[Item]] = {
 }
 
 
+def old_item(entity: Entity, item: Item) -> Item:
+    """The item as version 0.1 stored it, in DynamoDB as in SQLite: with its keys, and whole but for what they hold."""
+    return decode_item(ItemCodec(entity).encode(item))
+
+
+def write(path: Path, items: Iterable[Item]) -> None:
+    """Make a file of version 0.1: a table for each design, each item as JSON beside its keys."""
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA journal_mode = WAL")
+        columns = "pk, sk, gsi1pk, gsi1sk, expires, item BLOB NOT NULL, UNIQUE (pk, sk)"
+        db.execute(f'CREATE TABLE "people-{{env}}" ({columns})')
+        db.execute('CREATE INDEX "people-{env}.ByDay" ON "people-{env}" (gsi1pk, gsi1sk)')
+        names = ("pk", "sk", "gsi1pk", "gsi1sk", "expires")
+        rows = ([*map(item.get, names), json.dumps(item).encode()] for item in items)
+        db.executemany('INSERT INTO "people-{env}" VALUES (?, ?, ?, ?, ?, ?)', rows)
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "old.db"
     pairs = zip(EXPECTED[PERSON], EXPECTED[VISIT], strict=True)
     both = [each for person, visit in pairs for each in (old_item(PERSON, person), old_item(VISIT, visit))]
-    write(path, PEOPLE, [*both, old_item(TOTALS, EXPECTED[TOTALS][0])])
+    write(path, [*both, old_item(TOTALS, EXPECTED[TOTALS][0])])
     return path
 
 
@@ -60,22 +76,13 @@ async def check_content(path: Path) -> None:
     """That an opening leaves all items in the tables of their entities."""
     async with open_sqlite(path, EVERY) as database:
         assert await content(database) == {entity: sorted(items, key=repr) for entity, items in EXPECTED.items()}
-    assert (tables(path), pragma(path, "user_version")) == (TABLES, LAYOUT)
+    assert (len(tables(path)), pragma(path, "user_version")) == (3, LAYOUT)
 
 
-def tables(path: Path) -> set[str]:
+def tables(path: Path, kind: str = "table") -> dict[str, str]:
+    """The declarations of tables or indexes by name."""
     with closing(sqlite3.connect(path)) as db:
-        return {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-
-
-def indexes(path: Path) -> dict[str, str]:
-    with closing(sqlite3.connect(path)) as db:
-        return dict(db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'index'"))
-
-
-def files(folder: Path) -> dict[str, int]:
-    """The names and sizes of a folder's files."""
-    return {each.name: each.stat().st_size for each in folder.iterdir()}
+        return dict(db.execute("SELECT name, sql FROM sqlite_master WHERE type = ?", (kind,)))
 
 
 def pragma(path: Path, name: str) -> int:
@@ -87,60 +94,38 @@ def messages(caplog: pytest.LogCaptureFixture, level: int) -> list[tuple[str, di
     return [(r.getMessage(), vars(r)["keywords"]) for r in caplog.records if r.levelno == level]
 
 
-async def test_a_migrated_file_is_as_one_that_was_written_anew(path: Path, tmp_path: Path) -> None:
-    new = tmp_path / "new.db"
-    await check_content(path)
-    async with open_sqlite(new, EVERY) as written:
-        await written.put_many([Put(entity, item) for entity, items in EXPECTED.items() for item in items])
-    async with open_sqlite(path, EVERY) as database:
-        page = await database.query(Query(entity=PERSON, index=BY_DAY, partitions=[("20260101",)], limit=2))
-        assert page.items == [people(20)[1], people(20)[10]]
-
-    assert (tables(path), indexes(path)) == (tables(new), indexes(new))
-    sizes = files(tmp_path)
-    assert sizes.keys() == {"old.db", "new.db"}
-    assert sizes["old.db"] <= sizes["new.db"]
-
-
-async def test_a_process_that_is_killed_leaves_files_that_the_next_one_finishes(
+async def test_a_migrated_file_is_as_one_that_was_written_anew_whenever_processes_were_killed(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The files at several moments of a migration are those that a killed process leaves."""
+    """The files at every beginning and end of a transaction are those that a killed process leaves."""
     kept: list[Path] = []
 
-    def copying(kind: object, name: str, calls: set[tuple[int, str]]) -> None:
-        numbers, original = count(1), getattr(kind, name)
+    def copy(statement: str) -> None:
+        if statement.startswith(("BEGIN", "COMMIT", "VACUUM", "PRAGMA user_version =")):
+            folder = tmp_path / f"{len(kept)}"
+            folder.mkdir()
+            kept.append(folder / path.name)
+            for each in tmp_path.glob(f"{path.name}*"):
+                shutil.copy(each, folder)
 
-        def copy(call: int, when: str) -> None:
-            if (call, when) in calls:
-                folder = tmp_path / f"{name} {call} {when}"
-                folder.mkdir()
-                kept.append(folder / path.name)
-                for each in tmp_path.glob(f"{path.name}*"):
-                    shutil.copy(each, folder)
-
-        def call(*arguments: Any, **keywords: Any) -> Any:
-            number = next(numbers)
-            copy(number, "before")
-            answer = original(*arguments, **keywords)
-            copy(number, "after")
-            return answer
-
-        monkeypatch.setattr(kind, name, call)
-
-    monkeypatch.setattr(migration, "ROWS_PER_BATCH", 100)
-    copying(migration, "ensure", {(1, "before"), (1, "after")})
-    copying(Migration, "_drop_indexes", {(1, "after")})
-    copying(Migration, "_insert", {(1, "before"), (3, "after")})  # the latter inside the transaction of a batch
-    copying(Progress, "add", {(1, "before"), (7, "after"), (21, "after")})
-    copying(Migration, "_shrink", {(1, "before"), (1, "after")})
+    monkeypatch.setattr(migration, "ROWS_PER_BATCH", 400)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.set_trace_callback(copy)
+        migration.prepare(db, path, {entity: EntityTable(entity) for entity in EVERY}, lambda: False)
     await check_content(path)
-    monkeypatch.undo()
 
-    assert len(kept) == 10
+    assert len(kept) == 24, "two of each of 11 transactions, one of the shrinking, one of the layout"
     for each in kept:
         await check_content(each)
         assert pragma(each, "freelist_count") * migration.WORTH_SHRINKING < pragma(each, "page_count")
+
+    new = tmp_path / "new.db"
+    async with open_sqlite(new, EVERY) as written:
+        await written.put_many([Put(entity, item) for entity, items in EXPECTED.items() for item in items])
+    for kind in ("table", "index"):
+        assert tables(path, kind) == tables(new, kind)
+    assert {each.name for each in tmp_path.iterdir() if each.is_file()} == {"old.db", "new.db"}
+    assert path.stat().st_size <= new.stat().st_size
 
 
 async def test_one_of_several_that_open_a_file_at_once_migrates_it(
@@ -156,10 +141,9 @@ async def test_one_of_several_that_open_a_file_at_once_migrates_it(
 async def test_without_room_to_shrink_the_file_is_served_as_it_is(
     path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    shrink: Callable[[Migration], None] = Migration._shrink
+    shrink, before = Migration._shrink, resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def without_room(self: Migration) -> None:
-        before = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
         try:
             shrink(self)
@@ -188,7 +172,6 @@ async def test_an_opening_that_is_cancelled_ends_the_migration(path: Path, monke
         await task
 
     assert pragma(path, "user_version") < LAYOUT
-    await check_content(path)
 
 
 async def test_items_of_no_entity_stay_where_they_are_until_it_comes(
@@ -212,7 +195,7 @@ async def test_attributes_are_migrated_as_far_as_they_are_declared(
     odd = {"colour": "red", "score": None, "active": "yes"}
     stored = [{**old_item(PERSON, person), **odd, "seenMs": float(n)} for n, person in enumerate(people(3))]
     del stored[0]["day"], stored[0]["seenMs"]
-    write(path, PEOPLE, [*stored, old_item(TOTALS, {"visits": 1}, colour="blue", empty=None)])
+    write(path, [*stored, {**old_item(TOTALS, {"visits": 1}), "colour": "blue", "empty": None}])
 
     async with open_sqlite(path, EVERY) as database:
         found = await content(database)
@@ -233,42 +216,7 @@ async def test_a_file_of_a_later_layout_is_not_changed(tmp_path: Path) -> None:
             pass
 
     assert "a later version" in raised.value.detail
-    assert (pragma(path, "user_version"), tables(path)) == (LAYOUT + 1, set())
-
-
-async def test_an_entity_that_gains_an_attribute_gains_a_column(tmp_path: Path) -> None:
-    path = tmp_path / "some.db"
-    async with open_sqlite(path, EVERY) as database:
-        await database.put(Put(PERSON, people(1)[0]))
-
-    grown = replace(PERSON, attributes=(*PERSON.attributes, Text("hair", optional=True), Real("height", optional=True)))
-    async with open_sqlite(path, [grown, VISIT, TOTALS]) as database:
-        assert [item async for item in database.scan(grown)] == people(1)
-        taller = {**people(2)[1], "hair": "red", "height": 1.5}
-        await database.put(Put(grown, taller))
-        assert await database.get(grown.key_for("p00001")) == taller
-
-
-async def test_an_index_with_another_declaration_is_created_again(tmp_path: Path) -> None:
-    path = tmp_path / "some.db"
-    async with open_sqlite(path, EVERY) as database:
-        await database.put_many([Put(PERSON, person) for person in people(10)])
-    before = indexes(path)
-
-    narrowed = replace(BY_DAY, narrowed_by=("score",), ranked_by="score")
-    table = replace(PEOPLE, indexes=(narrowed,))
-    changed = replace(PERSON, table=table, indexes={narrowed: ("DAY#{day}", "{seenMs}")})
-    async with open_sqlite(path, [changed]) as database:
-        page = await database.query(Query(entity=changed, index=narrowed, partitions=[("20260101",)]))
-        assert page.items == [people(10)[1]]
-
-    after = indexes(path)
-    name = "people-{env}.PERSON.ByDay"
-    assert after.keys() - before.keys() == {f"{name}.score"}
-    assert {each for each in before if after[each] != before[each]} == {name}
-    async with open_sqlite(path, EVERY):
-        pass
-    assert indexes(path) == before
+    assert (pragma(path, "user_version"), tables(path)) == (LAYOUT + 1, {})
 
 
 def test_progress_is_logged_at_most_once_a_second_and_not_without_old_items(caplog: pytest.LogCaptureFixture) -> None:
