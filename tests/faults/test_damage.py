@@ -4,53 +4,37 @@ import logging
 import os
 import random
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.effort import rounds
-from tests.faults.test_sqlite import INGEST, events
+from tests.faults.ingests import INGEST, large_events
+from tests.faults.test_sqlite import PAGE_BYTES
 from tests.forking import ended
-from tests.service import running, settings
+from tests.service import Service, running, settings
 from tests.serving.test_connections import _eventually
 
-PAGE_BYTES = 4096
+COUNTS = {"fetched": 1000, "upserted": 1000, "skipped": 0, "rejected": 0}
 BETWEEN_PINGS_S = 0.1  # the service rests for seconds between two checks of its file
 UNAVAILABLE = {"status": "unavailable", "store": "unreachable"}
-ALL = {"query": "{ events(first: 1000) { totalCount nodes { eventId place mag depth } } }"}
+ALL = "{ events(first: 1000) { totalCount nodes { eventId place mag depth } } }"
 
 
-@dataclass
-class Served:
-    """A service on a file, and what it says of itself."""
-
-    http: httpx.Client
-
-    def ready(self) -> tuple[int, Any]:
-        answer = self.http.get("/readyz")
-        return answer.status_code, {name: answer.json()[name] for name in ("status", "store")}
-
-    def becomes_ready(self) -> None:
-        _eventually(lambda: self.ready() == (200, {"status": "ok", "store": "ok"}), every_s=BETWEEN_PINGS_S)
-
-    def becomes_unready(self) -> None:
-        _eventually(lambda: self.ready() == (503, UNAVAILABLE), every_s=BETWEEN_PINGS_S)
-
-    def all(self) -> Any:
-        return self.http.post("/graphql", json=ALL).json()
+def ready(service: Service) -> tuple[int, Any]:
+    answer = service.http.get("/readyz")
+    return answer.status_code, {name: answer.json()[name] for name in ("status", "store")}
 
 
-@contextmanager
-def here(store: Path, usgs: UsgsServer) -> Iterator[Served]:
-    """A service in this process."""
-    with running(settings(store, usgs)) as service:
-        yield Served(service.http)
+def becomes_ready(service: Service) -> None:
+    _eventually(lambda: ready(service) == (200, {"status": "ok", "store": "ok"}), every_s=BETWEEN_PINGS_S)
+
+
+def becomes_unready(service: Service) -> None:
+    _eventually(lambda: ready(service) == (503, UNAVAILABLE), every_s=BETWEEN_PINGS_S)
 
 
 @pytest.fixture
@@ -138,21 +122,21 @@ ELSEWHERE = [moved, replaced, log_moved, locks_replaced]
 def test_damage_while_the_service_runs_is_seen_and_its_repair_too(
     store: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with here(store, usgs) as served:
-        served.becomes_ready()
-        right = served.all()
-        assert len(right["data"]["events"]["nodes"]) == 1000  # which the caches hold from here on
+    with running(settings(store, usgs)) as served:
+        becomes_ready(served)
+        right = served.ask(ALL)
+        assert len(right["events"]["nodes"]) == 1000  # which the caches hold from here on
 
         for damage in (*IN_PLACE, *ELSEWHERE):
             restore = damage(store)
-            served.becomes_unready()
+            becomes_unready(served)
             assert served.http.get("/healthz").status_code == 200
             if damage is moved:
                 assert not store.exists()  # no connection has made a new file
 
             restore()
-            served.becomes_ready()
-            assert served.all() == right, damage.__name__
+            becomes_ready(served)
+            assert served.ask(ALL) == right, damage.__name__
     causes = [str(vars(record)) for record in caplog.records if "Not ready" in record.getMessage()]
     assert len(causes) >= len(IN_PLACE + ELSEWHERE)
     assert all(store.name in cause or "SQLite cannot read" in cause for cause in causes)
@@ -164,13 +148,13 @@ def test_damage_before_the_service_starts_is_found_without_a_query(
 ) -> None:
     caplog.set_level(logging.INFO)
     restore = damage(store)
-    with here(store, usgs) as served:
-        served.becomes_unready()
+    with running(settings(store, usgs)) as served:
+        becomes_unready(served)
         assert "The store's file is damaged: restore it" in caplog.messages
         restore()
-        served.becomes_ready()
+        becomes_ready(served)
         assert "The store's file is sound again" in caplog.messages
-        assert len(served.all()["data"]["events"]["nodes"]) == 1000
+        assert len(served.ask(ALL)["events"]["nodes"]) == 1000
 
 
 def test_a_file_that_is_not_sqlite_stops_the_start_with_one_line(tmp_path: Path, store: Path) -> None:
@@ -183,28 +167,28 @@ def test_a_file_that_is_not_sqlite_stops_the_start_with_one_line(tmp_path: Path,
 
 def test_a_query_that_meets_damage_makes_the_service_unready_at_once(store: Path, usgs: UsgsServer) -> None:
     """Before any check, and until one finds nothing."""
-    with here(store, usgs) as served:
-        served.becomes_ready()
+    with running(settings(store, usgs)) as served:
+        becomes_ready(served)
         times = store.stat().st_atime_ns, store.stat().st_mtime_ns
         restore = nearly_all(store)
         os.utime(store, ns=times)  # as where the disk itself has lost it
-        assert served.all()["errors"][0]["extensions"]["code"] == "DATABASE_UNAVAILABLE"
+        assert served.codes(ALL) == ["DATABASE_UNAVAILABLE"]
 
-        assert served.ready() == (503, UNAVAILABLE)
+        assert ready(served) == (503, UNAVAILABLE)
         restore()
-        served.becomes_ready()
-        assert len(served.all()["data"]["events"]["nodes"]) == 1000
+        becomes_ready(served)
+        assert len(served.ask(ALL)["events"]["nodes"]) == 1000
 
 
 def test_a_file_that_is_sound_stays_so_while_it_is_written_and_checkpointed(
     store: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     size = store.stat().st_size
-    with here(store, usgs) as served:
+    with running(settings(store, usgs)) as served:
         for start in range(0, 1000 * rounds(30, at_least=12), 1000):
-            variables = {"events": events(start, 1000)}
+            variables = {"events": large_events(start, 1000)}
             answer = served.http.post("/graphql", json={"query": INGEST, "variables": variables})
-            assert answer.json() == {"data": {"ingestEvents": {"upserted": 1000, "skipped": 0}}}
-            assert {served.ready()[0] for _ in range(20)} == {200}
+            assert answer.json() == {"data": {"ingestEvents": COUNTS}}
+            assert {ready(served)[0] for _ in range(20)} == {200}
         assert store.stat().st_size > size + 8_000_000  # so there were checkpoints
     assert not [text for text in caplog.messages if "damaged" in text or "Not ready" in text]

@@ -19,32 +19,21 @@ from pydantic import SecretStr
 from graph.app import create_app
 from graph.domains import DOMAINS
 from tests.bearers import SECRET, bearer
-from tests.domains.earthquakes.builders import NOON
-from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
 from tests.domains.entities import ENTITIES
+from tests.faults.ingests import INGEST, check_summaries, events
 from tests.faults.tcp_proxy import Fault, Proxy, proxy
 from tests.processes import TIMEOUT_S
 from tests.service import serving, without_timeouts
 from tests.settings import Settings
-from tests.store.engines import make_tables, open_dynamodb
+from tests.store.engines import make_tables
 from tests.store.fault_proxy import Answer, Forward, Rule, pass_on, processing_at_most, proxying
 
 T = TypeVar("T")
 
-INGEST = """mutation($events: [EventInput!]!) {
-  ingestEvents(input: {events: $events}) { fetched upserted skipped rejected }
-}"""
 PAGE = "{ events(first: 1000, orderBy: TIME_ASC) { nodes { eventId } } }"
 UNAVAILABLE = "DATABASE_UNAVAILABLE"
 SHORT_S = 0.3
 WITHOUT_TASKS = [replace(domain, tasks=()) for domain in DOMAINS]  # so that only what a test asks calls the store
-
-
-def events(first: int, number: int) -> list[dict[str, Any]]:
-    return [
-        {"eventId": f"us{n}", "eventTsMs": NOON - 3_600_000 * n, "mag": n % 7, "lat": 0, "lon": 0}
-        for n in range(first, first + number)
-    ]
 
 
 @dataclass(frozen=True)
@@ -81,8 +70,7 @@ class UnreliableService:
     async def check_summaries(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """That each event is counted once, as the table itself has it."""
         monkeypatch.setenv("AWS_ENDPOINT_URL", self.endpoint)
-        async with open_dynamodb(ENTITIES, prefix=self.prefix) as database:
-            assert await summaries_in(database) == await recounted(database)
+        await check_summaries(f"dynamodb://{self.prefix}")
 
 
 @asynccontextmanager
@@ -136,16 +124,6 @@ async def impatient_service(
 BREAKING = [fault for fault in Fault if fault not in (Fault.NONE, Fault.LATENCY)]
 
 
-async def test_latency_changes_no_answer(
-    on_tcp: UnreliableService, between: Proxy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    between.fault = Fault.LATENCY
-
-    assert await on_tcp.ingest(0, 30) == {"fetched": 30, "upserted": 30, "skipped": 0, "rejected": 0}
-    assert await on_tcp.ids() == [f"us{n}" for n in reversed(range(30))]
-    await on_tcp.check_summaries(monkeypatch)
-
-
 @pytest.mark.parametrize("fault", BREAKING)
 async def test_a_broken_network_is_an_unavailable_database_until_it_is_mended(
     on_tcp: UnreliableService,
@@ -176,14 +154,14 @@ async def test_a_broken_network_is_an_unavailable_database_until_it_is_mended(
     await on_tcp.check_summaries(monkeypatch)
 
 
-async def test_a_connection_that_breaks_now_and_then_is_not_noticed(
-    on_tcp: UnreliableService, between: Proxy, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("fault", [Fault.NONE, Fault.LATENCY])
+async def test_latency_and_connections_that_break_now_and_then_change_no_answer(
+    on_tcp: UnreliableService, between: Proxy, fault: Fault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for first in range(0, 100, 20):
+    between.fault = fault
+    for first in range(0, 60, 20):
         between.cut_all()
-        counts = await on_tcp.ingest(first, 20)
-        assert counts is not None
-        assert counts["upserted"] == 20
+        assert await on_tcp.ingest(first, 20) == {"fetched": 20, "upserted": 20, "skipped": 0, "rejected": 0}
         between.cut_all()
         assert await on_tcp.ids() == [f"us{n}" for n in reversed(range(first + 20))]
     await on_tcp.check_summaries(monkeypatch)
@@ -277,11 +255,14 @@ async def test_a_query_whose_client_has_gone_ends_with_it(
 
 # What DynamoDB answers itself
 
-THROTTLED = Answer.error("ProvisionedThroughputExceededException")
-THROTTLING = Answer.error("ThrottlingException")
-LIMITED = Answer.error("RequestLimitExceeded")
-FAILED = Answer(500, {"__type": "com.amazonaws.dynamodb.v20120810#InternalServerError", "message": "as told"})
-AWAY = Answer(503, {"__type": "com.amazon.coral.availability#ServiceUnavailable", "message": "as told"})
+REFUSALS: dict[str, Answer | None] = {
+    "throughput": Answer.error("ProvisionedThroughputExceededException"),
+    "throttling": Answer.error("ThrottlingException"),
+    "limit": Answer.error("RequestLimitExceeded"),
+    "internal": Answer.error("InternalServerError", 500),
+    "away": Answer.error("ServiceUnavailable", 503),
+    "unprocessed": None,
+}
 
 
 def now_and_then(answer: Answer | None, seed: int) -> Rule:
@@ -298,19 +279,15 @@ def now_and_then(answer: Answer | None, seed: int) -> Rule:
     return rule
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [THROTTLED, THROTTLING, LIMITED, FAILED, AWAY, None],
-    ids=["throughput", "throttling", "limit", "internal", "away", "unprocessed"],
-)
+@pytest.mark.parametrize("refusal", REFUSALS)
 async def test_occasional_refusals_of_dynamodb_are_retried_or_reported(
-    dynamodb_endpoint: str, answer: Answer | None, monkeypatch: pytest.MonkeyPatch
+    dynamodb_endpoint: str, refusal: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with (
         proxying(dynamodb_endpoint) as fault_proxy,
         unreliable_service(dynamodb_endpoint, fault_proxy.url, monkeypatch) as service,
     ):
-        fault_proxy.rule = now_and_then(answer, seed=20230803)
+        fault_proxy.rule = now_and_then(REFUSALS[refusal], seed=20230803)
         acknowledged: set[str] = set()
         for first in (0, 20):
             if await service.ingest(first, 20) is not None:

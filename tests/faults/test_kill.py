@@ -16,6 +16,7 @@ from tests.domains.earthquakes.ingest.ingests import events_in, recounted, summa
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.entities import ENTITIES
 from tests.effort import rounds
+from tests.faults.ingests import INGEST
 from tests.processes import TIMEOUT_S, Server, serving
 from tests.service import running
 from tests.settings import Settings
@@ -24,7 +25,6 @@ from tests.store.engines import new_store
 CLIENTS = 100
 EVENTS_A_MUTATION = 5
 KILL_AFTER = (20, 1, 150)[: rounds(3, at_least=1)]  # acknowledged mutations
-INGEST = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted skipped } }"
 
 
 class Clients:

@@ -10,36 +10,23 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from graph.store.sqlite import open_sqlite
 from tests.attacks.leaks import leaks
 from tests.children import Child
-from tests.domains.earthquakes.builders import NOON
-from tests.domains.earthquakes.ingest.ingests import recounted, summaries_in
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.domains.entities import ENTITIES
+from tests.faults.ingests import INGEST, check_summaries, large_events
 from tests.processes import TIMEOUT_S, quakegraph, started
 from tests.service import Service, running, settings
 
 PAGE_BYTES = 4096
-INGEST = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted skipped } }"
 SHORT_S = 0.3
-
-
-def events(first: int, number: int) -> list[dict[str, Any]]:
-    url = "https://example.org/" + "x" * 900
-    return [
-        {"eventId": f"us{n}", "eventTsMs": NOON - 60_000 * n, "mag": 1, "lat": 0, "lon": 0, "url": url}
-        for n in range(first, first + number)
-    ]
 
 
 def ingest(service: Service, first: int, number: int) -> int | None:
     """How many were inserted; None where the store refused."""
-    answer = service.http.post("/graphql", json={"query": INGEST, "variables": {"events": events(first, number)}})
+    answer = service.http.post("/graphql", json={"query": INGEST, "variables": {"events": large_events(first, number)}})
     assert leaks(answer) == []
     body = answer.json()
     if "errors" in body:
@@ -53,16 +40,6 @@ def total(service: Service) -> int:
     assert page["totalCount"] <= 1000 or len(page["nodes"]) == 1000
     assert page["totalCount"] > 1000 or len(page["nodes"]) == page["totalCount"]
     return int(page["totalCount"])
-
-
-def check_summaries(store: Path) -> None:
-    """That each event is counted once."""
-
-    async def check() -> None:
-        async with open_sqlite(store, ENTITIES) as database:
-            assert await summaries_in(database) == await recounted(database)
-
-    asyncio.run(check())
 
 
 @contextmanager
@@ -94,7 +71,7 @@ def test_a_full_disk_stops_ingests_and_nothing_else(tmp_path: Path, usgs: UsgsSe
             subprocess.run(["mount", "-o", "remount,size=64m", folder], check=True)  # somebody makes room
             assert ingest(service, first, 1000) == 1000 - (kept - stored)
             assert total(service) == stored + 1000
-        check_summaries(store)
+        asyncio.run(check_summaries(f"sqlite:///{store}"))
 
 
 @pytest.mark.needs("a tmpfs")
@@ -145,7 +122,7 @@ def test_a_process_that_keeps_the_write_lock_blocks_only_ingests(tmp_path: Path,
         while ingest(service, 50, 100) is None:  # on a busy machine, a write of its own may hold the file for so long
             assert time.monotonic() < end
         assert total(service) == 150
-    check_summaries(store)
+    asyncio.run(check_summaries(f"sqlite:///{store}"))
 
 
 def test_two_processes_that_write_at_once_count_each_event_once(tmp_path: Path, usgs: UsgsServer) -> None:
@@ -161,7 +138,7 @@ def test_two_processes_that_write_at_once_count_each_event_once(tmp_path: Path, 
         assert None not in upserted
         assert sum(number for number in upserted if number) == 420
         assert total(here) == total(there) == 420
-    check_summaries(store)
+    asyncio.run(check_summaries(f"sqlite:///{store}"))
 
 
 def test_a_file_damaged_in_the_middle_never_gives_wrong_answers(

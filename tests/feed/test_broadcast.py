@@ -197,7 +197,9 @@ async def test_a_slow_subscriber_learns_how_many_were_dropped_and_a_cursor(datab
             assert sent(await some(again, 45)) == [*everyone[BACKLOG + 1 :], "afterwards"]
 
 
-async def test_replayed_records_are_charged_and_new_ones_are_not(notes: Notebook, broadcast: Broadcast[Note]) -> None:
+async def test_replayed_records_are_charged_before_they_are_sent_and_new_ones_are_not(
+    notes: Notebook, broadcast: Broadcast[Note]
+) -> None:
     everyone = ids(*range(REPLAYED_AT_ONCE + 50))
     for at in range(0, len(everyone), 50):
         await notes.write(*everyone[at : at + 50])
@@ -219,17 +221,13 @@ async def test_replayed_records_are_charged_and_new_ones_are_not(notes: Notebook
     assert max(reads) <= REPLAYED_AT_ONCE
     assert max(sends) == 1
 
-
-async def test_a_subscriber_that_cannot_be_charged_gets_no_more(notes: Notebook, broadcast: Broadcast[Note]) -> None:
-    await notes.write(*ids(*range(30)))
-
-    async def charge(read: int, sent: int) -> None:
+    async def refuse(read: int, sent: int) -> None:
         if sent and next(charges) == 1:
             raise RateLimited(7)
 
     charges = count()
-    async with aclosing(await broadcast.subscribe(everything, cursor(*ids(0)), charge)) as notices:
-        assert sent(await some(notices, 1)) == ids(1)
+    async with aclosing(await broadcast.subscribe(everything, cursor(everyone[0]), refuse)) as notices:
+        assert sent(await some(notices, 1)) == [everyone[1]]
         with pytest.raises(RateLimited):
             await some(notices, 1)
 
@@ -269,7 +267,7 @@ class FailingDatabase(WatchedDatabase):
                     raise crash
 
 
-async def test_subscribers_outlast_a_store_that_is_away_and_a_defect(
+async def test_subscribers_outlast_a_store_that_is_away_a_defect_and_the_end_of_notifications(
     database: Database, notes: Notebook, caplog: pytest.LogCaptureFixture
 ) -> None:
     failing, pauses = FailingDatabase(database), list[float]()
@@ -290,28 +288,17 @@ async def test_subscribers_outlast_a_store_that_is_away_and_a_defect(
         assert sent(await some(notices, 1)) == ["b"]
         assert failing.failures == []
 
-    assert pauses == [RETRY_S, RETRY_S]
+        failing.crash = ValueError("a defect of the notifications")
+        await notes.write("c")
+        await notes.write("d")
+        assert sent(await some(notices, 2)) == ["c", "d"]
+
+    assert pauses[:2] == [RETRY_S, RETRY_S]
     logged = [record for record in caplog.records if record.getMessage() == "Subscribers wait for the store"]
     assert [(record.levelno, bool(record.exc_info)) for record in logged] == [
         (logging.WARNING, False),
         (logging.ERROR, True),
     ]
-
-
-async def test_subscribers_outlast_the_end_of_notifications(database: Database, notes: Notebook) -> None:
-    failing = FailingDatabase(database)
-    async with (
-        broadcasting(failing) as broadcast,
-        aclosing(await broadcast.subscribe(everything)) as notices,
-    ):
-        first = asyncio.ensure_future(some(notices, 1))
-        await notes.write("a")
-        assert sent(await first) == ["a"]
-
-        failing.crash = ValueError("a defect")
-        await notes.write("b")
-        await notes.write("c")
-        assert sent(await some(notices, 2)) == ["b", "c"]
 
 
 async def test_a_failing_filter_ends_only_its_own_subscription(notes: Notebook, broadcast: Broadcast[Note]) -> None:

@@ -137,10 +137,6 @@ AnySubscriber.TestCase.settings = settings(max_examples=100, stateful_step_count
 TestAnySubscriber = AnySubscriber.TestCase
 
 
-def test_only_what_passes_the_filter_is_wanted() -> None:
-    assert Numbers(lambda record: record > 2, 0).wanted([1, 2, 3, 4]) == [3, 4]
-
-
 def test_a_slow_subscriber_stays_slow_until_its_backlog_is_empty() -> None:
     slow = in_state(State.JOINED)
     slow.slow = True

@@ -48,13 +48,24 @@ def first(rule: Rule) -> Rule:
     return once
 
 
-def always(answer: Answer) -> Rule:
+def always(answer: Answer | bytes | None) -> Rule:
     """The same answer to everything."""
 
-    async def fixed(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+    async def fixed(operation: str, request: dict[str, Any], forward: Forward) -> Answer | bytes | None:
         return answer
 
     return fixed
+
+
+def held_until(going_on: asyncio.Event, *operations: str) -> Rule:
+    """Passes operations on, all of them unless they are named, only once the event is set."""
+
+    async def rule(operation: str, request: dict[str, Any], forward: Forward) -> Answer:
+        if not operations or operation in operations:
+            await going_on.wait()
+        return await forward(request)
+
+    return rule
 
 
 def processing_at_most(written: int) -> Rule:

@@ -9,7 +9,7 @@ import botocore.session
 import pytest
 
 from graph.core.errors import DatabaseUnavailable
-from graph.store.design import KeyAttribute, TableDesign
+from graph.store.design import KeyAttribute
 from tests.store.emulator import moto
 from tests.store.engines import create_tables, open_samples
 from tests.store.fault_proxy import Answer, Forward, proxying
@@ -36,7 +36,7 @@ def name(prefix: str) -> str:
     return f"{prefix}samples"
 
 
-async def test_a_table_is_created_with_its_indexes_its_expiry_and_its_safeguards(prefix: str, name: str) -> None:
+async def test_a_table_is_created_with_what_it_declares_and_not_changed_again(prefix: str, name: str) -> None:
     assert await create_tables([SAMPLE], prefix=prefix) == [
         f"Table {name} was created, billed by request.",
         "Index ByTime exists.",
@@ -46,36 +46,6 @@ async def test_a_table_is_created_with_its_indexes_its_expiry_and_its_safeguards
         "Deletion protection is now on.",
         NOT_OFFERED,
     ]
-
-
-async def test_an_unwanted_stream_is_not_mentioned_and_an_existing_one_stays_on(prefix: str) -> None:
-    assert STREAMING not in await create_tables([SAMPLE], prefix=prefix, stream=False)
-    assert STREAMING in await create_tables([SAMPLE], prefix=prefix)
-    await create_tables([SAMPLE], prefix=prefix, stream=False)
-    assert "The stream of changes is on already (NEW_IMAGE)." in await create_tables([SAMPLE], prefix=prefix)
-
-
-async def test_a_table_is_created_although_the_answer_is_lost(
-    prefix: str, dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = []
-
-    async def losing_the_first(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
-        answer = await forward(request)
-        asked.append(operation)
-        return None if asked.count("CreateTable") == 1 and operation == "CreateTable" else answer
-
-    async with proxying(dynamodb_endpoint) as fault_proxy:
-        fault_proxy.rule = losing_the_first
-        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-        done = await create_tables([SAMPLE], prefix=prefix)
-
-    assert asked.count("CreateTable") == 2
-    assert STREAMING in done
-
-
-async def test_creating_a_table_again_changes_nothing(prefix: str, name: str) -> None:
-    await create_tables([SAMPLE], prefix=prefix)
     async with open_samples(prefix) as table:
         await table.put(sample(kept=True))
 
@@ -89,6 +59,42 @@ async def test_creating_a_table_again_changes_nothing(prefix: str, name: str) ->
             NOT_OFFERED,
         ]
         assert await table.get(("p", "s")) == sample(kept=True)
+    assert await create_tables([READING], prefix=prefix) == [
+        f"Table {prefix}readings was created, billed by request.",
+        STREAMING,
+        "Deletion protection is now on.",
+        NOT_OFFERED,
+    ]
+
+
+async def test_a_stream_is_switched_on_where_it_is_wanted_and_not_changed(prefix: str, name: str) -> None:
+    async def said(*, stream: bool = True) -> list[str]:
+        return [line for line in await create_tables([SAMPLE], prefix=prefix, stream=stream) if "stream" in line]
+
+    assert await said(stream=False) == []
+    assert await said() == [STREAMING]
+    assert await said(stream=False) == []
+    assert await said() == ["The stream of changes is on already (NEW_IMAGE)."]
+    await set_stream(name, StreamEnabled=False)
+    assert await said() == [STREAMING]
+    await set_stream(name, StreamEnabled=False)
+    await set_stream(name, StreamEnabled=True, StreamViewType="KEYS_ONLY")
+    assert await said() == ["The stream of changes is on already (KEYS_ONLY)."]
+
+
+async def test_a_table_is_created_although_the_answer_is_lost(
+    prefix: str, dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with proxying(dynamodb_endpoint) as fault_proxy:
+
+        async def losing_the_first(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+            answer = await forward(request)
+            return None if operation == "CreateTable" and len(fault_proxy.of(operation)) == 1 else answer
+
+        fault_proxy.rule = losing_the_first
+        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+        assert STREAMING in await create_tables([SAMPLE], prefix=prefix)
+        assert len(fault_proxy.of("CreateTable")) == 2
 
 
 async def test_the_tables_of_all_entities_are_created_in_an_environment(prefix: str) -> None:
@@ -102,63 +108,25 @@ async def test_the_tables_of_all_entities_are_created_in_an_environment(prefix: 
     assert created == [f"Table {name} was created, billed by request." for name in names]
 
 
-async def test_a_table_without_index_or_expiry_is_created(prefix: str) -> None:
-    done = await create_tables([READING], prefix=prefix)
-
-    assert done == [
-        f"Table {prefix}readings was created, billed by request.",
-        STREAMING,
-        "Deletion protection is now on.",
-        NOT_OFFERED,
-    ]
-
-
-@pytest.mark.parametrize(
-    ("other", "difference"),
-    [
-        (READINGS, "exists, but the keys are"),
-        (replace(SAMPLES, sort_key=KeyAttribute("other", "S")), "exists, but the keys are"),
-        (
-            replace(SAMPLES, ttl="expires"),
-            "exists, but the keys of the expiry are ttl, not expires",
-        ),
-    ],
-    ids=["all keys", "sort key", "expiry"],
-)
-async def test_a_table_with_other_keys_is_not_changed(
-    prefix: str, name: str, other: TableDesign, difference: str
-) -> None:
+async def test_a_table_with_other_keys_is_not_changed(prefix: str, name: str) -> None:
     await create_tables([SAMPLE], prefix=prefix)
 
-    with pytest.raises(DatabaseUnavailable) as raised:
-        await create_tables([keyed(replace(other, name="samples"))], prefix=prefix)
+    others = [
+        (READINGS, "exists, but the keys are"),
+        (replace(SAMPLES, sort_key=KeyAttribute("other", "S")), "exists, but the keys are"),
+        (replace(SAMPLES, ttl="expires"), "exists, but the keys of the expiry are ttl, not expires"),
+    ]
+    for other, difference in others:
+        with pytest.raises(DatabaseUnavailable) as raised:
+            await create_tables([keyed(replace(other, name="samples"))], prefix=prefix)
 
-    assert raised.value.detail.startswith(f"table {name} {difference}")
-    assert (await create_tables([SAMPLE], prefix=prefix))[0] == f"Table {name} exists."
+        assert raised.value.detail.startswith(f"table {name} {difference}")
+        assert (await create_tables([SAMPLE], prefix=prefix))[0] == f"Table {name} exists."
 
 
 async def test_a_table_name_that_dynamodb_refuses_is_reported(dynamodb_endpoint: str) -> None:
     with pytest.raises(ValueError, match="name"):
         await create_tables([keyed(replace(SAMPLES, name="no"))])
-
-
-async def test_the_stream_of_a_table_that_has_none_is_switched_on(prefix: str, name: str) -> None:
-    await create_tables([SAMPLE], prefix=prefix)
-    await set_stream(name, StreamEnabled=False)
-
-    done = await create_tables([SAMPLE], prefix=prefix)
-
-    assert [line for line in done if "stream" in line] == [STREAMING]
-
-
-async def test_a_stream_with_another_view_is_not_changed(prefix: str, name: str) -> None:
-    await create_tables([SAMPLE], prefix=prefix)
-    await set_stream(name, StreamEnabled=False)
-    await set_stream(name, StreamEnabled=True, StreamViewType="KEYS_ONLY")
-
-    done = await create_tables([SAMPLE], prefix=prefix)
-
-    assert "The stream of changes is on already (KEYS_ONLY)." in done
 
 
 async def set_stream(name: str, **specification: Any) -> None:

@@ -15,7 +15,7 @@ from graph.store.dynamodb.changes import GAP_S, MOST_SWEEPS, ROUND_S, SWEEP_S
 from graph.store.dynamodb.shards import ROUNDS_PER_LISTING, ROUNDS_PER_LISTING_OF_CHILDREN
 from tests.processes import TIMEOUT_S
 from tests.store.engines import UNHURRIED, create_tables, open_dynamodb, open_samples
-from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, pass_on
+from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, held_until, pass_on
 from tests.store.one_entity import OneEntity
 from tests.store.samples import READING, SAMPLE, sample
 from tests.store.test_dynamodb_administration import set_stream
@@ -134,6 +134,7 @@ async def test_each_change_rings_by_its_record(
 
     assert [len(fault_proxy.of(name)) for name in ("DescribeTable", "DescribeStream", "GetShardIterator")] == [1, 1, 1]
     assert warnings(caplog) == []
+    assert ROUND_S >= 1 / 10, "it rings at most ten times a second"
 
 
 async def test_without_a_change_it_rings_once_a_listing(
@@ -146,16 +147,8 @@ async def test_without_a_change_it_rings_once_a_listing(
     assert len(fault_proxy.of("GetShardIterator")) == 1
 
 
-async def test_it_rings_at_most_ten_times_a_second(table: OneEntity, rings: Rings, pauses: list[float]) -> None:
-    for n in range(30):
-        await table.put(sample(n=n))
-        await ring(rings)
-
-    assert sum(pauses) >= 29 / 10
-
-
 @pytest.mark.usefixtures("switched_on_again")
-async def test_a_table_without_a_stream_rings_every_second_and_is_reported_once(
+async def test_a_stream_that_is_switched_off_is_reported_once_and_looked_for_again(
     prefix: str,
     name: str,
     table: OneEntity,
@@ -164,32 +157,23 @@ async def test_a_table_without_a_stream_rings_every_second_and_is_reported_once(
     fault_proxy: FaultProxy,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    await ring(rings)
     await set_stream(name, StreamEnabled=False)
+    await ring(rings, 2)
+    pauses.clear()
 
     await ring(rings, 100)
 
-    assert pauses == [SWEEP_S] * 99
+    assert pauses == [SWEEP_S] * 100
     assert len(fault_proxy.of("DescribeTable")) < 2 * 100 / MOST_SWEEPS, "the table is not asked at each ring"
-    assert warnings(caplog) == [
+    (told,) = warnings(caplog)
+    assert told.startswith(f"the stream of table {name} cannot be read: ")
+    async with aclosing(table.changes()) as others:
+        await ring(others)
+    assert warnings(caplog)[1:] == [
         f"the stream of table {name} cannot be read: it has no stream of its changes: run `quakegraph tables create`"
     ]
 
-    await create_stream(prefix)
-    await back_to_reading(rings, pauses)
-    await change_rings(table, rings, pauses)
-
-
-@pytest.mark.usefixtures("switched_on_again")
-async def test_a_stream_that_is_switched_off_is_looked_for_again(
-    prefix: str, name: str, table: OneEntity, rings: Rings, pauses: list[float], caplog: pytest.LogCaptureFixture
-) -> None:
-    await ring(rings)
-    await set_stream(name, StreamEnabled=False)
-
-    await ring(rings, 3)
-
-    assert pauses[-2:] == [SWEEP_S] * 2
-    assert len(warnings(caplog)) == 1
     await create_stream(prefix)
     await back_to_reading(rings, pauses)
     await change_rings(table, rings, pauses)
@@ -232,25 +216,18 @@ async def test_temporary_failures_only_slow_the_rings_down(
         assert len(warnings(caplog)) == 1
 
 
-async def test_a_throttled_read_of_the_stream_resumes(
-    table: OneEntity, rings: Rings, pauses: list[float], fault_proxy: FaultProxy
-) -> None:
-    await ring(rings)
-    fault_proxy.rule = of("GetRecords", Answer.error("ProvisionedThroughputExceededException"), 1)
-    await ring(rings)
-
-    await table.put(sample())
-    await ring(rings)
-
-    assert pauses == [ROUND_S, SWEEP_S]
-    assert len(fault_proxy.of("GetShardIterator")) == 1
-
-
 @pytest.mark.parametrize(
-    "code", ["ExpiredIteratorException", "TrimmedDataAccessException", "ResourceNotFoundException", "NewException"]
+    ("code", "starts_again"),
+    [
+        ("ProvisionedThroughputExceededException", False),
+        ("ExpiredIteratorException", True),
+        ("TrimmedDataAccessException", True),
+        ("ResourceNotFoundException", True),
+        ("NewException", True),
+    ],
 )
-async def test_a_read_with_an_expired_iterator_starts_again(
-    table: OneEntity, rings: Rings, pauses: list[float], fault_proxy: FaultProxy, code: str
+async def test_a_read_resumes_after_throttling_and_starts_again_with_an_expired_iterator(
+    table: OneEntity, rings: Rings, pauses: list[float], fault_proxy: FaultProxy, code: str, starts_again: bool
 ) -> None:
     await ring(rings)
     fault_proxy.rule = of("GetRecords", Answer.error(code), 1)
@@ -260,7 +237,8 @@ async def test_a_read_with_an_expired_iterator_starts_again(
     await ring(rings)
 
     assert pauses == [ROUND_S, SWEEP_S]
-    assert [request["ShardIteratorType"] for request in fault_proxy.of("GetShardIterator")] == ["LATEST"] * 2
+    places = [request["ShardIteratorType"] for request in fault_proxy.of("GetShardIterator")]
+    assert places == ["LATEST"] * (1 + starts_again)
     await change_rings(table, rings, pauses)
 
 
@@ -290,12 +268,7 @@ async def test_a_stream_that_never_answers_only_makes_it_slower(
     """The time limit is a real one, and short."""
     answering = asyncio.Event()
 
-    async def hold(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
-        if operation == "GetRecords":
-            await answering.wait()
-        return await forward(request)
-
-    fault_proxy.rule = hold
+    fault_proxy.rule = held_until(answering, "GetRecords")
     async with open_samples(prefix, retry_policy=replace(UNHURRIED, read_seconds=0.2, sleep=no_pause)) as hasty:
         async with aclosing(hasty.changes()) as rings:
             while (asked := len(fault_proxy.of("GetRecords"))) < 2:

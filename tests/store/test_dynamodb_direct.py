@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -11,7 +10,7 @@ from graph.store.conditions import Compare
 from graph.store.contract import Update
 from graph.store.dynamodb.direct import BY_BOTOCORE
 from tests.store.engines import UNHURRIED, make_tables, open_samples
-from tests.store.fault_proxy import Answer, FaultProxy, Forward, Rule, first
+from tests.store.fault_proxy import Answer, FaultProxy, always, first, held_until
 from tests.store.one_entity import OneEntity
 from tests.store.recorder import Recorder
 from tests.store.samples import BY_TIME, SAMPLE, sks, timed
@@ -62,33 +61,22 @@ async def test_calls_that_must_not_arrive_twice_go_through_botocore(table: OneEn
     assert sent_by_botocore(fault_proxy) == [BY_BOTOCORES] * 2
 
 
-async def hang_up(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
-    return None
+FAILURES: dict[str, Answer | bytes | None] = {
+    "the connection ends": None,
+    "an outage": Answer.error("InternalServerError", 500),
+    "throttling": Answer.error("ThrottlingException"),
+    "credentials that expired": Answer.error("ExpiredTokenException"),
+    "half an answer": b"{",
+    "an answer that was damaged": Answer(200, {}, {"x-amz-crc32": "1"}),
+}
 
 
-def answering(answer: Answer | bytes) -> Rule:
-    async def rule(operation: str, request: dict[str, Any], forward: Forward) -> Answer | bytes | None:
-        return answer
-
-    return rule
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [
-        pytest.param(hang_up, id="the connection ends"),
-        pytest.param(answering(Answer.error("InternalServerError", 500)), id="an outage"),
-        pytest.param(answering(Answer.error("ThrottlingException")), id="throttling"),
-        pytest.param(answering(Answer.error("ExpiredTokenException")), id="credentials that expired"),
-        pytest.param(answering(b"{"), id="half an answer"),
-        pytest.param(answering(Answer(200, {}, {"x-amz-crc32": "1"})), id="an answer that was damaged"),
-    ],
-)
+@pytest.mark.parametrize("failure", FAILURES)
 async def test_a_failed_call_and_the_next_ones_go_through_botocore(
-    table: OneEntity, fault_proxy: FaultProxy, rule: Rule
+    table: OneEntity, fault_proxy: FaultProxy, failure: str
 ) -> None:
     found = timed("t3", 3, "mon", mag=3)
-    fault_proxy.rule = first(rule)
+    fault_proxy.rule = first(always(FAILURES[failure]))
 
     for _ in range(BY_BOTOCORE + 2):
         assert await table.get((found["pk"], found["sk"])) == found
@@ -100,13 +88,8 @@ async def test_a_call_without_an_answer_in_time_and_the_next_ones_go_through_bot
     name: str, fault_proxy: FaultProxy
 ) -> None:
     over = asyncio.Event()
-
-    async def hold(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
-        await over.wait()
-        return None
-
     found = timed("t3", 3, "mon", mag=3)
-    fault_proxy.rule = first(hold)
+    fault_proxy.rule = first(held_until(over))
     async with open_samples(name, retry_policy=replace(UNHURRIED, direct_seconds=0.2)) as table:
         for _ in range(BY_BOTOCORE + 1):
             assert await table.get((found["pk"], found["sk"])) == found
@@ -116,7 +99,7 @@ async def test_a_call_without_an_answer_in_time_and_the_next_ones_go_through_bot
 
 
 async def test_direct_and_botocore_requests_are_equal(table: OneEntity, fault_proxy: FaultProxy) -> None:
-    fault_proxy.rule = first(hang_up)
+    fault_proxy.rule = first(always(None))
     await table.get(("p", "s"))
 
     (_, directly), (_, ordinarily) = fault_proxy.requests
@@ -144,7 +127,7 @@ async def test_units_are_counted_either_way(name: str, fault_proxy: FaultProxy) 
     async with open_samples(name, meter=recorder) as table:
         await table.put_many([timed("t8", 8)])
         await table.get(("p", "s"))
-        fault_proxy.rule = first(hang_up)
+        fault_proxy.rule = first(always(None))
         await table.get(("p", "s"))
         await table.put_many([timed("t9", 9)])
 

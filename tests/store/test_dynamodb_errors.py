@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -112,46 +112,32 @@ def test_errors_have_advice_unless_the_caller_caused_them() -> None:
         assert isinstance(translated(error, "events"), InvalidItem)
 
 
-async def test_a_missing_table_is_named_with_what_to_do(dynamodb_endpoint: str) -> None:
-    async with open_samples("nowhere-", retry_policy=ONCE) as table:
+async def test_a_table_that_is_missing_or_another_is_named_with_what_to_do(dynamodb_endpoint: str) -> None:
+    missing, differs = (
+        f"{said}: run `quakegraph tables create`" for said in ("does not exist", "differs from its declaration")
+    )
+    prefixes = [f"{name}-{uuid4().hex}-" for name in ("nowhere", "partly", "without-index", "other-keys")]
+    nowhere, partly, without_index, other_keys = prefixes
+    await create_tables([SAMPLE], prefix=partly)
+    await create_tables([keyed(replace(SAMPLES, indexes=(), ttl=None))], prefix=without_index)
+    await create_tables([keyed(replace(READINGS, name="samples"))], prefix=other_keys)
+
+    async def check(asking: Awaitable[object], said: str) -> None:
+        with pytest.raises(DatabaseUnavailable) as raised:
+            await asking
+        assert raised.value.detail.startswith(said)
+        assert not any(prefix in str(raised.value) for prefix in prefixes)
+
+    async with open_samples(nowhere, retry_policy=ONCE) as table:
         for asking in (table.ping(), table.get(("p", "s")), table.put(sample()), table.count(BY_TIME, ["mon"])):
-            with pytest.raises(DatabaseUnavailable) as raised:
-                await asking
-            assert raised.value.detail.startswith(
-                "table nowhere-samples does not exist: run `quakegraph tables create`"
-            )
-            assert "nowhere" not in str(raised.value)
-
-
-async def test_the_missing_one_of_several_tables_is_named(dynamodb_endpoint: str) -> None:
-    prefix = f"partly-{uuid4().hex}-"
-    await create_tables([SAMPLE], prefix=prefix)
-    async with open_dynamodb([SAMPLE, READING], prefix=prefix, retry_policy=ONCE) as database:
-        with pytest.raises(DatabaseUnavailable) as raised:
-            await database.ping()
-        assert raised.value.detail.startswith(f"table {prefix}readings does not exist: run `quakegraph tables create`")
-
-
-async def test_a_missing_index_is_named_with_what_to_do(dynamodb_endpoint: str) -> None:
-    bare = replace(SAMPLES, indexes=(), ttl=None)
-    await create_tables([keyed(bare)], prefix="without-index-")
-
-    async with open_samples("without-index-", retry_policy=ONCE) as table:
+            await check(asking, f"table {nowhere}samples {missing}")
+    async with open_dynamodb([SAMPLE, READING], prefix=partly, retry_policy=ONCE) as database:
+        await check(database.ping(), f"table {partly}readings {missing}")
+    async with open_samples(without_index, retry_policy=ONCE) as table:
         await table.ping()
-        with pytest.raises(DatabaseUnavailable) as raised:
-            await table.query(BY_TIME, "mon")
-
-    assert "differs from its declaration: run `quakegraph tables create`" in raised.value.detail
-
-
-async def test_a_table_with_other_keys_does_not_answer_a_ping(dynamodb_endpoint: str) -> None:
-    await create_tables([keyed(replace(READINGS, name="samples"))], prefix="other-keys-")
-
-    async with open_samples("other-keys-", retry_policy=ONCE) as table:
-        with pytest.raises(DatabaseUnavailable) as raised:
-            await table.ping()
-
-    assert raised.value.detail.startswith("table other-keys-samples differs from its declaration")
+        await check(table.query(BY_TIME, "mon"), f"table {without_index}samples {differs}")
+    async with open_samples(other_keys, retry_policy=ONCE) as table:
+        await check(table.ping(), f"table {other_keys}samples differs from its declaration")
 
 
 async def test_an_answer_that_refuses_to_serve_makes_the_store_unavailable(

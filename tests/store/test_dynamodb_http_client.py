@@ -4,17 +4,13 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from yarl import URL
 
 from graph.store.dynamodb.http_client import HEAD_BYTES, HttpClient
+from tests.domains.triggers.sending.certificates import authority
 from tests.processes import TIMEOUT_S
 from tests.tasks import tasks_ended
 
@@ -130,20 +126,19 @@ async def test_the_connection_of_a_cancelled_caller_is_used_again_after_its_answ
     assert client.in_progress == 0
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        pytest.param(b"", id="it hangs up"),
-        pytest.param(answer(b"whole")[:-1], id="it hangs up within an answer"),
-        pytest.param(b"SSH-2.0-OpenSSH\r\n", id="another protocol"),
-        pytest.param(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * HEAD_BYTES, id="headers without end"),
-    ],
-)
-async def test_no_answer_is_an_error(served: Endpoint, client: HttpClient, reply: bytes) -> None:
+NO_ANSWERS = {
+    "it hangs up": b"",
+    "it hangs up within an answer": answer(b"whole")[:-1],
+    "another protocol": b"SSH-2.0-OpenSSH\r\n",
+    "headers without end": b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * HEAD_BYTES,
+}
+
+
+@pytest.mark.parametrize("reply", NO_ANSWERS)
+async def test_no_answer_is_an_error(served: Endpoint, client: HttpClient, reply: str) -> None:
     async def once(body: bytes) -> bytes:
         served.reply = echo
-        if reply:
-            served.connections[-1].write(reply)
+        served.connections[-1].write(NO_ANSWERS[reply])
         return b""
 
     served.reply = once
@@ -155,37 +150,34 @@ async def test_no_answer_is_an_error(served: Endpoint, client: HttpClient, reply
     assert client.in_progress == 0
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        pytest.param(answer(b"refused", "400 Bad Request"), id="a refusal"),
-        pytest.param(answer(b"last", "200 OK", "Connection: close"), id="the last answer"),
-    ],
-)
-async def test_after_such_an_answer_the_connection_is_closed(
-    served: Endpoint, client: HttpClient, reply: bytes
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nsome \r\n5\r\nparts\r\n0\r\n\r\n"
+ANSWERS: dict[str, tuple[bytes, bytes | None, int]] = {
+    "a refusal": (answer(b"refused", "400 Bad Request"), b"refused", 2),
+    "the last answer": (answer(b"last", "200 OK", "Connection: close"), b"last", 2),
+    "one to no request besides": (answer(b"one") + answer(b"to no request"), None, 2),
+    "a body in parts": (CHUNKED, b"some parts", 1),
+}
+"""What the endpoint sends → the body of that answer, None for an error, and the connections of two requests."""
+
+
+@pytest.mark.parametrize("sent", ANSWERS)
+async def test_a_connection_is_used_again_only_after_an_ordinary_answer(
+    served: Endpoint, client: HttpClient, sent: str
 ) -> None:
-    async def given(body: bytes) -> bytes:
+    reply, body, connections = ANSWERS[sent]
+
+    async def given(asked: bytes) -> bytes:
         return reply
 
     served.reply = given
-    assert await body_of(client, b"asked") == reply.partition(b"\r\n\r\n")[2]
+    if body is None:
+        with pytest.raises(ConnectionError):
+            await body_of(client, b"asked")
+    else:
+        assert await body_of(client, b"asked") == body
     served.reply = echo
     assert await body_of(client, b"next") == b"next"
-    assert len(served.connections) == 2
-
-
-async def test_an_answer_without_a_request_is_never_that_of_the_next_one(served: Endpoint, client: HttpClient) -> None:
-    async def two(body: bytes) -> bytes:
-        return answer(body) + answer(b"to no request")
-
-    served.reply = two
-    with pytest.raises(ConnectionError):
-        await body_of(client, b"one")
-
-    served.reply = echo
-    assert await body_of(client, b"next") == b"next"
-    assert len(served.connections) == 2
+    assert len(served.connections) == connections
 
 
 async def test_an_idle_connection_that_the_endpoint_closes_is_not_used_again(
@@ -202,58 +194,17 @@ async def test_an_idle_connection_that_the_endpoint_closes_is_not_used_again(
 
     assert await body_of(client, b"two") == b"two"
     assert len(served.connections) == 2
-
-
-async def test_a_closed_client_sends_nothing(served: Endpoint, client: HttpClient) -> None:
-    assert await body_of(client, b"one") == b"one"
     client.close()
-
     with pytest.raises(ConnectionError, match="the client is closed"):
-        await body_of(client, b"two")
-
+        await body_of(client, b"three")
     assert client.in_progress == 0
 
 
-async def test_a_body_in_parts_is_one(served: Endpoint, client: HttpClient) -> None:
-    async def in_parts(body: bytes) -> bytes:
-        head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-        return head + b"".join([b"%x\r\n%b\r\n" % (len(part), part) for part in (b"some ", b"parts")]) + b"0\r\n\r\n"
-
-    served.reply = in_parts
-    assert [await body_of(client, b"asked") for _ in range(2)] == [b"some parts"] * 2
-    assert len(served.connections) == 1
-
-
 async def test_an_endpoint_with_tls_needs_a_trusted_certificate(tmp_path: Path) -> None:
-    certificate = own_certificate(tmp_path)
-    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    tls.load_cert_chain(certificate)
-    async with endpoint(tls) as served:
-        for trusted, found in ((certificate, True), (None, False)):
-            client = client_of(served, tls=ssl.create_default_context(cafile=trusted))
-            if found:
-                assert await body_of(client, b"secret") == b"secret"
-            else:
-                with pytest.raises(ssl.SSLCertVerificationError):
-                    await body_of(client, b"secret")
-            client.close()
-
-
-def own_certificate(folder: Path) -> Path:
-    """A new certificate of 127.0.0.1, with its key."""
-    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "endpoint")])
-    made = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    secret = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    file = folder / "endpoint.pem"
-    file.write_bytes(secret + made.public_bytes(serialization.Encoding.PEM))
-    return file
+    async with endpoint(authority("trusted").server(tmp_path, "127.0.0.1")) as served:
+        client, other = (client_of(served, tls=authority(name).client()) for name in ("trusted", "another"))
+        assert await body_of(client, b"secret") == b"secret"
+        with pytest.raises(ssl.SSLCertVerificationError):
+            await body_of(other, b"secret")
+        client.close()
+        other.close()

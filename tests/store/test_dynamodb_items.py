@@ -96,9 +96,8 @@ class Raw:
         await asyncio.to_thread(client().put_item, TableName=f"{self.prefix}{table}", Item=item)
 
     async def items(self, table: str = "earthquakes-test") -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = (await asyncio.to_thread(client().scan, TableName=f"{self.prefix}{table}"))[
-            "Items"
-        ]
+        answer = await asyncio.to_thread(client().scan, TableName=f"{self.prefix}{table}")
+        found: list[dict[str, Any]] = answer["Items"]
         return found
 
     async def empty(self) -> None:
@@ -195,58 +194,36 @@ STORED_SIGHTING: dict[str, Any] = {
 }
 A_SIGHTING: Item = {"number": 7, "day": "20230803", "at": 5}
 
-EACH = pytest.mark.parametrize(
-    ("entity", "item", "stored"),
-    [
-        (EVENT, AN_EVENT, STORED_EVENT),
-        (LOG, A_LOG, STORED_LOG),
-        (DAY_SUMMARY, A_DAY, STORED_DAY),
-        (YEAR_SUMMARY, A_YEAR, STORED_YEAR),
-        (SIGHTING, A_SIGHTING, STORED_SIGHTING),
-    ],
-    ids=lambda value: value.name if isinstance(value, Entity) else "",
-)
+EACH: list[tuple[Entity, Item, dict[str, Any]]] = [
+    (EVENT, AN_EVENT, STORED_EVENT),
+    (LOG, A_LOG, STORED_LOG),
+    (DAY_SUMMARY, A_DAY, STORED_DAY),
+    (YEAR_SUMMARY, A_YEAR, STORED_YEAR),
+    (SIGHTING, A_SIGHTING, STORED_SIGHTING),
+]
 
 
-@EACH
-async def test_an_item_is_written_as_it_is_documented(
+@pytest.mark.parametrize(("entity", "item", "stored"), EACH, ids=[entity.name for entity, *_ in EACH])
+async def test_an_item_is_written_as_it_is_documented_and_so_it_is_read(
     database: Database, raw: Raw, entity: Entity, item: Item, stored: dict[str, Any]
 ) -> None:
-    await database.put(Put(entity, item))
-    assert await raw.items() == [stored]
-    await database.delete(Delete(entity.key_of(item)))
-    await database.put_many([Put(entity, item)])
-    assert await raw.items() == [stored]
-    await database.delete(Delete(entity.key_of(item)))
-    await database.put(Put(entity, item, if_absent=True))
-    assert await raw.items() == [stored]
+    """As version 0.1 wrote it."""
+    put, key = Put(entity, item), entity.key_of(item)
+    for write in (database.put(put), database.put_many([put]), database.put(Put(entity, item, if_absent=True))):
+        await write
+        assert await raw.items() == [stored]
+        assert await database.get(key) == item
+        await database.delete(Delete(key))
 
-
-@EACH
-async def test_an_item_that_version_0_1_wrote_is_read(
-    database: Database, raw: Raw, entity: Entity, item: Item, stored: dict[str, Any]
-) -> None:
-    await raw.put(stored)
-
-    assert await database.get(entity.key_of(item)) == item
-    assert await database.get_many([entity.key_of(item)]) == {entity.key_of(item): item}
-    partition = entity.partition_of(entity.table.primary, item)
-    assert (await database.query(Query(entity=entity, partitions=[partition]))).items == [item]
-    assert [found async for found in database.scan(entity)] == [item]
-
-
-@EACH
-async def test_each_entity_is_distinguished_from_the_others(
-    database: Database, raw: Raw, entity: Entity, item: Item, stored: dict[str, Any]
-) -> None:
-    for each in (STORED_EVENT, STORED_LOG, STORED_DAY, STORED_YEAR, STORED_SIGHTING):
+    for *_, each in EACH:
         await raw.put(each)
-
+    assert await database.get_many([key]) == {key: item}
     assert [found async for found in database.scan(entity)] == [item]
-    for index in entity.indexes:
+    for index in (entity.table.primary, *entity.indexes):
         if index == BY_NAME:
             continue  # the event has no alert
-        query = Query(entity=entity, index=index, partitions=[entity.partition_of(index, item)])
+        named = None if index == entity.table.primary else index
+        query = Query(entity=entity, index=named, partitions=[entity.partition_of(index, item)])
         assert (await database.query(query)).items == [item]
         assert await database.count(query) == 1
 
@@ -337,63 +314,50 @@ def projected(request: dict[str, Any]) -> set[str]:
 async def test_a_query_reads_the_attributes_that_are_needed_and_the_position(
     database: Database, fault_proxy: FaultProxy
 ) -> None:
-    await database.put(Put(EVENT, AN_EVENT))
-    query = Query(entity=EVENT, index=BY_TIME, partitions=[("20230803",)], attributes=frozenset({"mag"}))
-
-    page = await database.query(query)
-
-    position = {name: AN_EVENT[name] for name in ("dayBucket", "eventTsMs", "eventId")}
-    assert page.items == [{**position, "mag": 4.55}]
-    (request,) = fault_proxy.of("Query")
-    assert projected(request) == {"dayBucket", "eventTsMs", "eventId", "mag", "pk"}
-    assert await database.count(query) == 1
-    assert "ProjectionExpression" not in fault_proxy.of("Query")[1]
-
-
-async def test_an_attribute_that_only_a_key_holds_is_read_from_the_key(
-    database: Database, fault_proxy: FaultProxy
-) -> None:
-    await database.put(Put(SIGHTING, A_SIGHTING))
-
-    page = await database.query(
-        Query(entity=SIGHTING, index=BY_TIME, partitions=[("20230803",)], attributes=frozenset())
+    """What only a key holds is read from the key."""
+    await database.put_many([Put(EVENT, AN_EVENT), Put(SIGHTING, A_SIGHTING)])
+    event, sighting = (
+        Query(entity=entity, index=BY_TIME, partitions=[("20230803",)], attributes=frozenset(attributes))
+        for entity, attributes in ((EVENT, {"mag"}), (SIGHTING, set[str]()))
     )
 
-    assert page.items == [{"day": "20230803", "at": 5, "number": 7}]
-    assert projected(fault_proxy.of("Query")[0]) == {"pk", "gsi1pk", "at"}
-    assert await database.get(SIGHTING.key_for(7), attributes=["number"]) == {"number": 7}
-    assert projected(fault_proxy.of("GetItem")[0]) == {"pk", "ttl"}
+    position = {name: AN_EVENT[name] for name in ("dayBucket", "eventTsMs", "eventId")}
+    assert (await database.query(event)).items == [{**position, "mag": 4.55}]
+    assert (await database.query(sighting)).items == [A_SIGHTING]
+    assert await database.count(event) == 1
+
+    *queried, counted = fault_proxy.of("Query")
+    assert list(map(projected, queried)) == [
+        {"dayBucket", "eventTsMs", "eventId", "mag", "pk"},
+        {"pk", "gsi1pk", "at"},
+    ]
+    assert "ProjectionExpression" not in counted
 
 
-async def test_a_look_up_reads_the_attributes_that_are_needed_and_the_expiry(
+async def test_other_readings_read_the_attributes_that_are_needed_and_the_expiry_or_the_key(
     database: Database, fault_proxy: FaultProxy
 ) -> None:
-    keys = [EVENT.key_for("us1"), LOG.key_of({**A_LOG, "requestId": "gone"})]
-    await database.put_many([Put(EVENT, AN_EVENT), Put(LOG, {**A_LOG, "requestId": "gone", "ttl": NOW_S})])
+    gone = {**A_LOG, "requestId": "gone", "ttl": NOW_S}
+    keys = [EVENT.key_for("us1"), LOG.key_of(gone)]
+    await database.put_many([Put(EVENT, AN_EVENT), Put(LOG, gone), Put(SIGHTING, A_SIGHTING)])
 
     assert await database.get(keys[0], attributes=["mag"]) == {"mag": 4.55}
     assert await database.get(keys[0], attributes=[]) == {}
     assert await database.get(keys[1], attributes=["timestamp"]) is None
+    assert await database.get(SIGHTING.key_for(7), attributes=["number"]) == {"number": 7}
     assert await database.get_many(keys, attributes=["mag"]) == {keys[0]: {"mag": 4.55}}
+    assert [item async for item in database.scan(EVENT, attributes={"mag"})] == [{"mag": 4.55}]
 
-    assert [projected(request) for request in fault_proxy.of("GetItem")] == [
+    (looked_up,) = fault_proxy.of("BatchGetItem")[0]["RequestItems"].values()
+    (scan,) = fault_proxy.of("Scan")
+    assert [projected(request) for request in (*fault_proxy.of("GetItem"), looked_up, scan)] == [
         {"mag", "pk", "ttl"},
         {"pk", "ttl"},
         {"timestamp", "pk", "ttl"},
+        {"pk", "ttl"},
+        {"mag", "pk", "sk", "ttl"},
+        {"mag", "pk", "sk"},
     ]
-    ((request,),) = [request["RequestItems"].values() for request in fault_proxy.of("BatchGetItem")]
-    assert projected(request) == {"mag", "pk", "sk", "ttl"}
-
-
-async def test_a_scan_reads_the_attributes_that_are_needed_and_the_key(
-    database: Database, fault_proxy: FaultProxy
-) -> None:
-    await database.put(Put(EVENT, AN_EVENT))
-
-    assert [item async for item in database.scan(EVENT, attributes={"mag"})] == [{"mag": 4.55}]
-
-    (request,) = fault_proxy.of("Scan")
-    assert projected(request) == {"mag", "pk", "sk"}
 
 
 async def test_an_event_is_charged_as_one_item_whatever_is_read_of_it(raw: Raw) -> None:
@@ -408,39 +372,30 @@ async def test_an_event_is_charged_as_one_item_whatever_is_read_of_it(raw: Raw) 
     assert recorder.consumed == [("read", 0.5), ("read", 0.5)]
 
 
-# Bounds and positions
+# What is refused
 
 
-async def test_invalid_bounds_of_a_sort_key_are_refused(database: Database) -> None:
-    with pytest.raises(InvalidItem):
-        await database.query(Query(entity=EVENT, partitions=[("us1",)], between=("A", None)))
-    with pytest.raises(InvalidItem):
-        await database.query(Query(entity=LOG, index=BY_TIME, partitions=[("20230803",)]))
-    with pytest.raises(InvalidItem):
-        await database.query(Query(entity=EVENT, index=BY_TIME, partitions=[("20230803",)], start={"eventId": "us1"}))
+async def test_a_query_that_its_entity_has_no_keys_for_is_refused(database: Database) -> None:
+    for query in (
+        Query(entity=EVENT, partitions=[("us1",)], between=("A", None)),
+        Query(entity=LOG, index=BY_TIME, partitions=[("20230803",)]),
+        Query(entity=EVENT, index=BY_TIME, partitions=[("20230803",)], start={"eventId": "us1"}),
+    ):
+        with pytest.raises(InvalidItem):
+            await database.query(query)
+    other = Entity("OTHER", OTHERS, key=("{station}", "{number}"), attributes=(Whole("station"), Whole("number")))
+    with pytest.raises(InvalidItem, match="without OTHER"):
+        await database.get(other.key_for(1, 2))
 
 
-# Conditions on what stands in a key alone
-
-
-async def test_an_attribute_of_the_key_is_present_if_the_item_exists(database: Database) -> None:
+async def test_of_an_attribute_that_only_a_key_holds_a_condition_may_ask_whether_it_is_present(
+    database: Database,
+) -> None:
     key = DAY_SUMMARY.key_for("2023", "20230803")
     assert not await database.update(Update(key, add={"events": 1}, condition=Present("day")))
     assert await database.update(Update(key, add={"events": 1}, condition=Absent("day")))
     assert await database.update(Update(key, add={"events": 1}, condition=Present("day")))
 
-
-@pytest.mark.parametrize("condition", [Compare("day", "=", "20230803"), OneOf("day", ("20230803",))])
-async def test_a_condition_on_an_attribute_that_only_a_key_holds_is_refused(
-    database: Database, condition: Compare | OneOf
-) -> None:
-    key = DAY_SUMMARY.key_for("2023", "20230803")
-    with pytest.raises(InvalidItem, match="`day`"):
-        await database.update(Update(key, add={"events": 1}, condition=condition))
-
-
-async def test_an_entity_that_the_database_was_not_opened_with_is_refused(database: Database) -> None:
-    other = Entity("OTHER", OTHERS, key=("{station}", "{number}"), attributes=(Whole("station"), Whole("number")))
-
-    with pytest.raises(InvalidItem, match="without OTHER"):
-        await database.get(other.key_for(1, 2))
+    for condition in (Compare("day", "=", "20230803"), OneOf("day", ("20230803",))):
+        with pytest.raises(InvalidItem, match="`day`"):
+            await database.update(Update(key, add={"events": 1}, condition=condition))

@@ -12,7 +12,7 @@ from graph.store.contract import Action, Put, Update
 from graph.store.entity import Item
 from graph.store.values import InvalidItem
 from tests.store.engines import UNHURRIED, make_tables, open_samples
-from tests.store.fault_proxy import Answer, FaultProxy, Forward, always, first, pass_on, processing_at_most
+from tests.store.fault_proxy import Answer, FaultProxy, Forward, always, first, held_until, pass_on, processing_at_most
 from tests.store.one_entity import OneEntity
 from tests.store.samples import SAMPLE, key, sample
 
@@ -193,12 +193,7 @@ async def test_a_lost_answer_neither_counts_twice_nor_passes_for_a_refusal(
 async def test_readers_are_not_held_up_by_a_writer_that_waits(table: OneEntity, fault_proxy: FaultProxy) -> None:
     release = asyncio.Event()
 
-    async def hold_writes(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
-        if operation == "TransactWriteItems":
-            await release.wait()
-        return await forward(request)
-
-    fault_proxy.rule = hold_writes
+    fault_proxy.rule = held_until(release, "TransactWriteItems")
     writing = asyncio.create_task(table.transact(THREE))
 
     assert await table.get(("0", "s")) is None

@@ -3,7 +3,6 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +14,11 @@ from graph.store.location import StoreLocation
 from graph.store.meter import MeteredDatabase, PoolUse
 from graph.store.sqlite.threads import ReadConnection, Readers, Writer
 from graph.store.values import InvalidItem
-from tests.store.engines import empty_database, make_tables, open_dynamodb
+from tests.store.engines import make_tables, open_dynamodb
 from tests.store.fault_proxy import Answer, Forward, proxying
 from tests.store.one_entity import OneEntity
 from tests.store.recorder import Recorder
 from tests.store.samples import BY_TIME, SAMPLE, key, sample, sks, timed
-
-
-@pytest.fixture
-async def table(engine: str) -> AsyncIterator[OneEntity]:
-    async with empty_database(engine, [SAMPLE]) as database:
-        yield OneEntity(database, SAMPLE)
 
 
 async def test_a_meter_changes_no_answer_and_names_each_call(table: OneEntity) -> None:

@@ -76,12 +76,15 @@ async def test_serving_needs_what_its_policy_allows(
 ) -> None:
     usgs.hold(week_features()[:2])  # the whole week would fill the table's stream, which slows the emulator down
 
+    def ingest(service: Service, event_id: str) -> None:
+        event = f'{{eventId: "{event_id}", eventTsMs: 0, mag: 1, lat: 0, lon: 0}}'
+        service.ask(f"mutation {{ ingestEvents(input: {{events: [{event}]}}) {{ requestId }} }}")
+
     def ask(settings: Settings) -> None:
         others = {"usgs_url": usgs.url, "poll": 3600.0, "webhook_networks": LOOPBACK, "webhook_http": True}
         with running(settings.model_copy(update=others)) as service:
             service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { requestId } }")
-            event = 'eventId: "us1", eventTsMs: 0, mag: 1, lat: 0, lon: 0'
-            service.ask(f"mutation {{ ingestEvents(input: {{events: [{{{event}}}]}}) {{ requestId }} }}")
+            ingest(service, "us1")
             logged = service.ask("{ requestLogs(first: 1) { nodes { id } } }")["requestLogs"]["nodes"][0]["id"]
             service.ask(f'{{ node(id: "{logged}") {{ id }} event(eventId: "us1") {{ id }} }}')
             service.ask("{ events { totalCount nodes { id } } popularFilters { totalRequests } }")
@@ -97,8 +100,7 @@ async def test_serving_needs_what_its_policy_allows(
             made = service.ask(f"mutation {{ createEndpoint(input: {url}) {{ endpoint {{ endpointId }} }} }}")
             endpoint = f'endpointId: "{made["createEndpoint"]["endpoint"]["endpointId"]}"'
             service.ask(f'mutation {{ createWatch(input: {{name: "all", {endpoint}}}) {{ watch {{ id }} }} }}')
-            event = 'eventId: "us2", eventTsMs: 0, mag: 1, lat: 0, lon: 0'
-            service.ask(f"mutation {{ ingestEvents(input: {{events: [{{{event}}}]}}) {{ requestId }} }}")
+            ingest(service, "us2")
             key = 'idempotencyKey: "1"'
             service.ask(
                 f'mutation {{ createTriggerEvent(input: {{type: "a", payload: {{}}, {key}}}) {{ duplicate }} }}'
@@ -150,31 +152,18 @@ async def test_creating_a_table_needs_what_its_policy_allows(
     assert needed(fault_proxy) < allowed(Job.CREATE)
 
 
-def test_a_policy_names_all_tables_each_once() -> None:
+def test_a_policy_names_all_tables_each_once_and_for_who_serves_their_streams() -> None:
     designs = [EARTHQUAKE_EVENTS, replace(READINGS, name="later-{env}"), EARTHQUAKE_EVENTS]
-    on_table, on_stream = json.loads(policy(designs, Job.SERVE, prefix="my-", environment="test"))["Statement"]
+    for job in Job:
+        on_table, *on_stream = json.loads(policy(designs, job, prefix="my-", environment="test"))["Statement"]
 
-    events, later = (f"arn:aws:dynamodb:*:*:table/my-{name}" for name in ("earthquake-events", "later-test"))
-    assert on_table["Resource"] == [events, f"{events}/index/TimeOrderedIndex", later]
-    assert on_stream["Resource"] == [f"{events}/stream/*", f"{later}/stream/*"]
-
-
-def test_a_policy_names_one_table_with_its_index_and_its_stream_and_nothing_else() -> None:
-    on_table, on_stream = json.loads(policy([EARTHQUAKE_EVENTS], Job.SERVE, prefix="my-"))["Statement"]
-
-    table = "arn:aws:dynamodb:*:*:table/my-earthquake-events"
-    assert on_table["Resource"] == [table, f"{table}/index/TimeOrderedIndex"]
-    assert on_stream["Resource"] == [f"{table}/stream/*"]
-    assert not any("*" in action for action in on_table["Action"] + on_stream["Action"])
-    assert [action for action in on_table["Action"] if "Stream" in action or "Record" in action] == []
-
-
-@pytest.mark.parametrize("job", [Job.REBUILD, Job.CREATE])
-def test_only_who_serves_may_read_the_stream(job: Job) -> None:
-    (statement,) = json.loads(policy([EARTHQUAKE_EVENTS], job, prefix="my-"))["Statement"]
-
-    table = "arn:aws:dynamodb:*:*:table/my-earthquake-events"
-    assert statement["Resource"] == [table, f"{table}/index/TimeOrderedIndex"]
+        events, later = (f"arn:aws:dynamodb:*:*:table/my-{name}" for name in ("earthquake-events", "later-test"))
+        assert on_table["Resource"] == [events, f"{events}/index/TimeOrderedIndex", later]
+        streams = [[f"{events}/stream/*", f"{later}/stream/*"]] if job is Job.SERVE else []
+        assert [statement["Resource"] for statement in on_stream] == streams
+        assert not any("*" in action for statement in (on_table, *on_stream) for action in statement["Action"])
+        if job is Job.SERVE:
+            assert [action for action in on_table["Action"] if "Stream" in action or "Record" in action] == []
 
 
 def test_the_command_prints_the_policy_of_the_store() -> None:

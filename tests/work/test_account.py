@@ -37,24 +37,19 @@ async def test_rows_are_charged_in_whole_points_and_no_part_is_lost() -> None:
     assert len(charged) == 3
 
 
-async def test_an_operation_that_may_spend_no_more_is_refused_before_it_reads() -> None:
+async def test_an_operation_or_a_caller_that_may_spend_no_more_is_refused_before_it_reads() -> None:
+    """Tasks of an operation share its account. Work without one is the service's own, and free."""
     with charged_to(an_account(most=10)) as account:
-        await charge_rows(read=10 * ROWS_READ_PER_POINT)
+        await asyncio.gather(*(charge_rows(read=5 * ROWS_READ_PER_POINT) for _ in range(2)))
         with pytest.raises(QueryTooComplex, match="narrow its time range"):
             await charge_rows(read=ROWS_READ_PER_POINT)
+        assert (account.spent, current_caller()) == (10, "a")
 
-    assert account.spent == 10
-
-
-async def test_a_caller_without_points_is_refused() -> None:
     async def charge(points: int) -> None:
         raise RateLimited(7)
 
     with charged_to(Account(Work(), "a", 1000, charge)), pytest.raises(RateLimited):
         await charge_rows(tested=ROWS_TESTED_PER_POINT)
-
-
-async def test_work_without_an_account_is_the_services_own_and_free() -> None:
     assert current_caller() == ""
     await charge_rows(read=10**9)
 
@@ -179,15 +174,6 @@ async def test_a_query_that_waits_for_the_store_is_not_heavy_for_that_alone() ->
     outcomes = await asyncio.gather(*queries, *mutations, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [type(None)] * 3 + [Overloaded]
     assert (work.heavy_operations, slots.busy) == (0, 0)
-
-
-async def test_tasks_of_an_operation_share_its_account() -> None:
-    with charged_to(an_account()) as account:
-        await asyncio.gather(*(charge_rows(read=ROWS_READ_PER_POINT) for _ in range(3)))
-        assert current_caller() == "a"
-
-    assert account.spent == 3
-    assert current_caller() == ""
 
 
 async def test_an_operation_grows_longer_with_what_it_reads() -> None:

@@ -24,10 +24,6 @@ def test_callers_are_served_in_rotation_and_each_in_its_own_order() -> None:
     assert taken(queue) == ["a1", "b1", "c1", "a2", "b2", "a3"]
 
 
-def test_an_empty_queue_has_nothing_to_take() -> None:
-    assert FairQueue[str]().take() is None
-
-
 def test_a_caller_that_is_not_eligible_keeps_its_place() -> None:
     queue: FairQueue[str] = FairQueue()
     for entry in ("a1", "a2", "b1", "b2", "c1"):

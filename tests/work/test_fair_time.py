@@ -2,9 +2,6 @@
 
 from collections import Counter
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from graph.work.fair_time import REMEMBERED, FairTime
 
 
@@ -18,16 +15,6 @@ def served(queue: FairTime[str, str], turns: int, seconds: dict[str, float]) -> 
         entries.append(entry)
         queue.end_slice(seconds[caller])
     return entries
-
-
-def test_entries_of_one_caller_keep_their_order() -> None:
-    queue: FairTime[str, str] = FairTime()
-    for entry in ("a1", "a2", "a3"):
-        queue.put("a", entry)
-
-    assert len(queue) == 3
-    assert served(queue, 9, {"a": 1}) == ["a1", "a2", "a3"]
-    assert len(queue) == 0
 
 
 def test_short_slices_of_one_caller_balance_a_long_slice_of_another() -> None:
@@ -73,14 +60,6 @@ def test_an_entry_added_during_its_callers_slice_comes_after_that_slice() -> Non
     assert served(queue, 9, {"a": 1, "b": 1}) == ["b0", "a1"]
 
 
-def test_a_slice_that_is_not_ended_leaves_its_caller_in_the_queue() -> None:
-    queue: FairTime[str, str] = FairTime()
-    for entry in ("a0", "a1", "b0"):
-        queue.put(entry[0], entry)
-
-    assert [queue.take() for _ in range(4)] == [("a", "a0"), ("b", "b0"), ("a", "a1"), None]
-
-
 def test_a_discarded_entry_is_not_taken_and_its_caller_has_one_place() -> None:
     queue: FairTime[str, str] = FairTime()
     for entry in ("a0", "b0", "b1"):
@@ -104,22 +83,3 @@ def test_callers_that_have_nothing_to_catch_up_on_are_forgotten() -> None:
         served(queue, 2, {"a": 1, str(number): 1})
 
     assert len(queue._ends) <= 2 * REMEMBERED
-
-
-@given(
-    turns=st.dictionaries(st.sampled_from("abcd"), st.lists(st.floats(0.1, 10), min_size=30, max_size=30), min_size=2)
-)
-def test_waiting_callers_differ_by_at_most_two_of_their_longest_slices(turns: dict[str, list[float]]) -> None:
-    queue: FairTime[str, int] = FairTime()
-    for caller, lengths in turns.items():
-        for number in range(len(lengths)):
-            queue.put(caller, number)
-    used = Counter[str]()
-    while (taken := queue.take()) is not None:
-        caller, number = taken
-        queue.end_slice(turns[caller][number])
-        used[caller] += turns[caller][number]  # type: ignore[assignment]  # seconds
-        if number == len(turns[caller]) - 1:
-            break  # from here on not all wait
-        for other in turns:
-            assert abs(used[caller] - used[other]) <= max(turns[caller]) + max(turns[other]) + 1e-6

@@ -27,42 +27,21 @@ async def begun(slots: Slots, callers: Sequence[str], order: list[str], work: Wo
     return tasks
 
 
-async def test_no_more_run_than_there_are_slots() -> None:
-    slots = Slots(2)
-    await slots.acquire()
-    await slots.acquire()
-    third = asyncio.create_task(slots.acquire())
-    await settled()
-    assert (slots.busy, slots.waiting, third.done()) == (2, 1, False)
-
-    slots.release(SERVICE)
-    await third
-    assert (slots.busy, slots.waiting) == (2, 0)
-    slots.release(SERVICE)
-    slots.release(SERVICE)
-    assert slots.busy == 0
-
-
-async def test_a_caller_with_much_to_do_delays_another_by_one_piece() -> None:
+async def test_no_more_run_than_there_are_slots_and_a_caller_with_much_to_do_delays_another_by_one_piece() -> None:
+    """A failure gives its slot back, and cancelled work leaves its place to the next."""
     slots, order, work = Slots(1), list[str](), Work()
+    with pytest.raises(ValueError, match="broken"):
+        async with one_of(slots):
+            raise ValueError("broken")
     await slots.acquire()
-    tasks = await begun(slots, "aaaab", order, work)
+    tasks = await begun(slots, "aaaaab", order, work)
+    assert (slots.busy, slots.waiting, order) == (1, 6, [])
+    tasks[0].cancel()
+    await settled()
     slots.release(SERVICE)
-    await asyncio.gather(*tasks)
+    await asyncio.gather(*tasks, return_exceptions=True)
 
     assert order == ["a", "b", "a", "a", "a"]
-    assert (slots.busy, work.heavy_operations) == (0, 0)
-
-
-async def test_work_cancelled_while_it_waits_leaves_its_slot_to_the_next() -> None:
-    slots, order, work = Slots(1), list[str](), Work()
-    await slots.acquire()
-    first, second = await begun(slots, "ab", order, work)
-    first.cancel()
-    slots.release(SERVICE)
-    await asyncio.gather(first, second, return_exceptions=True)
-
-    assert order == ["b"]
     assert (slots.busy, slots.waiting, work.heavy_operations) == (0, 0, 0)
 
 
@@ -90,15 +69,6 @@ async def test_a_caller_with_too_many_operations_that_wait_is_refused_and_anothe
     await asyncio.gather(*tasks, return_exceptions=True)
     assert order == ["a", "b", "a"]
     assert work.heavy_operations == 0
-
-
-async def test_a_failure_gives_the_slot_back() -> None:
-    slots = Slots(1)
-    with pytest.raises(ValueError, match="broken"):
-        async with one_of(slots):
-            raise ValueError("broken")
-
-    assert slots.busy == 0
 
 
 async def test_a_caller_never_holds_more_than_its_share_and_leaves_the_rest_to_others() -> None:
@@ -136,9 +106,12 @@ async def test_operations_that_wait_to_begin_are_not_heavy_and_bounded_by_caller
 
 async def test_a_lookup_never_waits_for_a_slot_that_a_page_holds() -> None:
     slots = OperationSlots.beside(WorkLimits(process=1, caller=1))
+    pages: list[asyncio.Task[str]] = []
     while not slots[Length.LONG].waiting:
-        asyncio.create_task(slots[Length.LONG].acquire())  # noqa: RUF006 - ends with the test
+        pages.append(asyncio.create_task(slots[Length.LONG].acquire()))
         await settled()
     await asyncio.wait_for(slots[Length.SHORT].acquire(), TIMEOUT_S)
 
     assert (slots[Length.SHORT].busy, slots[Length.SHORT].waiting) == (1, 0)
+    pages[-1].cancel()
+    await asyncio.wait(pages)

@@ -60,25 +60,20 @@ async def test_a_task_runs_until_the_end_and_is_awaited_there() -> None:
             await asyncio.sleep(0)
             steps.append("cleaned up")
 
-    async with BackgroundTasks() as tasks:
+    pauses = Pauses(1)
+    async with BackgroundTasks(sleep=pauses.sleep) as tasks:
         task = tasks.start("waiting", work)
+        stopped = tasks.start("stopped", asyncio.Event().wait)
+        tasks.start("failing", failing([ValueError("a defect")]))
         await begun.wait()
         assert task.get_name() == "waiting"
+        stopped.cancel()
+        await asyncio.wait([stopped])
+        await pauses.ended()
+        assert not task.done(), "no task touches another"
 
     assert task.cancelled()
     assert steps == ["cleaned up"]
-
-
-async def test_a_task_that_returns_is_done() -> None:
-    runs = []
-
-    async def work() -> None:
-        runs.append(1)
-
-    async with BackgroundTasks() as tasks:
-        await tasks.start("once", work)
-
-    assert runs == [1]
 
 
 async def test_a_task_that_crashes_starts_again_after_a_growing_pause(caplog: pytest.LogCaptureFixture) -> None:
@@ -102,21 +97,6 @@ async def test_the_pause_is_short_again_after_a_long_run() -> None:
     assert pauses.seconds == [FIRST_PAUSE_S, 2 * FIRST_PAUSE_S, FIRST_PAUSE_S]
 
 
-async def test_one_task_that_crashes_does_not_touch_another(caplog: pytest.LogCaptureFixture) -> None:
-    done = asyncio.Event()
-
-    async def work() -> None:
-        await pauses.ended()
-        done.set()
-
-    pauses = Pauses(1)
-    async with BackgroundTasks(sleep=pauses.sleep) as tasks:
-        tasks.start("failing", failing([ValueError("a defect")]))
-        tasks.start("working", work)
-        async with asyncio.timeout(TIMEOUT_S):
-            await done.wait()
-
-
 async def test_a_cancellation_that_came_from_within_is_a_crash(caplog: pytest.LogCaptureFixture) -> None:
     pauses = Pauses(1)
     async with BackgroundTasks(sleep=pauses.sleep) as tasks:
@@ -124,17 +104,6 @@ async def test_a_cancellation_that_came_from_within_is_a_crash(caplog: pytest.Lo
 
     assert pauses.seconds == [FIRST_PAUSE_S]
     assert logged(caplog) == [(logging.ERROR, "A background task has crashed, and starts again", True)]
-
-
-async def test_one_task_can_be_stopped() -> None:
-    async with BackgroundTasks() as tasks:
-        stopped = tasks.start("stopped", asyncio.Event().wait)
-        other = tasks.start("other", asyncio.Event().wait)
-        await asyncio.sleep(0)
-        stopped.cancel()
-        await asyncio.wait([stopped])
-        assert not other.done()
-    assert other.cancelled()
 
 
 async def test_a_task_belongs_to_no_request() -> None:

@@ -43,24 +43,6 @@ def test_entries_of_one_length_keep_their_order() -> None:
     assert (len(queue), served(queue, 9), len(queue)) == (3, ["u0", "u1", "u2"], 0)
 
 
-def test_short_operations_of_a_caller_give_it_no_more_time_than_another_has() -> None:
-    queue = Queue()
-    for number in range(20):
-        queue.put("a", SHORT, f"a{number}")
-        queue.put("b", LONG, f"b{number}")
-
-    assert Counter(entry[0] for entry in served(queue, 20)) == {"a": 10, "b": 10}
-
-
-def test_time_on_another_thread_counts_against_its_caller() -> None:
-    queue = Queue()
-    queue.charge("a", 5)
-    for name in "aabb":
-        queue.put(name, USUAL, name)
-
-    assert served(queue, 9) == ["b", "b", "a", "a"]
-
-
 def test_a_discarded_entry_is_not_taken() -> None:
     queue = Queue()
     for entry in ("one", "two"):
