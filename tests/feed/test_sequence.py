@@ -51,33 +51,25 @@ async def test_the_items_have_the_names_that_the_domain_gives(database: Database
     ]
 
 
-async def test_processes_that_write_at_the_same_time_share_the_numbers_without_a_gap(database: Database) -> None:
-    async def several(process: str) -> int:
-        notes = Notebook(database)
-        return sum([await notes.write(f"{process}{number}", f"both{number}") for number in range(10)])
+@pytest.mark.parametrize("processes", [1, 4])
+async def test_tasks_of_any_processes_share_the_numbers_without_a_gap(database: Database, processes: int) -> None:
+    notebooks = [Notebook(database) for _ in range(processes)]
 
-    written = await asyncio.gather(*[several(process) for process in "abcd"])
+    async def several(task: int) -> int:
+        notes = notebooks[task % processes]
+        return sum([await notes.write(f"{task}-{number}", f"both{number}") for number in range(10)])
+
+    written = await asyncio.gather(*map(several, range(4)))
 
     notes = Notebook(database)
     stored = await changes(notes)
     assert [change.number for change in stored] == list(range(1, len(stored) + 1))
     keys = list(chain.from_iterable(change.keys for change in stored))
-    assert sorted(keys) == sorted(f"{name}{number}" for name in ("a", "b", "c", "d", "both") for number in range(10))
+    tasks = [f"{task}-" for task in range(4)]
+    assert sorted(keys) == sorted(f"{name}{number}" for name in (*tasks, "both") for number in range(10))
     assert sum(written) == len(keys)
     loaded = await notes.load(keys)
     assert all(loaded[key].number == change.number for change in stored for key in change.keys)
-
-
-async def test_tasks_of_one_process_share_the_numbers_without_a_gap(notes: Notebook) -> None:
-    await asyncio.gather(*[notes.write(f"n{number:02}", "one of all") for number in range(30)])
-
-    stored = await changes(notes)
-
-    assert [change.number for change in stored] == list(range(1, 31))
-    assert sorted(chain.from_iterable(change.keys for change in stored)) == [
-        *(f"n{number:02}" for number in range(30)),
-        "one of all",
-    ]
 
 
 async def test_a_number_whose_transaction_was_not_sent_is_given_again(notes: Notebook) -> None:
@@ -111,10 +103,7 @@ def test_to_number_a_record_makes_a_copy_of_it() -> None:
 
     assert Reservation(7, 1, NOTE_SEQUENCE).numbered([item]) == [{"pk": "NOTE#a", "sk": "NOTE", "change": 7}]
     assert item == {"pk": "NOTE#a", "sk": "NOTE"}
-
-
-def test_a_record_without_a_number_was_stored_before_all_that_have_one() -> None:
-    assert NOTE_SEQUENCE.number_of({"pk": "NOTE#a", "sk": "NOTE"}) == 0
+    assert NOTE_SEQUENCE.number_of(item) == 0, "it was stored before all that have a number"
 
 
 @given(st.lists(st.integers(0, 12), max_size=12), st.integers(1, 9))

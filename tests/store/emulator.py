@@ -38,7 +38,7 @@ MOTO_DIFFERS: dict[str, str] = {
     "test_a_stream_is_switched_on_where_it_is_wanted_and_not_changed": _STREAMS_ONCE,
     "test_a_stream_that_is_switched_off_is_reported_once_and_looked_for_again": _STREAMS_ONCE,
     "test_a_table_name_that_dynamodb_refuses_is_reported": "it takes any name",
-    "test_a_table_that_is_missing_or_another_is_named_with_what_to_do": "it answers for a missing index as for a table",
+    "test_a_table_that_is_missing_or_another_is_named_with_what_to_do": "it takes a missing index for a missing table",
     "test_a_lost_answer_neither_counts_twice_nor_passes_for_a_refusal": "it applies a repeated token again",
 }
 """Name of a test → what moto does instead."""

@@ -45,18 +45,16 @@ def test_a_usual_value_is_one_that_the_attribute_can_have(attribute: Attribute, 
         attribute.check(value)
 
 
-@pytest.mark.parametrize(
-    ("attribute", "value"),
-    [
+def test_values_at_their_bounds_are_usual() -> None:
+    bounds: list[tuple[Attribute, Any]] = [
         (Text("any"), ""),
         (Text("bounded", shortest=1, longest=3), "abc"),
         (Whole("whole"), GREATEST_INTEGER),
         (Real("latitude", least=-90, greatest=90), -90.0),
         (Real("real"), 1e-130),
-    ],
-)
-def test_values_at_their_bounds_are_usual(attribute: Attribute, value: Any) -> None:
-    assert is_usual(attribute, value)
+    ]
+    for attribute, value in bounds:
+        assert is_usual(attribute, value), attribute
 
 
 def test_the_values_of_many_keys_are_checked_one_by_one() -> None:

@@ -80,22 +80,17 @@ async def found(database: Database, index: Index, between: Bounds = UNBOUNDED, *
     return [place(item, index) for item in (await database.query(query)).items]
 
 
-async def test_a_kind_that_begins_another_comes_first_with_all_its_times(database: Database) -> None:
-    letters = [letter(kind, time, kind + time) for kind, time in product(KINDS, ("001", "002", "a#b"))]
+async def test_a_kind_that_begins_another_comes_first_and_a_text_of_one_length_may_have_any_characters(
+    database: Database,
+) -> None:
+    times = ("001", "a#b", "a##", "!!!", "éé\U0001f300", "###")
+    letters = [letter(kind, time, f"{kind}{name}") for kind, time, name in product(KINDS, times, ("", "#", "z"))]
     await put(database, letters[::-1])
 
-    assert await found(database, BY_KIND) == sorted(place(each, BY_KIND) for each in letters)
-    assert await found(database, BY_KIND, forward=False) == sorted(
-        (place(each, BY_KIND) for each in letters), reverse=True
-    )
-
-
-async def test_a_text_of_one_length_before_another_may_have_any_characters(database: Database) -> None:
-    times = ("a#b", "a##", "!!!", "éé\U0001f300", "###")
-    letters = [letter("k", time, name) for time, name in product(times, ("", "#", "z"))]
-    await put(database, letters[::-1])
-
-    assert await found(database, BY_TIME) == sorted(place(each, BY_TIME) for each in letters)
+    for index in (BY_KIND, BY_TIME):
+        expected = sorted(place(each, index) for each in letters)
+        assert await found(database, index) == expected
+        assert await found(database, index, forward=False) == expected[::-1]
     assert LETTER.templates[BY_TIME].sort.parse("a#b##") == {"time": "a#b", "id": "#"}
 
 
@@ -304,47 +299,41 @@ async def test_a_walk_up_to_a_letter_reads_only_those_that_share_its_sort_key_be
     assert counting.items == 4
 
 
-@pytest.mark.parametrize("forward", [True, False])
-async def test_sqlite_finds_both_bounds_and_a_start_in_the_index(tmp_path: Path, forward: bool) -> None:
-    async with open_sqlite(tmp_path / "table.db", [LETTER]):
-        pass
-    with closing(sqlite3.connect(tmp_path / "table.db", factory=ReadConnection)) as db:
+def plans(path: Path, query: Query, *starts: Item | None) -> list[list[str]]:
+    """How SQLite searches for a query that begins at each of these starts."""
+    with closing(sqlite3.connect(path, factory=ReadConnection)) as db:
         statements: list[str] = []
         db.set_trace_callback(statements.append)
-        between = ("user", "001"), ("user.created", "003")
-        for start in (None, letter("user", "002")):
-            query = Query(entity=LETTER, index=BY_KIND, between=between, forward=forward)
-            PreparedQuery(EntityTable(LETTER), query).read(db, [("ann",)], 0, start)
+        for start in starts:
+            PreparedQuery(EntityTable(query.entity), query).read(db, [("ann",)], 0, start)
         db.set_trace_callback(None)
-        plans = [[row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {statement}")] for statement in statements]
-
-    searched = "(owner=? AND (kind,time)>(?,?) AND (kind,time)<(?,?))"
-    assert plans == [[f"SEARCH letters.LETTER USING INDEX letters.LETTER.ByKind {searched}"]] * 2
+        return [[row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {statement}")] for statement in statements]
 
 
 @pytest.mark.parametrize("forward", [True, False])
-async def test_sqlite_finds_what_narrows_a_primary_key_in_an_index_of_its_own(tmp_path: Path, forward: bool) -> None:
-    narrowed = replace(LETTER, narrowed_by=("weight",))
-    letters = [letter("user", f"{n:03}", f"{n}", weight=n) for n in range(20)]
-    query = Query(
+async def test_sqlite_finds_bounds_a_start_and_what_narrows_in_an_index(tmp_path: Path, forward: bool) -> None:
+    path, narrowed = tmp_path / "table.db", replace(LETTER, narrowed_by=("weight",))
+    between = ("user", "001"), ("user.created", "003")
+    bounded = Query(entity=narrowed, index=BY_KIND, between=between, forward=forward)
+    heavy = Query(
         entity=narrowed,
         partitions=[("ann",)],
         forward=forward,
         where=Compare("weight", ">", 14),
         attributes=frozenset({"weight"}),
     )
-    async with open_sqlite(tmp_path / "table.db", [narrowed]) as database:
+    async with open_sqlite(path, [narrowed]) as database:
+        letters = [letter("user", f"{n:03}", f"{n}", weight=n) for n in range(20)]
         await database.put_many([Put(narrowed, each) for each in letters])
-        found = (await database.query(query)).items
-    with closing(sqlite3.connect(tmp_path / "table.db", factory=ReadConnection)) as db:
-        statements: list[str] = []
-        db.set_trace_callback(statements.append)
-        PreparedQuery(EntityTable(narrowed), query).read(db, [("ann",)], 0)
-        db.set_trace_callback(None)
-        ((plan,),) = [[row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {statement}")] for statement in statements]
+        found = (await database.query(heavy)).items
 
     assert [item["weight"] for item in found] == sorted(range(15, 20), reverse=not forward)
-    assert plan == "SEARCH letters.LETTER USING COVERING INDEX letters.LETTER.primary (owner=?)"
+    searched = "(owner=? AND (kind,time)>(?,?) AND (kind,time)<(?,?))"
+    assert (
+        plans(path, bounded, None, letter("user", "002"))
+        == [[f"SEARCH letters.LETTER USING INDEX letters.LETTER.ByKind {searched}"]] * 2
+    )
+    assert plans(path, heavy, None) == [["SEARCH letters.LETTER USING COVERING INDEX letters.LETTER.primary (owner=?)"]]
 
 
 @pytest.mark.parametrize("forward", [True, False])

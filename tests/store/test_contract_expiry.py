@@ -77,17 +77,13 @@ async def test_a_put_takes_its_place(table: OneEntity) -> None:
     assert await table.put(new, if_absent=True) is False
     await table.put_many([sample("p", "expired", new=2)])
     assert await table.get(("p", "expired")) == sample("p", "expired", new=2)
-    assert sks((await table.query(BY_TIME, "mon")).items) == ["living", "lasting"]
-
-
-async def test_a_put_in_a_transaction_takes_its_place(table: OneEntity) -> None:
-    new = [sample("p", sk, new=True) for sk in ("expired", "living")]
-
-    assert await table.transact([Put(SAMPLE, item, if_absent=True) for item in new]) == (1,)
-    assert await table.transact([Put(SAMPLE, new[0], if_absent=True)]) == ()
-
-    assert await table.get(("p", "expired")) == new[0]
+    await table.put(EXPIRED)
+    puts = [Put(SAMPLE, sample("p", sk, new=3), if_absent=True) for sk in ("expired", "living")]
+    assert await table.transact(puts) == (1,)
+    assert await table.transact(puts[:1]) == ()
+    assert await table.get(("p", "expired")) == puts[0].item
     assert await table.get(("p", "living")) == LIVING
+    assert sks((await table.query(BY_TIME, "mon")).items) == ["living", "lasting"]
 
 
 async def test_an_update_or_delete_of_it_does_not_apply(table: OneEntity, clock: HeldClock) -> None:

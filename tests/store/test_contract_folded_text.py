@@ -81,20 +81,6 @@ async def test_any_text_is_found_as_in_python(table: OneEntity, texts: list[str]
         await check(table, items, AnyOf((HasText(name, wanted[-1]), Compare("at", "=", 0))))
 
 
-async def test_a_page_is_full_of_what_only_python_can_find(table: OneEntity) -> None:
-    await table.put_many([timed(f"{n:03}", n, kind="Ā" if n % 40 == 39 else "b", note=f"{n % 2}") for n in range(400)])
-    where = AllOf((HasText("kind", "a"), Compare("note", "=", "1")))
-    expected = [f"{n:03}" for n in range(39, 400, 40)]
-
-    head = await table.query(BY_TIME, "mon", where=where, limit=4, attributes=["note"])
-    assert head.last_key is not None
-    tail = await table.query(BY_TIME, "mon", where=where, limit=7, start=head.last_key, attributes=["note"])
-
-    assert (sks(head.items), sks(tail.items)) == (expected[:4], expected[4:])
-    assert tail.last_key is None
-    assert head.items[0] == timed("039", 39, note="1")
-
-
 async def test_a_write_on_the_condition_of_a_folded_text_is_refused(table: OneEntity) -> None:
     stored = sample(a=1, kind="blast")
     await table.put(stored)

@@ -30,29 +30,19 @@ async def test_a_reading_of_several_megabytes_is_complete(table: OneEntity, forw
     assert (await table.query(BY_TIME, "mon", forward=forward, start=most.last_key)).items == whole.items[60:]
 
 
-async def test_partitions_are_read_in_the_order_given(table: OneEntity) -> None:
-    expected = await fill(table)
-
-    page = await table.query_many(BY_TIME, DAYS)
-    assert (sks(page.items), page.last_key, page.partitions) == (expected, None, 20)
-
-    page = await table.query_many(BY_TIME, DAYS[::-1], forward=False)
-    assert (sks(page.items), page.last_key, page.partitions) == (expected[::-1], None, 20)
-
-    page = await table.query_many(BY_TIME, ["d07", "d03"])
-    assert sks(page.items) == ["d07-0", "d07-1", "d07-2", "d03-0", "d03-1", "d03-2"]
-
-
-async def test_empty_partitions_and_no_partitions_are_passed(table: OneEntity) -> None:
+async def test_partitions_are_read_in_the_order_given_and_empty_ones_are_passed(table: OneEntity) -> None:
     empty = frozenset(DAYS[:5] + DAYS[7:16])
     expected = await fill(table, empty=empty)
 
-    page = await table.query_many(BY_TIME, DAYS, limit=100)
-    assert (sks(page.items), page.last_key, page.partitions) == (expected, None, 20)
+    for days, forward, found in ((DAYS, True, expected), (DAYS[::-1], False, expected[::-1])):
+        for limit in (None, 100):
+            page = await table.query_many(BY_TIME, days, forward=forward, limit=limit)
+            assert (sks(page.items), page.last_key, page.partitions) == (found, None, 20)
 
+    page = await table.query_many(BY_TIME, ["d16", "d05"])
+    assert sks(page.items) == ["d16-0", "d16-1", "d16-2", "d05-0", "d05-1", "d05-2"]
     page = await table.query_many(BY_TIME, DAYS[7:16], limit=1)
     assert (page.items, page.last_key, page.partitions) == ([], None, 9)
-
     assert (await table.query_many(BY_TIME, [])).items == []
 
 

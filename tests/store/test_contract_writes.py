@@ -75,16 +75,6 @@ async def test_an_update_sets_adds_leaves_the_rest_and_makes_what_is_missing(tab
     assert await table.get(("p", "new")) == sample("p", "new", a=[1], b=None, n=2)
 
 
-async def test_an_update_moves_an_item_within_an_index(table: OneEntity) -> None:
-    by_time = table.design.indexes[0]
-    await table.put(sample(day="mon", at=1))
-
-    await table.update(Update(key("p", "s"), set={"day": "tue"}, add={"at": 5}))
-
-    assert (await table.query(by_time, "mon")).items == []
-    assert (await table.query(by_time, "tue", between=(6, 6))).items == [sample(day="tue", at=6)]
-
-
 async def test_a_conditional_update_applies_where_its_condition_held_before(table: OneEntity) -> None:
     conditions: list[tuple[Condition, bool]] = [
         (Compare("n", "=", 1), True),

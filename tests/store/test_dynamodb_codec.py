@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graph.store.dynamodb.codec import decode, decode_item, encode, encode_item
+from graph.store.dynamodb.codec import decode, encode
 from graph.store.values import InvalidItem
 
 
@@ -79,11 +79,3 @@ def test_a_value_that_dynamodb_cannot_hold_is_refused() -> None:
     for value in values:
         with pytest.raises(InvalidItem):
             encode(value)
-
-
-def test_an_item_is_encoded_attribute_by_attribute() -> None:
-    item = {"pk": "p", "n": 1, "list": [True]}
-    encoded: dict[str, Any] = {"pk": {"S": "p"}, "n": {"N": "1"}, "list": {"L": [{"BOOL": True}]}}
-
-    assert encode_item(item) == encoded
-    assert decode_item(encoded) == item

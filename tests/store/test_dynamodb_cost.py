@@ -36,13 +36,6 @@ async def test_an_open_table_keeps_its_connections(table: OneEntity, fault_proxy
     assert fault_proxy.connections == opened
 
 
-async def test_a_page_reads_the_items_that_it_has_room_for(table: OneEntity, fault_proxy: FaultProxy) -> None:
-    await table.query(BY_TIME, "d00", limit=2)
-    await table.query(table.design.primary, "p", limit=50)
-
-    assert [request["Limit"] for request in fault_proxy.of("Query")] == [2, 50]
-
-
 @pytest.mark.parametrize("where", [Compare("mag", "=", 9), HasText("kind", "e")])
 async def test_a_filtered_page_begins_small_and_grows(
     table: OneEntity, fault_proxy: FaultProxy, where: Condition
@@ -125,9 +118,15 @@ async def test_partitions_are_read_at_the_same_time_but_not_all_of_them(
     assert len(fault_proxy.of("Query")) == len(DAYS)
 
 
-async def test_partitions_after_a_full_page_are_not_read(table: OneEntity, fault_proxy: FaultProxy) -> None:
-    page = await table.query_many(BY_TIME, DAYS, limit=7)
+async def test_a_page_reads_the_items_that_it_has_room_for_and_no_partition_after_it(
+    table: OneEntity, fault_proxy: FaultProxy
+) -> None:
+    await table.query(BY_TIME, "d00", limit=2)
+    await table.query(table.design.primary, "p", limit=50)
+    assert [request["Limit"] for request in fault_proxy.of("Query")] == [2, 50]
 
+    fault_proxy.requests.clear()
+    page = await table.query_many(BY_TIME, DAYS, limit=7)
     assert page.partitions == 3
     assert len(fault_proxy.of("Query")) <= 2 + PARTITIONS_AT_ONCE
     assert all(request["Limit"] <= 7 for request in fault_proxy.of("Query"))

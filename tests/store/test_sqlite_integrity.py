@@ -5,8 +5,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -34,6 +34,15 @@ def ticking(step_s: float) -> Callable[[], float]:
     return count(0.0, step_s).__next__
 
 
+@contextmanager
+def closing_all(integrity: Integrity) -> Iterator[Integrity]:
+    try:
+        yield integrity
+    finally:
+        integrity.stop()
+        integrity.close()
+
+
 async def checks(integrity: Integrity, pings: int, store: Path) -> int:
     """How many checks so many pings cause, each after the file has been written."""
     began = set()
@@ -46,26 +55,15 @@ async def checks(integrity: Integrity, pings: int, store: Path) -> int:
     return len(began)
 
 
-async def test_checks_take_a_hundredth_of_the_time_at_most(store: Path) -> None:
-    integrity = Integrity(store, ticking(1.0))  # which is read three times by a check, and once by a ping
-    try:
+async def test_checks_take_a_hundredth_of_the_time_at_most_and_none_where_nothing_was_written(store: Path) -> None:
+    with closing_all(Integrity(store, ticking(1.0))) as integrity:  # a check reads the clock thrice, a ping once
         assert await checks(integrity, 10 * PAUSES_PER_CHECK, store) <= 10
-    finally:
-        integrity.stop()
-        integrity.close()
-
-
-async def test_a_file_that_nothing_has_written_is_not_checked_again(store: Path) -> None:
-    integrity = Integrity(store, ticking(0.0))
-    try:
+    with closing_all(Integrity(store, ticking(0.0))) as integrity:
         assert await checks(integrity, 20, store) == 20
         before = integrity._checking
         for _ in range(20):
             await integrity.verify()
         assert integrity._checking is before
-    finally:
-        integrity.stop()
-        integrity.close()
 
 
 def test_a_check_can_be_interrupted(tmp_path: Path) -> None:
@@ -83,27 +81,6 @@ def test_a_check_can_be_interrupted(tmp_path: Path) -> None:
     integrity._begin_check()  # none begins any more
     assert integrity._checking is None
     integrity.close()
-
-
-def overwrite_pages(store: Path) -> None:
-    """Overwrite all pages but the first ten."""
-    with store.open("r+b") as file:
-        file.seek(10 * PAGE_BYTES)
-        file.write(b"\xff" * (store.stat().st_size - 10 * PAGE_BYTES))
-
-
-async def test_a_failure_of_a_read_counts_until_a_check_finds_nothing(store: Path) -> None:
-    async with open_sqlite(store, ENTITIES) as database:
-        await database.ping()
-        overwrite_pages(store)
-        with pytest.raises(DatabaseUnavailable) as read:
-            async for _ in database.scan(EVENT):
-                pass
-        with pytest.raises(DatabaseUnavailable) as pinged:
-            await database.ping()
-    assert read.value.detail.startswith("SQLite cannot read: ")
-    assert pinged.value.detail.startswith(f"{store} is damaged: ")
-    assert str(store) not in str(pinged.value)
 
 
 DAMAGE = ["CORRUPT", "CORRUPT_INDEX", "NOTADB", "IOERR", "IOERR_READ", "IOERR_SHORT_READ"]

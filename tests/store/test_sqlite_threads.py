@@ -1,9 +1,10 @@
-"""Work that nobody waits for any more: a reading ends, a write happens whole or not at all."""
+"""The threads of a SQLite file: reads share connections, cancelled ones end, a write happens whole or not at all."""
 
 import asyncio
 import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,17 @@ async def test_a_write_that_has_begun_is_committed_and_one_that_waits_never_begi
 
     found = await writer.run(lambda db: db.execute("SELECT i FROM t ORDER BY i").fetchall())
     assert found == [(1,), (2,)]
+
+
+async def test_reads_at_the_same_time_have_connections_of_their_own_and_others_fill_one_cache(tmp_path: Path) -> None:
+    both = threading.Barrier(2, timeout=TIMEOUT_S)
+
+    def read(db: sqlite3.Connection) -> int:
+        both.wait()
+        return id(db)
+
+    with closing(Readers([connect(tmp_path / "t.db") for _ in range(2)])) as readers:
+        for _ in range(3):
+            assert len({*await asyncio.gather(readers.run(read), readers.run(read))}) == 2
+
+        assert len({await readers.run(id) for _ in range(50)}) == 1
