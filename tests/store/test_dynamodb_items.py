@@ -1,7 +1,7 @@
 """What stands in DynamoDB: the documented items, as version 0.1 wrote them, and no more of them is read than needed."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from functools import cache
 from typing import Any
 from uuid import uuid4
@@ -119,12 +119,14 @@ def dynamodb_endpoint(administered_dynamodb: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def prefix(dynamodb_endpoint: str) -> str:
+def prefix(dynamodb_endpoint: str) -> Iterator[str]:
     """That of the tables of all these tests."""
     client()
     prefix = f"items-{uuid4().hex}-"
     asyncio.run(create_tables(ENTITIES, prefix=prefix, environment="test", stream=False))
-    return prefix
+    yield prefix
+    client().close()
+    client.cache_clear()
 
 
 @pytest.fixture
