@@ -4,7 +4,7 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Iterator
-from contextlib import AsyncExitStack, closing
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.domains.entities import ENTITIES
 from tests.service import Service, running, settings
 from tests.settings import Settings
 from tests.store.engines import make_tables
-from tests.store.fault_proxy import Answer, always, proxying
+from tests.store.fault_proxy import Answer, Forward, always, proxying
 
 DOCUMENTED = {
     "BAD_REQUEST": 400,
@@ -77,37 +77,33 @@ def refusal(service: Service, query: str, variables: dict[str, Any] | None = Non
     return error["extensions"]["code"], error["message"]
 
 
-@pytest.mark.parametrize(
-    ("query", "code"),
-    [
-        ("{", "GRAPHQL_PARSE_FAILED"),
-        ("{ nothing }", "GRAPHQL_VALIDATION_FAILED"),
-        ("query A { __typename } query B { __typename }", "OPERATION_RESOLUTION_FAILURE"),
-        ("{ events(first: -1) { totalCount } }", "BAD_USER_INPUT"),
-        ("{ events(first: 1, last: 1) { totalCount } }", "BAD_USER_INPUT"),
-        ("{ events(filter: {minMagnitude: 5, maxMagnitude: 4}) { totalCount } }", "BAD_USER_INPUT"),
-        ('{ node(id: "x") { id } }', "BAD_USER_INPUT"),
-        ("{ popularFilters(windowDays: 8) { totalRequests } }", "BAD_USER_INPUT"),
-        ("mutation { ingestRecent(input: {limit: 0}) { fetched } }", "BAD_USER_INPUT"),
-        ("mutation { ingestRecent(input: {feed: ALL_DAY, limit: 1}) { fetched } }", "BAD_USER_INPUT"),
-        ('{ events(after: "x") { totalCount } }', "INVALID_CURSOR"),
-        ('{ events(asOf: {published: "2023-08-03T00:00:00Z"}) { totalCount } }', "HISTORY_UNAVAILABLE"),
-        ('{ requestLogs(before: "") { nodes { id } } }', "INVALID_CURSOR"),
-    ],
-)
-def test_each_fault_of_a_request_has_its_code(week: Service, query: str, code: str) -> None:
-    assert refusal(week, query)[0] == code
+FAULTS: list[tuple[str, str]] = [
+    ("{", "GRAPHQL_PARSE_FAILED"),
+    ("{ nothing }", "GRAPHQL_VALIDATION_FAILED"),
+    ("query A { __typename } query B { __typename }", "OPERATION_RESOLUTION_FAILURE"),
+    ("{ events(filter: {minMagnitude: 5, maxMagnitude: 4}) { totalCount } }", "BAD_USER_INPUT"),
+    ('{ node(id: "x") { id } }', "BAD_USER_INPUT"),
+    ("{ popularFilters(windowDays: 8) { totalRequests } }", "BAD_USER_INPUT"),
+    ("mutation { ingestRecent(input: {limit: 0}) { fetched } }", "BAD_USER_INPUT"),
+    ("mutation { ingestRecent(input: {feed: ALL_DAY, limit: 1}) { fetched } }", "BAD_USER_INPUT"),
+    ('{ events(after: "x") { totalCount } }', "INVALID_CURSOR"),
+    ('{ events(asOf: {published: "2023-08-03T00:00:00Z"}) { totalCount } }', "HISTORY_UNAVAILABLE"),
+]
+# Numbers that overflow, or that a store could not compare with.
+FAULTS += [
+    (f"{{ events(filter: {{{bound}: {number}}}) {{ totalCount nodes {{ id }} }} }}", "BAD_USER_INPUT")
+    for number in ("1e400", "-1e400", "1e200", "1e-200")
+    for bound in ("minMagnitude", "maxMagnitude", "minDepth", "maxDepth")
+]
+FAULTS += [
+    (f"{{ events(filter: {{circle: {{lat: 0, lon: 0, radiusKm: {number}}}}}) {{ totalCount }} }}", "BAD_USER_INPUT")
+    for number in ("1e400", "1e200")
+]
 
 
-def test_an_impossible_number_in_a_filter_is_bad_user_input(week: Service) -> None:
-    """Also one that overflows, or that a store could not compare with."""
-    for number in ("1e400", "-1e400", "1e200", "1e-200"):
-        for bound in ("minMagnitude", "maxMagnitude", "minDepth", "maxDepth"):
-            query = f"{{ events(filter: {{{bound}: {number}}}) {{ totalCount nodes {{ id }} }} }}"
-            assert refusal(week, query)[0] == "BAD_USER_INPUT", query
-    for number in ("1e400", "1e200"):
-        query = f"{{ events(filter: {{circle: {{lat: 0, lon: 0, radiusKm: {number}}}}}) {{ totalCount }} }}"
-        assert refusal(week, query)[0] == "BAD_USER_INPUT", query
+def test_each_fault_of_a_request_has_its_code(week: Service) -> None:
+    for query, code in FAULTS:
+        assert refusal(week, query)[0] == code, query
 
 
 def test_null_in_a_variable_for_an_argument_that_must_not_be_null_is_the_callers_mistake(week: Service) -> None:
@@ -190,36 +186,30 @@ TABLE_IS_GONE = Answer.error(
 )
 
 
-async def test_a_deleted_table_is_an_unavailable_database(
+async def hang_up(operation: str, request: dict[str, Any], forward: Forward) -> None:
+    """The rule of a proxy that reads requests and gives no answer."""
+
+
+async def test_a_deleted_table_and_an_endpoint_without_an_answer_are_an_unavailable_database(
     dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """`tests.store.test_dynamodb_errors` has the other causes, and an endpoint where nothing listens."""
     prefix = make_tables(ENTITIES)
     async with proxying(dynamodb_endpoint) as fault_proxy:
         monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
 
         def scenario() -> None:
+            """All that waits for the service, from its start to its end: the loop must be free for the proxy."""
             with running(Settings(store=f"dynamodb://{prefix}", usgs_url="http://127.0.0.1:9")) as service:
                 assert service.ask("{ events { totalCount } }") == {"events": {"totalCount": 0}}
-                fault_proxy.rule = always(TABLE_IS_GONE)
-                assert refusal(service, LATEST)[0] == "DATABASE_UNAVAILABLE"
+                for rule in (always(TABLE_IS_GONE), hang_up):
+                    fault_proxy.rule = rule
+                    assert refusal(service, LATEST)[0] == "DATABASE_UNAVAILABLE"
 
         await asyncio.to_thread(scenario)
-    assert f"table {prefix}earthquake-events does not exist: run `quakegraph tables create`" in causes(caplog)
-
-
-async def test_an_unreachable_endpoint_is_an_unavailable_database(
-    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    prefix = make_tables(ENTITIES)
-    async with AsyncExitStack() as stack:
-        fault_proxy = await stack.enter_async_context(proxying(dynamodb_endpoint))
-        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-        with running(Settings(store=f"dynamodb://{prefix}", usgs_url="http://127.0.0.1:9")) as service:
-            assert await asyncio.to_thread(service.ask, "{ events { totalCount } }") == {"events": {"totalCount": 0}}
-            await stack.aclose()  # from here on nothing listens there
-            code, _ = await asyncio.to_thread(refusal, service, LATEST)
-    assert code == "DATABASE_UNAVAILABLE"
-    assert f"table {prefix}earthquake-events does not answer: check the network and AWS_ENDPOINT_URL" in causes(caplog)
+    table = f"table {prefix}earthquake-events"
+    assert f"{table} does not exist: run `quakegraph tables create`" in causes(caplog)
+    assert f"{table} does not answer: check the network and AWS_ENDPOINT_URL" in causes(caplog)
 
 
 def test_an_unexpected_error_is_logged_with_its_trace_and_the_clients_request_id(
