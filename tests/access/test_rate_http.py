@@ -8,7 +8,6 @@ import httpx
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from tests.bearers import bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.processes import TIMEOUT_S
 from tests.service import running, settings
 
 JSON, GRAPHQL_JSON = "application/json", "application/graphql-response+json"
@@ -49,15 +48,3 @@ def test_a_refused_request_costs_a_point(tmp_path: Path, usgs: UsgsServer) -> No
             statuses = [service.http.post("/graphql", **sent).status_code for _ in range(30)]
         assert set(statuses) == {status, 429}, query
         assert 10 <= statuses.count(status) <= 20, query
-
-
-def test_callers_without_a_token_share_their_address(tmp_path: Path, usgs: UsgsServer) -> None:
-    with running(settings(tmp_path / "empty.db", usgs, rate_limit=1000)) as service:
-        first, second = (httpx.post(f"{service.url}/graphql", json=EIGHT_HUNDRED, timeout=TIMEOUT_S) for _ in range(2))
-    assert (first.status_code, second.status_code) == (200, 429)
-
-
-def test_an_operation_that_is_dearer_than_a_minute_is_too_complex(tmp_path: Path, usgs: UsgsServer) -> None:
-    with running(settings(tmp_path / "empty.db", usgs, rate_limit=100)) as service:
-        answer = service.http.post("/graphql", json=EIGHT_HUNDRED, headers={"Accept": GRAPHQL_JSON})
-    assert (answer.status_code, answer.json()["errors"][0]["extensions"]) == (400, {"code": "QUERY_TOO_COMPLEX"})

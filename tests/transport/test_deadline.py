@@ -41,18 +41,14 @@ def others() -> set[Any]:
     return asyncio.all_tasks() - {asyncio.current_task()}
 
 
-async def test_work_that_ends_in_time_gives_its_answer() -> None:
+async def test_work_that_ends_in_time_gives_its_answer_or_raises_its_error() -> None:
     work = Work()
     work.may_end.set()
 
-    assert await run_with_timeout(LONG, work.run(), while_connected=stays) == "answer"
-    assert others() == set()
-
-
-async def test_an_error_of_the_work_is_raised_as_it_is() -> None:
     async def fail() -> None:
         raise KeyError("place")
 
+    assert await run_with_timeout(LONG, work.run(), while_connected=stays) == "answer"
     with pytest.raises(KeyError, match="place"):
         await run_with_timeout(LONG, fail(), while_connected=stays)
     assert others() == set()

@@ -198,11 +198,10 @@ def test_a_query_may_come_in_the_url(week: Service, parameters: Mapping[str, str
     assert head.headers.get("Allow") == answer.headers.get("Allow")
 
 
-@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS"])
-def test_other_methods_get_405_with_the_allowed_ones(week: Service, method: str) -> None:
-    answer = send(week, method, body=TYPENAME)
-
-    assert (answer.status_code, answer.headers["Allow"], data_or_codes(answer)) == (405, "GET, HEAD, POST", [BAD])
+def test_other_methods_get_405_with_the_allowed_ones(week: Service) -> None:
+    for method in ("PUT", "PATCH", "DELETE", "OPTIONS"):
+        answer = send(week, method, body=TYPENAME)
+        assert (answer.status_code, answer.headers["Allow"], data_or_codes(answer)) == (405, "GET, HEAD, POST", [BAD])
 
 
 def test_a_body_may_have_a_mebibyte(week: Service) -> None:

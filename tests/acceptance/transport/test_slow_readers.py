@@ -1,24 +1,15 @@
 """Subscribers that do not take what they are told: they learn what they missed, or are let go, and cost no memory."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Sequence
 from itertools import count, islice
 from pathlib import Path
-from typing import Any, Protocol
-
-import pytest
 
 from graph.domains.earthquakes.live import EventBroadcast
 from graph.feed.subscriber import BACKLOG
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import settings
-from tests.subscribers import (
-    LiveService,
-    event_stream,
-    eventually,
-    initialised,
-    live_service,
-)
+from tests.subscribers import LiveService, eventually, live_service
+from tests.transport.subscribed import OVER_BOTH, Operation, Transport
 
 PLACES = "".join(f" p{number}: place" for number in range(14))
 LARGE = f"subscription ($after: String) {{ events(after: $after) {{ event {{ eventId{PLACES} }} cursor lost }} }}"
@@ -27,42 +18,6 @@ SMALL = "subscription ($after: String) { events(after: $after) { event { eventId
 AT_ONCE = 250
 MANY = 3000  # which is 22 MB, more than the buffers of two sockets and a queue
 HIGH_WATER = 64 * 1024  # bytes that a transport takes before it asks for patience
-
-
-class Reader(Protocol):
-    """Somebody who subscribes, over one transport or the other."""
-
-    async def next_data(self) -> Any:
-        """The data of the next result."""
-
-
-@asynccontextmanager
-async def over_a_socket(service: LiveService, query: str, **variables: Any) -> AsyncIterator[Reader]:
-    async with initialised(service.url) as client:
-        await client.ask("1", query, variables=variables)
-
-        class Operation:
-            async def next_data(self) -> Any:
-                return await client.next_data("1")
-
-        yield Operation()
-        client.abort()  # to close a connection takes some reading
-
-
-@asynccontextmanager
-async def as_events(service: LiveService, query: str, **variables: Any) -> AsyncIterator[Reader]:
-    async with event_stream(service.url, query, variables=variables) as stream:
-        await stream.block()
-        yield stream
-
-
-class Transport(Protocol):
-    """A way to subscribe."""
-
-    def __call__(self, service: LiveService, query: str, **variables: Any) -> AbstractAsyncContextManager[Reader]: ...
-
-
-OVER_BOTH = pytest.mark.parametrize("subscribed", [over_a_socket, as_events])
 
 
 def store_many(service: LiveService) -> list[str]:
@@ -78,7 +33,7 @@ async def all_are_sent_or_dropped(service: LiveService, number: int = MANY) -> N
     await eventually(lambda: live.sent + live.dropped == number)
 
 
-async def receive_until(reader: Reader, last: str) -> list[str]:
+async def receive_until(reader: Operation, last: str) -> list[str]:
     """The ids of the events until that one, of which none was lost."""
     ids: list[str] = []
     while not ids or ids[-1] != last:
@@ -95,10 +50,10 @@ def unsent_bytes(service: LiveService) -> Sequence[int]:
 
 @OVER_BOTH
 async def test_a_slow_reader_learns_how_much_was_lost_and_can_resume(
-    tmp_path: Path, usgs: UsgsServer, subscribed: Transport
+    tmp_path: Path, usgs: UsgsServer, begun: Transport
 ) -> None:
     with live_service(settings(tmp_path / "live.db", usgs, request_timeout=600)) as service:
-        async with subscribed(service, LARGE) as reader:
+        async with begun(service, LARGE) as reader:
             await service.has_subscriptions(1)
             ids = store_many(service)
             await all_are_sent_or_dropped(service)
@@ -123,7 +78,7 @@ async def test_a_slow_reader_learns_how_much_was_lost_and_can_resume(
             assert before >= BACKLOG
             service.store("nc1")
             assert await receive_until(reader, "nc1") == ["nc1"]
-        async with subscribed(service, SMALL, after=cursor) as reader:
+        async with begun(service, SMALL, after=cursor) as reader:
             assert await receive_until(reader, "nc1") == [*ids[before:], "nc1"]
             service.store("nc2")
             assert await receive_until(reader, "nc2") == ["nc2"]
@@ -131,11 +86,9 @@ async def test_a_slow_reader_learns_how_much_was_lost_and_can_resume(
 
 
 @OVER_BOTH
-async def test_a_client_that_stops_reading_is_disconnected(
-    tmp_path: Path, usgs: UsgsServer, subscribed: Transport
-) -> None:
+async def test_a_client_that_stops_reading_is_disconnected(tmp_path: Path, usgs: UsgsServer, begun: Transport) -> None:
     with live_service(settings(tmp_path / "live.db", usgs, request_timeout=0.5)) as service:
-        async with subscribed(service, LARGE):
+        async with begun(service, LARGE):
             await service.has_subscriptions(1)
             live: EventBroadcast = service.state["services"].of(EventBroadcast)
             ids = (f"us{number}" for number in count())
@@ -145,11 +98,9 @@ async def test_a_client_that_stops_reading_is_disconnected(
 
 
 @OVER_BOTH
-async def test_a_slow_reader_delays_no_other_subscriber(
-    tmp_path: Path, usgs: UsgsServer, subscribed: Transport
-) -> None:
+async def test_a_slow_reader_delays_no_other_subscriber(tmp_path: Path, usgs: UsgsServer, begun: Transport) -> None:
     with live_service(settings(tmp_path / "live.db", usgs, request_timeout=600)) as service:
-        async with subscribed(service, LARGE), subscribed(service, SMALL) as other:
+        async with begun(service, LARGE), begun(service, SMALL) as other:
             await service.has_subscriptions(2)
             ids = []
             for number in range(MANY // 200):
