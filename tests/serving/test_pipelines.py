@@ -66,20 +66,23 @@ def app(request: pytest.FixtureRequest) -> Iterator[Watched]:
             app.looking.cancel()
 
 
+def get(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\n\r\n".encode()
+
+
 def connect(app: Watched, *, looking: bool = True) -> Client:
     assert app.server is not None
     client = app.server.connect()
     if looking:
-        client.send(SHORTEST.replace(b"/ ", b"/look "))
+        client.send(get("/look"))
         assert client.answer()[2] == b"/look"
     return client
 
 
 def test_requests_of_a_pipeline_are_parsed_as_they_are_answered(app: Watched) -> None:
     client = connect(app)
-    sender = threading.Thread(
-        target=client.send, args=(b"".join(b"GET /%d HTTP/1.1\r\n\r\n" % number for number in range(NUMBER)),)
-    )
+    flood = b"".join(get(f"/{number}") for number in range(NUMBER))
+    sender = threading.Thread(target=client.send, args=(flood,))
     sender.start()
     for number in range(NUMBER):
         assert client.answer()[2] == b"/%d" % number
@@ -89,10 +92,10 @@ def test_requests_of_a_pipeline_are_parsed_as_they_are_answered(app: Watched) ->
 
 def test_another_client_is_answered_in_between(app: Watched) -> None:
     flooding, other = connect(app, looking=False), connect(app)
-    flooding.send(SHORTEST.replace(b"/ ", b"/hold "))
+    flooding.send(get("/hold"))
     _eventually(lambda: "/hold" in app.asked)
     flooding.send(SHORTEST * 10_000)  # while the loop is held, so that both are there when it goes on
-    other.send(SHORTEST.replace(b"/ ", b"/other "))
+    other.send(get("/other"))
     app.held.set()
     assert other.answer()[2] == b"/other"
 
@@ -122,7 +125,7 @@ def test_bytes_after_the_last_request_of_a_connection_are_not_executed(app: Watc
     last = b"GET /last HTTP/1.1\r\nConnection: close\r\na: " + b"x" * PIECE_BYTES + b"\r\n\r\n"
     client.send(last + b"POST /behind HTTP/1.1\r\nContent-Length: 0\r\n\r\n" * 1000)
     assert client.answer()[2] == b"/last"
-    connect(app, looking=False).send(SHORTEST.replace(b"/ ", b"/after "))
+    connect(app, looking=False).send(get("/after"))
     _eventually(lambda: "/after" in app.asked)
     assert "/behind" not in app.asked
 

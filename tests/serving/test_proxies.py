@@ -37,7 +37,7 @@ def status(http: httpx.Client, **headers: str) -> int:
 @pytest.mark.parametrize("proxies", [None, "", "192.0.2.1", "localhost"])
 def test_a_forged_address_has_no_budget_of_its_own(tmp_path: Path, proxies: str | None) -> None:
     with behind(proxies, tmp_path) as http:
-        assert status(http) == 200
+        assert status(http) == 200  # and from then on, all without a token share what is left of their address
         assert {status(http, X_Forwarded_For=f"203.0.113.{number}") for number in range(5)} == {429}
         for name in ("Forwarded", "X-Real-IP"):
             assert status(http, **{name: "203.0.113.9"}) == 429

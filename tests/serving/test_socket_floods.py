@@ -96,9 +96,7 @@ class Watched:
 def opened(server: Served) -> Client:
     client = server.connect()
     client.send(HANDSHAKE)
-    while b"\r\n\r\n" not in client.received:
-        client.received += client.socket.recv(65536)
-    client.received = b""
+    client.head()
     return client
 
 
