@@ -53,20 +53,10 @@ def test_a_document_is_sent_once_and_named_from_then_on(service: Service) -> Non
     for answer in (sent, again, by_get):
         assert (answer.status_code, answer.json()) == (200, {"data": {"__typename": "Query"}})
 
-
-def test_a_named_document_takes_variables_and_the_name_of_an_operation(service: Service) -> None:
     document = "query A { a: __typename } query B($id: String!) { event(eventId: $id) { id } }"
     post(service, query=document, extensions=named(document), operationName="A")
-
-    answer = post(service, extensions=named(document), operationName="B", variables={"id": "us1"})
-
-    assert answer.json() == {"data": {"event": None}}
-
-
-def test_a_document_sent_without_its_hash_is_not_kept(service: Service) -> None:
-    post(service, query=QUERY)
-
-    assert code_of(post(service, extensions=named(QUERY))) == "PERSISTED_QUERY_NOT_FOUND"
+    other = post(service, extensions=named(document), operationName="B", variables={"id": "us1"})
+    assert other.json() == {"data": {"event": None}}
 
 
 def test_a_document_that_cannot_be_executed_is_not_kept(tmp_path: Path, usgs: UsgsServer) -> None:
@@ -80,10 +70,14 @@ def test_a_document_that_cannot_be_executed_is_not_kept(tmp_path: Path, usgs: Us
 def test_a_document_is_kept_only_under_its_own_hash(service: Service) -> None:
     other = "{ events { totalCount } }"
 
+    assert post(service, query=QUERY).status_code == 200
+    assert code_of(post(service, extensions=named(QUERY))) == "PERSISTED_QUERY_NOT_FOUND"
     refused = post(service, query=QUERY, extensions=named(other))
-
     assert (refused.status_code, code_of(refused)) == (400, "BAD_REQUEST")
     assert code_of(post(service, extensions=named(other))) == "PERSISTED_QUERY_NOT_FOUND"
+    none = {"persistedQuery": None}  # which is as if there were no name at all
+    assert post(service, query=QUERY, extensions=none).json() == {"data": {"__typename": "Query"}}
+    assert code_of(post(service, extensions=none)) == "BAD_REQUEST"
 
 
 MALFORMED: list[Any] = ["x", 1, [], {"version": 1}]
@@ -97,11 +91,6 @@ def test_a_malformed_persisted_query_is_refused(service: Service) -> None:
 
         assert code_of(answer) == ("PERSISTED_QUERY_NOT_SUPPORTED" if extension in unsupported else "BAD_REQUEST")
         assert len(answer.content) < 300
-
-
-def test_no_name_at_all_is_as_if_there_were_none(service: Service) -> None:
-    assert post(service, query=QUERY, extensions={"persistedQuery": None}).json() == {"data": {"__typename": "Query"}}
-    assert code_of(post(service, extensions={"persistedQuery": None})) == "BAD_REQUEST"
 
 
 def test_the_memory_of_kept_documents_is_bounded() -> None:

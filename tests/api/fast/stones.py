@@ -1,17 +1,22 @@
 """A graph in which everything is that compiled functions may meet, and documents and records for it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
+from itertools import product
 from typing import Annotated, Any
 
 import strawberry
-from graphql import GraphQLSchema
+from graphql import ExecutionResult, GraphQLSchema, OperationDefinitionNode, parse
 from hypothesis import strategies as st
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types import Info
 
+from graph.api.fast import execution
+from graph.api.fast.coercion import Coercions
+from graph.api.fast.execution import Request
+from graph.api.fast.plan import Plan
 from graph.api.fast.resolvers import shorten
 from graph.api.scalars import SCALARS, EpochMillis
 from graph.core.paging import Later
@@ -217,6 +222,27 @@ def _schema() -> GraphQLSchema:
     return schema
 
 
+def plan_of(
+    text: str,
+    schema: GraphQLSchema | None = None,
+    coercions: Coercions | None = None,
+    *,
+    no_location: bool = False,
+    **options: Any,
+) -> Plan:
+    """The plan of a document's only operation; without locations, it has no tokens, which are in a cycle."""
+    document = parse(text, no_location=no_location)
+    (operation,) = (node for node in document.definitions if isinstance(node, OperationDefinitionNode))
+    return Plan(schema or SHORTENED, coercions or Coercions(), document, operation, **options)
+
+
+async def execute(plan: Plan, context: Any, **given: object) -> ExecutionResult:
+    """What the plan answers to right variables."""
+    variables = plan.variables(given, max_errors=5, hide_suggestions=True)
+    assert not isinstance(variables, list)
+    return await execution.execute(plan, Request(variables, context))
+
+
 ORDINARY = _schema()
 SHORTENED = _schema()
 shorten(SHORTENED.type_map.values())
@@ -300,53 +326,35 @@ LEAVES = (
     *("name", "weight", "count", "heavy", "key", "millis", "when", "colour", "shade", "tags", "marks", "label"),
     *("shout", "whisper", "among", "asked"),
 )
-SWITCHES = ("$yes", "$no", "true", "false")
 
 
 @st.composite
 def directives(draw: st.DrawFn) -> str:
     """Mostly none."""
     names = draw(st.sampled_from([[], [], [], ["skip"], ["include"], ["skip", "include"]]))
-    return "".join(f" @{name}(if: {draw(st.sampled_from(SWITCHES))})" for name in names)
+    return "".join(f" @{name}(if: {draw(st.sampled_from(['$yes', '$no', 'true', 'false']))})" for name in names)
+
+
+FLAT = (*["{leaf}{tail}"] * 3, "{leaf}_{n}: {leaf}{tail}", "__typename{tail}", "...{tail} {{ {leaf} }}")
+SPREAD = ("... on Stone{tail} {{ {inner} }}", "...Few{tail}", "...More{tail}")
+OF_STONES = (
+    *(f"{name}{{tail}} {{{{ {{inner}} }}}}" for name in ("below", "beside", "itself")),
+    *("times{n}: times(n: {n}){tail}", "more{n}: among(more: {n}){tail}", "spot{tail} {{ {spot} }}"),
+)
+SPOT = st.lists(st.sampled_from(["weight", "millis", "label", "size", "__typename"]), min_size=1)
 
 
 @st.composite
 def selections(draw: st.DrawFn, of: str = "Stone", depth: int = 0) -> str:
     """A selection set of a stone, or of something named."""
+    kinds = FLAT + (SPREAD if depth < 2 else ()) + (OF_STONES if of == "Stone" and depth < 2 else ())
     parts = []
-    for _ in range(draw(st.integers(1, 4))):
+    for kind in draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=4)):
         leaf = draw(st.sampled_from(LEAVES if of == "Stone" else ("name",)))
-        kinds = ["leaf", "leaf", "leaf", "alias", "typename", "inline"]
-        kinds += ["on", "spread"] if depth < 2 else []
-        kinds += ["below", "beside", "itself", "times", "more", "spot"] if of == "Stone" and depth < 2 else []
-        kind = draw(st.sampled_from(kinds))
-        tail = draw(directives())
-        match kind:
-            case "leaf":
-                parts.append(f"{leaf}{tail}")
-            case "alias":
-                parts.append(f"{leaf}_{draw(st.integers(1, 2))}: {leaf}{tail}")
-            case "typename":
-                parts.append(f"__typename{tail}")
-            case "inline":
-                parts.append(f"...{tail} {{ {leaf} }}")
-            case "on":
-                parts.append(f"... on Stone{tail} {{ {draw(selections('Stone', depth + 1))} }}")
-            case "spread":
-                parts.append(f"...{draw(st.sampled_from(['Few', 'More']))}{tail}")
-            case "times":
-                number = draw(st.integers(1, 2))
-                parts.append(f"times{number}: times(n: {number}){tail}")
-            case "spot":
-                fields = draw(
-                    st.lists(st.sampled_from(["weight", "millis", "label", "size", "__typename"]), min_size=1)
-                )
-                parts.append(f"spot{tail} {{ {' '.join(fields)} }}")
-            case "more":
-                number = draw(st.integers(1, 2))
-                parts.append(f"more{number}: among(more: {number}){tail}")
-            case _:
-                parts.append(f"{kind}{tail} {{ {draw(selections('Stone', depth + 1))} }}")
+        inner = draw(selections("Stone", depth + 1)) if "{inner}" in kind else ""
+        spot = " ".join(draw(SPOT)) if "{spot}" in kind else ""
+        n = draw(st.integers(1, 2))
+        parts.append(kind.format(leaf=leaf, n=n, tail=draw(directives()), inner=inner, spot=spot))
     return " ".join(parts)
 
 
@@ -364,58 +372,55 @@ def documents(draw: st.DrawFn) -> str:
     )
 
 
-CORNERS = st.fixed_dictionaries(
-    {"x": st.floats(-9, 9) | st.integers(-9, 9)}, optional={"label": st.none() | st.just("a")}
-)
-SIEVES = st.fixed_dictionaries(
-    {},
-    optional={
-        "least": st.none() | st.integers(-5, 5) | st.floats(-5, 5),
-        "colours": st.none() | st.lists(st.sampled_from(["GREY", "RED"]), max_size=2) | st.just("RED"),
-        "corners": st.none() | st.lists(CORNERS, max_size=2) | CORNERS,
-        "name": st.text(max_size=3),
-        "after": st.none() | st.just("2023-08-03T02:52:13Z"),
-        "exact": st.none() | st.integers(0, 2**53 - 1) | st.just(1e12),
-    },
-)
-JUNK: st.SearchStrategy[Any] = st.sampled_from([None, "", "x", 2.5, 2**70, True, [], {}, {"least": "x"}, {"other": 1}])
 BROKEN_SIEVES: list[Any] = [
     *({"other": 1}, {"least": 1, "other": 1}, {"corners": [{}]}, {"corners": [{"x": None}]}, {"corners": [None]}),
     *({"name": None}, {"colours": ["BLUE"]}, {"after": "soon"}, {"exact": 2**53}, {"least": float("nan")}, 7, "x", []),
 ]
-VARIABLES: dict[str, tuple[str, st.SearchStrategy[Any]]] = {
-    "sieve": ("Sieve", st.none() | SIEVES),
-    "sieves": ("[Sieve]", st.none() | st.lists(st.none() | SIEVES, max_size=2) | SIEVES),
-    "size": ("Int!", st.integers(-5, 5) | st.just(3.0)),
-    "atLeast": ("Float", st.none() | st.integers(-5, 5) | st.floats(-5, 5)),
-}
-LITERALS = {
-    "sieve": ("null", "{}", '{least: 2, name: "b"}', "{corners: {x: 1}, colours: [RED, GREY]}", "{least: $atLeast}"),
-    "sieves": ("null", "[]", "[null, {exact: 7}]", "{least: 1.5}"),
-    "size": ("4",),
-    "atLeast": ("null", "2", "2.5"),
-}
 
 
-@st.composite
-def questions(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
-    """A query of one field with arguments, as literals and as variables, and what is sent for these."""
-    declared, arguments, sent = ["$atLeast: Float"], [], {}
-    for name, (of, values) in VARIABLES.items():
-        way = draw(st.sampled_from(["left out", "literal", "variable", "variable"]))
-        if way == "literal":
-            arguments.append(f"{name}: {draw(st.sampled_from(LITERALS[name]))}")
-        elif way == "variable":
-            arguments.append(f"{name}: ${name}")
-            if name != "atLeast":
-                # A variable that may be null stands in for one that may not, where it has a default.
-                of = "Int = 5" if name == "size" and draw(st.booleans()) else of
-                declared.append(f"${name}: {of}")
-        if draw(st.sampled_from([True, True, True, False])) and (way == "variable" or name == "atLeast"):
-            sent[name] = draw(JUNK if draw(st.integers(0, 7)) == 0 else values)
-    listed = f"({', '.join(arguments)})" if arguments else ""
-    chain = draw(st.sampled_from(["", "", " chained(chain: {next: {corners: [{x: 1}]}})"]))
-    return f"query ({', '.join(declared)}) {{ sieved{listed}{chain} __typename @skip(if: true) }}", sent
+RIGHT_SIEVES: list[Any] = [
+    *(None, {}, {"least": 2}, {"least": None, "name": "b"}, {"exact": 1e12}, {"colours": "RED", "corners": {"x": 1}}),
+    {"least": 2.5, "colours": ["GREY", "RED"], "corners": [{"x": 1, "label": "a"}, {"x": 2.5, "label": None}]},
+    *({"colours": [], "corners": []}, {"colours": None, "corners": None, "after": None, "exact": None}),
+    {"after": "2023-08-03T02:52:13Z", "exact": 7},
+]
+SENT: dict[str, tuple[str, list[Any]]] = {
+    "sieve": ("Sieve", RIGHT_SIEVES),
+    "sieves": ("[Sieve]", [*RIGHT_SIEVES, [], [None], RIGHT_SIEVES, RIGHT_SIEVES[2:4]]),
+    "size": ("Int!", [1, 3.0, -5]),
+    "atLeast": ("Float", [None, 2, 2.5]),
+}
+"""Variable → its type, and what may be sent for it."""
+WRITTEN = {
+    "sieve": ("", "null", "{}", '{least: 2, name: "b"}', "{corners: {x: 1}, colours: [RED]}", "{least: $atLeast}"),
+    "sieves": ("", "null", "[]", "[null, {exact: 7}]", "{least: 1.5}"),
+    "size": ("", "4"),
+    "atLeast": ("", "null", "2", "2.5"),
+}
+"""Argument → how it may stand in the document, unless it is a variable. One that is empty is left out."""
+
+
+def questions() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Queries of one field with arguments in all ways, and what is sent for their variables."""
+    for number, ways in enumerate(product(*((*written, f"${name}") for name, written in WRITTEN.items()))):
+        listed = ", ".join(f"{name}: {way}" for name, way in zip(WRITTEN, ways, strict=True) if way)
+        # A variable that may be null stands in for one that may not, where it has a default.
+        types = {name: "Int = 5" if name == "size" and number % 2 else of for name, (of, _) in SENT.items()}
+        declared = ", ".join(f"${name}: {of}" for name, of in types.items() if f"${name}" in listed)
+        chain = "chained(chain: {next: {corners: [{x: 1}]}})" if number % 3 else ""
+        text = (
+            f"query {f'({declared})' if declared else ''} "
+            f"{{ sieved{f'({listed})' if listed else ''} {chain} __typename @skip(if: true) }}"
+        )
+        for turn in range(4):
+            sent = {
+                name: values[(number + turn) % len(values)]
+                for at, (name, (_, values)) in enumerate(SENT.items())
+                if (number + turn + at) % 4  # else it is not sent
+            }
+            if turn == 0:
+                sent[list(SENT)[number % len(SENT)]] = BROKEN_SIEVES[number % len(BROKEN_SIEVES)]
+            yield text, sent
 
 
 PLACES = {name: name for name in LEAVES} | {

@@ -8,15 +8,12 @@ from typing import Any
 
 import pytest
 import strawberry
-from graphql import parse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strawberry.schema.config import StrawberryConfig
 
-from graph.api.fast.coercion import Coercions
-from graph.api.fast.execution import Request, execute
-from graph.api.fast.plan import Plan
 from graph.api.fast.resolvers import shorten
+from tests.api.fast.stones import execute, plan_of
 from tests.effort import rounds
 
 
@@ -85,11 +82,7 @@ async def turns(number: int) -> None:
 
 async def given_up(text: str) -> list[Any]:
     """What is still under way once an operation has been answered or, if it waits for what never comes, cancelled."""
-    document = parse(text)
-    plan = Plan(SCHEMA, Coercions(), document, document.definitions[0])  # type: ignore[arg-type]
-    variables = plan.variables({}, max_errors=5, hide_suggestions=True)
-    assert not isinstance(variables, list)
-    work = asyncio.create_task(execute(plan, Request(variables, None)))
+    work = asyncio.create_task(execute(plan_of(text, SCHEMA), None))
     await turns(30)
     work.cancel()
     await turns(50)  # each level of what was cancelled takes some

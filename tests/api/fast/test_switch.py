@@ -18,7 +18,6 @@ QUERIES = (
     "query ($n: Int) { events(first: $n) { pageInfo { hasNextPage endCursor } } }",
     "{ events(asOf: {first: true}) { totalCount } }",
 )
-REFUSED = ("{}", "{first: null}", '{first: true, recorded: "2023-08-03T00:00:00Z"}')  # values of a `@oneOf` input
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -56,64 +55,50 @@ def test_the_schema_keeps_strawberrys_resolvers_where_it_is_switched_off() -> No
     assert quick.query_type.fields["events"].resolve is not before["events"]
 
 
+UNTIMELY = '{eventId: "a", time: "x", mag: 1, lat: 1, lon: 1}'
+PLACED = {
+    "{ events(first: -1) { nodes { id } } }": 3,
+    "{ events(first: 2, last: 2) { nodes { id } } }": 3,
+    "{ events(filter: {minMagnitude: 5, maxMagnitude: 3}) { nodes { id } } }": 3,
+    '{ events(after: "bad") { nodes { id } } }': 3,
+    "{ events(first: 1) { nodes { id } } a: events(last: -1) { nodes { id } } }": 37,
+    '{ event(eventId: "us1") { nearby(days: -1) { nodes { id } } } }': 27,
+    "{ events(asOf: {}) { totalCount } }": 3,
+    '{ node(id: "x") { id } }': 3,
+    '{ events(filter: {startTime: "nonsense"}) { totalCount } }': 30,
+    '{ events(filter: {types: ["a", 7]}) { totalCount } }': 32,
+    f"mutation {{ ingestEvents(input: {{events: [{UNTIMELY}]}}) {{ upserted }} }}": 63,
+    f"mutation {{ ingestEvents(input: {{events: {UNTIMELY}}}) {{ upserted }} }}": 62,
+}
+"""Documents with a wrong argument, and the column of the field or of the literal."""
+ONE_OF = ("{}", "{first: null}", '{first: true, recorded: "2023-08-03T00:00:00Z"}')  # no values of a `@oneOf` input
+EVENTS = [
+    {"eventId": f"us{number}", "eventTsMs": 1_690_000_000_000 + number, "mag": number, "lat": 1, "lon": 2}
+    for number in range(1, 8)
+]
+
+
 def test_compiled_and_ordinary_execution_give_the_same_answer(tmp_path: Path) -> None:
-    answers = []
+    """Also at a second time, when what is compiled is kept."""
+    refused = [f"{{ events(asOf: {given}) {{ totalCount }} }}" for given in ONE_OF]
+    asked = [*QUERIES, *refused, *PLACED] * 2
+    found = []
     for compiled in (True, False):
         store = f"sqlite:///{tmp_path}/{compiled}.db"
         with running(Settings(store=store, compiled=compiled), clock=lambda: 1_700_000_000_000) as service:
-            events = [
-                {"eventId": f"us{number}", "eventTsMs": 1_690_000_000_000 + number, "mag": number, "lat": 1, "lon": 2}
-                for number in range(1, 8)
-            ]
-            service.ask(
-                "mutation ($e: [EventInput!]!) { ingestEvents(input: {events: $e}) { upserted } }", {"e": events}
-            )
-            answers.append(
-                [
-                    service.http.post("/graphql", json={"query": query, "variables": {"n": 2}}).json()
-                    for query in QUERIES
-                ]
-            )
+            ingest = "mutation ($e: [EventInput!]!) { ingestEvents(input: {events: $e}) { upserted } }"
+            assert service.ask(ingest, {"e": EVENTS}) == {"ingestEvents": {"upserted": len(EVENTS)}}
+            bodies = [{"query": query, "variables": {"n": 2}} for query in asked]
+            found.append([service.http.post("/graphql", json=body).json() for body in bodies])
 
-    assert answers[0] == answers[1]
+    assert found[0] == found[1]
+    for query, answer in zip(asked, found[0], strict=True):
+        if query in refused:
+            (error,) = answer["errors"]
+            assert error["extensions"]["code"] in ("GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"), query
+        if query in PLACED:
+            (error,) = answer["errors"]
+            assert error["locations"] == [{"line": 1, "column": PLACED[query]}], query
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_a_one_of_input_needs_exactly_one_field(tmp_path: Path, compiled: bool) -> None:
-    with running(Settings(store=f"sqlite:///{tmp_path}/quakes.db", compiled=compiled)) as service:
-        for given in REFUSED:
-            query = f"{{ events(asOf: {given}) {{ totalCount }} }}"
-            (error,) = service.http.post("/graphql", json={"query": query}).json()["errors"]
-            assert error["extensions"]["code"] in ("GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"), given
-
-
-INLINE = (
-    ("{ events(first: -1) { nodes { id } } }", 3),
-    ("{ events(first: 2, last: 2) { nodes { id } } }", 3),
-    ("{ events(filter: {minMagnitude: 5, maxMagnitude: 3}) { nodes { id } } }", 3),
-    ('{ events(after: "bad") { nodes { id } } }', 3),
-    ("{ events(first: 1) { nodes { id } } a: events(last: -1) { nodes { id } } }", 37),
-    ('{ event(eventId: "us1") { nearby(days: -1) { nodes { id } } } }', 27),
-    ("{ events(asOf: {}) { totalCount } }", 3),
-    ('{ node(id: "x") { id } }', 3),
-    ('{ events(filter: {startTime: "nonsense"}) { totalCount } }', 30),
-    ('{ events(filter: {types: ["a", 7]}) { totalCount } }', 32),
-    (
-        'mutation { ingestEvents(input: {events: [{eventId: "a", time: "x", mag: 1, lat: 1, lon: 1}]}) { upserted } }',
-        63,
-    ),
-    ('mutation { ingestEvents(input: {events: {eventId: "a", time: "x", mag: 1, lat: 1, lon: 1}}) { upserted } }', 62),
-)
 """A document with a wrong argument, and the column of the field or of the literal."""
-
-
-def test_an_error_of_an_argument_in_the_document_has_its_place(tmp_path: Path) -> None:
-    """The same, compiled or not, and also at a second time, when what is compiled is kept."""
-    for compiled in (True, False):
-        store = f"sqlite:///{tmp_path}/{compiled}.db"
-        with running(Settings(store=store, compiled=compiled), clock=lambda: 1_700_000_000_000) as service:
-            event = '{eventId: "us1", eventTsMs: 1, mag: 1, lat: 1, lon: 1}'
-            service.ask(f"mutation {{ ingestEvents(input: {{events: [{event}]}}) {{ upserted }} }}")
-            for query, column in INLINE * 2:
-                (error,) = service.http.post("/graphql", json={"query": query}).json()["errors"]
-                assert error["locations"] == [{"line": 1, "column": column}], (compiled, query)
