@@ -42,23 +42,17 @@ def test_processes_that_start_at_once_agree_on_one(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["quakes.db.secret"]
 
 
-def test_a_secret_that_others_can_read_is_refused(tmp_path: Path) -> None:
+def test_a_secret_that_others_can_read_or_that_is_too_short_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "quakes.db.secret"
     own_secret(location(tmp_path))
     for mode in (0o644, 0o640, 0o604, 0o660, 0o666, 0o610):
-        (tmp_path / "quakes.db.secret").chmod(mode)
+        file.chmod(mode)
         with pytest.raises(UnusableSecret, match="can be read by others: run `chmod 600"):
             own_secret(location(tmp_path))
-
-
-def test_a_secret_file_with_too_short_a_secret_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "quakes.db.secret"
-    file.touch(0o600)
+    file.chmod(0o600)
     for text in ("", "short", " " * 100):
         file.write_text(text)
         with pytest.raises(UnusableSecret, match="is too short: delete it"):
             own_secret(location(tmp_path))
-
-
-def test_a_missing_folder_is_named_in_the_error(tmp_path: Path) -> None:
     with pytest.raises(UnusableSecret, match=r"cannot be used: No such file or directory"):
         own_secret(location(tmp_path / "nowhere"))

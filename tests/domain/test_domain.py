@@ -20,22 +20,21 @@ A, B = Domain(name="a"), Domain(name="b", requires=("a",))
 C = Domain(name="c", requires=("a", "b"))
 
 
-def test_a_domain_must_come_after_the_domains_that_it_requires() -> None:
+def test_a_domain_comes_after_those_that_it_requires_and_shares_no_name_and_no_key() -> None:
     assert checked([A, B, C]) == (A, B, C)
-    for order, wrong in (([B, A], "'b' requires 'a'"), ([A, C, B], "'c' requires 'b'"), ([C], "'c' requires 'a'")):
+    readings, again = (
+        Domain(name=name, entities=(entity,))
+        for name, entity in (("a", READING), ("b", replace(READING, name="MEASUREMENT")))
+    )
+    for order, wrong in (
+        ([B, A], "'b' requires 'a'"),
+        ([A, C, B], "'c' requires 'b'"),
+        ([C], "'c' requires 'a'"),
+        ([A, Domain(name="a")], "two domains 'a'"),
+        ([readings, again], r"READING and MEASUREMENT of .* could have the same key"),
+    ):
         with pytest.raises(ImproperDomains, match=wrong):
             checked(order)
-
-
-def test_two_domains_have_two_names() -> None:
-    with pytest.raises(ImproperDomains, match="two domains 'a'"):
-        checked([A, Domain(name="a")])
-
-
-def test_no_two_entities_can_have_the_same_key() -> None:
-    again = replace(READING, name="MEASUREMENT")
-    with pytest.raises(ImproperDomains, match=r"READING and MEASUREMENT of .* could have the same key"):
-        checked([Domain(name="a", entities=(READING,)), Domain(name="b", entities=(again,))])
 
 
 def test_all_domains_are_on_unless_some_are_named() -> None:
