@@ -222,7 +222,7 @@ def test_a_domain_that_is_off_adds_nothing(store: str) -> None:
         assert "field_notes" not in scraped(service.url).text
         assert "FieldNotes" not in service.http.get("/graphql", headers={"Accept": "text/html"}).text
     assert command("count-field-notes", **off).exit_code == 2
-    wrong = command("schema", GRAPH_DOMAINS="earthquakes,volcanoes")
+    wrong = command("serve", GRAPH_DOMAINS="earthquakes,volcanoes")
     assert (wrong.exit_code, wrong.stderr[:53]) == (2, "Error: GRAPH_DOMAINS: there is no domain 'volcanoes';")
     assert "FieldNote" not in command("schema", **off).stdout
     assert "field-notes" not in command("tables", "template", **off).stdout + command("tables", "policy", **off).stdout

@@ -8,7 +8,6 @@ import logging
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -225,11 +224,12 @@ async def test_a_caller_has_so_many_subscriptions(tmp_path: Path, usgs: UsgsServ
 
 async def test_a_subscription_that_is_refused_is_charged(tmp_path: Path, usgs: UsgsServer) -> None:
     with live_service(settings(tmp_path / "live.db", usgs, rate_limit=10)) as service:
-        sent: dict[str, Any] = {"json": {"query": EVENTS}, "headers": {"Accept": JSON}}
-        answers = [service.http.post("/graphql", **sent) for _ in range(11)]
-    assert refused(answers[0]) == (406, ["BAD_REQUEST"])
-    assert refused(answers[-1]) == (429, ["RATE_LIMITED"])
-    assert int(answers[-1].headers["Retry-After"]) > 0
+        answer = service.http.post("/graphql", json={"query": EVENTS}, headers={"Accept": JSON})
+        assert refused(answer) == (406, ["BAD_REQUEST"])
+        while answer.status_code != 429:
+            answer = service.http.post("/graphql", json={"query": EVENTS}, headers={"Accept": JSON})
+        assert refused(answer) == (429, ["RATE_LIMITED"])
+        assert int(answer.headers["Retry-After"]) > 0
 
 
 # By GET

@@ -418,8 +418,8 @@ def questions() -> Iterator[tuple[str, dict[str, Any]]]:
                 for at, (name, (_, values)) in enumerate(SENT.items())
                 if (number + turn + at) % 4  # else it is not sent
             }
-            if turn == 0:
-                sent[list(SENT)[number % len(SENT)]] = BROKEN_SIEVES[number % len(BROKEN_SIEVES)]
+            if turn == 0 and (names := [name for name in SENT if f"${name}" in listed]):
+                sent[names[number % len(names)]] = BROKEN_SIEVES[number % len(BROKEN_SIEVES)]
             yield text, sent
 
 
