@@ -53,7 +53,7 @@ def _ensure_running(server: ForkServer) -> None:
 
 
 _ensure_running_for_all = ForkServer.ensure_running  # the process from which others are forked
-ForkServer.ensure_running = _ensure_running  # type: ignore[method-assign]
+ForkServer.ensure_running = _ensure_running  # type: ignore[assignment, method-assign]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -185,4 +185,4 @@ def place_by_magnitude(stored: Sequence[Event], position: MagnitudePosition, *, 
 
 def _between(ordered: Sequence[Any], one: Any, *, ascending: bool) -> float:
     """Where one stands that is none of these."""
-    return sum(each < one if ascending else each > one for each in ordered) - 0.5
+    return [each < one if ascending else each > one for each in ordered].count(True) - 0.5

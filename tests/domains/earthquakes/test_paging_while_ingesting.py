@@ -67,7 +67,9 @@ class PagingClient(RuleBasedStateMachine):
         events = [self.new_event(near + offset, mag) for _ in range(count)]
         assert self.run(ingest(self.database, events)) == count
         later = self.ascending != self.backward
-        for event in events if self.cursor and not self.ended else ():
+        if self.cursor is None or self.ended:
+            return
+        for event in events:
             if event.mag >= 2.0 and event.event_ts_ms != self.cursor.time_ms:
                 self.ahead += [event] if (event.event_ts_ms > self.cursor.time_ms) == later else []
 

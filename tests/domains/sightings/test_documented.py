@@ -162,7 +162,7 @@ async def test_no_item_of_the_table_has_an_exact_position(raw: RawTable) -> None
         await ours.report(CARA, "FIRE", area="Downtown", **HERE)
         await ours.hiding.hide("moderator", sighting.sighting_id, "spam")
 
-    client = botocore.session.get_session().create_client("dynamodb")
+    client: Any = botocore.session.get_session().create_client("dynamodb")
     items = client.scan(TableName=raw.name, ConsistentRead=True)["Items"]  # expired ones among them
     assert len(items) > 25
     text = json.dumps(items)

@@ -42,7 +42,8 @@ def source(service: Service) -> str:
 def opened(address: str) -> dict[str, Any]:
     """What GDAL says of a layer."""
     with lasting():  # GDAL keeps its connections
-        return pyogrio.read_info(address, force_feature_count=True)
+        layer: dict[str, Any] = pyogrio.read_info(address, force_feature_count=True)
+        return layer
 
 
 def test_gdal_opens_the_layer_of_qgis(week: Service) -> None:

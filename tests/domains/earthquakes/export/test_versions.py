@@ -41,11 +41,11 @@ def revised(engine: str, tmp_path: Path, usgs: UsgsServer, request: pytest.Fixtu
     """A service with events of which some were revised a second later, and some were deleted after another one."""
     clock = HeldClock()
     if engine == "sqlite":
-        store = settings(tmp_path / "revised.db", usgs)
+        place = settings(tmp_path / "revised.db", usgs)
     else:
         request.getfixturevalue("dynamodb_endpoint")
-        store = Settings(store=f"dynamodb://{make_tables(ENTITIES)}", usgs_url=usgs.url)
-    with running(store, clock=clock) as service:
+        place = Settings(store=f"dynamodb://{make_tables(ENTITIES)}", usgs_url=usgs.url)
+    with running(place, clock=clock) as service:
         for events in (
             [given(number) for number in range(20)],
             [given(number, mag=number - 1, updated=NOON + 7) for number in (1, 5, 6, 12)],

@@ -231,7 +231,7 @@ async def test_a_broken_body_is_sized_and_hashed_to_its_end(client: UsgsClient, 
     for content in (b"", b"[]", b'{"features": {"item": {}}}', b'{"features": []} {}', week()[:-1]):
         usgs.answer_next(*[body(content)] * 4)
 
-        failed = await failure(client.fetch(EventQuery()))
+        failed: InvalidUpstreamResponse = await failure(client.fetch(EventQuery()))
 
         assert (failed.size, failed.sha256) == (len(content), hashlib.sha256(content).hexdigest())
 
@@ -279,7 +279,7 @@ async def test_a_refusal_is_raised_at_once_and_says_what_to_do(
         usgs.requests.clear()
         usgs.answer_next(status(code))
 
-        failed = await failure(client.fetch(EventQuery()))
+        failed: InvalidUpstreamResponse = await failure(client.fetch(EventQuery()))
 
         assert str(failed) == f"USGS refused the request with status {code}: {message}"
         assert (failed.retries, pauses, len(usgs.requests)) == (0, [], 1)
@@ -297,7 +297,7 @@ async def test_a_body_past_the_bound_is_not_read_on(
     one_less = a_client(http, usgs.url, pauses, max_body_bytes=size - 1)
 
     assert (await exactly.fetch(UsgsFeed.ALL_WEEK)).size == size
-    failed = await failure(one_less.fetch(UsgsFeed.ALL_WEEK))
+    failed: InvalidUpstreamResponse = await failure(one_less.fetch(UsgsFeed.ALL_WEEK))
 
     assert str(failed) == "USGS answered with too much: lower `limit`, or narrow the window."
     assert pauses == []
@@ -313,7 +313,7 @@ async def test_five_redirects_are_followed_and_a_sixth_is_an_invalid_answer(
     assert (len(answer.features), answer.retries) == (2124, 0)
     assert [request.path for request in usgs.requests] == [FDSN_QUERY] + [ALL_WEEK] * 5
 
-    failed = await failure(client.fetch(EventQuery()))
+    failed: InvalidUpstreamResponse = await failure(client.fetch(EventQuery()))
     assert str(failed) == "USGS redirects in a circle or to nowhere: tell the operator of this service."
     assert (failed.retries, len(usgs.requests)) == (0, 6 + 6)
 

@@ -51,7 +51,7 @@ async def test_another_port_gets_no_connection_and_a_malformed_redirect_is_an_in
         usgs.requests.clear()
         usgs.answer_next(redirect(location))
 
-        failed = await failure(client.fetch(EventQuery()))
+        failed: InvalidUpstreamResponse = await failure(client.fetch(EventQuery()))
 
         assert not was_connected_to(listener)
         assert (failed.retries, len(usgs.requests)) == (0, 1)

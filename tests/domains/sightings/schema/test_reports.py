@@ -37,7 +37,12 @@ def test_what_breaks_a_bound_is_refused_and_stores_nothing(tmp_path: Path) -> No
         areas = [f"Town {number}" for number in range(101)]
         assert service.ask(FILTERED, {"areas": areas[:100]}) == {"sightings": {"nodes": []}}
         assert refusal(service, FILTERED, {"areas": areas}) == "`areas` takes at most 100 areas."
-        for given in ({"questionnaire": {}}, {"questionnaire": {"felt": None}}, {"category": "SNEAKERS"}):
+        refused: list[dict[str, Any]] = [
+            {"questionnaire": {}},
+            {"questionnaire": {"felt": None}},
+            {"category": "SNEAKERS"},
+        ]
+        for given in refused:
             refusal(service, REPORT, report(**position, **given))
         nothing = {"sightings": {"nodes": []}, "profile": {"reports": 0}}
         assert service.ask("{ sightings { nodes { id } } profile { reports } }") == nothing
