@@ -79,6 +79,10 @@ class StoneRecord(Record):
         beside = self.item.get("beside", [])
         return [StoneRecord(each) if isinstance(each, dict) else each for each in beside]
 
+    def __repr__(self) -> str:
+        """Of what is there: Hypothesis shows stones that lack a value."""
+        return f"StoneRecord({self.item!r})"
+
 
 @strawberry.interface
 class Named:

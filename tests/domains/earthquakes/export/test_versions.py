@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.domains.earthquakes.schema.test_revisions import store
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.entities import ENTITIES
 from tests.processes import quakegraph
