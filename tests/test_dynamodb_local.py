@@ -1,4 +1,4 @@
-"""The script that fetches DynamoDB Local. `tests/test_signals.py` ends it, and many tests use it."""
+"""The script that fetches DynamoDB Local. `tests/acceptance/test_signals.py` ends it, and many tests use it."""
 
 import os
 import subprocess

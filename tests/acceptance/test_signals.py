@@ -17,7 +17,7 @@ from tests.processes import (
     started,
 )
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 TEST = """
 import signal, subprocess, sys
 
