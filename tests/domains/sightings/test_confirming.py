@@ -1,8 +1,10 @@
-"""A sighting's confirmations are those of its distinct users, however many confirm at once, and whatever is killed."""
+"""A sighting's confirmations are those of its distinct users, however many confirm at once."""
 
 import asyncio
 import random
 from pathlib import Path
+
+import pytest
 
 from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, FELT_REPORTS
 from graph.domains.sightings.felt.collecting import felt_report
@@ -13,14 +15,13 @@ from tests.domains.sightings.in_store import (
     sightings,
     two_processes,
 )
-from tests.effort import THOROUGH
+from tests.effort import rounds
 
-CROWD = 1000
-KILLS = {"sqlite": 12 if THOROUGH else 4, "dynamodb": 6 if THOROUGH else 3}
-USERS_A_KILL = 60
+CROWD = rounds(1000)
 
 
-async def test_a_thousand_confirmations_at_once_through_two_processes_count_distinct_users(
+@pytest.mark.repeated
+async def test_a_crowds_confirmations_at_once_through_two_processes_count_distinct_users(
     engine: str, tmp_path: Path
 ) -> None:
     async with two_processes(engine, tmp_path) as processes:

@@ -13,6 +13,7 @@ from tests.domains.entities import everything_in
 from tests.domains.sightings.counted import check_all
 from tests.domains.sightings.in_store import ANNA, BEN, held_clock, sightings, two_processes
 
+AT_ONCE = 20
 MOST = 5
 FAR = 0.001  # degrees, more than 30 m
 
@@ -52,16 +53,16 @@ async def test_a_report_that_repeats_a_sighting_does_not_count_for_the_limit_and
             await ours.report(ANNA, "OTHER")
 
 
-async def test_of_fifty_reports_at_once_exactly_as_many_as_may_are_stored(engine: str, tmp_path: Path) -> None:
+async def test_of_many_reports_at_once_exactly_as_many_as_may_are_stored(engine: str, tmp_path: Path) -> None:
     async with two_processes(engine, tmp_path, most_reports=MOST) as processes:
         reports = [
             processes[number % 2].report(ANNA, area="Downtown", lat=35 + number * FAR, lon=-117.0)
-            for number in range(50)
+            for number in range(AT_ONCE)
         ]
         outcomes = await asyncio.gather(*reports, return_exceptions=True)
 
         assert [isinstance(outcome, Outcome) and outcome.created for outcome in outcomes].count(True) == MOST
-        assert [isinstance(outcome, TooManyReports) for outcome in outcomes].count(True) == 50 - MOST
+        assert [isinstance(outcome, TooManyReports) for outcome in outcomes].count(True) == AT_ONCE - MOST
         (count,) = await processes[0].items(REPORT_COUNT)
         assert count["number"] == MOST
         await check_all(processes[1])
