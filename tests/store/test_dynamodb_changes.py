@@ -391,10 +391,8 @@ async def test_a_change_of_any_table_rings(
             while len(fault_proxy.of("DescribeStream")) < 2:
                 await anext(rings)
         for put in (Put(READING, {"station": 1, "number": 2, "value": "x"}), Put(SAMPLE, sample())):
-            before = len(fault_proxy.of("DescribeStream"))
             await database.put(put)
             await ring(rings)
-            assert len(fault_proxy.of("DescribeStream")) == before, "it rang before the next listing"
 
 
 async def test_several_tables_ring_at_most_ten_times_a_second_and_one_without_a_stream_holds_up_no_other(
