@@ -184,13 +184,6 @@ def week_on_dynamodb(
 
 
 @pytest.fixture
-def any_week(engine: str, request: pytest.FixtureRequest) -> Service:
-    """A service with the real week, on each engine, for tests that only read."""
-    service: Service = request.getfixturevalue("week" if engine == "sqlite" else "week_on_dynamodb")
-    return service
-
-
-@pytest.fixture
 def own_week(tmp_path: Path, week_file: Path, usgs: UsgsServer, clock: HeldClock) -> Iterator[Service]:
     """A service with the real week, for one test, which may change it."""
     copied = tmp_path / "week.db"

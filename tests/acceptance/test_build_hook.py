@@ -74,7 +74,7 @@ class Registry:
         self.bundler["integrity"] = integrity("sha512", esbuild)
 
     def close(self) -> None:
-        """Deliver nothing any more: whoever asks fails."""
+        """Deliver no more packages: each further request fails."""
         for package in self.folder.iterdir():
             package.unlink()
 

@@ -208,7 +208,7 @@ async def test_neither_a_redirection_nor_a_server_that_is_gone_leads_to_keys(
         with pytest.raises(KeySetUnavailable):
             await checked.keys.caller(OTHER_RSA.token())
         assert elsewhere.requests == 0
-    checked.keys.url = elsewhere.url  # where nobody answers any more
+    checked.keys.url = elsewhere.url  # where no server listens now
     checked.clock.now += PAUSE_S
     with pytest.raises(KeySetUnavailable):
         await checked.keys.caller(RSA.token())

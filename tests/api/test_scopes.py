@@ -46,13 +46,13 @@ def code_of(answer: httpx.Response) -> str | None:
 def test_a_refusal_names_the_scope_and_comes_before_any_field_is_resolved(private: Service) -> None:
     """`tests.contracts` asks for every field of the schema."""
     for query in ("{ requestLogs { nodes { id } } }", "{ events { totalCount } popularFilters { totalRequests } }"):
-        nobody, forbidden = answered(private, query, None), answered(private, query, bearer(EVENTS_READ))
+        anonymous, forbidden = answered(private, query, None), answered(private, query, bearer(EVENTS_READ))
 
-        assert (nobody.status_code, nobody.headers["WWW-Authenticate"]) == (401, "Bearer")
+        assert (anonymous.status_code, anonymous.headers["WWW-Authenticate"]) == (401, "Bearer")
         assert (forbidden.status_code, forbidden.headers.get("WWW-Authenticate")) == (403, None)
-        assert nobody.json().keys() == forbidden.json().keys() == {"errors"}
+        assert anonymous.json().keys() == forbidden.json().keys() == {"errors"}
         assert f"`{LOGS_READ}`" in forbidden.json()["errors"][0]["message"]
-        assert f"`{LOGS_READ}`" in nobody.json()["errors"][0]["message"]
+        assert f"`{LOGS_READ}`" in anonymous.json()["errors"][0]["message"]
 
 
 def test_reading_is_open_unless_it_is_closed(week: Service, private: Service) -> None:
