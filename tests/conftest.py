@@ -1,4 +1,4 @@
-"""What all tests share: signals, deadlines, effort, what a machine must have, and the engines of the store."""
+"""What all tests share: signals, effort, what a machine must have, and the engines of the store."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 pytest_plugins = (
-    *("tests.signals", "tests.deadlines", "tests.effort", "tests.sharing", "tests.left_open", "tests.needs"),
+    *("tests.signals", "tests.effort", "tests.sharing", "tests.left_open", "tests.needs"),
     *("tests.service", "tests.store.emulator"),
 )
 

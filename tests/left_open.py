@@ -22,7 +22,6 @@ import pytest
 import uvloop
 
 from tests.children import children
-from tests.deadlines import DEADLINE
 
 PATIENCE_S = 10.0  # for a thread or a child that is about to end; what never ends is reported after that
 
@@ -79,7 +78,7 @@ def nothing_is_left_open() -> Iterator[None]:
 
 
 def _opened() -> set[str]:
-    threads = {f"thread {thread.name} {thread.ident}" for thread in threading.enumerate() if thread.name != DEADLINE}
+    threads = {f"thread {thread.name} {thread.ident}" for thread in threading.enumerate()}
     processes = {f"process {child}" for child in children()[os.getpid()]}
     return threads | processes | set(_files())
 

@@ -1,6 +1,5 @@
 """`quakegraph serve` as a process: what it says at start, what stops it from starting, and how it ends."""
 
-import asyncio
 import signal
 import socket
 import sqlite3
@@ -13,19 +12,15 @@ from typing import Any
 
 import httpx
 import jwt
-import pytest
 from starlette.types import Receive, Scope, Send
 
 from graph.serving.server import _is_loopback
-from tests.children import descendants
 from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer, stall
 from tests.forking import ended
 from tests.processes import TIMEOUT_S, environment, quakegraph, serving
-from tests.subscribers import eventually
 
 TOTAL = "{ events { totalCount } }"
 INGEST = "mutation { ingestRecent { upserted } }"
-WORKERS = pytest.mark.parametrize("workers", ["1", "2"])
 
 
 def logs_in(store: Path) -> list[dict[str, Any]]:
@@ -41,9 +36,8 @@ def logs_in(store: Path) -> list[dict[str, Any]]:
 # Start
 
 
-@WORKERS
-def test_a_service_says_where_everything_is_and_ends_with_its_logs_flushed(tmp_path: Path, workers: str) -> None:
-    with serving("--workers", workers, folder=tmp_path) as server:
+def test_a_service_says_where_everything_is_and_ends_with_its_logs_flushed(tmp_path: Path) -> None:
+    with serving(folder=tmp_path) as server:
         page = httpx.get(server.url, headers={"Accept": "text/html"}, trust_env=False, timeout=TIMEOUT_S)
         for _ in range(3):
             answer = server.ask(TOTAL)
@@ -52,20 +46,19 @@ def test_a_service_says_where_everything_is_and_ends_with_its_logs_flushed(tmp_p
         server.wait_for_output("Dashboard: ")
         assert server.output[:2] == [f"GraphiQL: {server.url}", f"Dashboard: {server.url.removesuffix('graphql')}"]
         assert (page.status_code, "<title>" in page.text) == (200, True)
-        assert server.end(signal.SIGINT if workers == "1" else signal.SIGTERM) == 0
+        assert server.end(signal.SIGINT) == 0
     assert [log["route"] for log in logs_in(tmp_path / "quakegraph.db")] == ["/earthquakes"] * 3
     assert not (tmp_path / "quakegraph.db.secret").exists()
 
 
 def test_without_keys_the_first_line_has_a_token_for_this_machine(tmp_path: Path) -> None:
     closed = {"GRAPH_JWT_SECRET": "", "GRAPH_PUBLIC_READ": "false"}
-    with serving("--workers", "2", "--host", "::1", folder=tmp_path, settings=closed) as server:
+    with serving("--host", "::1", folder=tmp_path, settings=closed) as server:
         address, _, token = server.address.partition("#token=")
         mutation = {"query": "mutation { ingestEvents(input: {events: []}) { fetched } }"}
-        for _ in range(4):  # each process of the service takes it
-            headers = {"Authorization": f"Bearer {token}"}
-            answer = httpx.post(address, json=mutation, headers=headers, trust_env=False, timeout=TIMEOUT_S)
-            assert answer.json() == {"data": {"ingestEvents": {"fetched": 0}}}
+        headers = {"Authorization": f"Bearer {token}"}
+        answer = httpx.post(address, json=mutation, headers=headers, trust_env=False, timeout=TIMEOUT_S)
+        assert answer.json() == {"data": {"ingestEvents": {"fetched": 0}}}
         assert httpx.post(address, json=mutation, trust_env=False, timeout=TIMEOUT_S).status_code == 401
 
         server.wait_for_output("Dashboard: ")
@@ -127,16 +120,6 @@ def test_each_option_is_also_a_variable_the_option_wins_and_the_demo_is_for_an_e
     assert [log["upserted"] for log in logs if log["logType"] == "INGEST"] == [2124]
 
 
-def test_one_of_two_workers_polls_the_address_that_is_set(tmp_path: Path, usgs: UsgsServer) -> None:
-    options = ("--poll", "3600", "--workers", "2")
-    with serving(*options, folder=tmp_path, settings={"GRAPH_USGS_URL": usgs.url}) as server:
-        server.wait_for_output("Polled USGS new=2124 revised=0 deleted=0 fetched=2124")
-        server.wait_for_output("Application startup complete", times=2)
-        assert server.ask(TOTAL).json() == {"data": {"events": {"totalCount": 2124}}}
-
-    assert [request.path for request in usgs.requests] == ["/earthquakes/feed/v1.0/summary/all_month.geojson"]
-
-
 def test_what_cannot_be_used_ends_with_one_line(tmp_path: Path, dynamodb_endpoint: str) -> None:
     (tmp_path / "letter.db").write_text("Dear reader, this is no database, though it is long enough to look. " * 99)
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -154,14 +137,6 @@ def test_what_cannot_be_used_ends_with_one_line(tmp_path: Path, dynamodb_endpoin
 
 
 # End
-
-
-async def test_workers_that_still_start_end_in_silence(tmp_path: Path) -> None:
-    with serving("--workers", "2", folder=tmp_path) as server:
-        await eventually(lambda: len(descendants(server.process.pid)) == 3)  # a tracker, and two that import
-        assert await asyncio.to_thread(server.end, signal.SIGINT) == 0
-        server.read_to_end()
-    assert [line.partition(": ")[0] for line in server.output] == ["GraphiQL", "Dashboard"]
 
 
 SIGNALLED = """
