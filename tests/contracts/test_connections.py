@@ -10,7 +10,7 @@ from tests.contracts.connections import CASES, NODES, ROOTS, List
 from tests.contracts.filled import MANY, Filled
 
 MOST = 1000  # nodes of a page
-SIZES = (3, 8)
+SIZE = 4  # of pages: the last one of a list may be short
 
 
 def walked(of: List, size: int, *, backward: bool) -> Iterator[tuple[list[Any], Any]]:
@@ -28,8 +28,8 @@ def walked(of: List, size: int, *, backward: bool) -> Iterator[tuple[list[Any], 
         paging[cursor] = of.cursor(edge)
 
 
-def assert_walks(of: List, sizes: tuple[int, ...]) -> None:
-    """Pages of any size are the whole list, in both directions, and tell exactly what lies beside them."""
+def assert_walks(of: List) -> None:
+    """Pages of some nodes, or of all, are the whole list in both directions, and tell what lies beside them."""
     whole = of.page(first=MOST)
     edges = whole["edges"]
     assert (whole["pageInfo"]["hasNextPage"], whole["pageInfo"]["hasPreviousPage"]) == (False, False)
@@ -38,7 +38,7 @@ def assert_walks(of: List, sizes: tuple[int, ...]) -> None:
         assert len({edge["node"]["id"] for edge in edges}) == len(edges)
     assert whole.get("totalCount") in (None, len(edges))
 
-    for size in (*sizes, len(edges)):
+    for size in (SIZE, len(edges)):
         forward = list(walked(of, size, backward=False))
         backward = list(walked(of, size, backward=True))[::-1]
         for pages in (forward, backward):
@@ -50,12 +50,12 @@ def assert_walks(of: List, sizes: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("key", CASES)
 def test_pages_forward_are_pages_backward_and_the_whole_list(key: str, on_sqlite: Filled) -> None:
-    assert_walks(List.of(CASES[key], on_sqlite), SIZES)
+    assert_walks(List.of(CASES[key], on_sqlite))
 
 
 @pytest.mark.parametrize("key", ROOTS)
 def test_pages_are_the_whole_list_on_dynamodb(key: str, on_dynamodb: Filled) -> None:
-    assert_walks(List.of(CASES[key], on_dynamodb), (5,))
+    assert_walks(List.of(CASES[key], on_dynamodb))
 
 
 @pytest.mark.parametrize("key", CASES)

@@ -16,11 +16,13 @@ from graph.feed.broadcast import REPLAYED_AT_ONCE, RETRY_S, Broadcast, Notice
 from graph.store.contract import Database, Put
 from graph.store.query import Page, Query
 from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.effort import rounds
 from tests.feed.notes import ENTITIES, NOTE, Note, Notebook, broadcasting, cursor, everything, sent, some
 from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database
 
 BACKLOG = 40  # of the broadcasts that are about a full one
+JOINERS = rounds(1000, at_least=200)
 
 Notices = AsyncGenerator[Notice[Note], None]
 
@@ -80,6 +82,7 @@ async def test_only_what_passes_the_filter_is_sent(notes: Notebook, broadcast: B
         assert broadcast.sent == 4
 
 
+@pytest.mark.repeated
 @pytest.mark.parametrize("engine", ["sqlite"])
 async def test_subscribers_that_join_while_records_are_stored_get_each_once(
     notes: Notebook, broadcast: Broadcast[Note]
@@ -91,7 +94,7 @@ async def test_subscribers_that_join_while_records_are_stored_get_each_once(
     joined = 0
 
     async def store_on() -> None:
-        while joined < 1000:
+        while joined < JOINERS:
             await notes.write(*ids(len(stored)))
             stored.extend(ids(len(stored)))
 
@@ -110,10 +113,10 @@ async def test_subscribers_that_join_while_records_are_stored_get_each_once(
 
     storing = asyncio.create_task(store_on())
     async with asyncio.timeout(240):
-        for _ in range(20):
+        for _ in range(JOINERS // 50):
             await asyncio.gather(*[join() for _ in range(50)])
         await storing
-    assert joined == 1000
+    assert joined == JOINERS
 
 
 Step = tuple[str, int, int]

@@ -2,11 +2,6 @@
 
 import gzip
 import json
-import os
-import pty
-import subprocess
-import sys
-from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,10 +10,10 @@ from uuid import UUID
 import orjson
 import pytest
 
-from tests.children import Child
 from tests.domains.earthquakes.ingest.ingests import a_feature
 from tests.domains.earthquakes.usgs.usgs_server import week, week_features
-from tests.processes import TIMEOUT_S, environment, quakegraph
+from tests.forking import assert_progress, on_a_terminal
+from tests.processes import quakegraph
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -152,44 +147,7 @@ def test_json_is_an_object_a_source_with_the_names_of_the_graph() -> None:
 def test_a_terminal_is_shown_how_far_the_ingest_is(folder: Path) -> None:
     (folder / "week.ndjson.gz").write_bytes(gzip.compress(lines(week_features())))
 
-    shown, output = on_a_terminal(folder, "ingest", "--json", "week.ndjson.gz")
+    shown, output = on_a_terminal("ingest", "--json", "week.ndjson.gz", folder=folder)
 
     assert json.loads(output)["upserted"] == 2124
-    assert_progress(shown, "week.ndjson.gz", 3)
-
-
-def assert_progress(shown: str, name: str, least: int) -> None:
-    """A progress bar has gone up from 0 to 100 % in this number of steps, or more."""
-    shares = [int(part.rpartition(" ")[2]) for part in shown.split("%")[:-1]]
-    assert shares == sorted(shares)
-    assert (shares[0], shares[-1]) == (0, 100)
-    assert len(set(shares)) >= least
-    assert shown.count(name) == len(shares)
-
-
-def on_a_terminal(folder: Path, *arguments: str, settings: Mapping[str, str] | None = None) -> tuple[str, str]:
-    """Run a command whose errors go to a terminal. Returns what it shows there, and its output."""
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "graph", *arguments]
-    with Child(
-        command, cwd=folder, env=environment(settings), stdout=subprocess.PIPE, stderr=theirs, text=True
-    ) as process:
-        os.close(theirs)
-        shown = read_terminal(ours)
-        output, _ = process.communicate(timeout=TIMEOUT_S)
-    assert process.returncode == 0
-    return shown, output
-
-
-def read_terminal(descriptor: int) -> str:
-    """All that is written to a pseudo-terminal until nobody has its other end any more."""
-    shown = b""
-    while True:
-        try:
-            part = os.read(descriptor, 4096)
-        except OSError:  # how Linux says that the other end was closed
-            part = b""
-        if not part:
-            os.close(descriptor)
-            return shown.decode()
-        shown += part
+    assert_progress(shown, "week.ndjson.gz")

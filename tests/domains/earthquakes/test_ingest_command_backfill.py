@@ -12,9 +12,9 @@ from starlette.types import Receive, Scope, Send
 
 from graph.store.sqlite import open_sqlite
 from tests.domains.earthquakes.ingest.ingests import a_feature, events_in
-from tests.domains.earthquakes.test_ingest_command import assert_progress, on_a_terminal
 from tests.domains.earthquakes.usgs.usgs_server import Holdings, UsgsServer, stall, status
 from tests.domains.entities import ENTITIES
+from tests.forking import assert_progress, on_a_terminal
 from tests.processes import TIMEOUT_S, quakegraph, started
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -126,7 +126,7 @@ def test_a_terminal_is_shown_how_many_of_the_events_have_come(
     usgs.requests.clear()
     before = sum(holdings.given)
 
-    shown, output = on_a_terminal(folder, *ASKED, "--json", settings=settings)
+    shown, output = on_a_terminal(*ASKED, "--json", folder=folder, settings=settings)
 
     assert json.loads(output)["fetched"] == EVENTS - before
-    assert_progress(shown, "USGS", 3)
+    assert_progress(shown, "USGS")

@@ -16,7 +16,7 @@ from tests.domains.service_logs.builders import (
 )
 from tests.domains.triggers.watching.cuts import Cut, cut_off
 
-LOGS = 40  # of a batch, which takes several transactions
+LOGS = 16  # of a batch, which takes several transactions
 
 
 def batch(number: int) -> list[NewLog]:

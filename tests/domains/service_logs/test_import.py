@@ -1,17 +1,12 @@
 """`quakegraph logs import`: what is stored, the lines or JSON about it, the progress bar, the exit status."""
 
 import json
-import os
-import pty
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.domains.earthquakes.test_ingest_command import read_terminal
 from tests.domains.service_logs.lines import KEPT, a_line, a_record, a_request, imported, logs, ndjson, stored
-from tests.processes import TIMEOUT_S, Child, environment
+from tests.forking import assert_progress, on_a_terminal
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -111,15 +106,8 @@ def test_what_tail_prints_can_be_imported_into_another_store() -> None:
 
 def test_a_terminal_is_shown_how_far_the_import_is(folder: Path) -> None:
     (folder / "some.ndjson").write_bytes(ndjson(*[a_line(str(number)) for number in range(3500)]))
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "graph", "logs", "import", "some.ndjson"]
-    with Child(command, cwd=folder, env=environment(KEPT), stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
-        os.close(theirs)
-        shown = read_terminal(ours)
-        output, _ = process.communicate(timeout=TIMEOUT_S)
+
+    shown, output = on_a_terminal("logs", "import", "some.ndjson", folder=folder, settings=KEPT)
 
     assert output == "some.ndjson: 3,500 read, 3,500 accepted, 0 skipped, 0 rejected\n"
-    shares = [int(part.rpartition(" ")[2]) for part in shown.split("%")[:-1]]
-    assert shares == sorted(shares)
-    assert (shares[0], shares[-1]) == (0, 100)
-    assert len(set(shares)) >= 3
+    assert_progress(shown, "some.ndjson")

@@ -32,7 +32,7 @@ from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database, new_store
 
 HOT: dict[str, Any] = {"hot_services": ("checkout",)}
-BATCHES = 4  # of a writer
+BATCHES = 2  # of a writer
 THOUSAND = [f"{n}" for n in range(1000)]
 
 

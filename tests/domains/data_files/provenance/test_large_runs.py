@@ -31,10 +31,10 @@ MANY = names(2 * ACTIONS, "made")
 FIRST = [f"{name}@1" for name in MANY]
 
 
-async def test_a_run_uses_and_generates_a_thousand_new_files(engine: str) -> None:
+async def test_a_run_uses_and_generates_a_thousand_new_files() -> None:
     used, makes = names(MOST_USED, "used"), names(MOST_USED, "made")
     report = a_report(1, used=[UsedFile(name, may_be_unknown=True) for name in used], makes=makes)
-    async with data_files(engine) as ours:
+    async with data_files("sqlite") as ours:
         run = await ours.runs.record(report)
         assert references(run.used) == [f"{name}@1" for name in used]
         assert references(run.generated) == [f"{name}@1" for name in makes]

@@ -75,7 +75,7 @@ class Deliverers:
         log = self._folder / f"{number}.log"
         log.touch()
         arguments = ("deliver", "--store", self._store)
-        starting = forked(*arguments, folder=self._folder, settings=SETTINGS, output=log)
+        starting = forked(*arguments, folder=self._folder, settings=SETTINGS, output=str(log))
         return self._stack.enter_context(starting), log
 
     def kill(self) -> bool:
