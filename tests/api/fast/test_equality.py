@@ -140,6 +140,16 @@ def test_what_is_written_of_a_stored_value_is_not_converted_and_written() -> Non
             assert orjson.loads(answer) == {"data": expected, "errors": []}
 
 
+def test_null_is_not_written_for_a_stored_value_that_may_not_be_null() -> None:
+    class Nameless(StoneRecord):
+        __slots__ = ()
+        name = Stored[Any]("name", optional=True, written=str)
+
+    text, quarry = "{ stones { name } }", Quarry([Nameless(right_stone(name=None).item)])
+    with asyncio.Runner() as runner:
+        assert b"Cannot return null" in both_ways_agree(runner, valid(text), text, {}, quarry)
+
+
 def test_one_wrong_element_makes_no_other_compile_anew() -> None:
     made: list[object] = []
 
