@@ -66,17 +66,3 @@ def test_a_malformed_node_id_is_refused(week: Service) -> None:
 def test_a_request_log_that_is_not_there_is_null(week: Service) -> None:
     for key in ("1700000000000#", "1700000000000", "#", "x#y", "-1#y", "99999999999999#y", "1700000000000#y", "1.5#y"):
         assert week.ask(NODES, {"ids": [an_id(f"1:RequestLog:{key}")]}) == {"nodes": [None]}
-
-
-def test_a_request_log_is_a_node(service: Service) -> None:
-    ingest = service.ask("mutation { ingestEvents(input: {events: []}) { requestId } }")["ingestEvents"]
-    logged = service.ask("{ requestLogs(filter: {logType: INGEST}) { nodes { id requestId route } } }")["requestLogs"]
-
-    (node,) = logged["nodes"]
-    assert node == {
-        "id": an_id(f"1:RequestLog:1700000000000#{ingest['requestId']}"),
-        "requestId": ingest["requestId"],
-        "route": "/ingest/events",
-    }
-    query = "query($id: ID!) { node(id: $id) { __typename id ... on RequestLog { requestId route } } }"
-    assert service.ask(query, {"id": node["id"]}) == {"node": {"__typename": "RequestLog", **node}}

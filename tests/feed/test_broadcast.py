@@ -8,8 +8,6 @@ from contextlib import AsyncExitStack, aclosing
 from itertools import count
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from graph.core.errors import DatabaseUnavailable, InvalidCursor, RateLimited
 from graph.feed.broadcast import REPLAYED_AT_ONCE, RETRY_S, Broadcast, Notice
@@ -17,9 +15,8 @@ from graph.store.contract import Database, Put
 from graph.store.query import Page, Query
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.effort import rounds
-from tests.feed.notes import ENTITIES, NOTE, Note, Notebook, broadcasting, cursor, everything, sent, some
+from tests.feed.notes import NOTE, Note, Notebook, broadcasting, cursor, everything, sent, some
 from tests.processes import TIMEOUT_S
-from tests.store.engines import empty_database
 
 BACKLOG = 40  # of the broadcasts that are about a full one
 JOINERS = rounds(1000, at_least=200)
@@ -117,60 +114,6 @@ async def test_subscribers_that_join_while_records_are_stored_get_each_once(
             await asyncio.gather(*[join() for _ in range(50)])
         await storing
     assert joined == JOINERS
-
-
-Step = tuple[str, int, int]
-steps: st.SearchStrategy[list[Step]] = st.lists(
-    st.one_of(
-        st.tuples(st.just("write"), st.integers(1, 6), st.just(0)),  # so many records in one change
-        st.tuples(st.just("subscribe"), st.integers(0, 30), st.just(0)),  # behind the record with this number
-        st.tuples(st.just("take"), st.integers(0, 3), st.integers(1, 8)),  # a subscriber, so many records
-        st.tuples(st.just("leave"), st.integers(0, 3), st.just(0)),
-    ),
-    max_size=25,
-)
-
-
-@settings(max_examples=30, deadline=None)
-@given(steps)
-def test_replay_and_join_have_no_seam_in_whatever_order_things_happen(steps: list[Step]) -> None:
-    asyncio.run(_happen(steps))
-
-
-async def _happen(steps: list[Step]) -> None:
-    stored = 1
-    async with (
-        empty_database("sqlite", ENTITIES) as database,
-        broadcasting(database) as broadcast,
-        AsyncExitStack() as subscriptions,
-    ):
-        notes, open_ones = Notebook(database), dict[int, tuple[Notices, list[int]]]()
-        await notes.write(*ids(0))
-
-        async def take(subscriber: int, most: int) -> None:
-            notices, place = open_ones[subscriber]
-            number = min(most, stored - place[0] - 1)  # as many as there are
-            assert sent(await some(notices, number)) == ids(*range(place[0] + 1, place[0] + 1 + number))
-            place[0] += number
-
-        for kind, first, second in steps:
-            subscriber = first % max(len(open_ones), 1)
-            if kind == "write":
-                await notes.write(*ids(*range(stored, stored + first)))
-                stored += first
-            elif kind == "subscribe" and len(open_ones) < 4:
-                behind = min(first, stored - 1)
-                notices = await broadcast.subscribe(everything, cursor(*ids(behind)))
-                open_ones[len(open_ones)] = await subscriptions.enter_async_context(aclosing(notices)), [behind]
-            elif kind == "take" and open_ones:
-                await take(subscriber, second)
-            elif kind == "leave" and open_ones:
-                await open_ones[subscriber][0].aclose()
-                behind = open_ones[subscriber][1][0]
-                notices = await broadcast.subscribe(everything, cursor(*ids(behind)))
-                open_ones[subscriber] = await subscriptions.enter_async_context(aclosing(notices)), [behind]
-        for subscriber in open_ones:
-            await take(subscriber, stored)
 
 
 async def test_a_slow_subscriber_learns_how_many_were_dropped_and_a_cursor(database: Database, notes: Notebook) -> None:

@@ -99,6 +99,3 @@ def test_compiled_and_ordinary_execution_give_the_same_answer(tmp_path: Path) ->
         if query in PLACED:
             (error,) = answer["errors"]
             assert error["locations"] == [{"line": 1, "column": PLACED[query]}], query
-
-
-"""A document with a wrong argument, and the column of the field or of the literal."""
