@@ -10,6 +10,7 @@ open, until another one is chosen.
 import asyncio
 import socket
 import struct
+from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -41,7 +42,7 @@ class Proxy:
     url: str = ""
     fault: Fault = Fault.NONE
     connections: int = 0  # so far
-    open: dict[asyncio.StreamWriter, asyncio.Event] = field(default_factory=dict)  # connection → its end
+    open: dict[StreamWriter, asyncio.Event] = field(default_factory=dict)  # connection → its end
     arrived: asyncio.Event = field(default_factory=asyncio.Event)  # set whenever one is made
 
     def cut_all(self) -> None:
@@ -50,7 +51,7 @@ class Proxy:
             _reset(writer)
 
 
-def _reset(writer: asyncio.StreamWriter) -> None:
+def _reset(writer: StreamWriter) -> None:
     """End a connection with RST in place of FIN."""
     end = writer.get_extra_info("socket")
     with suppress(OSError):
@@ -64,16 +65,19 @@ async def proxy(url: str) -> AsyncIterator[Proxy]:
     target = urlsplit(url)
     between = Proxy()
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(reader: StreamReader, writer: StreamWriter) -> None:
         between.connections += 1
         between.open[writer] = asyncio.Event()
         between.arrived.set()
-        onward: asyncio.StreamWriter | None = None
+        onward: StreamWriter | None = None
         try:
             if between.fault is Fault.REFUSED:
                 return
             back, onward = await asyncio.open_connection(target.hostname, target.port)
-            await asyncio.gather(_requests(between, reader, onward, writer), _answers(between, back, writer))
+            await asyncio.gather(
+                _pass_on(between, reader, onward, writer, Fault.RESET_AT_ONCE, Fault.REFUSED),
+                _pass_on(between, back, writer, writer, Fault.RESET_BEFORE_ANSWER, Fault.RESET_IN_ANSWER),
+            )
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
@@ -90,38 +94,24 @@ async def proxy(url: str) -> AsyncIterator[Proxy]:
             between.cut_all()
 
 
-async def _requests(
-    between: Proxy, reader: asyncio.StreamReader, onward: asyncio.StreamWriter, writer: asyncio.StreamWriter
+async def _pass_on(
+    between: Proxy,
+    reader: StreamReader,
+    onward: StreamWriter,
+    client: StreamWriter,
+    *resets: Fault,
 ) -> None:
+    """Pass the bytes of one direction on, unless a fault resets the client's connection instead."""
     while chunk := await reader.read(65_536):
-        match between.fault:
-            case Fault.RESET_AT_ONCE | Fault.REFUSED:
-                _reset(writer)
-                raise ConnectionResetError
-            case Fault.LATENCY:
-                await asyncio.sleep(LATENCY_S)
-            case Fault.HALF_OPEN:
-                continue
-        onward.write(chunk)
-        await onward.drain()
+        if between.fault in resets:
+            if between.fault is Fault.RESET_IN_ANSWER:
+                onward.write(chunk[:PART_BYTES])
+                await onward.drain()
+            _reset(client)
+            raise ConnectionResetError
+        if between.fault is Fault.LATENCY:
+            await asyncio.sleep(LATENCY_S)
+        if between.fault is not Fault.HALF_OPEN:
+            onward.write(chunk)
+            await onward.drain()
     onward.write_eof()
-
-
-async def _answers(between: Proxy, back: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while chunk := await back.read(65_536):
-        match between.fault:
-            case Fault.RESET_BEFORE_ANSWER:
-                _reset(writer)
-                raise ConnectionResetError
-            case Fault.RESET_IN_ANSWER:
-                writer.write(chunk[:PART_BYTES])
-                await writer.drain()
-                _reset(writer)
-                raise ConnectionResetError
-            case Fault.LATENCY:
-                await asyncio.sleep(LATENCY_S)
-            case Fault.HALF_OPEN:
-                continue
-        writer.write(chunk)
-        await writer.drain()
-    writer.write_eof()

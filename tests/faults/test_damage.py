@@ -14,7 +14,6 @@ from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.effort import rounds
 from tests.faults.ingests import INGEST, large_events
 from tests.faults.test_sqlite import PAGE_BYTES
-from tests.forking import ended
 from tests.service import Service, running, settings
 from tests.serving.test_connections import _eventually
 
@@ -155,14 +154,6 @@ def test_damage_before_the_service_starts_is_found_without_a_query(
         becomes_ready(served)
         assert "The store's file is sound again" in caplog.messages
         assert len(served.ask(ALL)["events"]["nodes"]) == 1000
-
-
-def test_a_file_that_is_not_sqlite_stops_the_start_with_one_line(tmp_path: Path, store: Path) -> None:
-    header(store)
-    status, said = ended("serve", "--port", "0", "--store", f"sqlite:///{store}", folder=tmp_path)
-    assert status == 1
-    assert said.startswith("Error: SQLite cannot ")
-    assert said.count("\n") == 1
 
 
 def test_a_query_that_meets_damage_makes_the_service_unready_at_once(store: Path, usgs: UsgsServer) -> None:

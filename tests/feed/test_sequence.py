@@ -88,16 +88,6 @@ async def test_a_number_whose_transaction_was_not_sent_is_given_again(notes: Not
     assert await changes(notes) == [Change(1, ("a",)), Change(2, ("b",))]
 
 
-async def test_an_overtaken_transaction_changes_nothing(database: Database, notes: Notebook) -> None:
-    async with notes.sequence.reserve() as reservation:
-        await Notebook(database).write("theirs")
-
-        assert await database.transact([*reservation.actions(["ours"])]) == (1,)
-
-        notes.sequence.missed(reservation)
-    assert await changes(notes) == [Change(1, ("theirs",))]
-
-
 def test_to_number_a_record_makes_a_copy_of_it() -> None:
     item: Item = {"pk": "NOTE#a", "sk": "NOTE"}
 

@@ -243,14 +243,6 @@ def test_a_client_that_disconnects_within_its_body_leaves_no_state(graph: Served
     graph.holds_nothing()
 
 
-def test_an_upgrade_to_another_protocol_is_answered_in_http_1_1() -> None:
-    with served(hello) as server:
-        client = server.connect()
-        for request in (b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", GET):
-            client.send(request)
-            assert client.answer()[0] == 200
-
-
 def test_bytes_that_are_not_http_get_a_graphql_error() -> None:
     with served(hello) as server:
         client = server.connect()

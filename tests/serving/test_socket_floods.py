@@ -16,7 +16,6 @@ from tests.processes import TIMEOUT_S
 from tests.serving.test_connections import (
     GET,
     HANDSHAKE,
-    Client,
     Served,
     _answer,
     _eventually,
@@ -93,13 +92,6 @@ class Watched:
             await asyncio.sleep(0)
 
 
-def opened(server: Served) -> Client:
-    client = server.connect()
-    client.send(HANDSHAKE)
-    client.head()
-    return client
-
-
 @pytest.fixture(params=["auto", "asyncio"])
 def loop(request: pytest.FixtureRequest) -> Any:
     return request.param
@@ -125,7 +117,7 @@ FLOODS = {
 def test_each_iteration_of_the_loop_handles_only_a_few_frames(app: Watched, loop: Any, flood: str) -> None:
     app.released.set()
     with served(app, loop=loop) as app.server:
-        client = opened(app.server)
+        client = app.server.shaken_hands()
         client.send(FLOODS[flood] + text("last") + CLOSE)
         assert app.ended.wait(TIMEOUT_S)
 
@@ -140,7 +132,7 @@ def test_each_iteration_of_the_loop_handles_only_a_few_frames(app: Watched, loop
 def test_all_sockets_share_the_frames_of_one_iteration(app: Watched, loop: Any) -> None:
     app.released.set()
     with served(app, loop=loop) as app.server:
-        clients = [opened(app.server) for _ in range(4)]
+        clients = [app.server.shaken_hands() for _ in range(4)]
         for client in clients:
             client.send(FLOODS["messages"] + CLOSE)
         _eventually(lambda: not app.sockets)
@@ -168,7 +160,7 @@ def test_another_client_is_answered_in_between(app: Watched) -> None:
 
 def test_messages_that_the_application_does_not_take_wait_with_the_client(app: Watched, loop: Any) -> None:
     with served(app, loop=loop, request_timeout=600) as app.server:
-        client = opened(app.server)
+        client = app.server.shaken_hands()
         client.send(b"".join(text(str(number)) for number in range(NUMBER)))
         client.send(CLOSE)
         socket = app.socket
@@ -185,7 +177,7 @@ def test_messages_that_the_application_does_not_take_wait_with_the_client(app: W
 def test_a_message_in_very_many_pieces_takes_no_more_than_its_bytes(app: Watched) -> None:
     app.released.set()
     with served(app) as app.server:
-        client = opened(app.server)
+        client = app.server.shaken_hands()
         client.send(FIRST_PIECE + PIECE * NUMBER + PING)
         while not client.received:  # of the pong
             client.received += client.socket.recv(65536)
@@ -201,7 +193,7 @@ def test_a_large_message_comes_whole(app: Watched, loop: Any) -> None:
     words = orjson.dumps(list(range(100_000)))
     head = b"\x81\xff" + len(words).to_bytes(8) + MASK
     with served(app, loop=loop) as app.server:
-        client = opened(app.server)
+        client = app.server.shaken_hands()
         client.send(PING * 150 + head + words + PING * 150 + CLOSE)
         assert app.ended.wait(TIMEOUT_S)
     assert app.messages == [words.decode()]
@@ -211,7 +203,7 @@ def test_a_large_message_comes_whole(app: Watched, loop: Any) -> None:
 def test_no_message_follows_the_end(app: Watched, loop: Any, way: str) -> None:
     """However the client ends what it sends, what was before it comes first, or is dropped with it."""
     with served(app, loop=loop) as app.server:
-        client = opened(app.server)
+        client = app.server.shaken_hands()
         data = b"".join(text(str(number)) for number in range(NUMBER))
         client.send(data + {"closes": CLOSE + text("late"), "breaks the protocol": b"\xff" * 9}.get(way, b""))
         if way == "half-closes":
@@ -230,7 +222,7 @@ def test_no_message_follows_the_end(app: Watched, loop: Any, way: str) -> None:
 
 def test_the_service_may_end_while_frames_wait(app: Watched, loop: Any) -> None:
     with served(app, loop=loop, shutdown_timeout=600) as app.server:
-        client = opened(app.server)
+        client = app.server.shaken_hands()
         client.send(EMPTY * NUMBER)
         socket = app.socket
         assert socket is not None
@@ -250,7 +242,7 @@ def test_frames_are_read_up_to_the_closing_frame_after_the_application_ends(loop
             await send({"type": "websocket.close", "code": 4400})
 
     with served(ends, loop=loop, request_timeout=600) as server:
-        client = opened(server)
+        client = server.shaken_hands()
         client.send(EMPTY * NUMBER + CLOSE)
         assert client.until_end() == b"\x88\x02" + (4400).to_bytes(2)
         server.holds_nothing()

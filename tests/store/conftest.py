@@ -1,18 +1,14 @@
 """Empty tables for the contract's tests, each once on every engine, and a fault proxy before DynamoDB's."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
-from tests.store.engines import empty_database
-from tests.store.fault_proxy import FaultProxy, proxying
+from tests.store.engines import UNHURRIED, empty_database, make_tables, open_dynamodb
+from tests.store.fault_proxy import FaultProxy, Proxied, proxying
 from tests.store.one_entity import OneEntity
 from tests.store.samples import READING, SAMPLE, HeldClock
-
-
-@pytest.fixture
-def clock() -> HeldClock:
-    return HeldClock()
 
 
 @pytest.fixture
@@ -31,6 +27,20 @@ async def readings(engine: str) -> AsyncIterator[OneEntity]:
 async def fault_proxy(dynamodb_endpoint: str) -> AsyncIterator[FaultProxy]:
     async with proxying(dynamodb_endpoint) as fault_proxy:
         yield fault_proxy
+
+
+@pytest.fixture
+async def proxied(
+    fault_proxy: FaultProxy, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Proxied]:
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
+    policy = replace(UNHURRIED, attempts=2, rounds=4, sleep=pause)
+    prefix = make_tables([SAMPLE])
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+    async with open_dynamodb([SAMPLE], prefix=prefix, retry_policy=policy) as database:
+        yield Proxied(database, SAMPLE, fault_proxy, pauses)
 
 
 @pytest.fixture

@@ -122,7 +122,7 @@ def make_tables(entities: Collection[Entity], *, stream: bool = False) -> str:
     `administered_dynamodb`.
     """
     prefix = f"{uuid4().hex}-"
-    with _emulator() as call:
+    with emulator_calls() as call:
         for design, name in _names_of(entities, prefix).items():
             indexes = [global_secondary_index(index) for index in design.indexes]
             made = call(
@@ -158,7 +158,7 @@ def _names_of(entities: Collection[Entity], prefix: str) -> dict[TableDesign, st
 
 def remove_tables(entities: Collection[Entity], prefix: str) -> None:
     """Remove what `make_tables` made: whatever an emulator does with its tables, it does with each that it has."""
-    with _emulator() as call:
+    with emulator_calls() as call:
         for table in _names_of(entities, prefix).values():
             call("DeleteTable", TableName=table)
 
@@ -168,7 +168,7 @@ def _emptied(entities: Collection[Entity], prefix: str, *, stream: bool) -> bool
 
     A table with a stream is kept in any case, for the sake of its stream's first record: see `_begin_stream`.
     """
-    with _emulator() as call:
+    with emulator_calls() as call:
         return all(
             _table_emptied(call, design, table, stream=stream) for design, table in _names_of(entities, prefix).items()
         )
@@ -194,7 +194,7 @@ NAMED = "AWS4-HMAC-SHA256 Credential=local/20000101/us-east-1/dynamodb/aws4_requ
 
 
 @contextmanager
-def _emulator() -> Iterator[Call]:
+def emulator_calls() -> Iterator[Call]:
     """A connection to the emulator. To prepare a call, botocore takes longer than the emulator takes to answer it."""
     host, port = _address()
     connection = HTTPConnection(host, port, timeout=TIMEOUT_S)

@@ -11,6 +11,8 @@ from typing import Any
 
 from aiohttp import ClientSession, web
 
+from tests.store.one_entity import OneEntity
+
 JSON = "application/x-amz-json-1.0"
 
 
@@ -131,6 +133,14 @@ class FaultProxy:
             return web.Response(body=answer, content_type=JSON)
         written = BytesIO(json.dumps(answer.body).encode())
         return web.Response(status=answer.status, body=written, headers={"Content-Type": JSON, **answer.headers})
+
+
+@dataclass(frozen=True)
+class Proxied(OneEntity):
+    """A table in DynamoDB that the engine reaches through a fault proxy. The engine's pauses take no time."""
+
+    proxy: FaultProxy
+    pauses: list[float]
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
 """A database seen through one entity, so that a test names it once: keys are tuples, partitions of one value bare."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.store.contract import Action, Database, Delete, Put, Update
@@ -57,12 +57,12 @@ class OneEntity:
         return await self.query_many(index, [partition], **options)
 
     async def query_many(self, index: Index, partitions: Sequence[Any], **options: Any) -> Page:
-        return await self.database.query(self._query(index, partitions, **options))
+        return await self.database.query(self.query_of(index, partitions, **options))
 
     async def count(self, index: Index, partitions: Sequence[Any], **options: Any) -> int:
-        return await self.database.count(self._query(index, partitions, **options))
+        return await self.database.count(self.query_of(index, partitions, **options))
 
-    def _query(
+    def query_of(
         self, index: Index, partitions: Sequence[Any], *, attributes: Collection[str] | None = None, **options: Any
     ) -> Query:
         return Query(
@@ -76,11 +76,20 @@ class OneEntity:
     def scan(self, *, attributes: Collection[str] | None = None) -> AsyncIterator[Item]:
         return self.database.scan(self.entity, attributes=attributes)
 
-    async def revision(self) -> object | None:
-        return await self.database.revision()
-
     def changes(self) -> AsyncGenerator[None, None]:
         return self.database.changes()
 
     async def ping(self) -> None:
         await self.database.ping()
+
+
+async def read_on(database: Database, query: Query) -> list[Item]:
+    """All that a query finds, in pages of its limit, each of which begins behind the one before."""
+    items: list[Item] = []
+    while True:
+        page = await database.query(query)
+        items += page.items
+        if page.last_key is None:
+            return items
+        assert len(page.items) == query.limit
+        query = replace(query, start=page.last_key)

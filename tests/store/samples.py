@@ -1,11 +1,12 @@
 """Tables, entities and items that mean nothing, for tests of the store."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from graph.store.attributes import Document, Real, Text, Truth, Whole
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity, Item, Key
+from graph.store.rows import Row
 
 BY_TIME = Index(
     "ByTime",
@@ -133,3 +134,25 @@ class HeldClock:
 
     def __call__(self) -> int:
         return self.now
+
+
+class NamedColumns:
+    """The columns of rows: named ones, some of which are read by a function, and one that only items may show."""
+
+    def __init__(
+        self, names: Sequence[str], read: Mapping[str, Callable[[Any], Any]] | None = None, *, last: str | None = None
+    ) -> None:
+        self.names = names
+        self.width = len(names) + 1
+        self._read = read or {}
+        self._shown = (*names, last) if last else names
+
+    def items(self, rows: Sequence[Row]) -> list[Item]:
+        shown = [(name, self._read.get(name, lambda value: value)) for name in self._shown]
+        return [
+            {name: read(value) for (name, read), value in zip(shown, row, strict=False) if value is not None}
+            for row in rows
+        ]
+
+    def reading(self, name: str) -> Callable[[Any], Any] | None:
+        return self._read.get(name)

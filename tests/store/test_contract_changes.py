@@ -10,11 +10,9 @@ import pytest
 
 from graph.store.contract import Delete, Put, Update
 from graph.store.location import StoreLocation
-from graph.store.meter import MeteredDatabase
 from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_store
 from tests.store.one_entity import OneEntity
-from tests.store.recorder import Recorder
 from tests.store.samples import SAMPLE, key, sample
 
 Rings = AsyncGenerator[None, None]
@@ -84,17 +82,6 @@ async def test_a_change_by_another_that_has_the_table_open_rings(url: str, table
     await until(rings, seen)
 
 
-async def test_a_late_reader_gets_the_last_change(table: OneEntity, rings: Rings) -> None:
-    for n in range(10):
-        await table.put(sample(n=n))
-        if n == 5:
-            await next_of(rings)
-
-    await next_of(rings)
-
-    assert await table.get(("p", "s")) == sample(n=9)
-
-
 async def test_reading_at_every_ring_misses_no_last_change(table: OneEntity, rings: Rings) -> None:
     async def write() -> None:
         for n in range(100):
@@ -136,14 +123,3 @@ async def test_a_cancelled_or_closed_iteration_leaves_no_tasks(table: OneEntity)
 
     assert asyncio.all_tasks() == before
     gc.collect()  # an open session would complain, and any warning is an error
-
-
-async def test_a_metered_database_passes_changes_on(table: OneEntity) -> None:
-    recorder = Recorder()
-
-    async with aclosing(MeteredDatabase(table.database, recorder).changes()) as rings:
-        await next_of(rings)
-        await table.put(sample("q"))
-        await next_of(rings)
-
-    assert recorder.calls == []

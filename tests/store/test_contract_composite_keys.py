@@ -30,6 +30,7 @@ from graph.store.values import InvalidItem
 from tests.domains.earthquakes.watched_database import CountingDatabase
 from tests.effort import rounds
 from tests.store.engines import empty_database
+from tests.store.one_entity import read_on
 
 BY_KIND = Index("ByKind", KeyAttribute("owner", "S"), KeyAttribute("kind#time", "S"))
 LETTERS = TableDesign(
@@ -198,17 +199,6 @@ def readings(draw: st.DrawFn) -> Reading:
 HYPOTHESIS = settings(
     max_examples=rounds(60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
-
-
-async def read_on(database: Database, query: Query) -> list[Item]:
-    """All that a query finds, in pages of its limit, each of which begins behind the one before."""
-    items: list[Item] = []
-    while True:
-        page = await database.query(query)
-        items += page.items
-        if page.last_key is None:
-            return items
-        query = replace(query, start=page.last_key)
 
 
 async def in_order(database: Database, index: Index) -> list[Item]:

@@ -1,14 +1,11 @@
 """The store's contract: filters by folded text. Every test runs on every engine."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from graph.store.conditions import AllOf, AnyOf, Compare, Condition, HasText, SameText, predicate
 from graph.store.contract import Action, Delete, Put, Update
 from graph.store.entity import Item
 from graph.store.values import InvalidItem
-from tests.effort import rounds
 from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_TIME, SAMPLE, key, sample, sks, timed
 from tests.store.test_contract_values import TEXTS
@@ -64,21 +61,6 @@ async def test_a_reader_finds_a_place_however_it_is_written(table: OneEntity) ->
         assert sks((await table.query(BY_TIME, "mon", where=where)).items) == [*found]
         assert await table.count(BY_TIME, ["mon"], where=where) == len(found)
         assert sks((await table.query(table.design.primary, "p", where=where, forward=False)).items) == [*found[::-1]]
-
-
-_texts = st.text(st.sampled_from("aAsSkK_ %\\\x00\u0301éßẞﬁ\u212aİıſ'\""), max_size=6)
-
-
-@settings(max_examples=rounds(100), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(texts=st.lists(_texts, min_size=8, max_size=8), wanted=st.lists(_texts, min_size=1, max_size=3))
-async def test_any_text_is_found_as_in_python(table: OneEntity, texts: list[str], wanted: list[str]) -> None:
-    items = [timed(str(n), n, kind=text, note=text) for n, text in enumerate(texts)]
-    await table.put_many(items)
-
-    for name in ("kind", "note"):
-        await check(table, items, SameText(name, tuple(wanted)))
-        await check(table, items, HasText(name, wanted[0]))
-        await check(table, items, AnyOf((HasText(name, wanted[-1]), Compare("at", "=", 0))))
 
 
 async def test_a_write_on_the_condition_of_a_folded_text_is_refused(table: OneEntity) -> None:

@@ -105,8 +105,3 @@ async def test_a_count_is_of_all_partitions_within_the_bounds(table: OneEntity) 
     assert await table.count(BY_TIME, ["mon", "tue"], where=Compare("mag", "=", 2)) == 6
     assert await table.count(BY_TIME, ["mon", "tue"], where=Compare("note", "=", "1")) == 10
     assert await table.count(BY_TIME, []) == 0
-
-
-async def test_a_store_that_has_the_table_answers_a_ping(table: OneEntity, readings: OneEntity) -> None:
-    await table.ping()
-    await readings.ping()

@@ -23,21 +23,6 @@ async def test_results_come_in_order_whichever_ends_first() -> None:
     assert [n async for n in in_order(nothing, 3)] == []
 
 
-async def test_the_window_bounds_the_calls_in_progress() -> None:
-    now, most = 0, 0
-
-    async def work(n: int) -> int:
-        nonlocal now, most
-        now += 1
-        most = max(most, now)
-        await asyncio.sleep(0)
-        now -= 1
-        return n
-
-    assert [n async for n in in_order([partial(work, n) for n in range(50)], 7)] == list(range(50))
-    assert most == 7
-
-
 async def test_leaving_early_or_a_failure_cancels_the_calls_in_progress_and_begins_no_more() -> None:
     begun: list[int] = []
     ended: list[int] = []

@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 import threading
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ async def test_a_meter_changes_no_answer_and_names_each_call(table: OneEntity) -
     assert sorted([item["sk"] async for item in metered.scan()]) == ["1", "2", "t1", "t2"]
     assert await metered.delete(Delete(key("p", "1")))
     await metered.ping()
+    async with aclosing(metered.changes()) as rings:
+        await anext(rings)
 
     told = ["put", "put", "put_many", "update", "transact", "get", "get_many", "query", "query", "count", "scan"]
     told += ["delete", "ping"]

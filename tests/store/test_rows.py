@@ -1,7 +1,6 @@
 """Rows are items: what selects and reads some of them gives the same as of a list of items."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,29 +8,14 @@ from hypothesis import strategies as st
 
 from graph.store.entity import Item
 from graph.store.rows import Row, Rows, beside, filtered, joined, picked, sums_of, values_of
-
-
-class Columns:
-    """Three columns, of which the first is stored as a number of tenths and the last is no attribute's."""
-
-    names = ("tenths", "name")
-    width = 3
-
-    def items(self, rows: Sequence[Row]) -> list[Item]:
-        return [
-            {key: value for key, value in (("tenths", _tenths(row[0])), ("name", row[1])) if value is not None}
-            for row in rows
-        ]
-
-    def reading(self, name: str) -> Callable[[Any], Any] | None:
-        return _tenths if name == "tenths" else None
+from tests.store.samples import NamedColumns
 
 
 def _tenths(value: int) -> float:
     return value / 10
 
 
-COLUMNS = Columns()
+COLUMNS = NamedColumns(("tenths", "name"), {"tenths": _tenths})
 ROWS = st.lists(st.tuples(st.integers(0, 99), st.text(max_size=3), st.none()), max_size=9)
 
 
@@ -62,23 +46,8 @@ def test_what_is_selected_of_rows_stays_rows(select: Callable[[Sequence[Item]], 
     assert selected.columns is COLUMNS
 
 
-class Names:
-    """Columns that share one with `Columns`, and have one more behind their names."""
-
-    names = ("weight", "name", "count")
-    width = 4
-
-    def items(self, rows: Sequence[Row]) -> list[Item]:
-        return [
-            {key: value for key, value in zip((*self.names, "more"), row, strict=True) if value is not None}
-            for row in rows
-        ]
-
-    def reading(self, name: str) -> Callable[[Any], Any] | None:
-        return None
-
-
-NAMES = Names()
+NAMES = NamedColumns(("weight", "name", "count"), last="more")
+"""They share a column with `COLUMNS`."""
 OTHERS = st.lists(
     st.tuples(st.integers(0, 9), st.text(max_size=1), st.none() | st.integers(0, 9), st.none() | st.booleans()),
     max_size=9,
@@ -110,7 +79,7 @@ def test_rows_beside_others_are_the_items_of_both(values: list[Row], others: lis
 
 
 def test_rows_of_other_columns_are_joined_as_items() -> None:
-    first, second = rows([(1, "a", None)]), Rows(Columns(), [(2, "b", None)])
+    first, second = rows([(1, "a", None)]), Rows(NamedColumns(COLUMNS.names, {"tenths": _tenths}), [(2, "b", None)])
 
     assert joined(first, second) == [{"tenths": 0.1, "name": "a"}, {"tenths": 0.2, "name": "b"}]
     assert joined(first, []) is first

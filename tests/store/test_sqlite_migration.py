@@ -1,4 +1,4 @@
-"""A file of version 0.1 is migrated at its first opening, whatever interrupts it."""
+"""A file of version 0.1 is migrated at its first opening, whatever interrupts it, and follows later declarations."""
 
 import asyncio
 import json
@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,16 @@ from typing import Any
 import pytest
 
 from graph.core.errors import DatabaseUnavailable
+from graph.store.attributes import Real, Text
 from graph.store.contract import Database, Put
 from graph.store.dynamodb.codec import decode_item
 from graph.store.dynamodb.items import ItemCodec
 from graph.store.entity import Entity, Item
+from graph.store.query import Query
 from graph.store.sqlite import migration, open_sqlite
 from graph.store.sqlite.migration import LAYOUT, Migration, Progress
 from graph.store.sqlite.table import EntityTable
-from tests.store.samples import PERSON, TOTALS, VISIT
+from tests.store.samples import BY_DAY, PEOPLE, PERSON, TOTALS, VISIT
 
 EVERY = (PERSON, VISIT, TOTALS)
 
@@ -234,3 +237,41 @@ def test_progress_is_logged_at_most_once_a_second_and_not_without_old_items(capl
     progress.end()
 
     assert [values["items"] for _, values in messages(caplog, logging.INFO)] == [400, 800, 1000]
+
+
+# Later declarations
+
+
+async def test_an_entity_that_gains_an_attribute_gains_a_column(tmp_path: Path) -> None:
+    path = tmp_path / "some.db"
+    async with open_sqlite(path, EVERY) as database:
+        await database.put(Put(PERSON, people(1)[0]))
+
+    grown = replace(PERSON, attributes=(*PERSON.attributes, Text("hair", optional=True), Real("height", optional=True)))
+    async with open_sqlite(path, (grown, VISIT, TOTALS)) as database:
+        assert [item async for item in database.scan(grown)] == people(1)
+        taller = {**people(2)[1], "hair": "red", "height": 1.5}
+        await database.put(Put(grown, taller))
+        assert await database.get(grown.key_for("p00001")) == taller
+
+
+async def test_an_index_with_another_declaration_is_created_again(tmp_path: Path) -> None:
+    path = tmp_path / "some.db"
+    async with open_sqlite(path, EVERY) as database:
+        await database.put_many([Put(PERSON, person) for person in people(5)])
+    before = tables(path, "index")
+
+    narrowed = replace(BY_DAY, narrowed_by=("score",), ranked_by="score")
+    table = replace(PEOPLE, indexes=(narrowed,))
+    changed = replace(PERSON, table=table, indexes={narrowed: ("DAY#{day}", "{seenMs}")})
+    async with open_sqlite(path, [changed]) as database:
+        page = await database.query(Query(entity=changed, index=narrowed, partitions=[("20260101",)]))
+        assert page.items == [people(5)[1]]
+
+    after = tables(path, "index")
+    name = "people-{env}.PERSON.ByDay"
+    assert after.keys() - before.keys() == {f"{name}.score"}
+    assert {each for each in before if after[each] != before[each]} == {name}
+    async with open_sqlite(path, EVERY):
+        pass
+    assert tables(path, "index") == before

@@ -167,12 +167,12 @@ async def test_only_long_reads_need_a_thread_and_no_writer_blocks_one(
 
 
 async def test_a_revision_is_the_same_until_anybody_writes(tmp_path: Path, table: OneEntity) -> None:
-    revisions = [await table.revision(), await table.revision()]
+    revisions = [await table.database.revision(), await table.database.revision()]
     await table.put(timed("t1", 1))
-    revisions.append(await table.revision())
+    revisions.append(await table.database.revision())
     async with open_sqlite(tmp_path / "table.db", [SAMPLE]) as other:
         await other.put(Put(SAMPLE, timed("t2", 2)))
-    revisions += [await table.revision(), await table.revision()]
+    revisions += [await table.database.revision(), await table.database.revision()]
 
     assert None not in revisions
     first, second, third, fourth, fifth = revisions

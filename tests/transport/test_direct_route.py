@@ -1,39 +1,10 @@
 """The graph's own path is served past the router. Everything else is as it would be without."""
 
-from typing import Any
-
 import httpx
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graph.app import GRAPH_PATH, create_app
-from graph.transport.direct_route import DirectRoute
 from tests.service import Service
 from tests.settings import Settings
-
-
-def noting(name: str, served: list[str]) -> ASGIApp:
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        served.append(name)
-
-    return app
-
-
-async def unused(*_: object) -> Any:
-    """Would receive or send."""
-    raise AssertionError("nothing is received or sent")
-
-
-async def test_only_http_on_the_very_path_is_served_directly() -> None:
-    served: list[str] = []
-    app = DirectRoute(noting("app", served), "/graph", noting("endpoint", served))
-
-    await app({"type": "http", "path": "/graph"}, unused, unused)
-    for path in ("/graph/", "/mounted/graph", "/"):
-        await app({"type": "http", "path": path}, unused, unused)
-    await app({"type": "websocket", "path": "/graph"}, unused, unused)
-    await app({"type": "lifespan"}, unused, unused)
-
-    assert served == ["endpoint", *["app"] * 5]
 
 
 def test_a_slash_behind_the_path_leads_to_it(week: Service) -> None:

@@ -270,12 +270,11 @@ def reads_of_ada(
     *,
     work: Work | None = None,
     limits: ExecutionLimits | None = None,
-    downloads: Streams | None = None,
 ) -> Reads:
     state = {
         "rates": rates,
         "work": work or Work(WorkLimits.of(1)),
         "operations": slots,
-        "downloads": downloads or Streams(1, "downloads"),
+        "downloads": Streams(1, "downloads"),
     }
     return Reads(cast("Context", None), "ada", state, limits or ExecutionLimits(1000, 60, 60), pause_s=0)

@@ -14,7 +14,7 @@ from graph.transport.websocket import MESSAGES_PER_ITERATION
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import settings
 from tests.settings import Settings
-from tests.subscribers import Socket, in_thread, initialised, live_service
+from tests.subscribers import in_thread, initialised
 
 NUMBER = 5000
 GO = "go"  # the payload of the ping behind which the server below has many messages at once
@@ -40,7 +40,10 @@ class Full:
             if self.handed == NUMBER:
                 return await receive()
             self.handed += 1
-            return {"type": "websocket.receive", "text": orjson.dumps(self.message).decode()}
+            return {
+                "type": "websocket.receive",
+                "text": orjson.dumps({**self.message, "payload": self.handed}).decode(),
+            }
 
         await self.app(scope, full if scope["type"] == "websocket" else receive, send)
 
@@ -57,32 +60,17 @@ def plain(tmp_path: Path, usgs: UsgsServer) -> Settings:
     return settings(tmp_path / "live.db", usgs, jwt_secret="x" * 32)
 
 
-async def pongs(client: Socket, number: int) -> None:
-    for _ in range(number):
-        assert (await client.next_message())["type"] == "pong"
-
-
 @pytest.mark.parametrize("message", [{"type": "ping"}, {"type": "pong"}, {"type": "complete", "id": "unknown"}])
-async def test_other_clients_are_served_after_a_few_messages(plain: Settings, message: dict[str, Any]) -> None:
+async def test_messages_are_answered_in_order_and_other_clients_after_a_few(
+    plain: Settings, message: dict[str, Any]
+) -> None:
     app = Full(create_app(plain), message)
     with in_thread(app, plain) as (_, url):
         async with initialised(url) as client:
             await client.send_message("ping", payload=GO)
-            await pongs(client, 1 + NUMBER * (message["type"] == "ping"))
+            for payload in (GO, *range(1, 1 + NUMBER * (message["type"] == "ping"))):
+                assert await client.next_message() == {"type": "pong", "payload": payload}
             await client.quiet()
 
     assert app.handed == NUMBER
     assert 0 < app.most_a_turn <= MESSAGES_PER_ITERATION
-
-
-async def test_a_flood_is_answered_whole_and_in_order(tmp_path: Path, usgs: UsgsServer) -> None:
-    with live_service(settings(tmp_path / "live.db", usgs)) as service:
-        async with initialised(service.url, max_queue=None) as client:
-            for number in range(NUMBER):
-                await client.send_message("complete", id="unknown")
-                await client.send_message("ping", payload=number)
-                await client.send_message("pong")
-            for number in range(NUMBER):
-                assert await client.next_message() == {"type": "pong", "payload": number}
-            await client.quiet()
-        await service.has_no_socket()

@@ -6,7 +6,6 @@ Source: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md
 import asyncio
 import logging
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,18 +20,13 @@ from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import TIMEOUT_S
 from tests.service import settings
 from tests.subscribers import EVENTS, LiveService, event_stream, eventually, live_service
+from tests.transport.conftest import Limited
 
 STREAM, JSON, GRAPHQL_JSON = "text/event-stream", "application/json", "application/graphql-response+json"
 TOTAL = "{ events { totalCount } }"
 HEART_BEAT = b":"
 COMPLETE = b"event: complete\ndata:\n\n"
 EVENT_SOURCE = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64)", "Accept": STREAM, "Cache-Control": "no-cache"}
-
-
-@pytest.fixture
-def service(tmp_path: Path, usgs: UsgsServer) -> Iterator[LiveService]:
-    with live_service(settings(tmp_path / "live.db", usgs)) as service:
-        yield service
 
 
 def refused(answer: httpx.Response, media_type: str = JSON) -> tuple[int, list[str]]:
@@ -100,8 +94,8 @@ async def test_a_silent_stream_has_a_heart_beat(tmp_path: Path, usgs: UsgsServer
             assert b'"eventId":"us1"' in block
 
 
-async def test_a_stream_ends_with_its_token(tmp_path: Path, usgs: UsgsServer) -> None:
-    with live_service(settings(tmp_path / "live.db", usgs, jwt_leeway=0)) as service:
+async def test_a_stream_ends_with_its_token(limited: Limited) -> None:
+    with limited(jwt_leeway=0) as service:
         live: EventBroadcast = service.state["services"].of(EventBroadcast)
         subscribed = False
         for seconds in (2, 4, 8, 16, 32):  # a busy machine may need more than the first to subscribe
@@ -211,8 +205,8 @@ async def test_a_client_that_leaves_is_noticed_also_where_its_next_request_waits
     assert caplog.records == []
 
 
-async def test_a_caller_has_so_many_subscriptions(tmp_path: Path, usgs: UsgsServer) -> None:
-    with live_service(settings(tmp_path / "live.db", usgs, max_subscriptions=2)) as service:
+async def test_a_caller_has_so_many_subscriptions(limited: Limited) -> None:
+    with limited(max_subscriptions=2) as service:
         for _ in range(3):
             async with event_stream(service.url) as first, event_stream(service.url) as second:
                 assert await first.block() == await second.block() == HEART_BEAT
@@ -222,8 +216,8 @@ async def test_a_caller_has_so_many_subscriptions(tmp_path: Path, usgs: UsgsServ
             await service.has_subscriptions(0)
 
 
-async def test_a_subscription_that_is_refused_is_charged(tmp_path: Path, usgs: UsgsServer) -> None:
-    with live_service(settings(tmp_path / "live.db", usgs, rate_limit=10)) as service:
+async def test_a_subscription_that_is_refused_is_charged(limited: Limited) -> None:
+    with limited(rate_limit=10) as service:
         answer = service.http.post("/graphql", json={"query": EVENTS}, headers={"Accept": JSON})
         assert refused(answer) == (406, ["BAD_REQUEST"])
         while answer.status_code != 429:

@@ -1,9 +1,8 @@
 """Operations over a WebSocket and by server-sent events: what holds for them over either."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,17 +10,10 @@ import pytest
 from tests.bearers import bearer
 from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer
 from tests.observability.scraping import scraped
-from tests.service import settings
-from tests.subscribers import EVENTS, LiveService, eventually, initialised, live_service
+from tests.subscribers import EVENTS, LiveService, eventually, initialised
 from tests.transport.subscribed import OVER_BOTH, Operation, Transport, as_events, over_a_socket
 
 TOTAL = "{ events { totalCount } }"
-
-
-@pytest.fixture
-def service(tmp_path: Path, usgs: UsgsServer) -> Iterator[LiveService]:
-    with live_service(settings(tmp_path / "live.db", usgs)) as service:
-        yield service
 
 
 async def event(operation: Operation) -> Any:

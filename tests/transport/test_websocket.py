@@ -6,7 +6,6 @@ Source: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md
 import asyncio
 import logging
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -26,34 +25,31 @@ from graph.transport.websocket import SUBPROTOCOL, SocketLimits
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import NOON, an_event
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.observability.scraping import scraped
 from tests.service import settings
-from tests.serving.test_server import logs_in
 from tests.subscribers import (
     EVENTS,
     INGEST,
     LiveService,
+    Socket,
     event_input,
     eventually,
     initialised,
     live_service,
     socket_to,
 )
+from tests.transport.conftest import Limited
 
 SHORT_S = 0.2
 TOTAL = "{ events { totalCount } }"
 LOGS = "{ requestLogs { nodes { route status error } } }"
 
 
-@pytest.fixture
-def service(tmp_path: Path, usgs: UsgsServer) -> Iterator[LiveService]:
-    with live_service(settings(tmp_path / "live.db", usgs)) as service:
-        yield service
-
-
-def limited(tmp_path: Path, usgs: UsgsServer, **others: Any) -> Any:
-    """A service with other settings."""
-    return live_service(settings(tmp_path / "live.db", usgs, **others))
+async def answered(client: Socket, id_: str, query: str = TOTAL, **others: Any) -> Any:
+    """The data of an operation with one result, after which it is complete."""
+    await client.ask(id_, query, **others)
+    data = await client.next_data(id_)
+    assert await client.next_message() == {"type": "complete", "id": id_}
+    return data
 
 
 # The connection
@@ -208,18 +204,15 @@ async def test_a_message_may_be_as_large_as_the_body_of_a_request_and_no_larger(
 
 async def test_a_token_in_connection_init_grants_its_scopes(service: LiveService) -> None:
     async with initialised(service.url, bearer()) as client:
-        await client.ask("m", INGEST, variables={"events": [event_input("us1")]})
-        assert await client.next_data("m") == {"ingestEvents": {"upserted": 1}}
-        assert await client.next_message() == {"type": "complete", "id": "m"}
+        one = {"events": [event_input("us1")]}
+        assert await answered(client, "m", INGEST, variables=one) == {"ingestEvents": {"upserted": 1}}
     async with initialised(service.url, {"authorization": bearer()["Authorization"]}) as client:
-        await client.ask("q", TOTAL)
-        assert await client.next_data("q") == {"events": {"totalCount": 1}}
+        assert await answered(client, "q") == {"events": {"totalCount": 1}}
 
 
 async def test_the_token_of_connection_init_wins_over_that_of_the_header(service: LiveService) -> None:
     async with initialised(service.url, headers=bearer(LOGS_READ)) as client:
-        await client.ask("q", LOGS)
-        assert await client.next_data("q") == {"requestLogs": {"nodes": []}}
+        assert await answered(client, "q", LOGS) == {"requestLogs": {"nodes": []}}
     async with initialised(service.url, bearer(EVENTS_READ), headers=bearer()) as client:
         await client.ask("q", LOGS)
         assert await client.codes("q") == ["FORBIDDEN"]
@@ -246,12 +239,11 @@ async def test_without_a_token_only_public_fields_are_answered(service: LiveServ
         assert await client.codes("q") == ["UNAUTHENTICATED"]
         await client.ask("m", INGEST, variables={"events": [event_input("us1")]})
         assert await client.codes("m") == ["UNAUTHENTICATED"]
-        await client.ask("q", TOTAL)
-        assert await client.next_data("q") == {"events": {"totalCount": 0}}
+        assert await answered(client, "q") == {"events": {"totalCount": 0}}
 
 
-async def test_a_connection_ends_with_its_token(tmp_path: Path, usgs: UsgsServer) -> None:
-    with limited(tmp_path, usgs, jwt_leeway=0) as service:
+async def test_a_connection_ends_with_its_token(limited: Limited) -> None:
+    with limited(jwt_leeway=0) as service:
         live: EventBroadcast = service.state["services"].of(EventBroadcast)
         subscribed = False
         for seconds in (2, 4, 8, 16, 32):  # a busy machine may need more than the first to subscribe
@@ -273,18 +265,16 @@ async def test_a_connection_ends_with_its_token(tmp_path: Path, usgs: UsgsServer
         await service.has_no_socket()
 
 
-async def test_keys_that_cannot_be_fetched_end_the_connection_for_now(tmp_path: Path, usgs: UsgsServer) -> None:
-    with limited(tmp_path, usgs, jwks_url="http://127.0.0.1:9/keys") as service:
+async def test_keys_that_cannot_be_fetched_end_the_connection_for_now(limited: Limited) -> None:
+    with limited(jwks_url="http://127.0.0.1:9/keys") as service:
         async with socket_to(service.url) as client:
             await client.send_message("connection_init", payload=bearer())
             code, _ = await client.end()
     assert code == 1013  # after which clients try again
 
 
-async def test_guesses_of_a_token_have_an_end(
-    tmp_path: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    with limited(tmp_path, usgs, rate_limit=2) as service, caplog.at_level(logging.ERROR):
+async def test_guesses_of_a_token_have_an_end(limited: Limited, caplog: pytest.LogCaptureFixture) -> None:
+    with limited(rate_limit=2) as service, caplog.at_level(logging.ERROR):
         ends = []
         for _ in range(3):
             async with socket_to(service.url) as client:
@@ -309,9 +299,9 @@ async def lets_in(service: LiveService, origin: str) -> bool:
     return True
 
 
-async def test_pages_of_named_origins_and_of_the_service_may_connect(tmp_path: Path, usgs: UsgsServer) -> None:
+async def test_pages_of_named_origins_and_of_the_service_may_connect(limited: Limited) -> None:
     """`tests.transport.test_csrf` holds which origins are named."""
-    with limited(tmp_path, usgs, cors_origins=("https://a.example",)) as service:
+    with limited(cors_origins=("https://a.example",)) as service:
         for origin in ("http://{host}", "https://{host}", "https://a.example"):  # a proxy may speak TLS
             assert await lets_in(service, origin), origin
         for origin in (
@@ -320,7 +310,7 @@ async def test_pages_of_named_origins_and_of_the_service_may_connect(tmp_path: P
             *("ftp://{host}", "{host}", "http://127.0.0.1", "null", "", "http://[", "*"),
         ):
             assert not await lets_in(service, origin), origin
-    with limited(tmp_path, usgs, cors_origins=("*",)) as service:
+    with limited(cors_origins=("*",)) as service:
         assert await lets_in(service, "https://any.example")
 
 
@@ -345,30 +335,12 @@ async def test_a_completed_subscription_receives_no_more_events(service: LiveSer
         await client.quiet()
 
 
-async def test_a_query_is_answered_and_completed(service: LiveService) -> None:
-    async with initialised(service.url) as client:
-        await client.send_message("complete", id="never")  # which does nothing
-        await client.ask("1", "query A { events { totalCount } } query B { __typename }", operationName="A")
-        assert await client.next_data("1") == {"events": {"totalCount": 0}}
-        assert await client.next_message() == {"type": "complete", "id": "1"}
-        await client.send_message("complete", id="1")
-
-        await client.ask("1", '{ a: event(eventId: "us1") { mag } events(after: "x") { totalCount } }')
-        message = await client.next_message()
-        assert (message["type"], message["payload"]["data"]) == ("next", None)
-        assert message["payload"]["errors"][0]["extensions"]["code"] == "INVALID_CURSOR"
-        assert await client.next_message() == {"type": "complete", "id": "1"}
-        await client.quiet()
-
-
 async def test_operations_of_one_connection_do_not_wait_for_each_other(service: LiveService) -> None:
     async with initialised(service.url, bearer()) as client:
         await client.ask("all", EVENTS)
         await client.ask("strong", "subscription { events(filter: {minMagnitude: 6}) { event { eventId } } }")
         await service.has_subscriptions(2)
-        await client.ask("query", TOTAL)
-        assert await client.next_data("query") == {"events": {"totalCount": 0}}
-        assert await client.next_message() == {"type": "complete", "id": "query"}
+        assert await answered(client, "query") == {"events": {"totalCount": 0}}
 
         service.store("us1", mag=5)
         service.store("us2", mag=6)
@@ -388,68 +360,27 @@ async def test_an_id_that_is_in_use_ends_the_connection_with_a_reason_that_fits(
 
 
 async def test_an_id_can_be_used_again_once_its_operation_is_over(service: LiveService) -> None:
+    unknown = {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}
     async with initialised(service.url) as client:
-        for _ in range(3):
-            await client.ask("1", TOTAL)
-            assert await client.next_data("1") == {"events": {"totalCount": 0}}
-            assert await client.next_message() == {"type": "complete", "id": "1"}
+        await client.send_message("complete", id="never")  # which does nothing
+        two = "query A { events { totalCount } } query B { __typename }"
+        assert await answered(client, "1", two, operationName="A") == {"events": {"totalCount": 0}}
+        await client.send_message("complete", id="1")
+        await client.ask("1", '{ a: event(eventId: "us1") { mag } events(after: "x") { totalCount } }')
+        message = await client.next_message()
+        assert (message["type"], message["payload"]["data"]) == ("next", None)
+        assert message["payload"]["errors"][0]["extensions"]["code"] == "INVALID_CURSOR"
+        assert await client.next_message() == {"type": "complete", "id": "1"}
         await client.ask("1", "{ nothing }")
         assert await client.codes("1") == ["GRAPHQL_VALIDATION_FAILED"]
+        await client.send_message("subscribe", id="1", payload={"extensions": unknown})
+        assert await client.codes("1") == ["PERSISTED_QUERY_NOT_FOUND"]
+        await client.quiet()
         for _ in range(50):
             await client.ask("1", EVENTS)
             await client.send_message("complete", id="1")
-        await client.ask("1", TOTAL)
-        assert await client.next_data("1") == {"events": {"totalCount": 0}}
-        assert await client.next_message() == {"type": "complete", "id": "1"}
+        assert await answered(client, "1") == {"events": {"totalCount": 0}}
         await service.has_subscriptions(0)
-
-
-REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"query": "{ nothing }"}, "GRAPHQL_VALIDATION_FAILED"),
-    ({"query": LOGS}, "UNAUTHENTICATED"),
-    ({"extensions": {"persistedQuery": {"version": 1, "sha256Hash": "0" * 64}}}, "PERSISTED_QUERY_NOT_FOUND"),
-]
-
-
-async def test_an_operation_that_cannot_be_executed_ends_with_an_error(service: LiveService) -> None:
-    async with initialised(service.url) as client:
-        for payload, code in REFUSED:
-            await client.send_message("subscribe", id="1", payload=payload)
-            assert await client.codes("1") == [code], payload
-            await client.quiet()
-    await service.has_subscriptions(0)
-
-
-async def test_operations_are_counted_and_logged_as_over_http(tmp_path: Path, usgs: UsgsServer) -> None:
-    with limited(tmp_path, usgs) as service:
-        async with initialised(service.url, bearer()) as client:
-            await client.ask("1", TOTAL)
-            await client.next_data("1")
-            await client.next_message()
-            await client.ask("1", EVENTS, variables={"after": "x"})
-            assert await client.codes("1") == ["INVALID_CURSOR"]
-            await client.ask("1", "{ nothing }")
-            assert await client.codes("1") == ["GRAPHQL_VALIDATION_FAILED"]
-            await client.ask("2", EVENTS)
-            await service.has_subscriptions(1)
-        await service.has_subscriptions(0)
-        scrape = scraped(service.url)
-
-    logs = [(log["route"], log["status"], log.get("error")) for log in logs_in(tmp_path / "live.db")]
-    assert sorted(logs) == [
-        ("/earthquakes", 200, None),
-        ("/earthquakes/live", 200, None),
-        ("/earthquakes/live", 400, "INVALID_CURSOR"),
-        ("/graphql", 400, "GRAPHQL_VALIDATION_FAILED"),
-    ]
-    counted = {labels: number for labels, number in scrape.all("quakegraph_requests_total").items() if number}
-    assert counted == {
-        ("OK", "query"): 1,
-        ("OK", "subscription"): 1,
-        ("INVALID_CURSOR", "subscription"): 1,
-        ("GRAPHQL_VALIDATION_FAILED", "none"): 1,
-    }
-    assert scrape.value("quakegraph_subscriptions") == 0
 
 
 async def test_an_unexpected_error_reveals_nothing_internal(
@@ -480,8 +411,8 @@ async def test_an_unexpected_error_reveals_nothing_internal(
 # How much
 
 
-async def test_a_connection_has_a_limit_of_operations(tmp_path: Path, usgs: UsgsServer) -> None:
-    with limited(tmp_path, usgs, max_socket_operations=2) as service:
+async def test_a_connection_has_a_limit_of_operations(limited: Limited) -> None:
+    with limited(max_socket_operations=2) as service:
         async with initialised(service.url) as client:
             await client.ask("1", EVENTS)
             await client.ask("2", EVENTS)
@@ -490,8 +421,7 @@ async def test_a_connection_has_a_limit_of_operations(tmp_path: Path, usgs: Usgs
             assert await client.codes("3") == ["TOO_MANY_SUBSCRIPTIONS"]
 
             await client.send_message("complete", id="1")
-            await client.ask("3", TOTAL)
-            assert await client.next_data("3") == {"events": {"totalCount": 0}}
+            assert await answered(client, "3") == {"events": {"totalCount": 0}}
         async with initialised(service.url) as client:
             await asyncio.gather(*[client.ask(str(number), EVENTS) for number in range(4)])
             refused = [await client.next_message() for _ in range(2)]
@@ -499,10 +429,8 @@ async def test_a_connection_has_a_limit_of_operations(tmp_path: Path, usgs: Usgs
             assert {message["payload"][0]["extensions"]["code"] for message in refused} == {"TOO_MANY_SUBSCRIPTIONS"}
 
 
-async def test_an_address_has_so_many_connections(
-    tmp_path: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    with limited(tmp_path, usgs, max_subscriptions=2) as service:
+async def test_an_address_has_so_many_connections(limited: Limited, caplog: pytest.LogCaptureFixture) -> None:
+    with limited(max_subscriptions=2) as service:
         async with initialised(service.url), initialised(service.url, bearer()) as second:
             with pytest.raises(InvalidStatus) as refusal:
                 async with socket_to(service.url):
@@ -513,27 +441,24 @@ async def test_an_address_has_so_many_connections(
             assert service.http.get("/healthz").status_code == 200
             await second.connection.close()
             async with initialised(service.url) as third:
-                await third.ask("1", TOTAL)
-                assert await third.next_data("1") == {"events": {"totalCount": 0}}
+                assert await answered(third, "1") == {"events": {"totalCount": 0}}
     assert caplog.records == []
 
 
-async def test_a_replay_waits_for_what_its_caller_may_spend(tmp_path: Path, usgs: UsgsServer) -> None:
-    with limited(tmp_path, usgs, rate_limit=400) as service:
+async def test_a_replay_waits_for_what_its_caller_may_spend(limited: Limited) -> None:
+    with limited(rate_limit=400) as service:
         service.store(*[f"us{number:03}" for number in range(161)])
         async with initialised(service.url) as client:
             await client.ask("1", EVENTS, variables={"after": an_event("us000", NOON).cursor})
             # 6 for the document, 160 for what is read, and 5 for each that is told, until half of all is left.
             assert [await client.event("1") for _ in range(6)] == [f"us{number:03}" for number in range(1, 7)]
-            await client.ask("2", TOTAL)
-            assert await client.next_data("2") == {"events": {"totalCount": 161}}
-            assert await client.next_message() == {"type": "complete", "id": "2"}
+            assert await answered(client, "2") == {"events": {"totalCount": 161}}
             await client.quiet()
             await service.has_subscriptions(1)
 
 
-async def test_a_caller_has_so_many_subscriptions_on_all_connections(tmp_path: Path, usgs: UsgsServer) -> None:
-    with limited(tmp_path, usgs, max_subscriptions=3) as service:
+async def test_a_caller_has_so_many_subscriptions_on_all_connections(limited: Limited) -> None:
+    with limited(max_subscriptions=3) as service:
         for leave in ("complete", "close", "vanish"):
             async with initialised(service.url) as first, initialised(service.url) as second:
                 for _ in range(4):  # one that is refused takes no room
@@ -592,8 +517,8 @@ async def test_clients_that_leave_at_any_moment_leave_no_error_in_the_log(
     assert caplog.records == []
 
 
-async def test_each_operation_is_charged(tmp_path: Path, usgs: UsgsServer) -> None:
-    with limited(tmp_path, usgs, rate_limit=10) as service:
+async def test_each_operation_is_charged(limited: Limited) -> None:
+    with limited(rate_limit=10) as service:
         async with initialised(service.url) as client:
             for number in range(20):
                 await client.ask(str(number), "{ nothing }")

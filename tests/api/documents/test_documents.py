@@ -3,13 +3,12 @@
 from typing import Any
 
 import pytest
-from graphql import OperationType
 
 from graph.api.documents.limits import Limits
 from graph.api.documents.prepared import Documents, InvalidDocument
-from graph.core.errors import OperationResolutionFailure, QueryTooComplex
+from graph.core.errors import QueryTooComplex
 from graph.core.paging import PageSizes
-from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
+from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.request_logs.scopes import LOGS_READ
 from tests.schemas import schema
 from tests.settings import Settings
@@ -17,14 +16,8 @@ from tests.settings import Settings
 ROOM = 2**20
 
 
-def documents(limits: dict[str, Any] | None = None, *, introspection: bool = True) -> Documents:
-    return Documents(
-        schema,
-        Limits.of(Settings(**(limits or {}))),
-        PageSizes(),
-        introspection=introspection,
-        remembered_bytes=ROOM,
-    )
+def documents(**limits: Any) -> Documents:
+    return Documents(schema, Limits.of(Settings(**limits)), PageSizes(), introspection=True, remembered_bytes=ROOM)
 
 
 def test_a_valid_document_is_read_once() -> None:
@@ -56,7 +49,7 @@ def test_no_more_is_remembered_than_there_is_room_for() -> None:
 
 
 def test_a_document_larger_than_the_cache_is_executed() -> None:
-    known = documents({"max_document_bytes": 1_000_000})
+    known = documents(max_document_bytes=1_000_000)
 
     assert known.of("{ __typename } #" + "x" * (ROOM - 100_000)).operation(None).name is None
 
@@ -74,18 +67,7 @@ def test_a_document_beyond_the_limits_is_refused_before_it_is_parsed() -> None:
     ]
     for text, limit in beyond:
         with pytest.raises(QueryTooComplex):
-            documents(limit).of(text)
-
-
-def test_an_operation_is_found_by_its_name_or_by_being_the_only_one() -> None:
-    two = documents().of("query A { __typename } mutation B { ingestEvents(input: {events: []}) { fetched } }")
-
-    assert [two.operation(name).type for name in "AB"] == [OperationType.QUERY, OperationType.MUTATION]
-    assert [two.operation(name).scopes({}) for name in "AB"] == [frozenset(), {EVENTS_WRITE}]
-    for name in (None, "C"):
-        with pytest.raises(OperationResolutionFailure):
-            two.operation(name)
-    assert documents().of("query A { __typename }").operation(None).name == "A"
+            documents(**limit).of(text)
 
 
 def test_the_scopes_of_an_operation_are_those_of_its_fields_and_of_its_fragments() -> None:
@@ -101,18 +83,3 @@ def test_the_scopes_of_an_operation_are_those_of_its_fields_and_of_its_fragments
 
     assert document.operation("A").scopes({}) == document.operation("C").scopes({}) == {EVENTS_READ}
     assert document.operation("B").scopes({}) == {LOGS_READ}
-
-
-def test_the_schema_is_not_shown_nor_names_suggested_where_introspection_is_off() -> None:
-    for text in ("{ __schema { types { name } } }", '{ __type(name: "Event") { name } }'):
-        documents().of(text)
-        with pytest.raises(InvalidDocument) as caught:
-            documents(introspection=False).of(text)
-        assert caught.value.code == "GRAPHQL_VALIDATION_FAILED"
-    documents(introspection=False).of("{ __typename }")
-    for introspection in (True, False):
-        with pytest.raises(InvalidDocument) as caught:
-            documents(introspection=introspection).of('{ evnts { id } event(eventID: "x") { plce } }')
-        told = " ".join(error.message for error in caught.value.errors)
-        assert ("Did you mean" in told) is introspection
-        assert ('"events"' in told or "'events'" in told) is introspection

@@ -1,6 +1,6 @@
 """A graph in which everything is that compiled functions may meet, and documents and records for it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
@@ -21,7 +21,8 @@ from graph.api.fast.resolvers import shorten
 from graph.api.scalars import SCALARS, EpochMillis
 from graph.core.paging import Later
 from graph.store.records import Derived, Nested, Record, Records, Stored
-from graph.store.rows import Row, Rows
+from graph.store.rows import Rows
+from tests.store.samples import NamedColumns
 
 
 @strawberry.enum
@@ -294,26 +295,11 @@ def items(draw: st.DrawFn, depth: int = 0) -> dict[str, Any]:
     return item
 
 
-class StoneColumns:
-    """The columns of stones that are read as rows, without some attributes."""
-
-    def __init__(self, without: Iterable[str] = ()) -> None:
-        self.names = [name for name in (*RIGHT, "grain", "below", "beside") if name not in without]
-        self.width = len(self.names) + 1  # the last value is no attribute's
-
-    def items(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
-        return [
-            {name: value for name, value in zip(self.names, row, strict=False) if value is not None} for row in rows
-        ]
-
-    def reading(self, name: str) -> Callable[[Any], Any] | None:
-        return (lambda value: value) if name in ("tags", "heavy") else None
-
-
 def in_rows(stones: Iterable[dict[str, Any]], without: Iterable[str] = ()) -> Records[StoneRecord]:
     """The stones of these items, as an engine returns them that reads rows."""
-    columns = StoneColumns(without)
-    rows = [(*(item.get(name) for name in columns.names), "not an attribute") for item in stones]
+    names = [name for name in (*RIGHT, "grain", "below", "beside") if name not in without]
+    columns = NamedColumns(names, dict.fromkeys(("tags", "heavy"), lambda value: value))
+    rows = [(*(item.get(name) for name in names), "not an attribute") for item in stones]
     return Records(StoneRecord, Rows(columns, rows))
 
 

@@ -111,18 +111,22 @@ def test_a_refused_subscription_of_a_stream_is_logged_once(file: Path, usgs: Usg
     ]
 
 
-async def test_a_refused_operation_of_a_websocket_is_logged(file: Path, usgs: UsgsServer) -> None:
+async def test_a_refused_operation_of_a_websocket_is_logged_and_counted(file: Path, usgs: UsgsServer) -> None:
     with live_service(settings(file, usgs, max_socket_operations=1, max_subscriptions=1)) as service:
         async with initialised(service.url, bearer(EVENTS_READ)) as client:
             refused = ("{ swordfish", "{ swordfish }", "mutation { ingestRecent { fetched } }", EVENTS, EVENTS)
             for query, after in zip(refused, ("", "", "", 7, "swordfish"), strict=True):
                 await client.ask("refused", query, variables={"after": after})
                 await client.next_message()
+            await client.ask("answered", "{ events { totalCount } }")
+            assert await client.next_data("answered") == {"events": {"totalCount": 0}}
+            assert await client.next_message() == {"type": "complete", "id": "answered"}
             await client.ask("open", EVENTS)
             await service.has_subscriptions(1)
             await client.ask("one too many", EVENTS)
             await client.next_message()
         await service.has_subscriptions(0)
+        counted = scraped(service.url).all("quakegraph_requests_total")
 
     items = await asyncio.to_thread(logged, file)  # it has an event loop of its own
     outcomes = [(item["logType"], item["route"], item["status"], item.get("error")) for item in items]
@@ -132,9 +136,13 @@ async def test_a_refused_operation_of_a_websocket_is_logged(file: Path, usgs: Us
         ("INGEST", "/graphql", 403, "FORBIDDEN"),
         ("QUERY", "/graphql", 400, "BAD_USER_INPUT"),
         ("QUERY", "/earthquakes/live", 400, "INVALID_CURSOR"),
+        ("QUERY", "/earthquakes", 200, None),
         ("QUERY", "/earthquakes/live", 200, None),
         ("QUERY", "/graphql", 429, "TOO_MANY_SUBSCRIPTIONS"),
     ]
+    kinds = ["none", "none", "mutation", "subscription", "subscription", "query", "subscription", "none"]
+    codes = [code or "OK" for *_, code in outcomes]
+    assert {labels for labels, number in counted.items() if number} == set(zip(codes, kinds, strict=True))
 
 
 def test_a_caller_without_points_writes_no_more_logs(file: Path, usgs: UsgsServer) -> None:

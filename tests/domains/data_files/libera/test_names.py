@@ -2,7 +2,6 @@
 
 import re
 from datetime import UTC, date, datetime, timedelta
-from itertools import pairwise
 from uuid import UUID
 
 import pytest
@@ -66,17 +65,6 @@ NAMES: st.SearchStrategy[LiberaName] = st.one_of(
 @given(NAMES)
 def test_what_is_read_from_a_name_formats_to_the_same_name(name: LiberaName) -> None:
     assert parse_name(str(name)) == name
-
-
-@given(products())
-def test_every_day_of_a_product_is_applicable(name: ProductName) -> None:
-    days = name.applicable_dates
-    noons = (datetime(day.year, day.month, day.day, 12, tzinfo=UTC) for day in days)
-
-    assert days[0] == name.utc_start.date()
-    assert days[-1] == max(name.utc_start, name.utc_end - timedelta(seconds=1)).date()
-    assert [later - earlier for earlier, later in pairwise(noons)] == [timedelta(days=1)] * (len(days) - 1)
-    assert name.applicable_date in days
 
 
 def test_a_name_tells_what_a_product_is() -> None:
