@@ -12,7 +12,7 @@ from graph.core.errors import DatabaseUnavailable
 from graph.store.design import KeyAttribute
 from tests.store.emulator import moto
 from tests.store.engines import create_tables, open_samples
-from tests.store.fault_proxy import Answer, Forward, proxying
+from tests.store.fault_proxy import Answer, FaultProxy, Forward
 from tests.store.samples import BY_NAME, BY_TIME, READING, READINGS, SAMPLE, SAMPLES, keyed, sample, sks
 
 NOT_OFFERED = "Point-in-time recovery was left out: this endpoint does not offer it."
@@ -83,18 +83,16 @@ async def test_a_stream_is_switched_on_where_it_is_wanted_and_not_changed(prefix
 
 
 async def test_a_table_is_created_although_the_answer_is_lost(
-    prefix: str, dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
+    prefix: str, fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with proxying(dynamodb_endpoint) as fault_proxy:
+    async def losing_the_first(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
+        answer = await forward(request)
+        return None if operation == "CreateTable" and len(fault_proxy.of(operation)) == 1 else answer
 
-        async def losing_the_first(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
-            answer = await forward(request)
-            return None if operation == "CreateTable" and len(fault_proxy.of(operation)) == 1 else answer
-
-        fault_proxy.rule = losing_the_first
-        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-        assert STREAMING in await create_tables([SAMPLE], prefix=prefix)
-        assert len(fault_proxy.of("CreateTable")) == 2
+    fault_proxy.rule = losing_the_first
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+    assert STREAMING in await create_tables([SAMPLE], prefix=prefix)
+    assert len(fault_proxy.of("CreateTable")) == 2
 
 
 async def test_the_tables_of_all_entities_are_created_in_an_environment(prefix: str) -> None:
@@ -148,17 +146,16 @@ async def set_stream(name: str, **specification: Any) -> None:
     ids=["invalid", "unknown", "ignored"],
 )
 async def test_a_table_is_created_without_a_stream_if_the_endpoint_has_none(
-    prefix: str, name: str, dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, refusal: Answer | None, said: str
+    prefix: str, name: str, fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch, refusal: Answer | None, said: str
 ) -> None:
     async def without_streams(operation: str, request: dict[str, Any], forward: Forward) -> Answer | None:
         if "StreamSpecification" not in request:
             return await forward(request)
         return refusal or await forward({"TableName": name, "DeletionProtectionEnabled": False})
 
-    async with proxying(dynamodb_endpoint) as fault_proxy:
-        fault_proxy.rule = without_streams
-        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-        done = await create_tables([SAMPLE], prefix=prefix)
+    fault_proxy.rule = without_streams
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+    done = await create_tables([SAMPLE], prefix=prefix)
 
     (told,) = [line for line in done if "stream" in line]
     assert told.startswith(f"The stream of changes was left out: this endpoint {said}")

@@ -30,7 +30,7 @@ from graph.store.dynamodb.errors import (
 from graph.store.values import InvalidItem
 from tests.processes import TIMEOUT_S
 from tests.store.engines import UNHURRIED, create_tables, open_dynamodb, open_samples
-from tests.store.fault_proxy import Answer, always, proxying
+from tests.store.fault_proxy import Answer, FaultProxy, always
 from tests.store.samples import BY_TIME, READING, READINGS, SAMPLE, SAMPLES, keyed, sample
 
 OPERATIONS = (
@@ -141,23 +141,22 @@ async def test_a_table_that_is_missing_or_another_is_named_with_what_to_do(dynam
 
 
 async def test_an_answer_that_refuses_to_serve_makes_the_store_unavailable(
-    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
+    fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with proxying(dynamodb_endpoint) as fault_proxy:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-        async with open_samples("any-", retry_policy=ONCE) as table:
-            for code, status, advice in (
-                ("AccessDeniedException", 400, PERMISSION),
-                ("ThrottlingException", 400, OVERLOAD),
-                ("InternalServerError", 500, OUTAGE),
-                ("UnrecognizedClientException", 400, CREDENTIALS),
-            ):
-                fault_proxy.rule = always(Answer.error(code, status))
-                writes = (table.put(sample()), table.put(sample(), if_absent=True), table.put_many([sample()]))
-                for asking in (*writes, table.ping(), table.query(BY_TIME, "mon"), table.get_many([("p", "s")])):
-                    with pytest.raises(DatabaseUnavailable) as raised:
-                        await asking
-                    assert raised.value.detail.startswith(f"table any-samples {advice} (")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+    async with open_samples("any-", retry_policy=ONCE) as table:
+        for code, status, advice in (
+            ("AccessDeniedException", 400, PERMISSION),
+            ("ThrottlingException", 400, OVERLOAD),
+            ("InternalServerError", 500, OUTAGE),
+            ("UnrecognizedClientException", 400, CREDENTIALS),
+        ):
+            fault_proxy.rule = always(Answer.error(code, status))
+            writes = (table.put(sample()), table.put(sample(), if_absent=True), table.put_many([sample()]))
+            for asking in (*writes, table.ping(), table.query(BY_TIME, "mon"), table.get_many([("p", "s")])):
+                with pytest.raises(DatabaseUnavailable) as raised:
+                    await asking
+                assert raised.value.detail.startswith(f"table any-samples {advice} (")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from uuid import uuid4
@@ -26,7 +25,7 @@ from tests.processes import quakegraph
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.engines import create_tables
-from tests.store.fault_proxy import FaultProxy, proxying
+from tests.store.fault_proxy import FaultProxy
 from tests.store.samples import READINGS
 
 IN_A_TRANSACTION = {
@@ -59,20 +58,17 @@ def allowed(job: Job) -> set[str]:
     return {action.removeprefix("dynamodb:") for statement in statements for action in statement["Action"]}
 
 
-async def recorded(
-    endpoint: str, monkeypatch: pytest.MonkeyPatch, work: Callable[[Settings], Awaitable[None]]
-) -> set[str]:
-    """What some work on an empty table needs."""
+@pytest.fixture
+async def settings(fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Those of a service on empty tables, which it reaches through the proxy."""
     prefix = f"policy-{uuid4().hex}-"
     await create_tables(ENTITIES, prefix=prefix)
-    async with proxying(endpoint) as fault_proxy:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-        await work(Settings(store=f"dynamodb://{prefix}", usgs_url="http://127.0.0.1:9"))
-        return needed(fault_proxy)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+    return Settings(store=f"dynamodb://{prefix}", usgs_url="http://127.0.0.1:9")
 
 
 async def test_serving_needs_what_its_policy_allows(
-    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, usgs: UsgsServer
+    settings: Settings, fault_proxy: FaultProxy, usgs: UsgsServer
 ) -> None:
     usgs.hold(week_features()[:2])  # the whole week would fill the table's stream, which slows the emulator down
 
@@ -80,7 +76,7 @@ async def test_serving_needs_what_its_policy_allows(
         event = f'{{eventId: "{event_id}", eventTsMs: 0, mag: 1, lat: 0, lon: 0}}'
         service.ask(f"mutation {{ ingestEvents(input: {{events: [{event}]}}) {{ requestId }} }}")
 
-    def ask(settings: Settings) -> None:
+    def ask() -> None:
         others = {"usgs_url": usgs.url, "poll": 3600.0, "webhook_networks": LOOPBACK, "webhook_http": True}
         with running(settings.model_copy(update=others)) as service:
             service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { requestId } }")
@@ -115,38 +111,31 @@ async def test_serving_needs_what_its_policy_allows(
             service.ask(f"mutation {{ acknowledgeTriggerEvents(input: {{{ids}}}) {{ acknowledged }} }}")
             service.ask(f"mutation {{ deleteEndpoint(input: {{{endpoint}}}) {{ endpointId }} }}")
 
-    async def serve(settings: Settings) -> None:
-        await asyncio.to_thread(ask, settings)
-        async with (
-            open_services(settings, DOMAINS) as services,
-            aclosing(services.of(Resources).database.changes()) as rings,
-        ):
-            await anext(rings)
+    await asyncio.to_thread(ask)
+    async with (
+        open_services(settings, DOMAINS) as services,
+        aclosing(services.of(Resources).database.changes()) as rings,
+    ):
+        await anext(rings)
 
-    needs = await recorded(dynamodb_endpoint, monkeypatch, serve)
-
-    assert needs == allowed(Job.SERVE)
+    assert needed(fault_proxy) == allowed(Job.SERVE)
 
 
-async def test_rebuilding_needs_what_its_policy_allows(dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def rebuild(settings: Settings) -> None:
-        async with open_services(settings, DOMAINS) as services:
-            database = services.of(Resources).database
-            await database.put(Put(EVENT, an_event("us1", NOON, 4.5).item))
-            assert (await rebuild_summaries(database)).corrected == 2
+async def test_rebuilding_needs_what_its_policy_allows(settings: Settings, fault_proxy: FaultProxy) -> None:
+    async with open_services(settings, DOMAINS) as services:
+        database = services.of(Resources).database
+        await database.put(Put(EVENT, an_event("us1", NOON, 4.5).item))
+        assert (await rebuild_summaries(database)).corrected == 2
 
-    needs = await recorded(dynamodb_endpoint, monkeypatch, rebuild)
-
-    assert needs - {"PutItem"} == allowed(Job.REBUILD)  # the event is what another writer put there
+    assert needed(fault_proxy) - {"PutItem"} == allowed(Job.REBUILD)  # the event is what another writer put there
 
 
 async def test_creating_a_table_needs_what_its_policy_allows(
-    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
+    fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """DynamoDB Local has no point-in-time recovery, which is asked about and then switched on elsewhere."""
-    async with proxying(dynamodb_endpoint) as fault_proxy:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-        await create_tables(ENTITIES, prefix=f"policy-{uuid4().hex}-")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+    await create_tables(ENTITIES, prefix=f"policy-{uuid4().hex}-")
 
     assert needed(fault_proxy) | {"UpdateContinuousBackups"} == allowed(Job.CREATE)
     assert needed(fault_proxy) < allowed(Job.CREATE)
