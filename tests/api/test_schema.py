@@ -85,10 +85,3 @@ def test_every_instant_in_epoch_milliseconds_is_a_time_too(schema: GraphQLSchema
     assert {
         name: types for name, types in beside.items() if types[1] != types[0].replace("EpochMillis", "DateTime")
     } == {}
-
-
-def test_a_time_is_named_after_its_milliseconds() -> None:
-    named = {"writtenAt": "writtenTime", "firstMs": "firstTime", "updated": "updatedTime", "endtime": "endTime"}
-    named |= {"timestamp": "time", "eventTsMs": "time"}
-
-    assert {millis: time_name(millis) for millis in named} == named

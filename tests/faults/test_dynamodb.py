@@ -8,8 +8,9 @@ is asked then. All else is asked of one whose timeouts no busy machine reaches.
 import asyncio
 import random
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import httpx
@@ -42,6 +43,7 @@ class UnreliableService:
 
     client: httpx.AsyncClient
     prefix: str
+    environment: pytest.MonkeyPatch
     endpoint: str  # of DynamoDB itself
 
     async def ask(self, query: str, **variables: Any) -> dict[str, Any]:
@@ -67,15 +69,23 @@ class UnreliableService:
             return None
         return [node["eventId"] for node in answer["data"]["events"]["nodes"]]
 
-    async def check_summaries(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def check_summaries(self) -> None:
         """That each event is counted once, as the table itself has it."""
-        monkeypatch.setenv("AWS_ENDPOINT_URL", self.endpoint)
+        self.environment.setenv("AWS_ENDPOINT_URL", self.endpoint)
         await check_summaries(f"dynamodb://{self.prefix}")
+
+
+Serve = Callable[..., AbstractAsyncContextManager[UnreliableService]]
+
+
+@pytest.fixture
+def serve(dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Serve:
+    return partial(unreliable_service, dynamodb_endpoint, monkeypatch)
 
 
 @asynccontextmanager
 async def unreliable_service(
-    endpoint: str, through: str, monkeypatch: pytest.MonkeyPatch, *, prefix: str | None = None, **limits: Any
+    endpoint: str, monkeypatch: pytest.MonkeyPatch, through: str, *, prefix: str | None = None, **limits: Any
 ) -> AsyncIterator[UnreliableService]:
     """A service on a table, its own unless one is named, which it reaches through something that fails."""
     if prefix is None:
@@ -89,7 +99,7 @@ async def unreliable_service(
     try:
         async with httpx.AsyncClient(base_url=url, headers=bearer(), timeout=TIMEOUT_S) as client:
             await client.get("/healthz")  # which answers once the service has started
-            yield UnreliableService(client, prefix, endpoint)
+            yield UnreliableService(client, prefix, monkeypatch, endpoint)
     finally:
         await asyncio.to_thread(service.__exit__, None, None, None)
 
@@ -101,23 +111,18 @@ async def between(dynamodb_endpoint: str) -> AsyncIterator[Proxy]:
 
 
 @pytest.fixture
-async def on_tcp(
-    dynamodb_endpoint: str, between: Proxy, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[UnreliableService]:
-    async with unreliable_service(dynamodb_endpoint, between.url, monkeypatch) as service:
+async def on_tcp(serve: Serve, between: Proxy) -> AsyncIterator[UnreliableService]:
+    async with serve(between.url) as service:
         yield service
         between.fault = Fault.NONE
 
 
 @pytest.fixture
 async def impatient_service(
-    dynamodb_endpoint: str, on_tcp: UnreliableService, between: Proxy, monkeypatch: pytest.MonkeyPatch
+    serve: Serve, on_tcp: UnreliableService, between: Proxy
 ) -> AsyncIterator[UnreliableService]:
     """A service on the same tables, which does not wait for long."""
-    limits = {"store_timeout": SHORT_S}
-    async with unreliable_service(
-        dynamodb_endpoint, between.url, monkeypatch, prefix=on_tcp.prefix, **limits
-    ) as service:
+    async with serve(between.url, prefix=on_tcp.prefix, store_timeout=SHORT_S) as service:
         yield service
 
 
@@ -126,11 +131,7 @@ BREAKING = [fault for fault in Fault if fault not in (Fault.NONE, Fault.LATENCY)
 
 @pytest.mark.parametrize("fault", BREAKING)
 async def test_a_broken_network_is_an_unavailable_database_until_it_is_mended(
-    on_tcp: UnreliableService,
-    impatient_service: UnreliableService,
-    between: Proxy,
-    fault: Fault,
-    monkeypatch: pytest.MonkeyPatch,
+    on_tcp: UnreliableService, impatient_service: UnreliableService, between: Proxy, fault: Fault
 ) -> None:
     assert await on_tcp.ingest(0, 20) is not None
     between.fault = fault
@@ -151,12 +152,12 @@ async def test_a_broken_network_is_an_unavailable_database_until_it_is_mended(
     assert finished is not None
     assert finished["skipped"] >= 20  # and those too whose insertion was heard, though its answer was lost
     assert await on_tcp.ids() == [f"us{n}" for n in reversed(range(40))]
-    await on_tcp.check_summaries(monkeypatch)
+    await on_tcp.check_summaries()
 
 
 @pytest.mark.parametrize("fault", [Fault.NONE, Fault.LATENCY])
 async def test_latency_and_connections_that_break_now_and_then_change_no_answer(
-    on_tcp: UnreliableService, between: Proxy, fault: Fault, monkeypatch: pytest.MonkeyPatch
+    on_tcp: UnreliableService, between: Proxy, fault: Fault
 ) -> None:
     between.fault = fault
     for first in range(0, 60, 20):
@@ -164,11 +165,11 @@ async def test_latency_and_connections_that_break_now_and_then_change_no_answer(
         assert await on_tcp.ingest(first, 20) == {"fetched": 20, "upserted": 20, "skipped": 0, "rejected": 0}
         between.cut_all()
         assert await on_tcp.ids() == [f"us{n}" for n in reversed(range(first + 20))]
-    await on_tcp.check_summaries(monkeypatch)
+    await on_tcp.check_summaries()
 
 
 async def test_under_faults_of_all_kinds_nothing_is_lost_and_nothing_is_counted_twice(
-    on_tcp: UnreliableService, impatient_service: UnreliableService, between: Proxy, monkeypatch: pytest.MonkeyPatch
+    on_tcp: UnreliableService, impatient_service: UnreliableService, between: Proxy
 ) -> None:
     """Ingests and readings at once, while the network fails as the seed has it."""
     chosen = random.Random(20230803)
@@ -202,7 +203,7 @@ async def test_under_faults_of_all_kinds_nothing_is_lost_and_nothing_is_counted_
     assert 0 < len(acknowledged) < len(offered)  # so some of both
     await on_tcp.ingest(0, 120)
     assert await on_tcp.ids() == [f"us{n}" for n in reversed(range(120))]
-    await on_tcp.check_summaries(monkeypatch)
+    await on_tcp.check_summaries()
 
 
 async def hangs(between: Proxy, work: Callable[[], Coroutine[Any, Any, T]]) -> tuple[asyncio.Task[T], asyncio.Event]:
@@ -220,10 +221,9 @@ async def hangs(between: Proxy, work: Callable[[], Coroutine[Any, Any, T]]) -> t
 
 @pytest.mark.parametrize(("query", "variables"), [(PAGE, {}), (INGEST, {"events": events(0, 1)})])
 async def test_a_timeout_ends_an_operation_and_its_store_calls(
-    dynamodb_endpoint: str, between: Proxy, monkeypatch: pytest.MonkeyPatch, query: str, variables: dict[str, Any]
+    serve: Serve, between: Proxy, query: str, variables: dict[str, Any]
 ) -> None:
-    limits: dict[str, Any] = {"store_timeout": 5, "execution_timeout": 0.3, "ingest_timeout": 0.3}
-    async with unreliable_service(dynamodb_endpoint, between.url, monkeypatch, **limits) as service:
+    async with serve(between.url, store_timeout=5, execution_timeout=0.3, ingest_timeout=0.3) as service:
         body = {"query": query, "variables": variables}
         asking, ended = await hangs(between, lambda: service.client.post("/graphql", json=body))
         answer = await asking
@@ -239,11 +239,8 @@ async def test_a_timeout_ends_an_operation_and_its_store_calls(
         assert answer_again["data"]["events"]["nodes"] == []
 
 
-async def test_a_query_whose_client_has_gone_ends_with_it(
-    dynamodb_endpoint: str, between: Proxy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limits: dict[str, Any] = {"store_timeout": 60, "execution_timeout": 600}
-    async with unreliable_service(dynamodb_endpoint, between.url, monkeypatch, **limits) as service:
+async def test_a_query_whose_client_has_gone_ends_with_it(serve: Serve, between: Proxy) -> None:
+    async with serve(between.url, store_timeout=60, execution_timeout=600) as service:
         asking, ended = await hangs(between, lambda: service.ask(PAGE))
         asking.cancel()  # by which the client closes its connection
         async with asyncio.timeout(30):  # half of what the store has to answer
@@ -281,12 +278,9 @@ def now_and_then(answer: Answer | None, seed: int) -> Rule:
 
 @pytest.mark.parametrize("refusal", REFUSALS)
 async def test_occasional_refusals_of_dynamodb_are_retried_or_reported(
-    dynamodb_endpoint: str, refusal: str, monkeypatch: pytest.MonkeyPatch
+    dynamodb_endpoint: str, serve: Serve, refusal: str
 ) -> None:
-    async with (
-        proxying(dynamodb_endpoint) as fault_proxy,
-        unreliable_service(dynamodb_endpoint, fault_proxy.url, monkeypatch) as service,
-    ):
+    async with proxying(dynamodb_endpoint) as fault_proxy, serve(fault_proxy.url) as service:
         fault_proxy.rule = now_and_then(REFUSALS[refusal], seed=20230803)
         acknowledged: set[str] = set()
         for first in (0, 20):
@@ -299,4 +293,4 @@ async def test_occasional_refusals_of_dynamodb_are_retried_or_reported(
         assert await service.ingest(0, 60) is not None
         assert await service.ids() == [f"us{n}" for n in reversed(range(60))]
         assert acknowledged
-        await service.check_summaries(monkeypatch)
+        await service.check_summaries()

@@ -48,12 +48,6 @@ def is_refused(client: Client) -> None:
     assert client.until_end() == b""
 
 
-def only_connection(server: Served) -> ClientConnection:
-    (connection,) = list(server.server.server_state.connections)
-    assert isinstance(connection, ClientConnection)
-    return connection
-
-
 async def reader(scope: Scope, receive: Receive, send: Send) -> None:
     """An application that reads the whole body, and answers with the names of the headers that it finds then."""
     if scope["type"] == "http":
@@ -93,7 +87,9 @@ def test_a_head_is_refused_at_the_first_header_or_byte_that_is_too_much(server: 
     client = server.connect()
     send(client, TOO_LARGE[name], piece)
     is_refused(client)
-    kept = only_connection(server).headers or []
+    (connection,) = server.server.server_state.connections
+    assert isinstance(connection, ClientConnection)
+    kept = connection.headers or []
     assert len(kept) == MOST_HEADERS if name in ("one header too many", "many headers") else len(kept) <= MOST_HEADERS
     assert sum(len(value) for _, value in kept) <= MOST_HEAD_BYTES
 

@@ -74,12 +74,3 @@ async def test_a_page_is_the_one_that_relay_defines(listed: list[Place], paging:
 
 def _is_behind(place: Place, pointer: Pointer, forward: bool) -> bool:
     return place > pointer.place if forward else place < pointer.place
-
-
-@given(places, places, places, st.booleans())
-def test_the_part_of_a_place_s_first_value_holds_the_rest_of_the_places(
-    low: Place, high: Place, place: Place, with_ends: bool
-) -> None:
-    within = Between(low, high, with_ends)
-    between = low[0] <= place[0] <= high[0]
-    assert within.holds(place) == (between and within.among(place[0]).holds(place[1:]))

@@ -130,16 +130,6 @@ async def test_a_bound_that_no_key_can_have_is_refused(database: Database) -> No
             await found(database, BY_KIND, (None, low))
 
 
-async def test_a_text_that_is_not_plain_is_refused(database: Database) -> None:
-    for kind in ("user created", "user#", "é", "user\n", "us:er"):
-        with pytest.raises(InvalidItem, match="ASCII letters"):
-            await put(database, [letter(kind, "001")])
-        with pytest.raises(InvalidItem, match="ASCII letters"):
-            await database.update(Update(LETTER.key_for("ann", "001", "a"), set={"kind": kind}))
-
-    assert [item async for item in database.scan(LETTER)] == []
-
-
 async def test_an_update_moves_an_item_in_an_index_that_the_primary_key_orders_too(database: Database) -> None:
     await put(database, [letter("user", "001"), letter("user.created", "002", "b")])
 

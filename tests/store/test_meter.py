@@ -16,7 +16,7 @@ from graph.store.meter import MeteredDatabase, PoolUse
 from graph.store.sqlite.threads import ReadConnection, Readers, Writer
 from graph.store.values import InvalidItem
 from tests.store.engines import make_tables, open_dynamodb
-from tests.store.fault_proxy import Answer, Forward, proxying
+from tests.store.fault_proxy import Answer, FaultProxy, Forward
 from tests.store.one_entity import OneEntity
 from tests.store.recorder import Recorder
 from tests.store.samples import BY_TIME, SAMPLE, key, sample, sks, timed
@@ -105,7 +105,7 @@ def memory() -> ReadConnection:
 
 
 async def test_connections_to_dynamodb_and_waiting_requests_are_metered(
-    dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch
+    fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorder, going_on, arrived = Recorder(), asyncio.Event(), asyncio.Semaphore(0)
 
@@ -115,18 +115,17 @@ async def test_connections_to_dynamodb_and_waiting_requests_are_metered(
         return await forward(request)
 
     prefix = make_tables([SAMPLE])
-    async with proxying(dynamodb_endpoint) as fault_proxy:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-        async with open_dynamodb([SAMPLE], prefix=prefix, meter=recorder) as database:
-            size, use = recorder.pools["connections"]
-            assert (size, use()) == (CONNECTIONS, PoolUse(0, 0))
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+    async with open_dynamodb([SAMPLE], prefix=prefix, meter=recorder) as database:
+        size, use = recorder.pools["connections"]
+        assert (size, use()) == (CONNECTIONS, PoolUse(0, 0))
 
-            fault_proxy.rule = hold
-            reads = [asyncio.create_task(database.get(key("p", "s"))) for _ in range(CONNECTIONS + 3)]
-            for _ in range(CONNECTIONS):
-                await arrived.acquire()
-            assert use() == PoolUse(CONNECTIONS, 3)
+        fault_proxy.rule = hold
+        reads = [asyncio.create_task(database.get(key("p", "s"))) for _ in range(CONNECTIONS + 3)]
+        for _ in range(CONNECTIONS):
+            await arrived.acquire()
+        assert use() == PoolUse(CONNECTIONS, 3)
 
-            going_on.set()
-            assert await asyncio.gather(*reads) == [None] * len(reads)
-            assert use() == PoolUse(0, 0)
+        going_on.set()
+        assert await asyncio.gather(*reads) == [None] * len(reads)
+        assert use() == PoolUse(0, 0)

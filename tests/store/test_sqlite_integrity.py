@@ -20,6 +20,7 @@ from graph.store.sqlite import open_sqlite
 from graph.store.sqlite.integrity import PAUSES_PER_CHECK, Integrity, is_damage
 from graph.store.sqlite.opened_file import MAGIC, OpenedFile
 from tests.domains.earthquakes.builders import NOON, an_event
+from tests.faults.test_damage import emptied
 
 PAGE_BYTES = 4096
 
@@ -133,18 +134,6 @@ try:
 except sqlite3.OperationalError as error:
     print(error)
 """
-
-
-def emptied(store: Path) -> Callable[[], None]:
-    """Empty the file. Returns what restores it."""
-    kept = store.read_bytes()
-    os.truncate(store, 0)
-
-    def restore() -> None:
-        with store.open("r+b") as file:  # the same file
-            file.write(kept)
-
-    return restore
 
 
 def log_of(store: Path) -> int:

@@ -230,12 +230,6 @@ def test_a_browser_gets_graphiql(week: Service) -> None:
     assert week.http.head("/graphql", headers=browsers).headers["Content-Type"] == "text/html; charset=utf-8"
 
 
-def test_an_error_has_its_location_in_the_document(week: Service) -> None:
-    answer = send(week, body=b'{"query": "{\\n  events { nothing } }"}').json()
-
-    assert answer["errors"][0]["locations"] == [{"line": 2, "column": 12}]
-
-
 def test_a_client_that_hangs_up_is_no_defect(
     tmp_path: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
 ) -> None:

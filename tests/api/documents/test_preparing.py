@@ -9,11 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
-from graph.api.documents.limits import Limits
 from graph.api.documents.persisted import UnusableList, persisted
-from graph.api.documents.prepared import Documents, InvalidDocument
+from graph.api.documents.prepared import InvalidDocument
 from graph.core.errors import GraphError, QueryTooComplex
-from graph.core.paging import PageSizes
 from tests.api.documents.hostile import (
     MOST_BYTES,
     MOST_TOKENS,
@@ -23,10 +21,9 @@ from tests.api.documents.hostile import (
     tokens,
 )
 from tests.api.documents.test_cost import INTROSPECTION
+from tests.api.documents.test_documents import documents
 from tests.pages.dashboard.documents import documents as dashboard_documents
-from tests.schemas import schema
 from tests.service import Service
-from tests.settings import Settings
 
 MOST_CALLS = 250_000  # of Python functions: 125 for each of 2,000 tokens; an ordinary query takes about 100
 
@@ -56,10 +53,6 @@ ORDINARY = {
     "fragment F on Event { __typename id nearby { __typename nodes { __typename id mag } } }",
     "twenty components": components(20),
 }
-
-
-def documents() -> Documents:
-    return Documents(schema, Limits.of(Settings()), PageSizes(), introspection=True)
 
 
 def calls_of(work: Callable[[], Any]) -> int:

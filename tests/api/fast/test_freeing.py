@@ -31,30 +31,21 @@ def answered(plan: Plan, quarry: Quarry, **given: object) -> None:
     assert (result.errors, bool(result.data)) == (None, True)
 
 
-def test_compiled_functions_are_freed_with_their_plan() -> None:
+def test_compiled_functions_are_freed_with_their_plan_which_keeps_nothing_of_a_request() -> None:
     """Also while records that were completed by them live on."""
-    plan, quarry = plan_of(PLAIN, no_location=True), Quarry([right_stone(), right_stone()])
+    plan, quarry, another = plan_of(PLAIN, no_location=True), Quarry([right_stone(), right_stone()]), Quarry()
     answered(plan, quarry)
+    answered(plan, another)
     compiled = [weakref.ref(function) for function in plan._functions.values() if function]
-    forgotten = weakref.ref(plan)
+    forgotten, request = weakref.ref(plan), weakref.ref(another)
     assert compiled
 
+    del another
+    assert request() is None
     del plan
-
     assert forgotten() is None
     assert [function() for function in compiled] == [None] * len(compiled)
     assert len(quarry.stones) == 2
-
-
-def test_a_plan_keeps_nothing_of_the_request_that_it_was_compiled_in() -> None:
-    plan, quarry = plan_of(PLAIN, no_location=True), Quarry([right_stone()])
-    answered(plan, quarry)
-    forgotten = weakref.ref(quarry)
-
-    del quarry
-
-    assert forgotten() is None
-    assert any(plan._functions.values())
 
 
 def test_coercions_are_compiled_once_for_all_documents() -> None:

@@ -90,10 +90,6 @@ def test_storable_facts_of_a_domain_are_kept_together() -> None:
         assert facts_of(strange=unstorable) == facts_of()
 
 
-def test_a_log_expires_a_week_after_it_began_to_the_second() -> None:
-    assert [a_log(ms).item["ttl"] - 7 * 86_400 for ms in (0, 999, 1000)] == [0, 0, 1]
-
-
 def test_a_key_that_no_log_has_is_no_position() -> None:
     for key in ("", "#", "1#", "#a", "a#b", "-1#b", "1.0#b", "²#b", "١#b", "10000000000000#b", "1#" + 65 * "b"):
         assert position_of(key) is None, key
