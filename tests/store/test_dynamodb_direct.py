@@ -12,8 +12,8 @@ from graph.store.dynamodb.direct import BY_BOTOCORE
 from tests.store.engines import UNHURRIED, make_tables, open_samples
 from tests.store.fault_proxy import Answer, FaultProxy, always, first, held_until
 from tests.store.one_entity import OneEntity
-from tests.store.recorder import Recorder
 from tests.store.samples import BY_TIME, SAMPLE, sks, timed
+from tests.store.test_meter import Recorder
 
 DIRECT, BY_BOTOCORES = False, True
 

@@ -14,7 +14,7 @@ from graph.store.query import Query
 from graph.store.values import InvalidItem
 from tests.store.engines import empty_tables, emulator_calls, open_dynamodb
 from tests.store.fault_proxy import FaultProxy
-from tests.store.recorder import Recorder
+from tests.store.test_meter import Recorder
 
 BY_TIME = Index("TimeOrderedIndex", KeyAttribute("gsi1pk", "S"), KeyAttribute("gsi1sk", "N"))
 BY_NAME = Index("NameIndex", KeyAttribute("gsi2pk", "S"), KeyAttribute("gsi2sk", "S"))

@@ -1,6 +1,6 @@
 """Several partitions are read as one list, in one order, at the price of a page. Every test runs on every engine."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graph.store.between import Between, Found, Place
 from graph.store.conditions import Compare
-from graph.store.contract import Database, Put
+from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.merging import AT_LEAST, MOST_AT_ONCE, MergedPartitions
 from graph.store.query import UNBOUNDED, Bounds, Query
@@ -21,22 +21,13 @@ from graph.work.pace import SHORT_AT_ONCE, Pace
 from tests.domains.earthquakes.watched_database import CountingDatabase
 from tests.effort import rounds
 from tests.store.engines import empty_database
+from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_TIME, SAMPLE
 from tests.turns import turns_counted
 from tests.work.accounts import an_account
 
 DAYS = ("mon", "tue", "wed", "thu")
 EVERYTHING = Between()
-
-
-@pytest.fixture
-async def database(engine: str) -> AsyncIterator[Database]:
-    async with empty_database(engine, [SAMPLE]) as database:
-        yield database
-
-
-async def put(database: Database, items: Sequence[Item]) -> None:
-    await database.put_many([Put(SAMPLE, item) for item in items])
 
 
 def place(item: Item) -> Place:
@@ -120,7 +111,7 @@ async def test_a_reading_between_any_two_places_equals_the_sorted_list(
     async with empty_database(engine, [SAMPLE]) as real:
         database = CountingDatabase(real)
         database.merges = min(merges, real.merges)
-        await put(database, items)
+        await OneEntity(real, SAMPLE).put_many(items)
         for reading in wanted:
             found = await merged(
                 database,
@@ -132,15 +123,15 @@ async def test_a_reading_between_any_two_places_equals_the_sorted_list(
             assert found == reading.expected(items), reading
 
 
-async def test_a_tie_longer_than_any_reading_comes_whole_and_in_order(database: Database) -> None:
+async def test_a_tie_longer_than_any_reading_comes_whole_and_in_order(table: OneEntity) -> None:
     items = [{"pk": f"{n % 7}", "sk": f"{n:03}", "day": DAYS[n % 4], "at": 5} for n in range(200)]
-    await put(database, items)
+    await table.put_many(items)
 
     for forward in (True, False):
         seen: list[Item] = []
         within, more = EVERYTHING, True
         while more:
-            found = await merged(database, DAYS).read(30, within, forward=forward)
+            found = await merged(table.database, DAYS).read(30, within, forward=forward)
             seen += found.items
             more = found.more
             within = Between(after=place(seen[-1])) if forward else Between(before=place(seen[-1]))
@@ -148,13 +139,15 @@ async def test_a_tie_longer_than_any_reading_comes_whole_and_in_order(database: 
         assert seen == sorted(items, key=place, reverse=not forward)
 
 
-async def test_only_the_needed_attributes_and_those_of_the_filter_are_read(database: Database) -> None:
-    await put(
-        database, [{"pk": "p", "sk": f"{n}", "day": "mon", "at": n, "mag": n, "kind": "ab"[n % 2]} for n in range(4)]
+async def test_only_the_needed_attributes_and_those_of_the_filter_are_read(table: OneEntity) -> None:
+    await table.put_many(
+        [{"pk": "p", "sk": f"{n}", "day": "mon", "at": n, "mag": n, "kind": "ab"[n % 2]} for n in range(4)]
     )
     odd = Keep(lambda item: bool(item["kind"] == "b"), frozenset({"kind"}))
 
-    found = await merged(database, ["mon"], keep=odd, attributes=frozenset({"mag"})).read(5, EVERYTHING, forward=True)
+    found = await merged(table.database, ["mon"], keep=odd, attributes=frozenset({"mag"})).read(
+        5, EVERYTHING, forward=True
+    )
 
     position = {"pk": "p", "day": "mon"}
     assert found.items == [{**position, "sk": f"{n}", "at": n, "mag": n, "kind": "b"} for n in (1, 3)]
@@ -170,26 +163,26 @@ def spread(number: int, days: Sequence[str]) -> list[Item]:
 
 @pytest.mark.parametrize(("partitions", "number"), [(1, 400), (10, 400), (60, 1200)])
 async def test_a_page_reads_about_its_own_items_and_each_partition_once(
-    database: Database, partitions: int, number: int
+    table: OneEntity, partitions: int, number: int
 ) -> None:
     days = [f"day{n:02}" for n in range(partitions)]
-    await put(database, spread(number, days))
+    await table.put_many(spread(number, days))
     size, middle = 50, (number // 2, "p", f"{number // 2:05}")
 
     for forward in (True, False):
-        watched = CountingDatabase(database)
+        watched = CountingDatabase(table.database)
         within = Between(after=middle) if forward else Between(before=middle)
         found = await merged(watched, days).read(size, within, forward=forward)
 
         assert [item["at"] for item in found.items] == [
             number // 2 + (n if forward else -n) for n in range(1, size + 1)
         ]
-        assert len(watched.calls) == ceil(partitions / database.merges)
+        assert len(watched.calls) == ceil(partitions / table.database.merges)
         assert watched.read(SAMPLE, BY_TIME) == {(day,) for day in days}
         assert watched.items <= max(3 * size, AT_LEAST * partitions)
 
 
-async def test_a_page_of_one_busy_partition_among_quiet_ones_reads_about_its_own_items(database: Database) -> None:
+async def test_a_page_of_one_busy_partition_among_quiet_ones_reads_about_its_own_items(table: OneEntity) -> None:
     quiet = [f"quiet{n}" for n in range(12)]
     items = [{"pk": "p", "sk": f"{n:05}", "day": "busy", "at": n} for n in range(800)]
     items += [
@@ -197,10 +190,10 @@ async def test_a_page_of_one_busy_partition_among_quiet_ones_reads_about_its_own
         for far in (-9999, 9999)
         for n in range(240)
     ]
-    await put(database, items)
+    await table.put_many(items)
 
     for forward in (True, False):
-        size, watched = 100, CountingDatabase(database)
+        size, watched = 100, CountingDatabase(table.database)
         within = Between(after=(0,)) if forward else Between(before=(799,))
         found = await merged(watched, [*quiet, "busy"]).read(size, within, forward=forward)
 
@@ -210,7 +203,7 @@ async def test_a_page_of_one_busy_partition_among_quiet_ones_reads_about_its_own
 
 @pytest.mark.parametrize("forward", [True, False])
 async def test_partitions_that_are_busy_one_after_the_other_are_each_read_on_by_themselves(
-    database: Database, forward: bool
+    table: OneEntity, forward: bool
 ) -> None:
     """The reading of one does not grow because others were read on before it."""
     days, burst = [f"day{n:02}" for n in range(20)], 20
@@ -222,8 +215,8 @@ async def test_partitions_that_are_busy_one_after_the_other_are_each_read_on_by_
         {"pk": "p", "sk": f"{number:05}", "day": days[n], "at": time if forward else -time}
         for number, (n, time) in enumerate(times)
     ]
-    await put(database, items)
-    size, watched = 180, CountingDatabase(database)
+    await table.put_many(items)
+    size, watched = 180, CountingDatabase(table.database)
 
     found = await merged(watched, days).read(size, EVERYTHING, forward=forward)
 
@@ -231,10 +224,10 @@ async def test_partitions_that_are_busy_one_after_the_other_are_each_read_on_by_
     assert watched.items <= 5 * size
 
 
-async def test_a_filter_in_python_reads_many_items_at_a_time(database: Database) -> None:
-    await put(database, spread(2 * READ_AT_LEAST, ["mon"]))
+async def test_a_filter_in_python_reads_many_items_at_a_time(table: OneEntity) -> None:
+    await table.put_many(spread(2 * READ_AT_LEAST, ["mon"]))
     last = Keep(lambda item: bool(item["at"] == 2 * READ_AT_LEAST - 1), frozenset())
-    watched = CountingDatabase(database)
+    watched = CountingDatabase(table.database)
 
     found = await merged(watched, ["mon"], keep=last).read(1, EVERYTHING, forward=True)
 
@@ -242,11 +235,11 @@ async def test_a_filter_in_python_reads_many_items_at_a_time(database: Database)
     assert len(watched.calls) == 2
 
 
-async def test_a_filter_in_python_that_drops_little_of_many_partitions_reads_little_of_each(database: Database) -> None:
+async def test_a_filter_in_python_that_drops_little_of_many_partitions_reads_little_of_each(table: OneEntity) -> None:
     days = [f"day{n:02}" for n in range(40)]
-    await put(database, spread(1200, days))
+    await table.put_many(spread(1200, days))
     even = Keep(lambda item: bool(item["at"] % 2 == 0), frozenset())
-    size, watched = 50, CountingDatabase(database)
+    size, watched = 50, CountingDatabase(table.database)
 
     found = await merged(watched, days, keep=even).read(size, EVERYTHING, forward=True)
 
@@ -255,16 +248,16 @@ async def test_a_filter_in_python_that_drops_little_of_many_partitions_reads_lit
 
 
 async def test_many_partitions_are_not_all_read_in_one_iteration_of_the_loop_if_others_wait(
-    database: Database,
+    table: OneEntity,
 ) -> None:
     readings = 30
-    days = [f"day{n:03}" for n in range(readings * database.merges)]
-    await put(database, spread(2 * len(days), days))
+    days = [f"day{n:03}" for n in range(readings * table.database.merges)]
+    await table.put_many(spread(2 * len(days), days))
     busy = Work(pace=Pace(burst_s=0, slice_s=0, resting_iterations=0))  # nothing may go on without giving way
 
     with charged_to(an_account(busy)):
         async with turns_counted() as turns:
-            found = await merged(database, days).read(50, EVERYTHING, forward=True)
+            found = await merged(table.database, days).read(50, EVERYTHING, forward=True)
 
     assert len(found.items) == 50
     assert turns.number >= readings / SHORT_AT_ONCE
@@ -273,7 +266,7 @@ async def test_many_partitions_are_not_all_read_in_one_iteration_of_the_loop_if_
 async def test_a_filter_in_python_is_tested_on_a_bounded_number_of_items_at_a_time() -> None:
     none = Keep(lambda item: False, frozenset())
     async with empty_database("sqlite", [SAMPLE]) as database:
-        await put(database, spread(4 * MOST_AT_ONCE, ["mon"]))
+        await OneEntity(database, SAMPLE).put_many(spread(4 * MOST_AT_ONCE, ["mon"]))
         watched = CountingDatabase(database)
         found = await merged(watched, ["mon"], keep=none).read(1, EVERYTHING, forward=True)
 

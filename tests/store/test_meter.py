@@ -3,9 +3,10 @@
 import asyncio
 import sqlite3
 import threading
-from contextlib import aclosing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import aclosing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -18,8 +19,34 @@ from graph.store.values import InvalidItem
 from tests.store.engines import make_tables, open_dynamodb
 from tests.store.fault_proxy import Answer, FaultProxy, Forward
 from tests.store.one_entity import OneEntity
-from tests.store.recorder import Recorder
 from tests.store.samples import BY_TIME, SAMPLE, key, sample, sks, timed
+
+
+class Recorder:
+    """A meter that keeps what a store reports."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str]] = []  # operation, outcome
+        self.consumed: list[tuple[str, float]] = []
+        self.pools: dict[str, tuple[int, Callable[[], PoolUse]]] = {}
+
+    @contextmanager
+    def call(self, operation: str, tables: Iterable[str] = ()) -> Iterator[None]:
+        """Keep the outcome of a call."""
+        try:
+            yield
+        except BaseException as error:
+            self.calls.append((operation, type(error).__name__))
+            raise
+        self.calls.append((operation, "OK"))
+
+    def units(self, kind: Literal["read", "write"], count: float) -> None:
+        """Keep consumed units."""
+        self.consumed.append((kind, count))
+
+    def pool(self, name: str, size: int, use: Callable[[], PoolUse]) -> None:
+        """Keep a pool."""
+        self.pools[name] = size, use
 
 
 async def test_a_meter_changes_no_answer_and_names_each_call(table: OneEntity) -> None:
