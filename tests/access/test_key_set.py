@@ -5,7 +5,9 @@ import hashlib
 import hmac
 import json
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import httpx
@@ -103,6 +105,18 @@ async def test_a_key_is_used_with_the_algorithm_of_its_type_and_no_other(checked
     others = [jwt.encode(claims, RSA.private, algorithm=each, headers={"kid": "rsa"}) for each in ("PS256", "RS512")]
     for token in (confused, jwt.encode(claims, "", algorithm="none"), *others):
         assert await checked.refuses(token) == UNKNOWN
+
+
+async def test_a_strange_header_is_refused_or_has_no_effect(checked: Checked) -> None:
+    def signed(header: str) -> str:
+        return strange.token(strange.by_key(EC), header, strange.members())
+
+    for name, value in product(("alg", "kid", "typ", "crit", "b64", "jwk"), strange.OF_EVERY_TYPE):
+        with suppress(Unauthenticated):
+            assert await checked.subject(signed(f'{{"alg": "ES256", "kid": "ec", "{name}": {value}}}')) == "ada"
+    for value in strange.OF_EVERY_TYPE:
+        if value[0] != "{":
+            await checked.refuses(signed(value))
 
 
 async def test_keys_of_another_use_or_type_are_ignored(checked: Checked, provider: KeyServer) -> None:
