@@ -35,19 +35,17 @@ def logs(service: Service, route: str | None = None) -> list[dict[str, Any]]:
 # A domain that is added
 
 
-def test_a_domain_adds_a_field_to_a_type_of_another_and_tells_whether_it_is_ready(tmp_path: Path) -> None:
+def test_a_domain_adds_a_field_to_a_type_of_another_has_its_facts_logged_and_tells_whether_it_is_ready(
+    tmp_path: Path,
+) -> None:
+    """A mutation is logged before it is answered."""
+    mutation = {"route": "/file-report", "logType": "INGEST", "error": None}
     with running(settings(tmp_path, ALL), domains=ALL) as service:
         service.ask(INGEST)
         assert service.ask(FILE) == {"fileReport": 1}
+        assert logs(service, "/file-report") == [mutation | {"status": 200, "resultCount": 1}]
         assert service.ask('{ event(eventId: "us1") { mag reports } }') == {"event": {"mag": 4.5, "reports": 1}}
         assert service.http.get("/readyz").json()["reports"] == {"filed": 1}
-
-
-def test_a_mutation_is_logged_before_it_is_answered_with_the_facts_of_its_field(tmp_path: Path) -> None:
-    mutation = {"route": "/file-report", "logType": "INGEST", "error": None}
-    with running(settings(tmp_path, ALL), domains=ALL) as service:
-        service.ask(FILE)
-        assert logs(service, "/file-report") == [mutation | {"status": 200, "resultCount": 1}]
         service.answer(FILE)
         failed = mutation | {"status": 400, "error": "BAD_USER_INPUT", "resultCount": None}
         assert failed in logs(service, "/file-report")
