@@ -11,25 +11,13 @@ from tests.settings import Settings
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 
 
-def test_a_browser_gets_a_page_for_an_unknown_path(week: Service) -> None:
-    answer = week.http.get("/nowhere", headers=BROWSER)
+def test_a_browser_gets_a_page_for_an_unknown_path_that_loads_nothing_and_may_run_nothing(week: Service) -> None:
+    answer, head = (week.http.request(method, "/nowhere", headers=BROWSER) for method in ("GET", "HEAD"))
 
     assert (answer.status_code, answer.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
     assert answer.headers["Vary"] == "Accept, Accept-Encoding"
     assert "<h1>Not Found</h1>" in answer.text
     assert re.findall(r'<a href="(.+?)">(.+?)</a>', answer.text) == [("./", "Dashboard"), ("graphql", "GraphiQL")]
-
-
-def test_the_links_lead_to_the_root_from_any_depth(week: Service) -> None:
-    for path in ("/a/b/c", "/a//b", "/dashboard/0123456789abcdef/main.js", "/fdsnws/station/1/query", "/a%2Fb/c"):
-        answer = week.http.get(path, headers=BROWSER)
-        (home, _) = re.findall(r'<a href="(.+?)">', answer.text)
-        assert answer.url.join(home).path == "/", path
-
-
-def test_the_page_loads_nothing_and_may_run_nothing(week: Service) -> None:
-    answer = week.http.get("/nowhere", headers=BROWSER)
-
     (style,) = re.findall(r"<style>(.*?)</style>", answer.text, re.DOTALL)
     allowed = f"'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'"
     assert answer.headers["Content-Security-Policy"].split("; ") == [
@@ -41,6 +29,14 @@ def test_the_page_loads_nothing_and_may_run_nothing(week: Service) -> None:
         "frame-ancestors 'none'",
     ]
     assert "<script" not in answer.text
+    assert (head.status_code, head.content) == (404, b"")
+
+
+def test_the_links_lead_to_the_root_from_any_depth(week: Service) -> None:
+    for path in ("/a/b/c", "/a//b", "/dashboard/0123456789abcdef/main.js", "/fdsnws/station/1/query", "/a%2Fb/c"):
+        answer = week.http.get(path, headers=BROWSER)
+        (home, _) = re.findall(r'<a href="(.+?)">', answer.text)
+        assert answer.url.join(home).path == "/", path
 
 
 def test_a_program_gets_a_graphql_error(week: Service) -> None:
@@ -58,12 +54,6 @@ def test_a_method_that_a_path_does_not_take_is_refused_with_those_that_it_takes(
         assert answer.status_code == 405
         assert sorted(answer.headers["Allow"].split(", ")) == ["GET", "HEAD"]
         assert ("<h1>Method Not Allowed</h1>" in answer.text) is bool(headers)
-
-
-def test_a_head_of_the_page_has_no_body(week: Service) -> None:
-    answer = week.http.head("/nowhere", headers=BROWSER)
-
-    assert (answer.status_code, answer.content) == (404, b"")
 
 
 def test_without_web_pages_there_are_no_links_to_them(tmp_path: Path) -> None:

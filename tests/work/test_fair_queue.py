@@ -8,6 +8,14 @@ from hypothesis import strategies as st
 from graph.work.fair_queue import FairQueue
 
 
+def waiting(*entries: str) -> FairQueue[str]:
+    """A queue in which these wait, each of the caller that its first letter names."""
+    queue: FairQueue[str] = FairQueue()
+    for entry in entries:
+        queue.put(entry[0], entry)
+    return queue
+
+
 def taken(queue: FairQueue[str]) -> list[str]:
     """All that waits, in the order in which it is taken."""
     entries = []
@@ -17,17 +25,11 @@ def taken(queue: FairQueue[str]) -> list[str]:
 
 
 def test_callers_are_served_in_rotation_and_each_in_its_own_order() -> None:
-    queue: FairQueue[str] = FairQueue()
-    for entry in ("a1", "a2", "a3", "b1", "c1", "b2"):
-        queue.put(entry[0], entry)
-
-    assert taken(queue) == ["a1", "b1", "c1", "a2", "b2", "a3"]
+    assert taken(waiting("a1", "a2", "a3", "b1", "c1", "b2")) == ["a1", "b1", "c1", "a2", "b2", "a3"]
 
 
 def test_a_caller_that_is_not_eligible_keeps_its_place() -> None:
-    queue: FairQueue[str] = FairQueue()
-    for entry in ("a1", "a2", "b1", "b2", "c1"):
-        queue.put(entry[0], entry)
+    queue = waiting("a1", "a2", "b1", "b2", "c1")
 
     assert queue.take(lambda caller: caller != "a") == ("b", "b1")
     assert queue.take(lambda _: False) is None
@@ -36,9 +38,7 @@ def test_a_caller_that_is_not_eligible_keeps_its_place() -> None:
 
 
 def test_a_discarded_entry_is_not_taken_and_leaves_the_others() -> None:
-    queue: FairQueue[str] = FairQueue()
-    for entry in ("a1", "a2", "b1"):
-        queue.put(entry[0], entry)
+    queue = waiting("a1", "a2", "b1")
     queue.discard("a", "a1")
     queue.discard("a", "a1")
     queue.discard("z", "a2")

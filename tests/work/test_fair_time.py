@@ -5,6 +5,15 @@ from collections import Counter
 from graph.work.fair_time import REMEMBERED, FairTime
 
 
+def waiting(**callers: int) -> FairTime[str, str]:
+    """A queue in which so many entries of each caller wait, the first of `a` as `a0`."""
+    queue: FairTime[str, str] = FairTime()
+    for caller, number in callers.items():
+        for entry in range(number):
+            queue.put(caller, f"{caller}{entry}")
+    return queue
+
+
 def served(queue: FairTime[str, str], turns: int, seconds: dict[str, float]) -> list[str]:
     """The entries of so many turns, each of which takes as long as its caller's do."""
     entries = []
@@ -18,19 +27,13 @@ def served(queue: FairTime[str, str], turns: int, seconds: dict[str, float]) -> 
 
 
 def test_short_slices_of_one_caller_balance_a_long_slice_of_another() -> None:
-    queue: FairTime[str, str] = FairTime()
-    for number in range(8):
-        queue.put("long", f"L{number}")
-    for number in range(8):
-        queue.put("short", f"s{number}")
+    entries = served(waiting(L=8, s=8), 10, {"L": 4, "s": 1})
 
-    assert served(queue, 10, {"long": 4, "short": 1}) == ["L0", "s0", "s1", "s2", "s3", "L1", "s4", "s5", "s6", "s7"]
+    assert entries == ["L0", "s0", "s1", "s2", "s3", "L1", "s4", "s5", "s6", "s7"]
 
 
 def test_a_caller_that_comes_later_has_no_credit() -> None:
-    queue: FairTime[str, str] = FairTime()
-    for number in range(20):
-        queue.put("a", f"a{number}")
+    queue = waiting(a=20)
     served(queue, 10, {"a": 1})
     for number in range(5):
         queue.put("b", f"b{number}")
@@ -39,10 +42,7 @@ def test_a_caller_that_comes_later_has_no_credit() -> None:
 
 
 def test_a_caller_waits_after_a_long_slice_even_if_its_queue_was_empty() -> None:
-    queue: FairTime[str, str] = FairTime()
-    queue.put("a", "a0")
-    for number in range(5):
-        queue.put("b", f"b{number}")
+    queue = waiting(a=1, b=5)
     served(queue, 2, {"a": 3, "b": 1})
     queue.put("a", "a1")
 
@@ -50,9 +50,7 @@ def test_a_caller_waits_after_a_long_slice_even_if_its_queue_was_empty() -> None
 
 
 def test_an_entry_added_during_its_callers_slice_comes_after_that_slice() -> None:
-    queue: FairTime[str, str] = FairTime()
-    queue.put("a", "a0")
-    queue.put("b", "b0")
+    queue = waiting(a=1, b=1)
     assert queue.take() == ("a", "a0")
     queue.put("a", "a1")
     queue.end_slice(1)
@@ -61,9 +59,7 @@ def test_an_entry_added_during_its_callers_slice_comes_after_that_slice() -> Non
 
 
 def test_a_discarded_entry_is_not_taken_and_its_caller_has_one_place() -> None:
-    queue: FairTime[str, str] = FairTime()
-    for entry in ("a0", "b0", "b1"):
-        queue.put(entry[0], entry)
+    queue = waiting(a=1, b=2)
     queue.discard("a", "a0")
     queue.discard("a", "a0")
     queue.discard("z", "b0")
@@ -75,8 +71,7 @@ def test_a_discarded_entry_is_not_taken_and_its_caller_has_one_place() -> None:
 
 
 def test_callers_that_have_nothing_to_catch_up_on_are_forgotten() -> None:
-    queue: FairTime[str, str] = FairTime()
-    queue.put("a", "a")
+    queue = waiting(a=1)
     for number in range(10 * REMEMBERED):
         queue.put("a", "a")
         queue.put(str(number), "one")

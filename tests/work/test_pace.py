@@ -113,14 +113,6 @@ async def test_work_cancelled_when_its_slice_begins_leaves_it_to_the_next() -> N
     assert loop.done == ["a", "a"]
 
 
-async def test_work_on_an_idle_loop_never_waits() -> None:
-    pace = Pace()
-    for _ in range(100):
-        await pace.give_way("a")
-
-    assert pace.waiting == 0
-
-
 async def test_a_slice_holds_many_short_pieces_of_one_caller_only() -> None:
     loop = await used_up(slice_s=0.001)
 

@@ -28,7 +28,7 @@ def described(html: str) -> dict[str, str]:
     return dict(re.findall(r'<meta (?:name|property)="([\w:]+)" content="(.*?)">', html))
 
 
-def test_the_head_describes_the_event(week: Service) -> None:
+def test_the_head_describes_the_event_with_a_small_picture(week: Service) -> None:
     answer = week.http.get(f"/events/{JAVA}")
 
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
@@ -39,16 +39,11 @@ def test_the_head_describes_the_event(week: Service) -> None:
     assert found["description"] == found["og:description"] == DESCRIPTION
     assert found["og:title"] == "M 5.5 earthquake, Java, Indonesia"
     assert found["twitter:card"] == "summary_large_image"
-
-
-def test_the_picture_of_previews_is_there_and_small(week: Service) -> None:
-    image = described(week.http.get(f"/events/{JAVA}").text)["og:image"]
-
-    assert image.startswith(f"{week.url}/dashboard/{dashboard.VERSION}/")
-    answer = week.http.get(urlsplit(image).path)
-    assert answer.headers["Content-Type"] == "image/png"
-    assert len(answer.content) < 60_000
-    width, height = answer.content[16:20], answer.content[20:24]  # of the PNG's first chunk
+    assert found["og:image"].startswith(f"{week.url}/dashboard/{dashboard.VERSION}/")
+    image = week.http.get(urlsplit(found["og:image"]).path)
+    assert image.headers["Content-Type"] == "image/png"
+    assert len(image.content) < 60_000
+    width, height = image.content[16:20], image.content[20:24]  # of the PNG's first chunk
     assert (int.from_bytes(width), int.from_bytes(height)) == (1200, 630)
 
 
@@ -61,19 +56,16 @@ def test_an_unknown_event_is_a_404_with_a_page(week: Service) -> None:
         assert re.findall(r'<a href="(.+?)">', answer.text) == ["../", "../graphql"]
 
 
-def test_another_id_leads_to_the_own_one_for_good(service: Service) -> None:
+def test_another_id_leads_to_the_own_one_for_good_and_a_merged_event_to_what_it_turned_out_to_be(
+    service: Service,
+) -> None:
+    store(service, "ci9")
     store(service, "us1", ids=["us1", "pas3"])
-
     answer = service.http.get("/events/pas3")
-
     assert (answer.status_code, answer.headers["Location"]) == (301, "../events/us1")
     assert answer.headers["Cache-Control"] == "no-cache"
     assert service.http.get("/events/pas3", follow_redirects=True).url.path == "/events/us1"
 
-
-def test_a_merged_event_leads_to_what_it_turned_out_to_be(service: Service) -> None:
-    store(service, "ci9")
-    store(service, "us1", ids=["us1", "pas3"])
     store(service, "us1", ids=["us1", "ci9"], updated=NOON + 2)
 
     for event_id in ("us1", "pas3"):
@@ -123,28 +115,22 @@ def test_an_id_may_have_a_slash(service: Service, path: str, root: str) -> None:
     assert service.http.get("/events/nc/2").headers["Location"] == "../../events/us%2F1"
 
 
-def test_the_page_is_revalidated_and_sent_once(week: Service) -> None:
+def test_the_page_is_revalidated_sent_once_and_may_do_what_the_dashboard_may(week: Service) -> None:
     page = week.http.get(f"/events/{JAVA}")
 
     assert page.headers["Cache-Control"] == "no-cache"
     again = week.http.get(f"/events/{JAVA}", headers={"If-None-Match": page.headers["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert week.http.get("/events/us6000kxnn").headers["ETag"] != page.headers["ETag"]
+    assert page.headers["Content-Security-Policy"] == week.http.get("/").headers["Content-Security-Policy"]
 
 
-@pytest.mark.parametrize(("path", "status"), [(f"/events/{JAVA}", 200), ("/events/us0nothing", 404)])
-def test_a_head_is_that_of_the_get(week: Service, path: str, status: int) -> None:
-    head, get = week.http.head(path), week.http.get(path)
-
-    assert (head.status_code, head.content) == (status, b"")
-    for name in ("Content-Type", "Content-Length", "Content-Security-Policy"):
-        assert head.headers[name] == get.headers[name]
-
-
-def test_the_page_may_do_what_the_dashboard_may(week: Service) -> None:
-    policies = [week.http.get(path).headers["Content-Security-Policy"] for path in ("/", f"/events/{JAVA}")]
-
-    assert policies[0] == policies[1]
+def test_a_head_is_that_of_the_get(week: Service) -> None:
+    for path, status in ((f"/events/{JAVA}", 200), ("/events/us0nothing", 404)):
+        head, get = week.http.head(path), week.http.get(path)
+        assert (head.status_code, head.content) == (status, b"")
+        for name in ("Content-Type", "Content-Length", "Content-Security-Policy"):
+            assert head.headers[name] == get.headers[name]
 
 
 def test_the_page_is_counted_under_one_route(service: Service) -> None:

@@ -28,28 +28,21 @@ def distance(place: tuple[float, float]) -> float:
     return min(plate_boundaries.distance(place, start, end) for start, end in parts)
 
 
-def test_every_line_lies_in_the_world_and_has_a_length() -> None:
-    assert len(LINES) == 241
-    for line in map(points, LINES):
-        assert len(line) >= 2
-        assert all(abs(lon) <= 180 and abs(lat) <= 90 for lon, lat in line)
-
-
-def test_no_line_crosses_the_map() -> None:
+def test_every_line_lies_in_the_world_has_a_length_and_does_not_cross_the_map() -> None:
     steps = [step for line in LINES for step in zip(line[2::2], line[3::2], strict=True)]
 
+    assert len(LINES) == 241
+    assert all(len(line) >= 4 for line in LINES)
+    assert all(abs(lon) <= 180 and abs(lat) <= 90 for line in LINES for lon, lat in points(line))
     assert max(hypot(*step) for step in steps) < 1000  # ten degrees
     assert (0, 0) not in steps
+    assert len(gzip.compress(FILES["map/plate_boundaries.json"].read_bytes())) < 25_000
 
 
 def test_the_boundaries_are_where_they_are() -> None:
     assert distance(SAN_ANDREAS) < 0.3
     assert distance(MID_ATLANTIC) < 1.5
     assert distance(QUIET) > 10
-
-
-def test_the_file_is_small() -> None:
-    assert len(gzip.compress(FILES["map/plate_boundaries.json"].read_bytes())) < 25_000
 
 
 def test_a_line_keeps_what_is_farther_than_the_tolerance(tmp_path: Path) -> None:
