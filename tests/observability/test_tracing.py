@@ -2,8 +2,9 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from starlette.routing import Route
 
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import NOWHERE, TIMEOUT_S, environment, started
-from tests.service import Service, running, serving, settings
+from tests.service import running, serving, settings
+from tests.settings import Settings
 
 EVENT = '{ event(eventId: "us1") { mag } }'
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"  # pragma: allowlist secret
@@ -27,11 +29,19 @@ STORE = {"db.system.name": "sqlite", "db.collection.name": "earthquake-events"}
 
 @dataclass
 class Collector:
-    """What arrived."""
+    """A service that traces, and what arrived of it."""
 
+    settings: Settings
     spans: list[Span] = field(default_factory=list)
     resources: list[dict[str, str]] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
+
+    def trace(self, *asked: str, headers: Sequence[dict[str, str]] = ({},)) -> None:
+        """Ask the service with each of the headers, and end it, which exports what is left."""
+        with running(self.settings) as service:
+            for query, sent in product(asked, headers):
+                answer = service.http.post("/graphql", json={"query": query}, headers=sent)
+                assert answer.status_code == 200, answer.text
 
     async def take(self, request: Request) -> Response:
         """One export."""
@@ -59,32 +69,18 @@ def attributes(of: Any) -> dict[str, str]:
 
 
 @pytest.fixture
-def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
+def collector(tmp_path: Path, usgs: UsgsServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
     """A collector that OpenTelemetry's variables name."""
-    collector = Collector()
+    collector = Collector(settings(tmp_path / "traced.db", usgs, tracing=True))
     app = Starlette(routes=[Route("/v1/traces", collector.take, methods=["POST"])])
     with serving(app) as url:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
         yield collector
 
 
-def trace(folder: Path, usgs: UsgsServer, *asked: str) -> None:
-    """Ask a service that traces, and end it, which exports what is left."""
-    with running(settings(folder / "traced.db", usgs, tracing=True)) as service:
-        for query in asked:
-            send(service, query, {})
-
-
-def send(service: Service, query: str, headers: dict[str, str]) -> None:
-    answer = service.http.post("/graphql", json={"query": query}, headers=headers)
-    assert answer.status_code == 200, answer.text
-
-
-def test_an_operation_is_a_span_with_its_store_calls_below(
-    tmp_path: Path, usgs: UsgsServer, collector: Collector
-) -> None:
+def test_an_operation_is_a_span_with_its_store_calls_below(collector: Collector) -> None:
     ingest = 'ingestEvents(input: {events: [{eventId: "us1", eventTsMs: 0, mag: 1, lat: 1, lon: 1}]}) { upserted }'
-    trace(tmp_path, usgs, f"query Named {EVENT}", EVENT, f"mutation {{ {ingest} }}")
+    collector.trace(f"query Named {EVENT}", EVENT, f"mutation {{ {ingest} }}")
 
     named, anonymous, mutation = collector.operations
     named_query = {"graphql.operation.type": "query", "graphql.operation.name": "Named"}
@@ -108,12 +104,9 @@ def test_an_operation_is_a_span_with_its_store_calls_below(
     assert [attributes(call)["db.operation.name"] for call in calls[-1]] == expected
 
 
-def test_the_trace_of_the_client_is_continued_if_it_samples_it(
-    tmp_path: Path, usgs: UsgsServer, collector: Collector
-) -> None:
-    with running(settings(tmp_path / "traced.db", usgs, tracing=True)) as service:
-        for traceparent in (f"00-{TRACE}-{PARENT}-01", f"00-{TRACE}-{PARENT}-00", "00-nonsense-01"):
-            send(service, EVENT, {"traceparent": traceparent})
+def test_the_trace_of_the_client_is_continued_if_it_samples_it(collector: Collector) -> None:
+    parents = (f"00-{TRACE}-{PARENT}-01", f"00-{TRACE}-{PARENT}-00", "00-nonsense-01")
+    collector.trace(EVENT, headers=[{"traceparent": parent} for parent in parents])
 
     continued, new = collector.operations
     assert (continued.trace_id.hex(), continued.parent_span_id.hex()) == (TRACE, PARENT)
@@ -121,11 +114,9 @@ def test_the_trace_of_the_client_is_continued_if_it_samples_it(
     assert new.parent_span_id == b""
 
 
-def test_a_failed_operation_tells_its_code_and_nothing_that_was_looked_for(
-    tmp_path: Path, usgs: UsgsServer, collector: Collector
-) -> None:
+def test_a_failed_operation_tells_its_code_and_nothing_that_was_looked_for(collector: Collector) -> None:
     sesame = '{ event(eventId: "sesame") { mag } }'
-    trace(tmp_path, usgs, '{ events(after: "sesame") { nodes { mag } } }', "{ event", sesame)
+    collector.trace('{ events(after: "sesame") { nodes { mag } } }', "{ event", sesame)
 
     invalid, unparsed, _ = collector.operations
     assert attributes(invalid) == {"graphql.operation.type": "query", "error.type": "INVALID_CURSOR"}
@@ -135,24 +126,22 @@ def test_a_failed_operation_tells_its_code_and_nothing_that_was_looked_for(
 
 
 def test_the_service_is_named_by_opentelemetrys_variables(
-    tmp_path: Path, usgs: UsgsServer, collector: Collector, monkeypatch: pytest.MonkeyPatch
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trace(tmp_path, usgs, EVENT)
+    collector.trace(EVENT)
     monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "service.name=tremors,deployment.environment.name=test")
-    trace(tmp_path, usgs, EVENT)
+    collector.trace(EVENT)
     monkeypatch.setenv("OTEL_SERVICE_NAME", "quakes")
-    trace(tmp_path, usgs, EVENT)
+    collector.trace(EVENT)
 
     assert [resource["service.name"] for resource in collector.resources] == ["quakegraph", "tremors", "quakes"]
 
 
-def test_an_unreachable_collector_fails_no_request(
-    tmp_path: Path, usgs: UsgsServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreachable_collector_fails_no_request(collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", NOWHERE)
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")  # s; so long the end waits for what is left to be exported
 
-    trace(tmp_path, usgs, EVENT, EVENT)
+    collector.trace(EVENT, EVENT)
 
 
 # Without it

@@ -23,13 +23,14 @@ DELIVERING = LeaseItem(LEASE.key_for("DELIVERING"))
 
 
 class Works:
-    """Work that waits, and notes who does it and when it began."""
+    """Work of processes under one lease. It waits, and notes who does it and when it began."""
 
-    def __init__(self, time: HeldTime) -> None:
+    def __init__(self, database: Database, time: HeldTime) -> None:
+        self.database = database
+        self.time = time
         self.running: list[str] = []
         self.begun: list[tuple[str, float]] = []  # seconds since the beginning
         self.ended = asyncio.Event()
-        self._time = time
 
     def of(self, name: str) -> EndlessWork:
         """The work of a process."""
@@ -37,7 +38,7 @@ class Works:
         async def work() -> None:
             assert self.running == [], "another process does it"
             self.running.append(name)
-            self.begun.append((name, self._time.passed_s))
+            self.begun.append((name, self.time.passed_s))
             try:
                 await asyncio.Event().wait()
             finally:
@@ -48,35 +49,34 @@ class Works:
 
     async def settled(self, processes: int) -> None:
         """Wait until so many processes have done what they do at this time."""
-        await self._time.all_asleep(lambda: processes * WAITER + len(self.running) * (HOLDER - WAITER))
+        await self.time.all_asleep(lambda: processes * WAITER + len(self.running) * (HOLDER - WAITER))
 
     async def pass_thirds(self, number: int, processes: int) -> None:
         """Let so many thirds of a lease pass, and the processes act at each of them."""
         for _ in range(number):
-            self._time.move(THIRD_S)
+            self.time.move(THIRD_S)
             await self.settled(processes)
+
+    @asynccontextmanager
+    async def process(self, work: EndlessWork, database: Database | None = None) -> AsyncIterator[asyncio.Task[None]]:
+        """A process that does work under the lease. At its end it is shut down."""
+        lease = Lease(database or self.database, DELIVERING, self.time, lasts_ms=LASTS_S * 1000)
+        async with BackgroundTasks() as tasks:
+            yield tasks.start("delivering", partial(hold_forever, lease, work, sleep=self.time.sleep))
 
 
 @pytest.fixture
-def works(time: HeldTime) -> Works:
-    return Works(time)
-
-
-@asynccontextmanager
-async def process(database: Database, time: HeldTime, work: EndlessWork) -> AsyncIterator[asyncio.Task[None]]:
-    """A process that does work under the lease. At its end it is shut down."""
-    lease = Lease(database, DELIVERING, time, lasts_ms=LASTS_S * 1000)
-    async with BackgroundTasks() as tasks:
-        yield tasks.start("delivering", partial(hold_forever, lease, work, sleep=time.sleep))
+def works(database: Database, time: HeldTime) -> Works:
+    return Works(database, time)
 
 
 async def test_one_of_several_processes_does_the_work_for_as_long_as_it_lives_although_renewals_fail(
-    database: Database, time: HeldTime, works: Works, caplog: pytest.LogCaptureFixture
+    works: Works, caplog: pytest.LogCaptureFixture
 ) -> None:
-    network = CutOffDatabase(database)
-    async with process(network, time, works.of("a")):
+    network = CutOffDatabase(works.database)
+    async with works.process(works.of("a"), network):
         await works.settled(1)
-        async with process(database, time, works.of("b")), process(database, time, works.of("c")):
+        async with works.process(works.of("b")), works.process(works.of("c")):
             for cut_off in (True, False, True, False, False) * 2:
                 network.cut_off = cut_off
                 await works.settled(3)
@@ -87,25 +87,21 @@ async def test_one_of_several_processes_does_the_work_for_as_long_as_it_lives_al
     assert causes(caplog) == ["the network is down"] * 4
 
 
-async def test_a_dead_holders_lease_is_taken_when_it_has_run_out_however_many_died_before(
-    database: Database, time: HeldTime, works: Works
-) -> None:
+async def test_a_dead_holders_lease_is_taken_when_it_has_run_out_however_many_died_before(works: Works) -> None:
     for name in ("first", "second", "third", "fourth"):
-        dying = CutOffDatabase(database)
-        async with process(dying, time, works.of(name)):
+        dying = CutOffDatabase(works.database)
+        async with works.process(works.of(name), dying):
             if name != "first":
                 await works.settled(1)
                 await works.pass_thirds(RENEWALS - 1, 1)
-                time.move(THIRD_S)
+                works.time.move(THIRD_S)
             await works.settled(1)
             dying.cut_off = True  # so that it cannot give up its lease
 
     assert works.begun == [("first", 0), ("second", LASTS_S), ("third", 2 * LASTS_S), ("fourth", 3 * LASTS_S)]
 
 
-async def test_a_holder_that_is_shut_down_gives_up_its_lease_once_its_work_has_ended(
-    database: Database, time: HeldTime, works: Works
-) -> None:
+async def test_a_holder_that_is_shut_down_gives_up_its_lease_once_its_work_has_ended(works: Works) -> None:
     tidying, may_end = asyncio.Event(), asyncio.Event()
 
     async def work() -> None:
@@ -115,14 +111,14 @@ async def test_a_holder_that_is_shut_down_gives_up_its_lease_once_its_work_has_e
             tidying.set()
             await may_end.wait()
 
-    async with process(database, time, works.of("first")):
+    async with works.process(works.of("first")):
         await works.settled(1)
-    async with process(database, time, work) as second:
+    async with works.process(work) as second:
         await works.settled(1)
         assert works.begun == [("first", 0), ("slow to end", 0)]
         second.cancel()
         await tidying.wait()
-        async with process(database, time, works.of("waiting")):
+        async with works.process(works.of("waiting")):
             await works.settled(1)
             assert works.running == []
 
@@ -132,63 +128,59 @@ async def test_a_holder_that_is_shut_down_gives_up_its_lease_once_its_work_has_e
             assert works.begun[2:] == [("waiting", THIRD_S)]
 
 
-async def test_work_is_cancelled_when_another_process_has_taken_the_lease(
-    database: Database, time: HeldTime, works: Works
-) -> None:
-    async with process(database, time, works.of("a")):
+async def test_work_is_cancelled_when_another_process_has_taken_the_lease(works: Works) -> None:
+    async with works.process(works.of("a")):
         await works.settled(1)
-        due = time.now + LASTS_S * 1000 * 2
-        assert await database.update(Update(DELIVERING.key, set={"holder": "another", "due": due}))
+        due = works.time.now + LASTS_S * 1000 * 2
+        assert await works.database.update(Update(DELIVERING.key, set={"holder": "another", "due": due}))
         await works.pass_thirds(1, 1)
         assert works.running == []
 
-        taken = await database.get(DELIVERING.key)
+        taken = await works.database.get(DELIVERING.key)
         assert taken is not None
         assert (taken["holder"], taken["due"]) == ("another", due)
         await works.pass_thirds(2 * RENEWALS - 2, 1)
-        time.move(THIRD_S)
+        works.time.move(THIRD_S)
         await works.settled(1)
         assert works.begun == [("a", 0), ("a", 2 * LASTS_S)]
 
 
 async def test_work_is_cancelled_before_the_lease_ends_if_the_store_fails(
-    database: Database, time: HeldTime, works: Works, caplog: pytest.LogCaptureFixture
+    works: Works, caplog: pytest.LogCaptureFixture
 ) -> None:
-    network = CutOffDatabase(database)
-    async with process(network, time, works.of("a")):
+    network = CutOffDatabase(works.database)
+    async with works.process(works.of("a"), network):
         await works.settled(1)
         network.cut_off = True
         await works.pass_thirds(RENEWALS - 1, 1)
-        time.move(THIRD_S - ENDING * LASTS_S - 0.001)
+        works.time.move(THIRD_S - ENDING * LASTS_S - 0.001)
         await works.settled(1)
         assert works.running == ["a"]
-        time.move(0.001)
+        works.time.move(0.001)
         await works.settled(1)
         assert works.running == []
 
         network.cut_off = False
-        time.move(PAUSE_S)
+        works.time.move(PAUSE_S)
         await works.settled(1)
         assert works.begun == [("a", 0), ("a", (1 - ENDING) * LASTS_S + PAUSE_S)]
     assert causes(caplog) == ["the network is down"]
 
 
-async def test_work_is_cancelled_before_the_lease_ends_if_the_store_does_not_answer(
-    database: Database, time: HeldTime, works: Works
-) -> None:
-    network = CutOffDatabase(database)
-    async with process(network, time, works.of("a")) as first:
+async def test_work_is_cancelled_before_the_lease_ends_if_the_store_does_not_answer(works: Works) -> None:
+    network = CutOffDatabase(works.database)
+    async with works.process(works.of("a"), network) as first:
         await works.settled(1)
         network.cut_off = network.hangs = True
-        async with process(database, time, works.of("b")):
+        async with works.process(works.of("b")):
             await works.settled(2)
             for _ in range(RENEWALS - 1):
-                time.move(THIRD_S)
-                await time.all_asleep(1 + WAITER)  # the holder waits for the end of its lease, and for the store
-            time.move(THIRD_S - ENDING * LASTS_S)
+                works.time.move(THIRD_S)
+                await works.time.all_asleep(1 + WAITER)  # the holder waits for the end of its lease, and for the store
+            works.time.move(THIRD_S - ENDING * LASTS_S)
             await works.ended.wait()
             assert works.running == []
-            time.move(ENDING * LASTS_S)
+            works.time.move(ENDING * LASTS_S)
             await works.settled(1)
 
             assert works.begun == [("a", 0), ("b", LASTS_S)]
@@ -212,20 +204,18 @@ async def return_at_once() -> None:
     [(crash, "ValueError"), (cancel_itself, "CancelledError"), (return_at_once, "RuntimeError")],
 )
 async def test_work_that_ends_gives_up_the_lease_and_begins_again_after_a_pause(
-    database: Database,
-    time: HeldTime,
     works: Works,
     work: EndlessWork,
     logged: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async with process(database, time, work):
+    async with works.process(work):
         await works.settled(1)
         assert [cause.partition("(")[0] for cause in causes(caplog)] == [logged]
-        async with process(database, time, works.of("another")):
+        async with works.process(works.of("another")):
             await works.settled(2)
             assert works.begun == [("another", 0)]
-        time.move(PAUSE_S)
+        works.time.move(PAUSE_S)
         await works.settled(1)
 
     assert [cause.partition("(")[0] for cause in causes(caplog)] == [logged] * 2
@@ -235,7 +225,7 @@ async def test_work_that_ends_gives_up_the_lease_and_begins_again_after_a_pause(
 @ON_BOTH
 @pytest.mark.parametrize("seed", range(2))
 async def test_there_are_never_two_holders_and_the_work_always_goes_on(
-    database: Database, time: HeldTime, works: Works, seed: int, caplog: pytest.LogCaptureFixture
+    works: Works, seed: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """While processes die, are shut down and begin again, and while the store fails for some of them."""
     chance = random.Random(seed)
@@ -244,9 +234,9 @@ async def test_there_are_never_two_holders_and_the_work_always_goes_on(
         running: dict[str, AsyncExitStack] = {}
         for _ in range(150):
             for name in sorted({"a", "b", "c"} - running.keys()):
-                networks[name] = CutOffDatabase(database)
+                networks[name] = CutOffDatabase(works.database)
                 running[name] = await stack.enter_async_context(AsyncExitStack())
-                await running[name].enter_async_context(process(networks[name], time, works.of(name)))
+                await running[name].enter_async_context(works.process(works.of(name), networks[name]))
             await works.settled(3)
             name, event = chance.choice([*works.running, *"abc"]), chance.random()
             if event < 0.2:
@@ -254,12 +244,12 @@ async def test_there_are_never_two_holders_and_the_work_always_goes_on(
             elif event < 0.3:  # it dies if it cannot give up its lease
                 networks[name].cut_off = chance.random() < 0.5
                 await running.pop(name).aclose()
-            time.move(STEP_S)
+            works.time.move(STEP_S)
         for network in networks.values():
             network.cut_off = False
         for _ in range(round((LASTS_S + PAUSE_S) / STEP_S)):
             await works.settled(len(running))
-            time.move(STEP_S)
+            works.time.move(STEP_S)
         await works.settled(len(running))
         assert len(works.running) == 1
 
