@@ -1,19 +1,15 @@
 """What a build with npm and esbuild puts into the wheel."""
 
-import os
 import shutil
-import subprocess
-import sys
 import tarfile
 import tomllib
-import zipfile
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
 
 from graph.pages.dashboard.sources import ENTRIES, VERSION
-from tests.acceptance.test_build_hook import CHECKOUT, cloned
+from tests.acceptance.test_build_hook import CHECKOUT, carried, cloned, python
 
 PACKAGES = tomllib.loads((CHECKOUT / "graph/pages/packages/packages.toml").read_text())["package"]
 PINNED = {file["name"] for package in PACKAGES for file in package["file"]}
@@ -67,23 +63,9 @@ def build(tree: Path, target: str, environment: Mapping[str, str] | None = None)
     return "".join(line for line in done.stderr.splitlines(keepends=True) if not line.startswith("dist/"))
 
 
-def python(
-    tree: Path, *arguments: str, environment: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=tree,
-        env={**os.environ, **(environment or {})},
-        capture_output=True,
-        text=True,
-    )
-
-
 def in_wheel(tree: Path) -> tuple[set[str], set[str]]:
     """The third-party files in the one wheel that was built, and those of the bundle, below their version."""
-    (wheel,) = (tree / "dist").glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        paths = list(map(PurePosixPath, archive.namelist()))
+    paths = list(carried(tree))
     static = {path.name for path in paths if path.parent.match(STATIC)} - {"README.md"}
     return static, {str(path.relative_to(BUNDLES)) for path in paths if path.is_relative_to(BUNDLES)}
 

@@ -1,4 +1,4 @@
-"""What a shell starts in its background, where SIGINT is ignored: the tests, the service, and the scripts."""
+"""What a shell starts in its background, where SIGINT is ignored: the service, and the scripts."""
 
 import signal
 import subprocess
@@ -8,39 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer
-from tests.processes import (
-    TIMEOUT_S,
-    Child,
-    environment,
-    in_background,
-    serving,
-    started,
-)
+from tests.processes import TIMEOUT_S, Child, in_background, serving, started
 
 ROOT = Path(__file__).parents[2]
-TEST = """
-import signal, subprocess, sys
-
-def test_a_child_receives_sigint():
-    code = "import signal; signal.raise_signal(signal.SIGINT)"
-    child = subprocess.run([sys.executable, "-c", code], capture_output=True)
-    assert child.returncode == -signal.SIGINT
-"""
-
-
-def test_children_of_background_tests_receive_sigint(tmp_path: Path) -> None:
-    (tmp_path / "test_it.py").write_text(TEST)
-    ran = subprocess.run(
-        in_background(sys.executable, "-m", "pytest", "-p", "tests.signals"),
-        cwd=tmp_path,
-        env={**environment(), "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-
-    assert "1 passed" in ran.stdout
-    assert ran.returncode == 0
 
 
 def test_a_service_in_the_background_ends_on_sigterm(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx
 
+from tests.acceptance.memory import peak
 from tests.attacks.dense import fill
 from tests.attacks.test_hostile_work import GUARD_S, HALF_EARTH
 from tests.processes import serving
@@ -19,7 +20,7 @@ async def test_heavy_totals_over_one_socket_take_no_memory_and_refuse_no_other(t
     store = ("--store", "sqlite:///dense.db")
     with serving(*store, folder=tmp_path, settings={"GRAPH_MAX_COST": "10000"}) as server:
         server.ask(f"{{ events(first: 1, filter: {{{HALF_EARTH}}}) {{ totalCount }} }}")
-        before = high_water_mark(server.process.pid)
+        before = peak(server.process.pid)
         total = f"events(first: 1, filter: {{{HALF_EARTH}}}) {{ totalCount }}"
         query = "{" + " ".join(f"a{number}: {total}" for number in range(10)) + "}"
         codes: Counter[str] = Counter()
@@ -46,7 +47,7 @@ async def test_heavy_totals_over_one_socket_take_no_memory_and_refuse_no_other(t
                 answer = await other.post(server.url, json={"query": '{ event(eventId: "d00001") { mag } }'})
                 lookups.append(answer.json().get("data"))
             await attacking
-        grown = high_water_mark(server.process.pid) - before
+        grown = peak(server.process.pid) - before
 
     assert codes.keys() <= {"OK", "OVERLOADED", "QUERY_TOO_COMPLEX"}, codes
     assert codes["OVERLOADED"], "one caller may not have so many heavy operations at the same time"
@@ -54,11 +55,3 @@ async def test_heavy_totals_over_one_socket_take_no_memory_and_refuse_no_other(t
     assert lookups
     assert all(data["event"] for data in lookups), "other requests were answered meanwhile"
     assert grown < MOST_GROWTH_KIB, f"it took {grown:,} KiB"
-
-
-def high_water_mark(process: int) -> int:
-    """The most memory that a process has had resident, KiB."""
-    for line in Path(f"/proc/{process}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1])
-    raise AssertionError("the system does not tell")

@@ -6,7 +6,6 @@ free would count.
 
 import gc
 import shutil
-import tracemalloc
 from asyncio import TimerHandle
 from collections.abc import AsyncIterator, Iterator
 from contextvars import Context
@@ -21,6 +20,7 @@ from graph.api.documents.prepared import REMEMBERED_BYTES, Documents
 from graph.api.recording import Record
 from graph.core.paging import PageSizes
 from graph.domains.request_logs.model import RequestLog
+from tests.acceptance.memory import traced
 from tests.api.documents.hostile import OTHERS, TOO_COMPLEX
 from tests.api.documents.test_preparing import FIELDS
 from tests.application import Ask, application
@@ -174,19 +174,14 @@ async def test_a_document_takes_no_more_than_the_room_that_it_is_given(ask: Ask,
     limits, number = Limits.of(Settings()), 30
     size = Documents(schema, limits, PageSizes(), introspection=True).of(f"{text} # 10").size
 
-    async def ask_all(mark: str) -> int:
-        for at in range(number):
-            await ask(f"{text} # {mark}{at}", {})
-        gc.collect()
-        return tracemalloc.get_traced_memory()[0]
-
-    tracemalloc.start()
-    try:
-        before = await ask_all("a")
-        taken = (await ask_all("b") - before) / number
-    finally:
-        tracemalloc.stop()
-    assert taken <= size <= REMEMBERED_BYTES / 20
+    with traced() as memory:
+        taken = []
+        for mark in "ab":
+            for at in range(number):
+                await ask(f"{text} # {mark}{at}", {})
+            gc.collect()
+            taken.append(memory()[0])
+    assert (taken[1] - taken[0]) / number <= size <= REMEMBERED_BYTES / 20
 
 
 async def test_a_document_with_many_directive_values_takes_bounded_memory(ask: Ask) -> None:
@@ -199,17 +194,10 @@ async def test_a_document_with_many_directive_values_takes_bounded_memory(ask: A
     )
     size = Documents(schema, Limits.of(Settings()), PageSizes(), introspection=True).of(text).size
 
-    async def ask_all() -> int:
+    await ask("{ events(first: 2) { nodes { id } } }", {})
+    with traced() as memory:
+        before, _ = memory()
         for way in range(2**switches):
             await ask(text, {name: bool(way >> at & 1) for at, name in enumerate(names)})
         gc.collect()
-        return tracemalloc.get_traced_memory()[0]
-
-    await ask("{ events(first: 2) { nodes { id } } }", {})
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        taken = await ask_all() - before
-    finally:
-        tracemalloc.stop()
-    assert taken <= size
+        assert memory()[0] - before <= size

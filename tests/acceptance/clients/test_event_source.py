@@ -12,7 +12,7 @@ from starlette.routing import Route
 from tests.acceptance.browser import Visit
 from tests.service import serving
 from tests.settings import Settings
-from tests.subscribers import live_service
+from tests.subscribers import LiveService, live_service
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -57,39 +57,37 @@ def elsewhere() -> Iterator[str]:
 
 
 async def test_a_page_of_the_service_receives_events_until_it_is_left_or_the_service_ends(
-    visit: Visit, tmp_path: Path
+    visit: Visit, live: LiveService
 ) -> None:
-    with live_service(Settings(store=f"sqlite:///{tmp_path}/live.db")) as service:
-        graph = f"{service.url}/graphql"
-        for subscribe in (LISTEN, CONNECT):
-            await visit.page.goto(graph)
-            await visit.page.evaluate(subscribe, [graph, QUERY])
-            await service.has_subscriptions(1)
-            await visit.page.goto("about:blank")
-            await service.has_subscriptions(0)
-
+    graph = f"{live.url}/graphql"
+    for subscribe in (LISTEN, CONNECT):
         await visit.page.goto(graph)
-        for subscribe in (LISTEN, CONNECT):
-            await visit.page.evaluate(subscribe, [graph, QUERY])
-        await service.has_subscriptions(2)
-        service.store("us1", "us2")
-        await hears(visit, "listened", "us1", "us2")
-        await hears(visit, "connected", "us1", "us2")
+        await visit.page.evaluate(subscribe, [graph, QUERY])
+        await live.has_subscriptions(1)
+        await visit.page.goto("about:blank")
+        await live.has_subscriptions(0)
 
-        service.server.should_exit = True
+    await visit.page.goto(graph)
+    for subscribe in (LISTEN, CONNECT):
+        await visit.page.evaluate(subscribe, [graph, QUERY])
+    await live.has_subscriptions(2)
+    live.store("us1", "us2")
+    await hears(visit, "listened", "us1", "us2")
+    await hears(visit, "connected", "us1", "us2")
 
-        await hears(visit, "listened", "us1", "us2", "complete")
-        await hears(visit, "connected", "us1", "us2", "complete", 1012)
+    live.server.should_exit = True
+
+    await hears(visit, "listened", "us1", "us2", "complete")
+    await hears(visit, "connected", "us1", "us2", "complete", 1012)
 
 
-async def test_a_page_of_another_origin_receives_nothing(visit: Visit, tmp_path: Path, elsewhere: str) -> None:
-    with live_service(Settings(store=f"sqlite:///{tmp_path}/live.db")) as service:
-        await visit.page.goto(elsewhere)
-        for subscribe in (LISTEN, CONNECT):
-            await visit.page.evaluate(subscribe, [f"{service.url}/graphql", QUERY])
-        await hears(visit, "listened", "error")
-        await hears(visit, "connected", 1006)
-        await service.has_subscriptions(0)
+async def test_a_page_of_another_origin_receives_nothing(visit: Visit, live: LiveService, elsewhere: str) -> None:
+    await visit.page.goto(elsewhere)
+    for subscribe in (LISTEN, CONNECT):
+        await visit.page.evaluate(subscribe, [f"{live.url}/graphql", QUERY])
+    await hears(visit, "listened", "error")
+    await hears(visit, "connected", 1006)
+    await live.has_subscriptions(0)
 
 
 async def test_a_page_of_an_allowed_origin_receives_events_over_a_websocket(

@@ -1,9 +1,8 @@
 """The client of the package gql, which Python programs subscribe by."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,14 +13,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.bearers import bearer
 from tests.processes import TIMEOUT_S
-from tests.settings import Settings
-from tests.subscribers import EVENTS, LiveService, live_service
-
-
-@pytest.fixture
-def live(tmp_path: Path) -> Iterator[LiveService]:
-    with live_service(Settings(store=f"sqlite:///{tmp_path}/live.db")) as service:
-        yield service
+from tests.subscribers import EVENTS, LiveService
 
 
 def client(service: LiveService, token: Mapping[str, str] | None = None) -> Client:

@@ -19,8 +19,7 @@ from scripts.npm_package import NpmPackage
 from tests.bearers import bearer
 from tests.children import Child
 from tests.processes import TIMEOUT_S, serving
-from tests.settings import Settings
-from tests.subscribers import has_subscriptions, ingested_elsewhere, live_service
+from tests.subscribers import LiveService, has_subscriptions, ingested_elsewhere
 
 pytestmark = pytest.mark.needs("npm", "node")
 
@@ -119,12 +118,9 @@ async def test_graphql_ws_resumes_after_a_restart_from_its_cursor(tmp_path: Path
                 await has_subscriptions(second, 0)
 
 
-async def test_graphql_ws_queries_and_mutates_with_the_token_of_its_connection_init(tmp_path: Path) -> None:
+async def test_graphql_ws_queries_and_mutates_with_the_token_of_its_connection_init(live: LiveService) -> None:
     """And receives the codes of errors."""
-    with (
-        live_service(Settings(store=f"sqlite:///{tmp_path}/live.db")) as service,
-        node_client(f"{service.url}/graphql", bearer()["Authorization"]) as client,
-    ):
+    with node_client(f"{live.url}/graphql", bearer()["Authorization"]) as client:
         client.do("mutation { ingestEvents(input: {events: []}) { fetched } }")
         assert [client.next(), client.next()] == ["connected", {"data": {"ingestEvents": {"fetched": 0}}}]
         client.do("{ events { totalCount } }")

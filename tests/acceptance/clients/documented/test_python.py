@@ -15,8 +15,7 @@ from tests.acceptance.clients.documented.programs import ENVIRONMENT, at, blocks
 from tests.children import Child
 from tests.documents.markdown import ROOT
 from tests.service import Service
-from tests.settings import Settings
-from tests.subscribers import live_service
+from tests.subscribers import LiveService
 
 PAGE = "docs/clients/python.md"
 SCALARS = set(re.findall(r"^scalar (\w+)", (ROOT / "schema.graphql").read_text(), re.MULTILINE))
@@ -32,17 +31,16 @@ def test_the_program_prints_what_is_below_it(program: str, output: str, tmp_path
     assert lines(done.stdout) == lines(output)
 
 
-async def test_gql_follows_events_over_a_websocket(tmp_path: Path) -> None:
+async def test_gql_follows_events_over_a_websocket(live: LiveService) -> None:
     _, program = blocks(PAGE, "gql", "python")
     _, output = blocks(PAGE, "gql", "text")
-    with live_service(Settings(store=f"sqlite:///{tmp_path}/live.db")) as service:
-        command = [sys.executable, "-c", at(service.url, program)]
-        with Child(command, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as process:
-            await service.has_subscriptions(1)
-            service.store("us1", mag=4.5)
-            assert process.stdout is not None
-            assert await asyncio.to_thread(process.stdout.readline) == output
-            process.kill()
+    command = [sys.executable, "-c", at(live.url, program)]
+    with Child(command, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as process:
+        await live.has_subscriptions(1)
+        live.store("us1", mag=4.5)
+        assert process.stdout is not None
+        assert await asyncio.to_thread(process.stdout.readline) == output
+        process.kill()
 
 
 def test_ariadne_codegen_knows_every_scalar_and_its_client_runs(tmp_path: Path, week: Service) -> None:

@@ -9,31 +9,22 @@ from pathlib import Path
 import pytest
 
 from scripts import collector
+from tests.acceptance.clients.documented.programs import ENVIRONMENT, at, run
 from tests.bearers import bearer
 from tests.documents.markdown import document
 from tests.domains.data_files.followed import block
-from tests.processes import TIMEOUT_S, environment
 from tests.service import running
 from tests.settings import Settings
 from tests.subscribers import eventually
 
-HERE = "http://127.0.0.1:8000"  # the service, as documents name it
 PAGE = document("docs/service-logs.md")
 TOKEN = bearer()["Authorization"].removeprefix("Bearer ")
 
 
 def test_the_python_program_sends_its_log(tmp_path: Path) -> None:
     with running(Settings(store=f"sqlite:///{tmp_path}/logs.db")) as service:
-        program = block(PAGE, "python", __file__).replace(HERE, service.url)
-        variables = {**environment(), "QUAKEGRAPH_TOKEN": TOKEN, "NO_PROXY": "127.0.0.1"}
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            env=variables,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=True,
-        )
+        program = at(service.url, block(PAGE, "python", __file__))
+        done = run(sys.executable, "-c", program, folder=tmp_path, settings={"QUAKEGRAPH_TOKEN": TOKEN})
         answer = service.ask("{ serviceLogs { nodes { service level message metadata } } }")
 
     (log,) = answer["serviceLogs"]["nodes"]
@@ -57,7 +48,7 @@ async def test_the_collector_sends_the_lines_of_a_file(tmp_path: Path) -> None:
         collecting = await asyncio.create_subprocess_exec(
             *(collector.fetched(), "--config", "collector.yaml", "--config", silent),
             cwd=tmp_path,
-            env={**environment(), "QUAKEGRAPH_TOKEN": TOKEN, "NO_PROXY": "127.0.0.1"},
+            env={**ENVIRONMENT, "QUAKEGRAPH_TOKEN": TOKEN},
             stderr=subprocess.DEVNULL,
         )
         try:

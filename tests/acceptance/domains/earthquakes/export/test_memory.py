@@ -6,6 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.acceptance.memory import peak
 from tests.bearers import bearer
 from tests.processes import TIMEOUT_S, serving
 
@@ -15,12 +16,6 @@ MOST_GROWTH = 12 * 1024  # kB; the longest answers have 33 MB more than the shor
 # Thirds of the catalogue, with 20,000 events each. SQLite's caches have a bounded size, but hold more of a file the
 # more of it is read. So the short exports together read all that the long one reads.
 THIRDS = (("2020-01-01", "2020-01-21"), ("2020-01-21", "2020-02-10"), ("2020-02-10", "2020-03-02"))
-
-
-def peak(pid: int) -> int:
-    """The largest resident set of a process so far, kB."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:"))
 
 
 @pytest.mark.parametrize("name", ["ndjson", "csv", "geojson", "parquet", "arrow"])

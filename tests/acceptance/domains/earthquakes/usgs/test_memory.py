@@ -3,20 +3,18 @@
 import gzip
 import io
 import itertools
-import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import orjson
 import pytest
 
 from graph.domains.earthquakes.usgs.geojson import UnreadableFeature, read_features
+from tests.acceptance.memory import traced
 from tests.domains.earthquakes.usgs.usgs_server import week_features
 
 FEATURE = week_features()[0]
 LINE = orjson.dumps(FEATURE)
 LONG_LINE = orjson.dumps(FEATURE | {"title": "x" * 10_000})
-LENGTH = 20_000_000
+LENGTH, MOST_BYTES = 20_000_000, 2_000_000
 LONG_LINES = LENGTH // (len(LONG_LINE) + 1)
 
 
@@ -34,17 +32,6 @@ class Repeated:
         return data
 
 
-@contextmanager
-def bounded_memory() -> Iterator[None]:
-    tracemalloc.start()
-    try:
-        yield
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 2_000_000
-
-
 @pytest.mark.parametrize(
     ("beginning", "part", "end", "count"),
     [
@@ -55,13 +42,15 @@ def bounded_memory() -> Iterator[None]:
     ],
 )
 def test_memory_does_not_grow_with_a_file(beginning: bytes, part: bytes, end: bytes, count: int) -> None:
-    with bounded_memory():
+    with traced() as memory:
         assert sum(1 for _ in read_features(Repeated(beginning, part, end))) == count
+        assert memory()[1] < MOST_BYTES
 
 
 def test_memory_does_not_grow_with_what_a_file_unzips_to() -> None:
     zipped = gzip.compress(LINE + b"\n" + bytes(LENGTH))
 
-    with bounded_memory():
+    with traced() as memory:
         features = list(read_features(io.BytesIO(zipped)))
+        assert memory()[1] < MOST_BYTES
     assert features == [FEATURE, UnreadableFeature(2, "longer than 1,048,576 bytes")]

@@ -3,28 +3,16 @@
 import asyncio
 import gc
 import gzip
-import tracemalloc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from graph.domains.service_logs.otlp import wire
 from graph.domains.service_logs.otlp.formats import TooManyRecords
+from tests.acceptance.memory import traced
 from tests.domains.service_logs.otlp.messages import JSON, PROTOBUF
 from tests.domains.service_logs.otlp.senders import answered, receiving
 from tests.domains.service_logs.otlp.test_attacks import TINY_RECORDS, TINY_VALUES
-
-
-@contextmanager
-def traced() -> Iterator[Callable[[], tuple[int, int]]]:
-    """Trace allocations. Yields what tells how many bytes there are, and how many there were at most."""
-    tracemalloc.start()
-    try:
-        yield tracemalloc.get_traced_memory
-    finally:
-        tracemalloc.stop()
 
 
 def test_tiny_records_and_values_are_refused_before_they_are_read(tmp_path: Path) -> None:
