@@ -24,6 +24,7 @@ from graph.domains.request_logs.scopes import LOGS_READ
 from tests.access import strange
 from tests.access.key_server import KeyServer, SigningKey, key_server
 from tests.bearers import SCOPES, bearer
+from tests.held_time import HeldTime
 from tests.service import running
 from tests.settings import Settings
 
@@ -38,21 +39,12 @@ def provider() -> Iterator[KeyServer]:
 
 
 @dataclass
-class HeldSeconds:
-    """A clock that stands still until it is moved."""
-
-    now: float = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@dataclass
 class Checked:
     """A key set under test."""
 
     keys: KeySet
-    clock: HeldSeconds
+    time: HeldTime
+    provider: KeyServer
 
     async def subject(self, token: str) -> str | None:
         return (await self.keys.caller(token)).subject
@@ -70,16 +62,16 @@ NOT_ACCEPTED = "it is signed by an algorithm that is not accepted here"
 
 @pytest.fixture
 async def checked(provider: KeyServer) -> AsyncIterator[Checked]:
-    clock = HeldSeconds()
+    time = HeldTime()
     async with httpx.AsyncClient(trust_env=False) as http:
-        yield Checked(KeySet(provider.url, http, Claims(scopes=SCOPES), clock), clock)
+        yield Checked(KeySet(provider.url, http, Claims(scopes=SCOPES), lambda: time.passed_s), time, provider)
 
 
-async def test_a_token_is_good_that_a_key_of_the_set_has_signed(checked: Checked, provider: KeyServer) -> None:
+async def test_a_token_is_good_that_a_key_of_the_set_has_signed(checked: Checked) -> None:
     for key in (RSA, EC):
         caller = await checked.keys.caller(key.token(scope="events:write logs:read"))
         assert caller == Caller("ada", frozenset({EVENTS_WRITE, LOGS_READ}))
-    assert provider.requests == 1
+    assert checked.provider.requests == 1
 
 
 async def test_a_token_of_any_other_key_is_refused(checked: Checked) -> None:
@@ -119,11 +111,11 @@ async def test_a_strange_header_is_refused_or_has_no_effect(checked: Checked) ->
             await checked.refuses(signed(value))
 
 
-async def test_keys_of_another_use_or_type_are_ignored(checked: Checked, provider: KeyServer) -> None:
+async def test_keys_of_another_use_or_type_are_ignored(checked: Checked) -> None:
     curve = SigningKey.ec("p384", "P-384")
     odd: list[dict[str, Any]] = [{}, {"kty": "RSA", "kid": "broken"}, {"kty": 7}, {"kty": None}]
     odd.append({"kty": "oct", "k": "c2VjcmV0", "kid": "oct"})
-    provider.publish(
+    checked.provider.publish(
         *odd, curve.jwk(alg="ES256"), curve.jwk(), OTHER_RSA.jwk(use="enc"), RSA.jwk(alg="RS512", kid="b"), EC.jwk()
     )
 
@@ -132,56 +124,48 @@ async def test_keys_of_another_use_or_type_are_ignored(checked: Checked, provide
         assert await checked.refuses(token) == UNKNOWN
 
 
-async def test_a_token_that_names_no_key_is_checked_with_the_only_one_that_fits(
-    checked: Checked, provider: KeyServer
-) -> None:
+async def test_a_token_that_names_no_key_is_checked_with_the_only_one_that_fits(checked: Checked) -> None:
     nameless = SigningKey.rsa(None)
-    provider.publish(nameless.jwk(), EC.jwk())
+    checked.provider.publish(nameless.jwk(), EC.jwk())
     assert await checked.subject(nameless.token()) == "ada"
     assert await checked.refuses(nameless.token(key_id="rsa")) == UNKNOWN
 
-    provider.publish(nameless.jwk(), RSA.jwk())
-    checked.clock.now += FRESH_S + 1
+    checked.provider.publish(nameless.jwk(), RSA.jwk())
+    checked.time.move(FRESH_S + 1)
     assert await checked.refuses(nameless.token()) == UNKNOWN
 
 
-async def test_new_keys_are_found_when_a_token_names_one(checked: Checked, provider: KeyServer) -> None:
+async def test_keys_are_fetched_again_when_a_token_names_another_one_and_after_a_while(checked: Checked) -> None:
     assert await checked.subject(RSA.token()) == "ada"
-    provider.publish(OTHER_RSA.jwk())
-    checked.clock.now += PAUSE_S
+    checked.provider.publish(OTHER_RSA.jwk())
+    checked.time.move(PAUSE_S)
 
     assert await checked.subject(OTHER_RSA.token()) == "ada"
     assert await checked.refuses(RSA.token()) == UNKNOWN  # the one that was taken away
-    assert provider.requests == 2
+    assert checked.provider.requests == 2
+
+    checked.provider.publish(EC.jwk())
+    checked.time.move(FRESH_S)
+    assert await checked.subject(OTHER_RSA.token()) == "ada"
+    assert checked.provider.requests == 2
+    checked.time.move(1)
+    assert await checked.refuses(OTHER_RSA.token()) == UNKNOWN
+    assert checked.provider.requests == 3
 
 
-async def test_callers_share_fetches_and_forged_tokens_cause_no_more_than_the_pause_allows(
-    checked: Checked, provider: KeyServer
-) -> None:
+async def test_callers_share_fetches_and_forged_tokens_cause_no_more_than_the_pause_allows(checked: Checked) -> None:
     for token in ("x", "a.b.c", "x" * 100_000, ""):
         await checked.refuses(token)
-    assert provider.requests == 0
+    assert checked.provider.requests == 0
     assert set(await asyncio.gather(*[checked.subject(RSA.token()) for _ in range(50)])) == {"ada"}
     forged = [OTHER_RSA.token(key_id=f"forged-{number}") for number in range(100)]
     for token in forged:
         assert await checked.refuses(token) == UNKNOWN
-    assert provider.requests == 1
+    assert checked.provider.requests == 1
 
-    checked.clock.now += PAUSE_S
+    checked.time.move(PAUSE_S)
     await asyncio.gather(*map(checked.refuses, forged))
-    assert provider.requests == 2
-
-
-async def test_keys_are_fetched_again_after_a_while(checked: Checked, provider: KeyServer) -> None:
-    await checked.subject(RSA.token())
-    checked.clock.now += FRESH_S
-    await checked.subject(RSA.token())
-    assert provider.requests == 1
-
-    provider.publish(EC.jwk())
-    checked.clock.now += 1
-    assert await checked.refuses(RSA.token()) == UNKNOWN
-    assert provider.requests == 2
+    assert checked.provider.requests == 2
 
 
 RUBBISH = [(500, b"{}"), (404, b'{"keys": []}'), (204, b"")]
@@ -189,41 +173,39 @@ RUBBISH += [(200, body) for body in (b"", b"<html>", b"[]", b'{"keys": {}}', b'{
 
 
 async def test_a_provider_that_answers_rubbish_leaves_the_last_keys_good_for_an_hour(
-    checked: Checked, provider: KeyServer, caplog: pytest.LogCaptureFixture
+    checked: Checked, caplog: pytest.LogCaptureFixture
 ) -> None:
     await checked.subject(RSA.token())
     for status, body in RUBBISH:
         caplog.clear()
-        requests = provider.requests
-        provider.status, provider.body = status, body
-        checked.clock.now += GOOD_S
+        requests = checked.provider.requests
+        checked.provider.status, checked.provider.body = status, body
+        checked.time.move(GOOD_S)
         assert await checked.subject(RSA.token()) == "ada"
-        assert provider.requests == requests + 1
+        assert checked.provider.requests == requests + 1
         assert "The key set cannot be fetched" in caplog.text
 
-        checked.clock.now += 1
+        checked.time.move(1)
         with pytest.raises(KeySetUnavailable) as caught:
             await checked.keys.caller(RSA.token())
-        assert provider.url in str(caught.value.detail)
-        assert provider.url not in str(caught.value)
+        assert checked.provider.url in str(caught.value.detail)
+        assert checked.provider.url not in str(caught.value)
 
-        provider.publish(RSA.jwk())
-        checked.clock.now += PAUSE_S
+        checked.provider.publish(RSA.jwk())
+        checked.time.move(PAUSE_S)
         assert await checked.subject(RSA.token()) == "ada"
 
 
-async def test_neither_a_redirection_nor_a_server_that_is_gone_leads_to_keys(
-    checked: Checked, provider: KeyServer
-) -> None:
+async def test_neither_a_redirection_nor_a_server_that_is_gone_leads_to_keys(checked: Checked) -> None:
     with key_server() as elsewhere:
         elsewhere.publish(OTHER_RSA.jwk())
-        provider.status, provider.headers = 302, {"Location": elsewhere.url}
+        checked.provider.status, checked.provider.headers = 302, {"Location": elsewhere.url}
 
         with pytest.raises(KeySetUnavailable):
             await checked.keys.caller(OTHER_RSA.token())
         assert elsewhere.requests == 0
     checked.keys.url = elsewhere.url  # where no server listens now
-    checked.clock.now += PAUSE_S
+    checked.time.move(PAUSE_S)
     with pytest.raises(KeySetUnavailable):
         await checked.keys.caller(RSA.token())
 

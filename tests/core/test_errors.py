@@ -16,7 +16,7 @@ from tests.domains.entities import ENTITIES
 from tests.service import Service, running, settings
 from tests.settings import Settings
 from tests.store.engines import make_tables
-from tests.store.fault_proxy import Answer, Forward, always, proxying
+from tests.store.fault_proxy import Answer, always, proxying
 
 DOCUMENTED = {
     200: {"PERSISTED_QUERY_NOT_FOUND", "PERSISTED_QUERY_NOT_SUPPORTED"},
@@ -49,7 +49,6 @@ DOCUMENTED = {
 }
 """Statuses that a log records → codes that the design names."""
 LATEST = "{ events(first: 1) { nodes { place } } }"
-OLDEST = "{ events(first: 500, orderBy: TIME_ASC) { nodes { place } } }"
 INGEST = "mutation { ingestRecent { upserted } }"
 
 INSIDE = (
@@ -124,54 +123,30 @@ def test_an_error_hides_the_address_of_usgs(tmp_path: Path) -> None:
         assert refusal(service, INGEST) == ("UPSTREAM_UNAVAILABLE", "USGS cannot be reached: try again later.")
 
 
-def drop_tables(file: Path) -> None:
-    with closing(sqlite3.connect(file)) as db:
-        for entity in ENTITIES:
-            db.execute(f'DROP TABLE "{entity.table.name}.{entity.name}"')
-
-
-def overwrite(file: Path) -> None:
-    file.write_bytes(b"no longer what it was" * 10_000)
-
-
-EVERY_WAY = (LATEST, "{ requestLogs { nodes { id } } }", '{ event(eventId: "us1") { id } }', INGEST)
-
-
-# Once request logs are flushed over a file of rubbish, what was written last can be read again: one query it is.
-# It reads what the service has not read since its start, as it has for its metrics the newest event.
-@pytest.mark.parametrize(("harm", "queries", "ready"), [(drop_tables, EVERY_WAY, 503), (overwrite, (OLDEST,), None)])
-def test_a_file_that_is_broken_under_the_service_is_an_unavailable_database(
-    tmp_path: Path,
-    week_file: Path,
-    usgs: UsgsServer,
-    caplog: pytest.LogCaptureFixture,
-    harm: Any,
-    queries: Any,
-    ready: int | None,
+def test_a_store_that_loses_its_tables_under_the_service_is_an_unavailable_database(
+    tmp_path: Path, week_file: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """`tests.faults.test_damage` has files that are damaged in other ways."""
     file = tmp_path / "broken.db"
     file.write_bytes(week_file.read_bytes())
+    queries = (LATEST, "{ requestLogs { nodes { id } } }", '{ event(eventId: "us1") { id } }', INGEST)
     with running(settings(file, usgs)) as service:
         assert service.ask("{ __typename }") == {"__typename": "Query"}
-        harm(file)
+        with closing(sqlite3.connect(file)) as db:
+            for entity in ENTITIES:
+                db.execute(f'DROP TABLE "{entity.table.name}.{entity.name}"')
         for query in queries:
             assert refusal(service, query) == (
                 "DATABASE_UNAVAILABLE",
                 "The store does not answer at the moment. No change was made in part: try again.",
             )
-        if ready:
-            answer = service.http.get("/readyz")
-            assert (answer.status_code, answer.json()) == (ready, {"status": "unavailable", "store": "unreachable"})
+        answer = service.http.get("/readyz")
+        assert (answer.status_code, answer.json()) == (503, {"status": "unavailable", "store": "unreachable"})
         assert service.http.get("/healthz").status_code == 200
 
     told = [record.__dict__["keywords"] for record in caplog.records if record.name == "graph.transport.errors"]
     assert [each["code"] for each in told] == ["DATABASE_UNAVAILABLE"] * len(queries)
     assert all("SQLite cannot read: " in each["cause"] for each in told)
-
-
-def causes(caplog: pytest.LogCaptureFixture) -> str:
-    """What only the log was told."""
-    return " ".join(str(getattr(record, "keywords", {}).get("cause")) for record in caplog.records)
 
 
 ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/earthquake-events"
@@ -180,14 +155,10 @@ TABLE_IS_GONE = Answer.error(
 )
 
 
-async def hang_up(operation: str, request: dict[str, Any], forward: Forward) -> None:
-    """The rule of a proxy that reads requests and gives no answer."""
-
-
-async def test_a_deleted_table_and_an_endpoint_without_an_answer_are_an_unavailable_database(
+async def test_a_deleted_table_is_an_unavailable_database_whose_cause_only_the_log_is_told(
     dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """`tests.store.test_dynamodb_errors` has the other causes, and an endpoint where nothing listens."""
+    """`tests.store.test_dynamodb_errors` has the other causes."""
     prefix = make_tables(ENTITIES)
     async with proxying(dynamodb_endpoint) as fault_proxy:
         monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
@@ -196,14 +167,12 @@ async def test_a_deleted_table_and_an_endpoint_without_an_answer_are_an_unavaila
             """All that waits for the service, from its start to its end: the loop must be free for the proxy."""
             with running(Settings(store=f"dynamodb://{prefix}", usgs_url="http://127.0.0.1:9")) as service:
                 assert service.ask("{ events { totalCount } }") == {"events": {"totalCount": 0}}
-                for rule in (always(TABLE_IS_GONE), hang_up):
-                    fault_proxy.rule = rule
-                    assert refusal(service, LATEST)[0] == "DATABASE_UNAVAILABLE"
+                fault_proxy.rule = always(TABLE_IS_GONE)
+                assert refusal(service, LATEST)[0] == "DATABASE_UNAVAILABLE"
 
         await asyncio.to_thread(scenario)
-    table = f"table {prefix}earthquake-events"
-    assert f"{table} does not exist: run `quakegraph tables create`" in causes(caplog)
-    assert f"{table} does not answer: check the network and AWS_ENDPOINT_URL" in causes(caplog)
+    told = " ".join(str(getattr(record, "keywords", {}).get("cause")) for record in caplog.records)
+    assert f"table {prefix}earthquake-events does not exist: run `quakegraph tables create`" in told
 
 
 def test_an_unexpected_error_is_logged_with_its_trace_and_the_clients_request_id(

@@ -1,4 +1,4 @@
-"""Tests other code in documents: Python is quoted from the tests; JSON and the queries in JavaScript can be parsed."""
+"""Tests other code in documents: tests in Python are quoted from this folder's, and JSON can be parsed."""
 
 import json
 

@@ -1,7 +1,6 @@
 """Executes each query of a document on the demo's week, in order, and compares the answer with the one below it."""
 
 import json
-import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,18 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graphql import (
-    DirectiveNode,
-    FragmentDefinitionNode,
-    GraphQLError,
-    OperationDefinitionNode,
-    OperationType,
-    Visitor,
-    parse,
-    print_ast,
-    validate,
-    visit,
-)
+from graphql import OperationDefinitionNode, OperationType, parse, validate
 
 from tests.documents.markdown import DOCUMENTS, ROOT, Block, Document
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
@@ -106,31 +94,3 @@ def test_the_readme_has_five_queries_each_with_its_answer_and_a_marked_block_nam
     assert all(query.answer for query in readme)
     tests = {block.test for document in DOCUMENTS for block in document.blocks if block.test}
     assert [test for test in tests if not (ROOT / test).is_file()] == []
-
-
-class WithoutRelay(Visitor):
-    """Takes Relay's own directives out."""
-
-    def enter_directive(self, node: DirectiveNode, *_: object) -> Any:
-        return self.REMOVE
-
-
-def test_a_document_of_relay_is_valid() -> None:
-    scripts = [block.text for document in DOCUMENTS for block in document.blocks if block.language == "js"]
-    texts = [text for script in scripts for text in re.findall(r"graphql`(.*?)`", script, re.DOTALL)]
-
-    assert texts
-    for text in texts:
-        assert problems(text) == []
-
-
-def problems(relay: str) -> list[GraphQLError]:
-    """The validation errors of a query, or of a fragment, with Relay's own directives."""
-    document = parse(relay)
-    text = print_ast(visit(document, WithoutRelay()))
-    fragment = document.definitions[0]
-    if isinstance(fragment, FragmentDefinitionNode):
-        declared = re.findall(r'(\w+): \{ ?type: "([\w!]+)"', relay)
-        variables = ", ".join(f"${name}: {type_}" for name, type_ in declared)
-        text = f"query ({variables}) {{ ...{fragment.name.value} }} {text}"
-    return validate(schema, parse(text))

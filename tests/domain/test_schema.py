@@ -38,15 +38,6 @@ def test_a_domain_gives_its_fields_to_the_root_types_and_to_a_type_of_one_before
     assert build_schema(DOMAINS).printed == printed()  # which has none of them
 
 
-def test_a_domain_that_is_off_has_no_type() -> None:
-    alone = build_schema(DOMAINS[:1])
-
-    assert "RequestLog" not in alone.printed
-    assert "popularFilters" not in alone.printed
-    assert "logs:read" not in alone.printed
-    assert fields(DOMAINS[:1], "Mutation") == fields(DOMAINS[:2], "Mutation")
-
-
 @strawberry.type
 class Second:
     @strawberry.field

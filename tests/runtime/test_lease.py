@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from contextlib import AsyncExitStack
 from functools import partial
 
 import pytest
@@ -177,33 +176,6 @@ async def test_there_are_never_two_holders_and_the_job_always_continues(
 
     assert len(holders) >= 10
     assert len({*holders}) > 1
-
-
-async def test_another_of_three_processes_continues_after_the_holder_dies(database: Database, time: HeldTime) -> None:
-    jobs, begun = Jobs(time), asyncio.Event()
-
-    async def never_ends(state: LeaseState, now: int) -> Done:
-        begun.set()
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    async with AsyncExitStack() as others:
-        async with BackgroundTasks() as dying:
-            dying.start("first", partial(a_lease(database, time).run_forever, never_ends, sleep=time.sleep))
-            await begun.wait()
-            tasks = await others.enter_async_context(BackgroundTasks())
-            for name in ("second", "third"):
-                tasks.start(name, partial(a_lease(database, time).run_forever, jobs.run, sleep=time.sleep))
-            await time.all_asleep(2)
-        for _ in range(2):
-            assert jobs.begun == []
-            time.move(LASTS_MS / 2000)
-            await time.all_asleep(2)
-        assert jobs.begun == [NOW + LASTS_MS]
-
-        time.move(EVERY_MS / 1000)
-        await time.all_asleep(2)
-        assert jobs.begun == [NOW + LASTS_MS, NOW + LASTS_MS + EVERY_MS]
 
 
 async def test_failures_in_a_row_are_logged_once_and_end_nothing(

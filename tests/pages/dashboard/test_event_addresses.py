@@ -168,13 +168,6 @@ def test_a_caller_who_asks_too_often_is_told_so_on_a_page(tmp_path: Path) -> Non
     assert "<h1>Too Many Requests</h1>" in answer.text
 
 
-def test_without_the_dashboard_events_have_no_pages(tmp_path: Path) -> None:
-    with running(Settings(store=f"sqlite:///{tmp_path}/empty.db", dashboard=False)) as service:
-        answer = service.http.get("/events/us1")
-
-    assert (answer.status_code, answer.headers["Content-Type"]) == (404, "application/json")
-
-
 def test_the_pages_know_what_the_service_has(tmp_path: Path) -> None:
     store_url = f"sqlite:///{tmp_path}/own.db"
     served = {"domains": ("earthquakes",), "fdsn": False}

@@ -90,10 +90,12 @@ def test_only_the_files_of_the_page_and_of_its_version_are_served(week: Service)
     assert week.http.get("/dashboard/0123456789abcdef/main.js").status_code == 404
 
 
-def test_without_the_dashboard_the_root_redirects_to_the_graph(tmp_path: Path) -> None:
+def test_without_the_dashboard_the_root_redirects_to_the_graph_and_events_have_no_pages(tmp_path: Path) -> None:
     with running(Settings(store=f"sqlite:///{tmp_path}/empty.db", dashboard=False)) as service:
         assert service.http.get("/").headers["Location"] == "/graphql"
         assert service.http.get(f"/dashboard/{dashboard.VERSION}/main.js").status_code == 404
+        answer = service.http.get("/events/us1")
+        assert (answer.status_code, answer.headers["Content-Type"]) == (404, "application/json")
 
 
 def test_the_page_size_is_within_the_maximum_of_the_graph(tmp_path: Path, week: Service) -> None:
