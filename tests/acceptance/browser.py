@@ -49,6 +49,7 @@ HTMLCanvasElement.prototype.getContext = (getContext => function (kind, ...other
 """
 """The map is a picture then, which Chromium draws in a tenth of the time that it needs without a graphics card."""
 OF_THE_DRIVER = re.compile("GL Driver Message|performance warning: READ-usage buffer")  # in place of a graphics card's
+EXCUSED = ("Failed to load resource", "Canvas2D: Multiple readback")  # as tests refuse requests, and look at pixels
 VIEWPORT: ViewportSize = {"width": 1400, "height": 900}
 
 expect.set_options(timeout=1000 * TIMEOUT_S)
@@ -126,12 +127,32 @@ async def webgl_visit(shared_context: BrowserContext) -> AsyncIterator[Visit]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def own_visit(browser: Browser) -> AsyncIterator[Visit]:
+async def own_page(browser: Browser) -> AsyncIterator[Page]:
     """A page in a context of its own, for a test that changes what all pages of a context share, as their clock."""
     context = await browser.new_context(viewport=VIEWPORT)
     async with _visited(context, WITHOUT_WEBGL) as visit:
-        yield visit
+        for page in without_complaints(visit):
+            yield page
     await context.close()
+
+
+@pytest.fixture
+def page(visit: Visit) -> Iterator[Page]:
+    """The page of `visit`, which must not complain, as all that are given by themselves."""
+    yield from without_complaints(visit)
+
+
+@pytest.fixture
+def webgl_page(webgl_visit: Visit) -> Iterator[Page]:
+    """The page of `webgl_visit`."""
+    yield from without_complaints(webgl_visit)
+
+
+def without_complaints(visit: Visit) -> Iterator[Page]:
+    """The page, which complains of nothing but what tests do, from here on."""
+    visit.complaints.clear()
+    yield visit.page
+    assert [text for text in visit.complaints if not text.startswith(EXCUSED)] == []
 
 
 @asynccontextmanager
@@ -152,16 +173,6 @@ async def time_zone(page: Page, name: str) -> AsyncIterator[None]:
     await devtools.send("Emulation.setTimezoneOverride", {"timezoneId": name})
     yield
     await devtools.send("Emulation.setTimezoneOverride", {"timezoneId": ""})
-    await devtools.detach()
-
-
-@asynccontextmanager
-async def pixels(page: Page, ratio: int) -> AsyncIterator[None]:
-    """Let an empty page have a screen with so many pixels for one of CSS."""
-    devtools = await page.context.new_cdp_session(page)
-    size = {"width": VIEWPORT["width"], "height": VIEWPORT["height"], "mobile": False}
-    await devtools.send("Emulation.setDeviceMetricsOverride", {**size, "deviceScaleFactor": ratio})
-    yield
     await devtools.detach()
 
 

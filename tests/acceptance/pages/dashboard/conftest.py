@@ -8,9 +8,9 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from graph.app import create_app
 from graph.core.clock import Clock, now_ms
@@ -27,19 +27,13 @@ from tests.sharing import folder_of_run, made_once
 
 EVERY = 20  # one of so many weak events is in the sparse week
 
-Opener = Callable[..., tuple[str, Subscription]]
+Opener = Callable[..., Subscription]
 
 
 def app_on(store: Path, *, clock: Clock = now_ms, **others: object) -> Subscription:
     """The service on a SQLite file."""
-    settings = Settings.model_validate(
-        {
-            "store": f"sqlite:///{store}",
-            "usgs_url": "http://127.0.0.1:9",
-            "jwt_secret": SecretStr(SECRET),
-            **others,
-        }
-    )
+    own = {"store": f"sqlite:///{store}", "usgs_url": "http://127.0.0.1:9", "jwt_secret": SECRET}
+    settings = Settings.model_validate({**own, **others})
     return Subscription(create_app(without_timeouts(settings), clock=clock))
 
 
@@ -61,13 +55,13 @@ def sparse_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def whole_week(tmp_path_factory: pytest.TempPathFactory, week_file: Path) -> Iterator[str]:
     """Where the whole week is shown, for tests that only look."""
-    yield from _shown(week_file, tmp_path_factory.mktemp("dashboard") / "week.db")
+    yield from shown_copy(week_file, tmp_path_factory.mktemp("dashboard"))
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory, sparse_file: Path) -> Iterator[str]:
     """Where the sparse week is shown, for tests that only look."""
-    yield from _shown(sparse_file, tmp_path_factory.mktemp("dashboard") / "week.db")
+    yield from shown_copy(sparse_file, tmp_path_factory.mktemp("dashboard"))
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +77,9 @@ def from_modules(tmp_path_factory: pytest.TempPathFactory, sparse_file: Path) ->
         yield url
 
 
-def _shown(file: Path, copied: Path) -> Iterator[str]:
-    shutil.copy(file, copied)
-    with shown(app_on(copied)) as url:
+def shown_copy(file: Path, folder: Path, **settings: Any) -> Iterator[str]:
+    """Where a copy of a SQLite file in a folder is shown."""
+    with shown(app_on(Path(shutil.copy(file, folder)), **settings)) as url:
         yield url
 
 
@@ -102,11 +96,18 @@ def opened(tmp_path: Path, sparse_file: Path) -> Iterator[Opener]:
     """Starts a service of the test's own: by default with the sparse week, and with what settings it likes."""
     with ExitStack() as stack:
 
-        def start(*, empty: bool = False, clock: Clock = now_ms, **settings: object) -> tuple[str, Subscription]:
+        def start(*, empty: bool = False, clock: Clock = now_ms, **settings: object) -> Subscription:
             store = tmp_path / "own.db"
             if not empty:
                 shutil.copy(sparse_file, store)
             app = app_on(store, clock=clock, **settings)
-            return stack.enter_context(shown(app)), app
+            app.url = stack.enter_context(shown(app))
+            return app
 
         yield start
+
+
+@pytest.fixture
+def subscription(opened: Opener) -> Subscription:
+    """The subscription of a service of the test's own, with the sparse week."""
+    return opened()

@@ -1,9 +1,11 @@
 """What tests look for on the dashboard with the week, whole or sparse."""
 
 import asyncio
+import re
+from collections.abc import Collection
 from typing import Any
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Request, Route, expect
 
 from tests.processes import TIMEOUT_S
 
@@ -19,6 +21,18 @@ async def settled(page: Page, events: int = EVENTS) -> None:
     await drawn(page, min(events, 3000))
     await expect(page.locator("#magnitude-frequency-caption")).not_to_be_empty()
     await expect(page.locator("#list .caption")).to_contain_text(f"of {events:,}")
+
+
+async def loaded(page: Page, url: str, events: int = EVENTS) -> None:
+    """Open a page, and wait until everything that is asked for is shown."""
+    await page.goto(url)
+    await settled(page, events)
+
+
+async def live(page: Page, url: str, events: int = EVENTS) -> None:
+    """Open a page, and wait until everything is shown and it is live."""
+    await loaded(page, url, events)
+    await expect(page.locator("#connection")).to_contain_text("Live")
 
 
 async def drawn(page: Page, events: int) -> None:
@@ -64,11 +78,9 @@ async def colour_of(page: Page, event_id: str) -> str:
     return found
 
 
-async def on_map(page: Page, source: str = "events") -> dict[str, dict[str, Any]]:
-    """The properties of what the map draws of a source, by the ids of the events."""
-    features = await page.evaluate(
-        "source => document.querySelector('#map').map.getSource(source).serialize().data.features", source
-    )
+async def on_map(page: Page) -> dict[str, dict[str, Any]]:
+    """The properties of the events that the map draws one by one, by their ids."""
+    features = await page.evaluate("document.querySelector('#map').map.getSource('events').serialize().data.features")
     return {feature["properties"]["eventId"]: feature["properties"] for feature in features}
 
 
@@ -76,19 +88,6 @@ async def map_draws(page: Page, events: int) -> None:
     """Wait until the map draws so many events one by one."""
     await expect(page.locator("#map")).to_have_attribute("data-drawn", str(events))
     await drawn_somehow(page)
-
-
-async def shown_on_map(page: Page, event_id: str, *, is_shown: bool = True) -> None:
-    """Wait until the map draws an event, or does not."""
-    await drawn_somehow(page)
-    await until(
-        page,
-        """([eventId, isShown]) => {
-          const { features } = document.querySelector("#map").map.getSource("events").serialize().data;
-          return features.some(({ properties }) => properties.eventId === eventId) === isShown;
-        }""",
-        [event_id, is_shown],
-    )
 
 
 async def drawn_somehow(page: Page) -> None:
@@ -117,3 +116,29 @@ async def went(page: Page, search: str) -> None:
         }""",
         search,
     )
+
+
+def sent(page: Page, operation: str = "") -> list[dict[str, Any]]:
+    """The variables of each time that the page sends an operation, or any, from now on."""
+    found: list[dict[str, Any]] = []
+
+    def note(request: Request) -> None:
+        body = request.post_data_json if request.method == "POST" else None
+        if isinstance(body, dict) and f" {operation}" in body["query"]:
+            found.append(body["variables"])
+
+    page.on("request", note)
+    return found
+
+
+async def refuse(page: Page, operations: Collection[str]) -> None:
+    """Answer these operations of the page in the service's place: there is none of what they ask for."""
+
+    async def answer(route: Route) -> None:
+        name = re.findall(r"(?:query|mutation|subscription) (\w+)", str(route.request.post_data))[0]
+        if name in operations:
+            await route.fulfill(status=503, json={"errors": [{"message": f"No {name}."}]})
+        else:
+            await route.continue_()
+
+    await page.route("**/graphql", answer)

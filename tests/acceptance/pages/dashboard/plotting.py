@@ -43,10 +43,9 @@ MAKERS = {
     "depth_section": "depthSection",
     "magnitude_frequency": "magnitudeFrequency",
 }
-EVENTS = "{ nodes { eventId eventTsMs mag place lat lon depth type url } }"
 
 
-def asked(url: str, query: str, variables: dict[str, Any]) -> dict[str, Any]:
+def asked(url: str, query: str, **variables: Any) -> dict[str, Any]:
     """The data of the service's answer."""
     answer = httpx.post(f"{url}/graphql", json={"query": query, "variables": variables}).json()
     assert "errors" not in answer, answer
@@ -54,36 +53,29 @@ def asked(url: str, query: str, variables: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def statistics_of(url: str, where: dict[str, Any], *, interval: str = "DAY") -> dict[str, Any]:
-    """The statistics, as the web page asks for them."""
-    variables = {"filter": where, "interval": interval, "binKm": 5}
-    statistics: dict[str, Any] = asked(url, documents()["Statistics"], variables)["catalogueStatistics"]
-    return statistics
-
-
-def events_of(url: str, where: dict[str, Any]) -> list[dict[str, Any]]:
-    """The events of a filter, newest first, at most 1,000."""
-    query = f"query Nodes($filter: EventFilter) {{ events(filter: $filter, first: 1000) {EVENTS} }}"
-    nodes: list[dict[str, Any]] = asked(url, query, {"filter": where})["events"]["nodes"]
-    return nodes
-
-
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A plot in a page."""
+    """A plot in a page of the service at an address."""
 
     page: Page
+    url: str
 
-    @classmethod
-    async def begun(cls, page: Page, url: str, module: str, *, width: int = 640, time_zone: str = "UTC") -> "Plot":
-        """Put a plot over a page that shows no event, in place of the last one."""
-        address = f"{url}/?minMagnitude=9"
-        if page.url != address:
-            await page.goto(address)
-            await expect(page.locator("#summary")).to_have_text("No event matches these filters.")
+    def statistics(self, where: dict[str, Any]) -> dict[str, Any]:
+        """The service's statistics by day, as the web page asks for them."""
+        data = asked(self.url, documents()["Statistics"], filter=where, interval="DAY", binKm=5)
+        statistics: dict[str, Any] = data["catalogueStatistics"]
+        return statistics
+
+    async def begin(self, module: str, *, width: int = 640, time_zone: str = "UTC", **shown: Any) -> None:
+        """Put the plot over a page that shows no event, in place of the last one, and show what is given."""
+        address = f"{self.url}/?minMagnitude=9"
+        if self.page.url != address:
+            await self.page.goto(address)
+            await expect(self.page.locator("#summary")).to_have_text("No event matches these filters.")
         given = {"module": module, "maker": MAKERS[module], "width": width, "timeZone": time_zone}
-        await page.evaluate(BEGIN, given)
-        return cls(page)
+        await self.page.evaluate(BEGIN, given)
+        if shown:
+            await self.show(**shown)
 
     async def show(self, **shown: Any) -> None:
         """Show it, and wait until it is drawn, unless there is nothing to draw."""

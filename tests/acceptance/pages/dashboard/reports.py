@@ -59,6 +59,6 @@ async def at_noon(page: Page) -> None:
     await page.add_init_script(AT_NOON)
 
 
-def address(url: str, *scopes: Scope, search: str = "") -> str:
-    """Where the tester opens the dashboard, with a token that has these scopes; without arguments, all of them."""
-    return f"{url}/{search}#token={bearer(*scopes)['Authorization'].removeprefix('Bearer ')}"
+def address(url: str, *scopes: Scope, path: str = "/") -> str:
+    """Where the tester opens a page, with a token that has these scopes; without arguments, all of them."""
+    return f"{url}{path}#token={bearer(*scopes)['Authorization'].removeprefix('Bearer ')}"

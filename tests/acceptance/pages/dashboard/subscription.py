@@ -7,7 +7,7 @@ is sent as it is, to all who listen.
 import asyncio
 import json
 from collections import deque
-from contextlib import suppress
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,7 @@ class Subscription:
     """An application whose graph has a subscription that does what it is told."""
 
     app: ASGIApp
+    url: str = ""  # where it is served
     asked: list[dict[str, Any]] = field(default_factory=list)  # variables of each connection
     headers: list[dict[str, str]] = field(default_factory=list)
     refusals: deque[tuple[int, dict[str, Any]]] = field(default_factory=deque)  # status and error, one a connection
@@ -72,11 +73,18 @@ class Subscription:
         for loop, queue in self._listeners:
             loop.call_soon_threadsafe(queue.put_nowait, text)
 
-    def notice(self, event: dict[str, Any] | None, *, cursor: str = "cursor", lost: int = 0) -> None:
-        """Tell of an event, or of a loss."""
-        kind = None if event is None else "CREATED"
-        data = {"data": {"events": {"event": event, "kind": kind, "cursor": cursor, "lost": lost}}}
+    def notice(
+        self, event: dict[str, Any] | None, *, kind: str = "CREATED", cursor: str = "cursor", lost: int = 0
+    ) -> None:
+        """Tell of a version of an event, or of a loss."""
+        notice = {"event": event, "kind": event and kind, "cursor": cursor, "lost": lost}
+        data = {"data": {"events": notice}}
         self.send(f"event: next\ndata: {json.dumps(data)}\n\n")
+
+    def arrive(self, event: dict[str, Any]) -> None:
+        """Store an event, and tell of it."""
+        store(self.url, event)
+        self.notice(event)
 
     def complete(self) -> None:
         """End the connections as the protocol has it."""
@@ -102,44 +110,35 @@ def _again(body: bytes, receive: Receive, closing: asyncio.Event) -> Receive:
     async def received() -> Message:
         if messages:
             return messages.pop()
-        ends = [asyncio.ensure_future(_gone(receive)), asyncio.ensure_future(closing.wait())]
-        try:
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for end in ends:
-                end.cancel()
+        await _first_of(_gone(receive), closing.wait())
         return {"type": "http.disconnect"}
 
     return received
 
 
 async def _stream(queue: "asyncio.Queue[str | None]", receive: Receive, send: Send) -> None:
-    await send(
-        {
-            "type": "http.response.start",
-            "status": 200,
-            "headers": [(b"content-type", b"text/event-stream; charset=utf-8")],
-        }
-    )
+    headers = [(b"content-type", b"text/event-stream; charset=utf-8")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send(_body(":\n\n"))
-    gone = asyncio.ensure_future(_gone(receive))
+    await _first_of(_say(queue, send), _gone(receive))
+
+
+async def _say(queue: "asyncio.Queue[str | None]", send: Send) -> None:
+    """Pass on what is sent. A break has no end of the answer, which makes the server close the connection."""
+    while (text := await queue.get()) is not _BREAKS:
+        await send(_body(text, more=text != _ENDS))
+        if text == _ENDS:
+            return
+
+
+async def _first_of(*waits: Coroutine[Any, Any, object]) -> None:
+    """Return when one of these has, and cancel the others."""
+    tasks = [asyncio.ensure_future(each) for each in waits]
     try:
-        while True:
-            said = asyncio.ensure_future(queue.get())
-            await asyncio.wait({said, gone}, return_when=asyncio.FIRST_COMPLETED)
-            if not said.done():
-                said.cancel()
-                return
-            text = said.result()
-            if text is _BREAKS:
-                return  # without its end, which makes the server close the connection
-            await send(_body(text, more=text != _ENDS))
-            if text == _ENDS:
-                return
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        gone.cancel()
-        with suppress(asyncio.CancelledError):
-            await gone
+        for task in tasks:
+            task.cancel()
 
 
 def _body(text: str, *, more: bool = True) -> Message:

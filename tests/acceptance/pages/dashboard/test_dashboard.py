@@ -5,7 +5,7 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.async_api import Request, Route, expect
+from playwright.async_api import Page, Route, expect
 
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from tests.acceptance.browser import Visit
@@ -18,11 +18,14 @@ from tests.acceptance.pages.dashboard.looking import (
     colour_of,
     drawn,
     items,
+    loaded,
+    refuse,
+    sent,
     settled,
     went,
     with_filters,
 )
-from tests.acceptance.pages.dashboard.subscription import an_event
+from tests.acceptance.pages.dashboard.subscription import Subscription, an_event
 from tests.bearers import bearer
 
 pytestmark = pytest.mark.needs("chromium")
@@ -32,8 +35,7 @@ COLOURING = "document.querySelector('main').shown?.colouring.name"
 
 async def test_it_shows_the_week_and_sends_nothing_to_other_hosts(visit: Visit, whole_week: str) -> None:
     page = visit.page
-    await page.goto(whole_week)
-    await settled(page, WEEK)
+    await loaded(page, whole_week, WEEK)
 
     await drawn(page, WEEK)
     await expect(page.locator("#connection")).to_contain_text("Live")
@@ -59,12 +61,10 @@ async def test_it_shows_the_week_and_sends_nothing_to_other_hosts(visit: Visit, 
 
 
 async def test_a_filter_changes_address_list_map_and_plots_and_back_and_forward_restore_choices(
-    visit: Visit, shared: str
+    page: Page, shared: str
 ) -> None:
-    page = visit.page
     least = page.locator("[name=minMagnitude]")
-    await page.goto(shared)
-    await settled(page)
+    await loaded(page, shared)
     await with_filters(page)
     await least.fill("4.5")
     await page.get_by_role("button", name="Apply").click()
@@ -95,18 +95,10 @@ async def test_a_filter_changes_address_list_map_and_plots_and_back_and_forward_
     await settled(page, STRONG)
     assert await items(page) == shown
     await expect(least).to_have_value("4.5")
-    assert visit.complaints == []
 
 
-async def test_all_filters_are_sent(visit: Visit, shared: str) -> None:
-    page = visit.page
-    asked: list[object] = []
-
-    def note(request: Request) -> None:
-        if request.method == "POST":
-            asked.append(request.post_data_json)
-
-    page.on("request", note)
+async def test_all_filters_are_sent(page: Page, shared: str) -> None:
+    asked = sent(page)
     address = (
         "minMagnitude=2.5&maxMagnitude=6&from=2023-07-30&to=2023-08-01&minDepth=5&maxDepth=100.5"
         "&south=-60&north=60&west=170&east=-60&type=earthquake&colour=depth"
@@ -127,23 +119,19 @@ async def test_all_filters_are_sent(visit: Visit, shared: str) -> None:
         "box": {"minLat": -60, "maxLat": 60, "minLon": 170, "maxLon": -60},
         "types": ["earthquake"],
     }
-    variables = [body["variables"] for body in asked if isinstance(body, dict)]
-    filters = [given["filter"] for given in variables if "filter" in given]
+    filters = [variables["filter"] for variables in asked if "filter" in variables]
     assert expected in filters
     assert all(given.items() <= expected.items() for given in filters)
     await expect(page.locator("#filter-number")).to_have_text("8")
     await with_filters(page)
     await page.get_by_role("button", name="Apply").click()
     assert urlsplit(page.url).query == address
-    assert visit.complaints == []
 
 
-async def test_paging_to_older_events_and_back(visit: Visit, shared: str) -> None:
+async def test_paging_to_older_events_and_back(page: Page, shared: str) -> None:
     """Each turn of the page scrolls to the top of the list. The last page ends."""
-    page = visit.page
     newest, newer, older = (page.get_by_role("link", name=name) for name in ("First", "Previous", "Next"))
-    await page.goto(shared)
-    await settled(page)
+    await loaded(page, shared)
     pages = [await items(page)]
     await expect(newer).to_have_attribute("aria-disabled", "true")
 
@@ -172,16 +160,13 @@ async def test_paging_to_older_events_and_back(visit: Visit, shared: str) -> Non
     await went(page, "?minMagnitude=5.5")
     await expect(page.locator("#list .caption")).to_contain_text("11 events")
     await expect(older).to_have_attribute("aria-disabled", "true")
-    assert visit.complaints == []
 
 
 async def test_an_event_is_selected_by_keyboard_and_its_card_opens_beside_what_is_clicked(
-    visit: Visit, shared: str
+    page: Page, shared: str
 ) -> None:
     """With a key for it, a link of the list leads to the event's page in another tab."""
-    page = visit.page
-    await page.goto(f"{shared}/?minMagnitude=4.5")
-    await settled(page, STRONG)
+    await loaded(page, f"{shared}/?minMagnitude=4.5", STRONG)
     java, palmira = (page.locator(f"#list li[data-event-id={each}] a") for each in ("us6000kxp7", "us6000kxnn"))
     await java.focus()
     await page.keyboard.press("ArrowDown")
@@ -214,11 +199,9 @@ async def test_an_event_is_selected_by_keyboard_and_its_card_opens_beside_what_i
     await other.close()
 
 
-async def test_colour_tells_age_or_depth(visit: Visit, shared: str) -> None:
-    page = visit.page
+async def test_colour_tells_age_or_depth(page: Page, shared: str) -> None:
     deep = page.locator("#list li[data-event-id=us6000kxp7] .magnitude")  # 578 km, of the last three hours
-    await page.goto(f"{shared}/?minMagnitude=4.5")
-    await settled(page, STRONG)
+    await loaded(page, f"{shared}/?minMagnitude=4.5", STRONG)
     await expect(deep).to_have_class("magnitude c1")
     assert await colour_of(page, "us6000kxp7") == "c1"
     recent = await deep.evaluate("item => getComputedStyle(item).color")
@@ -233,7 +216,7 @@ async def test_colour_tells_age_or_depth(visit: Visit, shared: str) -> None:
 
 
 async def test_invalid_parameters_of_an_address_are_reported_and_ignored(visit: Visit, shared: str) -> None:
-    """So are invalid values of the form."""
+    """So are invalid values of the form, of which the browser complains, too."""
     page, alert = visit.page, visit.page.get_by_role("alert")
     impossible = {
         "minMagnitude=abc": "Magnitude, Min",
@@ -273,20 +256,12 @@ async def test_invalid_parameters_of_an_address_are_reported_and_ignored(visit: 
     await settled(page)
 
 
-async def test_a_problem_is_shown_until_it_is_solved(visit: Visit, shared: str) -> None:
+async def test_a_problem_is_shown_until_it_is_solved(page: Page, shared: str) -> None:
     """Also after what asks for nothing anew: another colouring, another page of the list, the way to the list."""
-    page = visit.page
-
-    async def refuse(route: Route) -> None:
-        if "query Events(" in str(route.request.post_data):
-            await route.fulfill(status=503, json={"errors": [{"message": "No events."}]})
-        else:
-            await route.continue_()
-
-    await page.route("**/graphql", refuse)
+    await refuse(page, ["Events"])
     await page.goto(f"{shared}/?maxDepth=deep")
     await expect(page.locator("#list li")).to_have_count(25)
-    wrong = ["No events.", "Depth, Max: the address says “deep”, which is not possible, so it is left out."]
+    wrong = ["No Events.", "Depth, Max: the address says “deep”, which is not possible, so it is left out."]
     told = page.get_by_role("alert").locator("p")
     await expect(told).to_have_text(wrong)
 
@@ -307,21 +282,11 @@ async def test_a_problem_is_shown_until_it_is_solved(visit: Visit, shared: str) 
     await expect(told).to_have_text(wrong[1:])
 
 
-async def test_problems_come_and_go_one_by_one(visit: Visit, opened: Opener) -> None:
+async def test_problems_come_and_go_one_by_one(page: Page, subscription: Subscription) -> None:
     """What is still told is not written again, and the button keeps its focus."""
-    url, subscription = opened()
-    page = visit.page
     refused = ["List", "Statistics"]
-
-    async def refuse(route: Route) -> None:
-        name = re.findall(r"(?:query|subscription) (\w+)", str(route.request.post_data))[0]
-        if name in refused:
-            await route.fulfill(status=503, json={"errors": [{"message": f"No {name}."}]})
-        else:
-            await route.continue_()
-
-    await page.route("**/graphql", refuse)
-    await page.goto(url)
+    await refuse(page, refused)
+    await page.goto(subscription.url)
     alert = page.get_by_role("alert")
     await expect(alert.locator("p")).to_have_count(2)
     await expect(page.locator("#connection")).to_contain_text("Live")
@@ -343,20 +308,20 @@ async def test_problems_come_and_go_one_by_one(visit: Visit, opened: Opener) -> 
 
 
 async def test_what_a_service_cannot_answer_is_reported_in_the_words_of_the_page_and_retried(
-    visit: Visit, shared: str
+    page: Page, shared: str
 ) -> None:
     """A failed load is not shown as no match."""
-    page, alert = visit.page, visit.page.get_by_role("alert")
+    alert = page.get_by_role("alert")
     answers: list[tuple[int, str]] = []
 
-    async def refuse(route: Route) -> None:
+    async def answer(route: Route) -> None:
         if answers:
             status, body = answers[0]
             await route.fulfill(status=status, body=body)
         else:
             await route.abort()
 
-    await page.route("**/graphql", refuse)
+    await page.route("**/graphql", answer)
     await page.goto(shared)
     await expect(alert).to_contain_text("The service cannot be reached")
     await expect(page.locator("#summary")).to_have_text("The events could not be loaded.")
@@ -383,9 +348,8 @@ async def test_what_a_service_cannot_answer_is_reported_in_the_words_of_the_page
 
 
 async def test_an_invalid_cursor_affects_only_the_list_and_a_filter_without_matches_is_reported(
-    visit: Visit, shared: str
+    page: Page, shared: str
 ) -> None:
-    page = visit.page
     await page.goto(f"{shared}/?after=nonsense")
     await expect(page.get_by_role("alert")).to_contain_text(
         "The address leads to a page of the list that does not exist. Go to the first page."
@@ -402,56 +366,52 @@ async def test_an_invalid_cursor_affects_only_the_list_and_a_filter_without_matc
     )
 
 
-async def test_an_empty_catalogue_shows_how_to_fill_it(visit: Visit, opened: Opener) -> None:
-    url, _ = opened(empty=True)
-    await visit.page.goto(url)
+async def test_an_empty_catalogue_shows_how_to_fill_it(page: Page, opened: Opener) -> None:
+    url = opened(empty=True).url
+    await page.goto(url)
 
-    await expect(visit.page.locator("#summary")).to_contain_text("quakegraph ingest --feed ALL_WEEK")
-    await expect(visit.page.locator("#connection")).to_contain_text("Live")
-    await expect(visit.page.locator("#map")).to_have_attribute("data-state", "still")
-    await expect(visit.page.locator("#map-caption")).to_have_text("No event to show.")
-    await expect(visit.page.locator("#list .caption")).to_have_text("No events.")
-    await expect(visit.page.locator("#magnitude-frequency-caption")).to_contain_text("No Gutenberg–Richter relation")
+    await expect(page.locator("#summary")).to_contain_text("quakegraph ingest --feed ALL_WEEK")
+    await expect(page.locator("#connection")).to_contain_text("Live")
+    await expect(page.locator("#map")).to_have_attribute("data-state", "still")
+    await expect(page.locator("#map-caption")).to_have_text("No event to show.")
+    await expect(page.locator("#list .caption")).to_have_text("No events.")
+    await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("No Gutenberg–Richter relation")
     for plot in ("magnitude-time", "event-rates", "depth-section", "magnitude-frequency"):
-        await expect(visit.page.locator(f"#{plot} canvas")).to_have_count(0)
-    assert visit.complaints == []
+        await expect(page.locator(f"#{plot} canvas")).to_have_count(0)
 
 
 async def test_a_token_from_the_address_is_sent_and_not_shown(visit: Visit, opened: Opener) -> None:
-    """Also to a page that is open. It lasts as long as the tab."""
-    url, subscription = opened(public_read=False)
+    """Also to a page that is open, and for an export. It lasts as long as the tab."""
+    subscription = opened(public_read=False)
     page = visit.page
-    await page.goto(f"{url}/?minMagnitude=4.5")
+    await page.goto(f"{subscription.url}/?minMagnitude=4.5")
     await expect(page.get_by_role("alert")).to_contain_text("token")
 
     authorization = bearer(EVENTS_READ)["Authorization"]
     token = authorization.removeprefix("Bearer ")
-    await page.goto(f"{url}/?minMagnitude=4.5#token={token}")
-    await settled(page, STRONG)
-    assert page.url == f"{url}/?minMagnitude=4.5"
+    await loaded(page, f"{subscription.url}/?minMagnitude=4.5#token={token}", STRONG)
+    assert page.url == f"{subscription.url}/?minMagnitude=4.5"
     await expect(page.get_by_role("alert")).to_be_empty()
     await page.reload()
     await settled(page, STRONG)
     await expect(page.locator("#connection")).to_contain_text("Live")
 
     assert [headers["authorization"] for headers in subscription.headers] == [authorization] * 2
+    await page.locator("#export summary").click()
+    async with page.expect_download() as downloading:
+        await page.get_by_role("link", name="CSV").click()
+    download = await downloading.value
+    assert download.suggested_filename == "events.csv"
+    assert len((await download.path()).read_text().splitlines()) == 1 + STRONG
     assert token not in await page.evaluate("JSON.stringify(localStorage)")
     assert token not in "".join(visit.requested)
+    await page.evaluate("sessionStorage.setItem('token', 'expired')")
+    await page.get_by_role("link", name="CSV").click()
+    await expect(page.get_by_role("alert")).to_have_text("Your token was not accepted: it cannot be read.")
 
 
-async def test_without_the_library_of_plots_a_caption_says_so(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await page.route("**/uplot*.js", lambda route: route.abort())
-    await page.goto(shared)
-
-    await expect(page.locator("#magnitude-time .plot")).to_have_text(
-        "The plot cannot be drawn: the library for it could not be loaded."
-    )
-    await expect(page.locator("#magnitude-time-caption")).to_contain_text("185 events")
-
-
-async def test_without_javascript_it_says_where_the_events_are(visit: Visit, shared: str) -> None:
-    browser = visit.page.context.browser
+async def test_without_javascript_it_says_where_the_events_are(page: Page, shared: str) -> None:
+    browser = page.context.browser
     assert browser
     page = await browser.new_page(java_script_enabled=False)
     await page.goto(shared)

@@ -1,14 +1,15 @@
 """The card of an event in Chromium, put by itself on a page that is not the dashboard."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
-from tests.acceptance.browser import VIEWPORT, Visit
+from tests.acceptance.browser import VIEWPORT, Visit, without_complaints
 from tests.acceptance.pages.dashboard.conftest import Opener
+from tests.acceptance.pages.dashboard.looking import sent
 from tests.acceptance.pages.dashboard.plotting import FRAMES
 from tests.acceptance.pages.dashboard.subscription import an_event
 
@@ -19,19 +20,18 @@ pytestmark = pytest.mark.needs("chromium")
 
 
 @pytest.fixture
-def visit(module_visit: Visit) -> Visit:
+def page(module_visit: Visit) -> Iterator[Page]:
     """The page of all tests here, on which each puts a card of its own."""
-    module_visit.complaints.clear()
-    return module_visit
+    yield from without_complaints(module_visit)
+
+
+def at(x: float, y: float, width: float = 20, height: float = 20) -> dict[str, float]:
+    """What was clicked."""
+    return {"x": x, "y": y, "width": width, "height": height}
 
 
 async def opened_card(
-    page: Page,
-    url: str,
-    event: dict[str, Any],
-    anchor: Mapping[str, float] | None,
-    *,
-    window: ViewportSize = VIEWPORT,
+    page: Page, url: str, event: dict[str, Any], anchor: dict[str, float] | None, window: ViewportSize = VIEWPORT
 ) -> None:
     """Open the card beside an anchor, by a button that gets the focus back. The page remembers it as `card`."""
     if page.viewport_size != window:
@@ -64,10 +64,9 @@ async def box_of(page: Page) -> dict[str, float]:
     return box
 
 
-async def test_it_says_what_the_list_says_and_what_the_event_did(visit: Visit, shared: str) -> None:
-    page = visit.page
+async def test_it_says_what_the_list_says_and_what_the_event_did(page: Page, shared: str) -> None:
     java = an_event(JAVA, place="Java, Indonesia", mag=5.5, lon=113.1466, lat=-6.1198, depth=578.001)
-    await opened_card(page, shared, java, {"x": 100, "y": 200, "width": 20, "height": 20})
+    await opened_card(page, shared, java, at(100, 200))
 
     card = page.get_by_role("dialog", name="M 5.5 earthquake, Java, Indonesia")
     await expect(card).to_be_focused()
@@ -92,11 +91,10 @@ async def test_it_says_what_the_list_says_and_what_the_event_did(visit: Visit, s
     await expect(card.locator(".badge")).to_have_text("Magnitude 5.5 mww")
     await card.get_by_role("link", name="Details").click()
     await expect(page).to_have_url(f"{shared}/events/{JAVA}")
-    assert visit.complaints == []
 
 
-async def test_it_is_beside_what_was_clicked_and_within_the_window(visit: Visit, shared: str) -> None:
-    page = visit.page
+async def test_it_is_beside_what_was_clicked_and_within_the_window(page: Page, shared: str) -> None:
+    """Below or above what is as wide as the page, and on a telephone a sheet at the bottom."""
     for x, y, side in (
         (100, 200, "right"),
         (1100, 200, "left"),
@@ -104,49 +102,36 @@ async def test_it_is_beside_what_was_clicked_and_within_the_window(visit: Visit,
         (1380, 890, "left"),
         (0, 0, "right"),
     ):
-        await opened_card(page, shared, BRIG, {"x": x, "y": y, "width": 20, "height": 20})
+        await opened_card(page, shared, BRIG, at(x, y))
         box = await box_of(page)
         assert box["left"] == x + 32 if side == "right" else box["right"] == x - 12
         assert 8 <= box["top"] < box["bottom"] <= 892
 
-    await opened_card(
-        page, shared, BRIG, {"x": 0, "y": 0, "width": 1, "height": 1}, window={"width": 700, "height": 420}
-    )
+    await opened_card(page, shared, BRIG, at(0, 0, 1, 1), {"width": 700, "height": 420})
     for x, y in product((0, 340, 690), (0, 200, 415)):
-        await page.evaluate(
-            "([event, box]) => card.open(event, box)", [BRIG, {"x": x, "y": y, "width": 9, "height": 4}]
-        )
+        await page.evaluate("([event, box]) => card.open(event, box)", [BRIG, at(x, y, 9, 4)])
         box = await box_of(page)
         assert 8 <= box["left"] < box["right"] <= 692
         assert 8 <= box["top"] < box["bottom"] <= 412
 
-
-async def test_beside_what_is_as_wide_as_the_page_it_is_below_or_above(visit: Visit, shared: str) -> None:
     for y, is_below in ((100, True), (600, False)):
-        wide = {"x": 10, "y": y, "width": 780, "height": 30}
-        await opened_card(visit.page, shared, BRIG, wide, window={"width": 800, "height": 700})
-
-        box = await box_of(visit.page)
+        await opened_card(page, shared, BRIG, at(10, y, 780, 30), {"width": 800, "height": 700})
+        box = await box_of(page)
         assert box["top"] == y + 42 if is_below else box["bottom"] <= y - 11
         assert [box["left"], box["right"]] == pytest.approx([400 - 176, 400 + 176])
 
-
-async def test_on_a_telephone_it_is_a_sheet_at_the_bottom(visit: Visit, shared: str) -> None:
-    page = visit.page
-    clicked = {"x": 100, "y": 700, "width": 20, "height": 20}
-    await opened_card(page, shared, BRIG, clicked, window={"width": 390, "height": 844})
-
+    await opened_card(page, shared, BRIG, at(100, 700), {"width": 390, "height": 844})
     box = await box_of(page)
     assert (box["left"], box["right"], box["bottom"]) == (0, 390, 844)
     assert box["top"] >= 0.4 * 844
     assert await page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-async def test_it_closes_and_gives_the_focus_back_and_the_page_does_not_move(visit: Visit, shared: str) -> None:
-    page = visit.page
+async def test_it_closes_and_gives_the_focus_back_and_the_page_does_not_move(page: Page, shared: str) -> None:
+    """Escape closes it also while the focus is on the page."""
     await page.goto("about:blank")  # since a page that was resized before may move
     for how in ("Escape", "button"):
-        await opened_card(page, shared, BRIG, {"x": 100, "y": 200, "width": 20, "height": 20})
+        await opened_card(page, shared, BRIG, at(100, 200))
         close = page.get_by_role("dialog").get_by_role("button", name="Close")
         size = await close.bounding_box()
         assert size is not None
@@ -160,22 +145,16 @@ async def test_it_closes_and_gives_the_focus_back_and_the_page_does_not_move(vis
         moved = "new Promise(done => requestAnimationFrame(() => setTimeout(() => done(shifts))))"
         assert await page.evaluate(moved) == []
 
-
-async def test_escape_closes_it_also_while_the_focus_is_on_the_page(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await opened_card(page, shared, BRIG, {"x": 100, "y": 200, "width": 20, "height": 20})
+    await opened_card(page, shared, BRIG, at(100, 200))
     link = page.get_by_role("link", name="All events")
     await link.focus()
-
     await page.keyboard.press("Escape")
-
     await expect(page.locator(".event-card")).to_be_hidden()
     await expect(link).to_be_focused()
 
 
-async def test_another_event_and_another_version_take_its_place(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await opened_card(page, shared, BRIG, {"x": 100, "y": 200, "width": 20, "height": 20})
+async def test_another_event_and_another_version_take_its_place(page: Page, shared: str) -> None:
+    await opened_card(page, shared, BRIG, at(100, 200))
     other = an_event("us2", place="Sion, Switzerland")
     await page.evaluate("event => card.open(event, { x: 900, y: 100, width: 10, height: 10 })", other)
 
@@ -188,23 +167,19 @@ async def test_another_event_and_another_version_take_its_place(visit: Visit, sh
     assert await page.evaluate("card.eventId") == "us2"
 
 
-async def test_text_of_an_event_stays_text_and_only_web_addresses_are_links(visit: Visit, shared: str) -> None:
-    page = visit.page
+async def test_text_of_an_event_stays_text_and_only_web_addresses_are_links(page: Page, shared: str) -> None:
     event = an_event("us/1?#", place="<img src=x onerror=alert(1)>", url="javascript:alert(1)")
     await opened_card(page, shared, event, None)
 
     card = page.get_by_role("dialog", name="<img src=x onerror=alert(1)>")
     await expect(card.get_by_role("link")).to_have_text(["Details"])
     await expect(card.get_by_role("link")).to_have_attribute("href", f"{shared}/events/us%2F1%3F%23")
-    assert visit.complaints == []
 
 
-async def test_a_service_without_sightings_is_not_asked_what_was_felt(visit: Visit, opened: Opener) -> None:
-    url, _ = opened(domains=("earthquakes",))
-    asked: list[str] = []
-    visit.page.on("request", lambda request: asked.append(request.post_data or ""))
-    async with visit.page.expect_response(lambda answer: "query Effects" in (answer.request.post_data or "")):
-        await opened_card(visit.page, url, BRIG, None)
+async def test_a_service_without_sightings_is_not_asked_what_was_felt(page: Page, opened: Opener) -> None:
+    url = opened(domains=("earthquakes",)).url
+    felt = sent(page, "Felt(")
+    async with page.expect_response(lambda answer: "query Effects" in (answer.request.post_data or "")):
+        await opened_card(page, url, BRIG, None)
 
-    assert not any("feltIntensity" in document for document in asked)
-    assert visit.complaints == []
+    assert felt == []

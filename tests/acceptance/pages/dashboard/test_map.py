@@ -1,8 +1,6 @@
 """The map in Chromium, with the demo's week: what it draws, how it is moved, and what a person picks on it."""
 
-import json
 import re
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -14,10 +12,10 @@ from tests.acceptance.pages.dashboard.conftest import Opener
 from tests.acceptance.pages.dashboard.looking import (
     EVENTS,
     STRONG,
+    loaded,
     map_draws,
     on_map,
     settled,
-    shown_on_map,
     until,
     with_filters,
 )
@@ -155,16 +153,11 @@ async def test_land_and_its_details_are_drawn_in_the_colours_of_the_scheme(visit
     assert visit.complaints == []
 
 
-async def test_the_map_takes_its_place_before_it_is_loaded(visit: Visit, shared: str) -> None:
-    page = visit.page
+async def test_the_map_takes_its_place_before_it_is_loaded(page: Page, shared: str) -> None:
     held: list[Route] = []
-
-    async def hold(route: Route) -> None:
-        held.append(route)
-
-    await page.route("**/maplibre-gl-5*.js", hold)
+    await page.route("**/maplibre-gl-5*.js", held.append)
     async with page.expect_request("**/maplibre-gl-5*.js"):
-        await page.goto(f"{shared}/?minMagnitude=4.5")
+        await page.goto(f"{shared}/?minMagnitude=4.5", wait_until="commit")  # "load" may wait for what is held
     await settled(page, STRONG)
     await expect(page.locator("#map")).to_have_attribute("data-state", "waiting")
     before = [await page.locator(part).bounding_box() for part in (".map-frame", "#map-caption", "#list")]
@@ -180,15 +173,14 @@ async def test_the_map_takes_its_place_before_it_is_loaded(visit: Visit, shared:
 
 
 async def test_a_click_picks_the_largest_of_what_is_near_and_a_finger_reaches_farther(
-    visit: Visit, opened: Opener
+    page: Page, opened: Opener
 ) -> None:
     """A small circle on a large one can be clicked, as long as the middle of the large one is not as near."""
-    url, _ = opened(empty=True)
+    url = opened(empty=True).url
     great = an_event("great", mag=6.3, lat=0, lon=10)
     aside = an_event("aside", mag=2, lat=0, lon=10.5)  # 11 px beside it, within its circle
     close = an_event("close", mag=2, lat=0, lon=9.8)  # 4 px beside it
     store(url, great, aside, close)
-    page = visit.page
     await opened_map(page, url, 3)
     await look(page, 10, 0, 4)  # 22.8 px a degree
 
@@ -202,14 +194,12 @@ async def test_a_click_picks_the_largest_of_what_is_near_and_a_finger_reaches_fa
     await expect(page.locator("#list li.selected")).to_have_count(0)
     await tap(page, *await place_of(page, 10.5, 0))
     await expect(page.locator("#map")).to_have_attribute("data-selected", "great")
-    assert visit.complaints == []
 
 
 # Moving
 
 
-async def test_the_pointer_shows_what_an_event_is_and_the_keyboard_moves_the_map(visit: Visit, shared: str) -> None:
-    page = visit.page
+async def test_the_pointer_shows_what_an_event_is_and_the_keyboard_moves_the_map(page: Page, shared: str) -> None:
     await opened_map(page, f"{shared}/?{FEW}", OF_FEW)
     panama = (
         await page.evaluate(
@@ -244,8 +234,7 @@ async def test_the_pointer_shows_what_an_event_is_and_the_keyboard_moves_the_map
         assert box["width"] == pytest.approx(length * 512 * 2**zoom / 40075, rel=0.02)
 
 
-async def test_the_area_of_the_filter_is_framed_and_fills_the_map(visit: Visit, shared: str) -> None:
-    page = visit.page
+async def test_the_area_of_the_filter_is_framed_and_fills_the_map(page: Page, shared: str) -> None:
     await page.goto(f"{shared}/?south=30&north=45&west=170&east=-110")
     await expect(page.locator("#map")).to_have_attribute("data-state", "drawn")
     await rested(page)
@@ -262,8 +251,7 @@ async def test_the_area_of_the_filter_is_framed_and_fills_the_map(visit: Visit, 
     await until(page, f"() => {MAP}.getSource('area').serialize().data.features.length === 0")
 
 
-async def test_the_area_that_is_shown_can_be_searched(visit: Visit, shared: str) -> None:
-    page = visit.page
+async def test_the_area_that_is_shown_can_be_searched(page: Page, shared: str) -> None:
     await opened_map(page, f"{shared}/?minMagnitude=4.5", STRONG)
     await look(page, 178, -20, 4)
     search = page.get_by_role("button", name="Search this area")
@@ -301,9 +289,8 @@ async def test_the_area_that_is_shown_can_be_searched(visit: Visit, shared: str)
     await expect(search).to_be_hidden()
 
 
-async def test_a_map_that_is_drawn_slowly_moves_without_its_lines(visit: Visit, shared: str) -> None:
+async def test_a_map_that_is_drawn_slowly_moves_without_its_lines(page: Page, shared: str) -> None:
     """What counts is how long a frame takes, and not how long the hand pauses before the next one."""
-    page = visit.page
     await opened_map(page, f"{shared}/?{FEW}", OF_FEW)
     await until(page, f"() => !!{MAP}.getLayer('coast-110m')")
     opacities = f"['coast-110m', 'border-110m'].map(id => {MAP}.getPaintProperty(id, 'line-opacity') ?? 1)"
@@ -367,29 +354,21 @@ async def test_the_globe_and_hidden_plates_are_remembered(visit: Visit, shared: 
 # Live
 
 
-def told(subscription: Subscription, event: dict[str, Any], kind: str) -> None:
-    """Send a notice of another version of an event."""
-    notice = {"event": event, "kind": kind, "cursor": "cursor", "lost": 0}
-    subscription.send(f"event: next\ndata: {json.dumps({'data': {'events': notice}})}\n\n")
-
-
-async def test_an_event_that_is_deleted_leaves_the_map(visit: Visit, opened: Opener) -> None:
-    url, subscription = opened()
-    page = visit.page
-    await opened_map(page, url, EVENTS)
+async def test_an_event_that_is_deleted_leaves_the_map(page: Page, subscription: Subscription) -> None:
+    await opened_map(page, subscription.url, EVENTS)
     await expect(page.locator("#connection")).to_contain_text("Live")
     subscription.notice(an_event("new1"))
-    await shown_on_map(page, "new1")
+    await map_draws(page, EVENTS + 1)
 
-    told(subscription, an_event("new1", mag=4.2), "REVISED")
+    subscription.notice(an_event("new1", mag=4.2), kind="REVISED")
     await until(
         page,
         f"() => {MAP}.getSource('events').serialize().data.features.some(({{ properties }}) => properties.mag === 4.2)",
     )
-    told(subscription, an_event("new1"), "DELETED")
+    subscription.notice(an_event("new1"), kind="DELETED")
 
-    await shown_on_map(page, "new1", is_shown=False)
     await map_draws(page, EVENTS)
+    assert "new1" not in await on_map(page)
 
 
 # Without MapLibre
@@ -398,8 +377,7 @@ async def test_an_event_that_is_deleted_leaves_the_map(visit: Visit, opened: Ope
 async def test_without_webgl_there_is_a_picture_and_a_sentence(visit: Visit, shared: str) -> None:
     page = visit.page
     await page.add_init_script(WITHOUT_WEBGL)
-    await page.goto(f"{shared}/?minMagnitude=4.5")
-    await settled(page, STRONG)
+    await loaded(page, f"{shared}/?minMagnitude=4.5", STRONG)
 
     await expect(page.locator("#map")).to_have_attribute("data-state", "still")
     await expect(page.locator(".still-notice")).to_have_text(
@@ -418,12 +396,17 @@ async def test_without_webgl_there_is_a_picture_and_a_sentence(visit: Visit, sha
     assert visit.complaints == []
 
 
-async def test_a_map_that_cannot_be_loaded_is_reported(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await page.route("**/maplibre-gl-5*.js", lambda route: route.abort())
+async def test_libraries_that_cannot_be_loaded_are_reported(page: Page, shared: str) -> None:
+    for library in ("maplibre-gl-5", "uplot"):
+        await page.route(f"**/{library}*.js", lambda route: route.abort())
     await page.goto(f"{shared}/?minMagnitude=4.5")
 
     await expect(page.locator(".still-notice")).to_have_text(
         "The map cannot be drawn: maplibre-gl.js could not be loaded. This picture shows the largest events."
     )
     await expect(page.locator(".still circle")).to_have_count(STRONG)
+    await page.locator("#magnitude-time").scroll_into_view_if_needed()
+    await expect(page.locator("#magnitude-time .plot")).to_have_text(
+        "The plot cannot be drawn: the library for it could not be loaded."
+    )
+    await expect(page.locator("#magnitude-time-caption")).to_contain_text(f"{STRONG} events")

@@ -2,17 +2,15 @@
 
 import re
 from datetime import timedelta
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.async_api import Page, Request, expect
+from playwright.async_api import Page, expect
 
-from tests.acceptance.browser import Visit, time_zone
+from tests.acceptance.browser import time_zone
 from tests.acceptance.pages.dashboard.conftest import Opener
-from tests.acceptance.pages.dashboard.looking import EVENTS, STRONG, drawn, settled, went, with_filters
-from tests.acceptance.pages.dashboard.subscription import an_event, store
-from tests.bearers import bearer
+from tests.acceptance.pages.dashboard.looking import EVENTS, STRONG, drawn, loaded, sent, settled, went, with_filters
+from tests.acceptance.pages.dashboard.subscription import Subscription, an_event, store
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -22,10 +20,8 @@ async def current(page: Page) -> list[str]:
     return await page.locator("#presets [aria-current]").all_text_contents()
 
 
-async def test_presets_lead_to_periods_and_sizes(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await page.goto(shared)
-    await settled(page)
+async def test_presets_lead_to_periods_and_sizes(page: Page, shared: str) -> None:
+    await loaded(page, shared)
     assert await current(page) == ["Week", "All"]
 
     await page.get_by_role("link", name="M 4.5+").click()
@@ -42,15 +38,8 @@ async def test_presets_lead_to_periods_and_sizes(visit: Visit, shared: str) -> N
     assert urlsplit(page.url).query == ""
 
 
-async def test_significant_events_a_time_and_a_place_are_selected_by_the_service(visit: Visit, shared: str) -> None:
-    page = visit.page
-    asked: list[dict[str, Any]] = []
-
-    def note(request: Request) -> None:
-        if request.method == "POST" and isinstance(body := request.post_data_json, dict):
-            asked.append(body["variables"])
-
-    page.on("request", note)
+async def test_significant_events_a_time_and_a_place_are_selected_by_the_service(page: Page, shared: str) -> None:
+    asked = sent(page)
     await page.goto(f"{shared}/?significant=1")
     await expect(page.locator("#list li")).to_have_count(0)
     await expect(page.locator("#summary")).to_have_text("No event matches these filters.")
@@ -78,10 +67,8 @@ async def test_significant_events_a_time_and_a_place_are_selected_by_the_service
     assert all("Indonesia" in place for place in await page.locator("#list .place").all_text_contents())
 
 
-async def test_the_list_is_sorted_by_the_service(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await page.goto(shared)
-    await settled(page)
+async def test_the_list_is_sorted_by_the_service(page: Page, shared: str) -> None:
+    await loaded(page, shared)
     firsts = {"Newest first": "nc73919986", "Oldest first": "pr71419393", "Largest first": "us6000kxfl"}
     for sort, first in firsts.items():
         await page.get_by_label("Sort").select_option("smallest")
@@ -99,19 +86,16 @@ async def test_the_list_is_sorted_by_the_service(visit: Visit, shared: str) -> N
 
 
 async def test_an_arrival_takes_its_place_in_a_list_by_magnitude_and_does_not_squeeze_an_older_week(
-    visit: Visit, opened: Opener
+    page: Page, subscription: Subscription
 ) -> None:
     """The page says how old the newest event is."""
-    url, subscription = opened()
-    page, connection = visit.page, visit.page.locator("#connection")
-    await page.goto(f"{url}/?sort=largest")
-    await settled(page)
+    connection = page.locator("#connection")
+    await loaded(page, f"{subscription.url}/?sort=largest")
     await expect(connection).to_have_text(re.compile(r"^Live, newest event \d+ yr\. ago$"))
     await expect(connection).to_have_attribute("data-stale", "")
     await expect(page.locator("#summary")).to_contain_text(", up to the newest one.")
 
-    store(url, an_event("new1"))
-    subscription.notice(an_event("new1"))
+    subscription.arrive(an_event("new1"))
     await expect(page.locator("#list li").first).to_have_attribute("data-event-id", "new1")
     await drawn(page, EVENTS + 1)
     await expect(page.get_by_role("log")).to_contain_text("New: magnitude 6.3")
@@ -125,15 +109,14 @@ async def test_an_arrival_takes_its_place_in_a_list_by_magnitude_and_does_not_sq
     await expect(page.get_by_role("log")).to_contain_text("Newer events have arrived, long after these.")
     await drawn(page, EVENTS + 1)
     assert await page.evaluate(end) == before
-    store(url, event)
+    store(subscription.url, event)
     await page.get_by_role("button", name="Show them").click()
     await expect(page.locator("#list li")).to_have_count(1)
     await expect(page.locator("#list li")).to_have_attribute("data-event-id", "new2")
 
 
-async def test_the_period_ends_now_if_the_catalogue_is_fresh(visit: Visit, opened: Opener) -> None:
-    url, _ = opened(empty=True)
-    page = visit.page
+async def test_the_period_ends_now_if_the_catalogue_is_fresh(page: Page, opened: Opener) -> None:
+    url = opened(empty=True).url
     now = await page.evaluate("Date.now()")
     events = [an_event(f"old{hours}", eventTsMs=now - hours * 3_600_000) for hours in (1, 23, 25, 24 * 6, 24 * 8)]
     store(url, *events)
@@ -145,10 +128,8 @@ async def test_the_period_ends_now_if_the_catalogue_is_fresh(visit: Visit, opene
         assert abs(until - now) < timedelta(hours=2).total_seconds() * 1000, period
 
 
-async def test_lengths_and_times_are_written_as_people_prefer(visit: Visit, shared: str) -> None:
-    page = visit.page
-    await page.goto(f"{shared}/?minMagnitude=4.5")
-    await settled(page, STRONG)
+async def test_lengths_and_times_are_written_as_people_prefer(page: Page, shared: str) -> None:
+    await loaded(page, f"{shared}/?minMagnitude=4.5", STRONG)
     deep = page.locator("#list li[data-event-id=us6000kxnn]")
     await expect(deep.locator(".depth")).to_have_text("160.4 km deep")
     await expect(deep.locator("time")).to_have_text("2023-08-03 22:09:36")
@@ -169,8 +150,7 @@ async def test_lengths_and_times_are_written_as_people_prefer(visit: Visit, shar
         await expect(page.locator("#list .caption")).to_contain_text("GMT-5")
 
 
-async def test_exports_have_the_events_that_are_shown(visit: Visit, shared: str) -> None:
-    page = visit.page
+async def test_exports_have_the_events_that_are_shown(page: Page, shared: str) -> None:
     await page.goto(f"{shared}/?minMagnitude=4.5")
     await drawn(page, STRONG)
     await page.locator("#export summary").click()
@@ -182,23 +162,3 @@ async def test_exports_have_the_events_that_are_shown(visit: Visit, shared: str)
     ]
     assert [answer.status for answer in answers] == [200] * 5
     assert len((await answers[1].json())["features"]) == STRONG
-
-
-async def test_an_export_sends_the_token(visit: Visit, opened: Opener) -> None:
-    url, _ = opened(public_read=False)
-    page = visit.page
-    token = bearer()["Authorization"].removeprefix("Bearer ")
-    await page.goto(f"{url}/?minMagnitude=4.5#token={token}")
-    await settled(page, STRONG)
-    await page.locator("#export summary").click()
-    async with page.expect_download() as downloading:
-        await page.get_by_role("link", name="CSV").click()
-    download = await downloading.value
-
-    assert download.suggested_filename == "events.csv"
-    assert len((await download.path()).read_text().splitlines()) == 1 + STRONG
-    assert token not in "".join(visit.requested)
-
-    await page.evaluate("sessionStorage.setItem('token', 'expired')")
-    await page.get_by_role("link", name="CSV").click()
-    await expect(page.get_by_role("alert")).to_have_text("Your token was not accepted: it cannot be read.")

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Browser
 
 from tests.acceptance.browser import VIEWPORT
-from tests.acceptance.pages.dashboard.looking import WEEK, drawn_somehow, settled
+from tests.acceptance.pages.dashboard.looking import WEEK, drawn_somehow, loaded, settled
 
 pytestmark = pytest.mark.needs("chromium", "the web pages' packages")
 
@@ -37,8 +37,7 @@ async def test_the_first_view_is_light_and_nothing_moves(browser: Browser, whole
     network.on("Network.responseReceived", note_answer)
     network.on("Network.loadingFinished", note_end)
     await network.send("Network.enable")
-    await page.goto(whole_week)
-    await settled(page, WEEK)
+    await loaded(page, whole_week, WEEK)
     await drawn_somehow(page)
 
     first = sum(size for request, size in sizes.items() if not any(name in urls[request] for name in OF_THE_MAP))
