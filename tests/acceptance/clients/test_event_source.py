@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
-from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
@@ -48,10 +47,7 @@ async def hears(visit: Visit, name: str, *words: str | int) -> None:
 @pytest.fixture
 def elsewhere() -> Iterator[str]:
     """A page of another origin."""
-
-    async def page(_: Request) -> HTMLResponse:
-        return HTMLResponse("<!doctype html><title>elsewhere</title>")
-
+    page = HTMLResponse("<!doctype html><title>elsewhere</title>")
     with serving(Starlette(routes=[Route("/", page)])) as url:
         yield url
 

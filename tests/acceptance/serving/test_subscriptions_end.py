@@ -45,9 +45,13 @@ async def events(client: Socket, number: int) -> list[str]:
     return [await client.event("1") for _ in range(number)]
 
 
-async def test_subscriptions_are_completed_before_the_end(tmp_path: Path) -> None:
+async def test_subscriptions_are_completed_before_the_end_and_connections_without_one_end_too(tmp_path: Path) -> None:
+    """None of them is logged."""
     with serving("--workers", "2", folder=tmp_path) as server:
         async with AsyncExitStack() as stack:
+            silent = await stack.enter_async_context(socket_to(root(server), path="/graphql?token=swordfish"))
+            idle = await stack.enter_async_context(initialised(root(server)))
+            await idle.quiet()
             sockets = [await stack.enter_async_context(initialised(root(server))) for _ in range(EACH)]
             streams = [await stack.enter_async_context(event_stream(root(server))) for _ in range(EACH)]
             for one in sockets:
@@ -62,24 +66,14 @@ async def test_subscriptions_are_completed_before_the_end(tmp_path: Path) -> Non
                 assert sorted(message["id"] for message in completed) == ["1", "2"]
                 assert [message["type"] for message in completed] == ["complete", "complete"]
                 assert (await one.end())[0] == 1012  # service restart, after which a client comes again
+            for client in (silent, idle):
+                assert (await client.end())[0] == 1012
             for stream in streams:
                 assert without_heart_beats(await stream.end()) == b"event: complete\ndata:\n\n"
             assert await process_ends(server) == 0
         server.read_to_end()
 
     assert [line for line in server.output[1:] if line.split()[1] in ("warning", "error")] == []
-
-
-async def test_connections_without_a_subscription_end_too_and_are_not_logged(tmp_path: Path) -> None:
-    with serving(folder=tmp_path) as server:
-        async with socket_to(root(server), path="/graphql?token=swordfish") as silent, initialised(root(server)) as one:
-            await one.quiet()
-            server.process.send_signal(signal.SIGTERM)
-            for client in (silent, one):
-                assert (await client.end())[0] == 1012
-            assert await process_ends(server) == 0
-        server.read_to_end()
-
     assert [line for line in server.output if "swordfish" in line or "connection" in line.lower()] == []
 
 

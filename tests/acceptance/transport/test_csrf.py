@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
-from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
@@ -64,11 +63,7 @@ window.ask = token => fetch(graph, {
 @pytest.fixture(scope="module")
 def page() -> Iterator[str]:
     """A page of another origin than the service's."""
-
-    async def evil(_: Request) -> HTMLResponse:
-        return HTMLResponse(EVIL)
-
-    with serving(Starlette(routes=[Route("/", evil)])) as url:
+    with serving(Starlette(routes=[Route("/", HTMLResponse(EVIL))])) as url:
         yield url
 
 

@@ -9,6 +9,7 @@ from jsonschema_rs import Draft202012Validator, meta
 
 from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.revisions.history import History
+from graph.domains.sightings.watching.reported import REPORTED
 from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.event_types import (
     CREATED,
@@ -40,15 +41,21 @@ def assert_valid(name: str, *payloads: Any) -> None:
 
 
 def test_an_example_is_what_its_schema_says_which_allows_nothing_else() -> None:
-    for each in EVENT_TYPES:
+    for each in (*EVENT_TYPES, REPORTED):
         assert meta.is_valid(each.schema)
-        assert_valid(each.name, each.example)
         check_type(each.name)
-        validator = Draft202012Validator(each.schema)
+        validator = Draft202012Validator(each.schema, validate_formats=True)
+        validator.validate(each.example)
         assert not validator.is_valid({})
         assert not validator.is_valid({**each.example, "more": 1})
         for name in each.example:
             assert not validator.is_valid({other: value for other, value in each.example.items() if other != name})
+    validator = Draft202012Validator(REPORTED.schema)
+    for part, of_part in REPORTED.example.items():  # each of whose parts is told to people, and has no name of one
+        assert not validator.is_valid({**REPORTED.example, part: {**of_part, "userId": "rex"}})
+        for name in of_part:
+            less = {key: value for key, value in of_part.items() if key != name}
+            assert not validator.is_valid({**REPORTED.example, part: less})
 
 
 async def test_payloads_of_the_service_are_what_their_schemas_say() -> None:
