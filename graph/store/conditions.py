@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from graph.store.folding import fold
+from graph.store.values import storable_bound
 
 Scalar = str | int | float | bool
 Operator = Literal["=", "<", "<=", ">", ">="]
@@ -23,7 +24,11 @@ class Compare:
 
     attribute: str
     operator: Operator
-    value: Scalar
+    value: Scalar  # a number too close to zero to be stored becomes the bound that has the same meaning
+
+    def __post_init__(self) -> None:
+        if self.operator != "=":
+            object.__setattr__(self, "value", storable_bound(self.value, up=self.operator in (">=", "<")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,20 @@ def check_number(value: int | float) -> None:
         raise InvalidItem(f"{value} is not a number between ±{LEAST_MAGNITUDE} and ±{MAGNITUDE_END}")
 
 
+def storable_bound(value: Any, *, up: bool) -> Any:
+    """The value, or the next storable one if it is a number that is too close to zero.
+
+    Args:
+        up: whether the next greater one is meant. That bounds the same storable numbers with `>=` and `<`, and the
+            next lesser one with `<=` and `>`.
+    """
+    if value.__class__ is not float or not 0 < abs(value) < LEAST_MAGNITUDE:
+        return value
+    if up is (value > 0):
+        return LEAST_MAGNITUDE if up else -LEAST_MAGNITUDE
+    return 0.0
+
+
 def _bytes_at_most(container: Mapping[str, Any] | Sequence[Any], depth: int) -> int:
     """Check all elements, and return an upper bound of their bytes."""
     if type(container) is dict or isinstance(container, Mapping):  # the first test is much faster

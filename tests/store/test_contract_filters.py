@@ -1,5 +1,6 @@
 """The store's contract: what each condition admits. Every test runs on every engine."""
 
+import operator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -14,6 +15,7 @@ from graph.store.conditions import (
     Condition,
     HasText,
     OneOf,
+    Operator,
     Present,
     SameText,
     predicate,
@@ -22,6 +24,8 @@ from graph.store.contract import Update
 from graph.store.values import InvalidItem
 from tests.store.one_entity import OneEntity, read_on
 from tests.store.samples import BY_TIME, key, sks, timed
+
+OPERATORS: dict[Operator, Any] = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 VALUES: list[dict[str, Any]] = [
     {},
@@ -159,6 +163,20 @@ async def test_a_filtered_reading_of_small_pages_finds_everything_once(table: On
     for forward in (True, False):
         query = table.query_of(BY_TIME, ["mon"], where=where, limit=4, forward=forward)
         assert sks(await read_on(table.database, query)) == (expected if forward else expected[::-1])
+
+
+@pytest.mark.parametrize("name", ["mag", "level"], ids=["declared", "other"])
+async def test_a_number_too_close_to_zero_to_be_stored_bounds_as_in_arithmetic(table: OneEntity, name: str) -> None:
+    numbers = [-1.0, -1e-130, 0.0, 1e-130, 1.0]
+    items = [timed(f"{n}", n, **{name: number}) for n, number in enumerate(numbers)]
+    await table.put_many(items)
+    signs: list[Operator] = ["<", "<=", ">", ">="]
+
+    for sign, bound in product(signs, (1e-300, 5e-324, 9.9e-131, -1e-300, -9.9e-131)):
+        expected = [f"{n}" for n, number in enumerate(numbers) if OPERATORS[sign](number, bound)]
+        where = Compare(name, sign, bound)
+        assert sks(list(filter(predicate(where), items))) == expected, where
+        assert sks((await table.query(BY_TIME, "mon", where=where)).items) == expected, where
 
 
 async def test_a_filter_by_a_value_that_nothing_can_have_is_refused(table: OneEntity) -> None:

@@ -6,7 +6,6 @@ from math import asin, ceil, cos, degrees, floor, pi, radians, sin, sqrt
 from typing import NamedTuple, Protocol
 
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.bounds import check_possible
 from graph.domains.earthquakes.cells import Cells, column_of, columns_covered, columns_touched, rows_touched
 from graph.store.conditions import AllOf, AnyOf, Compare, Condition, all_of
 from graph.store.entity import Item
@@ -48,10 +47,6 @@ class Box:
             raise BadUserInput("`box` needs -90 ≤ minLat ≤ maxLat ≤ 90.")
         if not (-180 <= self.min_lon <= 180 and -180 <= self.max_lon <= 180):
             raise BadUserInput("`box` needs minLon and maxLon from -180 to 180; minLon > maxLon crosses the dateline.")
-        check_possible("minLat", self.min_lat)
-        check_possible("maxLat", self.max_lat)
-        check_possible("minLon", self.min_lon)
-        check_possible("maxLon", self.max_lon)
 
     @property
     def condition(self) -> Condition | None:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.entities import LONGEST_TEXT
-from graph.store.values import InvalidItem, check_value
+from graph.store.values import MAGNITUDE_END
 
 MOST_TEXTS = 100  # in a list of a filter; a store takes no more at once
 
@@ -16,13 +16,9 @@ def check_order(low_name: str, low: float | None, high_name: str, high: float | 
 
 
 def check_possible(name: str, value: float | None) -> None:
-    """Raise `BadUserInput` for a number that stores cannot compare: beyond 1e126, or too close to zero."""
-    if value is None:
-        return
-    try:
-        check_value(value)
-    except InvalidItem as error:
-        raise BadUserInput(f"`{name}` is outside of all possible values: choose a realistic one.") from error
+    """Raise `BadUserInput` for a number that stores cannot compare: one beyond 1e126."""
+    if value is not None and not -MAGNITUDE_END < value < MAGNITUDE_END:
+        raise BadUserInput(f"`{name}` is outside of all possible values: choose a realistic one.")
 
 
 def check_texts(name: str, texts: Collection[str]) -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from functools import cached_property, lru_cache
 
+from graph.store.values import storable_bound
+
 LEAST_BIN, GREATEST_BIN = -20, 100
 
 
@@ -29,6 +31,10 @@ class MagnitudeRange:
 
     minimum: float | None = None
     maximum: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "minimum", storable_bound(self.minimum, up=True))
+        object.__setattr__(self, "maximum", storable_bound(self.maximum, up=False))
 
     @property
     def everything(self) -> bool:

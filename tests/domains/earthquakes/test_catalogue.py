@@ -113,6 +113,8 @@ TIED = [
 @A_FEW
 @given(events=catalogues, selection=selections, size=st.integers(1, 7), ascending=st.booleans())
 @example(events=TIED, selection=ALL, size=2, ascending=True)
+@example(events=TIED, selection=Selection(magnitudes=MagnitudeRange(1e-300)), size=2, ascending=True)
+@example(events=TIED, selection=Selection(magnitudes=MagnitudeRange(-1e-300, 1e-300)), size=2, ascending=False)
 @example(events=[], selection=ALL, size=2, ascending=True)
 async def test_all_pages_together_are_the_matching_events_once_each_in_order(
     engine: str, order: str, events: list[Event], selection: Selection, size: int, ascending: bool
