@@ -12,13 +12,19 @@ import httpx
 import orjson
 
 from graph.core.errors import InvalidUpstreamResponse
+from graph.core.numbers import whole
 from graph.domains.earthquakes.payloads.gzipped import Gzip
-from graph.domains.earthquakes.usgs.feature_json import UnreadableFeature, read_feature
-from graph.domains.earthquakes.usgs.geojson import CHUNK_BYTES, FeatureParser, InvalidGeoJson, RawFeature
+from graph.domains.earthquakes.usgs.feature_json import UnreadableFeature, read_detail
+from graph.domains.earthquakes.usgs.geojson import (
+    CHUNK_BYTES,
+    MAX_DETAIL_BYTES,
+    FeatureParser,
+    InvalidGeoJson,
+    RawFeature,
+)
 from graph.domains.earthquakes.usgs.requests import MAX_EVENTS
 
 MAX_COUNT_BYTES = 64 * 1024  # a count takes about 200
-MAX_DETAIL_BYTES = 16 * 1024 * 1024  # a looked-up event has all its products: of a great earthquake, about 1 MB
 
 _VALIDATOR = re.compile(r"[\x20-\x7e]{1,200}")  # a longer one, or one that is not ASCII, is dropped
 
@@ -132,10 +138,10 @@ async def read_count(response: httpx.Response) -> UsgsCount:
     """Read a count; InvalidUpstreamResponse if it is none."""
     try:
         answer = orjson.loads(await _read_body(response, MAX_COUNT_BYTES, _NOT_A_COUNT))
-        events, most_at_once = answer["count"], answer["maxAllowed"]
+        events, most_at_once = whole(answer["count"]), whole(answer["maxAllowed"])
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise InvalidUpstreamResponse(_NOT_A_COUNT, retry_after_s=0) from error
-    if type(events) is not int or type(most_at_once) is not int or events < 0 or most_at_once < 1:
+    if events is None or most_at_once is None or events < 0 or most_at_once < 1:
         raise InvalidUpstreamResponse(_NOT_A_COUNT, retry_after_s=0)
     return UsgsCount(events, min(most_at_once, MAX_EVENTS))
 
@@ -144,10 +150,9 @@ async def read_event(response: httpx.Response) -> UsgsEvent:
     """Read the summary of an event, without its products; InvalidUpstreamResponse if it is none."""
     if response.status_code != HTTPStatus.OK:
         return UsgsEvent(deleted=response.status_code == HTTPStatus.CONFLICT)
-    feature = read_feature(await _read_body(response, MAX_DETAIL_BYTES, _NOT_AN_EVENT), 1)
-    if isinstance(feature, UnreadableFeature) or type(properties := feature.get("properties")) is not dict:
+    feature = read_detail(await _read_body(response, MAX_DETAIL_BYTES, _NOT_AN_EVENT), 1)
+    if isinstance(feature, UnreadableFeature) or type(feature.get("properties")) is not dict:
         raise InvalidUpstreamResponse(_NOT_AN_EVENT, retry_after_s=0)
-    properties.pop("products", None)
     return UsgsEvent(feature)
 
 

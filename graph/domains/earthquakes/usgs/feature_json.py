@@ -52,6 +52,14 @@ def read_feature(text: bytes, position: int) -> RawFeature:
     return value if type(value) is dict else UnreadableFeature(position, "not a JSON object")
 
 
+def read_detail(text: bytes, position: int) -> RawFeature:
+    """Parse one feature, and drop its products, which take most of the memory and are not used."""
+    feature = read_feature(text, position)
+    if not isinstance(feature, UnreadableFeature) and isinstance(properties := feature.get("properties"), dict):
+        properties.pop("products", None)
+    return feature
+
+
 def read_member(text: bytes) -> Any:
     """Parse a member's name, or a value that is not a feature. A number out of range is accepted, since none is used.
 

@@ -78,6 +78,11 @@ class FeatureSplitter:
         return self._expected is _Expected.END
 
     @property
+    def is_feature(self) -> bool:
+        """Whether it is no collection but a feature, by its type or, before that was read, by a member."""
+        return self.type == "Feature" or (self.type is None and self._name in ("geometry", "properties"))
+
+    @property
     def scanned(self) -> int:
         """Bytes of values scanned so far; a byte that was scanned twice counts twice."""
         return self._extent.scanned
@@ -98,7 +103,7 @@ class FeatureSplitter:
             try:
                 position = self._extent.scan(chunk, start)
             except TooDeep as error:
-                raise InvalidGeoJson(f"The JSON is nested more than {MAX_DEPTH} deep.") from error
+                raise nested_too_deep() from error
             if (value := self._complete(chunk, start, position)) is None:
                 continue
             if self._expected in _FEATURES:
@@ -131,7 +136,7 @@ class FeatureSplitter:
             elif byte in _FIRST_BYTES.get(self._expected, _NO_BYTES):
                 self._extent.begin(byte)
             else:
-                raise self._damage()
+                raise damaged(self.count)
         self._count_between(position - start)
         return position
 
@@ -161,7 +166,7 @@ class FeatureSplitter:
         try:
             value = read_member(text)
         except ValueError as error:
-            raise self._damage() from error
+            raise damaged(self.count) from error
         if self._expected is not _Expected.MEMBER:
             self._name, self._expected = value, _Expected.COLON
             return
@@ -174,8 +179,15 @@ class FeatureSplitter:
         if self._between > MAX_FEATURE_BYTES:
             raise _too_long()
 
-    def _damage(self) -> InvalidGeoJson:
-        return InvalidGeoJson(f"The JSON is damaged: nothing can be read past {self.count:,} features.")
+
+def damaged(count: int) -> InvalidGeoJson:
+    """The error for what is not JSON after so many features."""
+    return InvalidGeoJson(f"The JSON is damaged: nothing can be read past {count:,} features.")
+
+
+def nested_too_deep() -> InvalidGeoJson:
+    """The error for more than `MAX_DEPTH` open brackets."""
+    return InvalidGeoJson(f"The JSON is nested more than {MAX_DEPTH} deep.")
 
 
 def _too_long() -> InvalidGeoJson:

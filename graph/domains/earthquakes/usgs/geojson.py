@@ -1,9 +1,9 @@
 """Reads the features of GeoJSON as a stream: from a file, or from a body that arrives in chunks.
 
-Memory does not grow with the input: at most a chunk and one feature are held at once. A feature has at
-most `MAX_FEATURE_BYTES`, and is nested at most `MAX_DEPTH` deep. Whole numbers become int, others float;
-NaN and infinities are not JSON. The content of a feature is not checked here: each becomes the mapping
-that was parsed, or an `UnreadableFeature`, which is counted like any other.
+Memory does not grow with the input: at most a chunk and one feature are held at once. A feature has at most
+`MAX_FEATURE_BYTES`, or `MAX_DETAIL_BYTES` if it is printed over several lines, and is nested at most `MAX_DEPTH`
+deep. Whole numbers become int, others float; NaN and infinities are not JSON. The content of a feature is not checked
+here: each becomes the mapping that was parsed, or an `UnreadableFeature`, which is counted like any other.
 """
 
 import hashlib
@@ -13,17 +13,21 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Protocol
 
-from graph.domains.earthquakes.usgs.feature_json import RawFeature, UnreadableFeature, read_feature
+from graph.domains.earthquakes.usgs.feature_json import RawFeature, UnreadableFeature, read_detail, read_feature
 from graph.domains.earthquakes.usgs.feature_splitter import (
     MAX_DEPTH,
     MAX_FEATURE_BYTES,
     FeatureSplitter,
     InvalidGeoJson,
+    damaged,
+    nested_too_deep,
 )
+from graph.domains.earthquakes.usgs.json_extent import TooDeep, ValueExtent
 
 __all__ = [
     "CHUNK_BYTES",
     "MAX_DEPTH",
+    "MAX_DETAIL_BYTES",
     "MAX_FEATURE_BYTES",
     "FeatureParser",
     "Fingerprinted",
@@ -34,6 +38,7 @@ __all__ = [
     "read_features",
 ]
 
+MAX_DETAIL_BYTES = 16 * 1024 * 1024  # an event with all its products: of a great earthquake, about 1 MB
 CHUNK_BYTES = 64 * 1024  # bytes that are read at once; a file's form is recognised from its first chunk
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -71,9 +76,9 @@ class Fingerprinted:
 
 
 def read_features(stream: Readable) -> Iterator[RawFeature]:
-    """Read a file to its end: a FeatureCollection, or one feature on each line, gzipped or not.
+    """Read a file to its end: a FeatureCollection, one feature on each line, or features over several lines.
 
-    The form is recognised from the content. A file of lines may have blank lines, CRLF, a byte order
+    The form is recognised from the content, gzipped or not. A file of lines may have blank lines, CRLF, a byte order
     mark and the record separators of RFC 8142. A broken line does not harm the others.
 
     Raises:
@@ -87,13 +92,16 @@ def read_features(stream: Readable) -> Iterator[RawFeature]:
     chunks = itertools.chain([head], rest)
 
     separator = _RECORD_SEPARATOR if head.startswith(_RECORD_SEPARATOR) else b"\n"
-    outline = _outline_of(head.lstrip(_AROUND_LINES))
+    beginning = head.lstrip(_AROUND_LINES)
+    outline = _outline_of(beginning)
     if outline.has_features or outline.type == "FeatureCollection":
         yield from _read_collection(chunks)
-    elif any(map(_is_feature, head.split(separator))) or (outline.type == "Feature" and not outline.ended):
+    elif any(map(_is_feature, head.split(separator))) or (outline.is_feature and separator not in beginning):
         yield from _read_lines(chunks, separator)
+    elif outline.is_feature:
+        yield from _read_printed(chunks)
     else:
-        raise InvalidGeoJson("This is neither a GeoJSON FeatureCollection nor a file with a GeoJSON feature a line.")
+        raise InvalidGeoJson("This is neither a GeoJSON FeatureCollection nor a file of GeoJSON features.")
 
 
 def _peek(chunks: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
@@ -168,6 +176,35 @@ def _read_lines(chunks: Iterator[bytes], separator: bytes) -> Iterator[RawFeatur
             yield UnreadableFeature(position, f"longer than {MAX_FEATURE_BYTES:,} bytes")
         elif text := line.strip(_AROUND_LINES):
             yield read_feature(text, position)
+
+
+def _read_printed(chunks: Iterator[bytes]) -> Iterator[RawFeature]:
+    """Features that are printed for people, as a page of one event is saved: one after another, over several lines."""
+    extent, held, count = ValueExtent(MAX_DEPTH), bytearray(), 0
+    for chunk in chunks:
+        position = 0
+        while position < len(chunk):
+            if extent.ended:
+                position += len(chunk) - position - len(chunk[position:].lstrip(_AROUND_LINES))
+                if position == len(chunk):
+                    break
+                if chunk[position] != ord("{"):
+                    raise damaged(count)
+                extent.begin(chunk[position])
+            start = position
+            try:
+                position = extent.scan(chunk, start)
+            except TooDeep as error:
+                raise nested_too_deep() from error
+            held += chunk[start:position]
+            if len(held) > MAX_DETAIL_BYTES:
+                raise InvalidGeoJson(f"A feature is longer than {MAX_DETAIL_BYTES:,} bytes.")
+            if extent.ended:
+                count += 1
+                yield read_detail(bytes(held), count)
+                held.clear()
+    if held:
+        raise InvalidGeoJson("The JSON breaks off before its end.")
 
 
 def _lines(chunks: Iterator[bytes], separator: bytes) -> Iterator[bytes | None]:

@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from graph.domains.earthquakes.usgs.geojson import (
+    MAX_DETAIL_BYTES,
     MAX_FEATURE_BYTES,
     FeatureParser,
     Fingerprinted,
@@ -71,6 +72,7 @@ FORMS = {
     "a feature a line, the last one unended": LINE_A_FEATURE,
     "a feature a line, ended as on Windows": b"\r\n".join(SOME_LINES) + b"\r\n",
     "a feature a line, with blank lines": b"\n \n" + b"\n\n\t\n".join(SOME_LINES) + b"\n\n",
+    "features printed for people, one after another": b"\n".join(json.dumps(each, indent=2).encode() for each in SOME),
     "a text sequence of RFC 8142": b"".join(b"\x1e" + line + b"\n" for line in SOME_LINES),
     "a text sequence, printed for people": b"".join(
         b"\x1e" + json.dumps(feature, indent=2).encode() + b"\n" for feature in SOME
@@ -171,14 +173,37 @@ SOMETHING_ELSE = [
     bytes(range(256)) * 400,
     gzip.compress(b"", mtime=0),
     gzip.compress(gzip.compress(LINES[0])),
-    json.dumps(FEATURES[0], indent=2).encode(),
 ]
 
 
 def test_a_file_of_something_else_is_refused() -> None:
-    message = "This is neither a GeoJSON FeatureCollection nor a file with a GeoJSON feature a line."
+    message = "This is neither a GeoJSON FeatureCollection nor a file of GeoJSON features."
     for content in SOMETHING_ELSE:
         assert read_until_damage(content) == ([], message)
+
+
+@pytest.mark.parametrize("sort_keys", [False, True])
+def test_the_page_of_an_event_is_read_without_its_products_however_long_it_is(sort_keys: bool) -> None:
+    feature = FEATURES[0]
+    products = {"shakemap": [{"contents": {"x": "y" * 2 * MAX_FEATURE_BYTES}}]}
+    page = {**feature, "properties": {**feature["properties"], "products": products}}
+
+    assert read(json.dumps(page, indent=2, sort_keys=sort_keys).encode()) == [feature]
+
+
+def test_what_is_printed_for_people_is_read_up_to_its_damage() -> None:
+    page = json.dumps(FEATURES[0], indent=2).encode()
+    deep = b'{\n"type": "Feature", "x": ' + b"[" * 501
+    long = b'{\n"type": "Feature", "x": "' + b"x" * MAX_DETAIL_BYTES
+
+    assert read_until_damage(page + page[:-5]) == (FEATURES[:1], "The JSON breaks off before its end.")
+    for behind in (b",", b"]", b"3", b'"', b"\0"):
+        message = "The JSON is damaged: nothing can be read past 1 features."
+        assert read_until_damage(page + behind + page) == (FEATURES[:1], message)
+    assert read_until_damage(page + deep) == (FEATURES[:1], "The JSON is nested more than 500 deep.")
+    assert read_until_damage(page + long) == (FEATURES[:1], "A feature is longer than 16,777,216 bytes.")
+    reason = "not JSON: trailing comma is not allowed"
+    assert read(page + b'{\n"id": 1,\n}\n' + page) == [FEATURES[0], UnreadableFeature(2, reason), FEATURES[0]]
 
 
 def test_a_collection_says_how_it_is_damaged() -> None:
