@@ -8,6 +8,7 @@ import click
 
 from graph.access.callers import Scope
 from graph.access.tokens import LONGEST_SUBJECT
+from graph.core.names import is_line
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 LONGEST_S = 366 * UNITS["d"]
@@ -49,6 +50,6 @@ class Subject(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Check a name."""
-        if not 0 < len(value) <= LONGEST_SUBJECT or not value.isprintable():
+        if not 0 < len(value) <= LONGEST_SUBJECT or not is_line(value):
             self.fail(f"a subject has 1 to {LONGEST_SUBJECT} characters that can be printed.", param, ctx)
         return str(value)

@@ -18,6 +18,7 @@ from cachetools import LRUCache
 
 from graph.access.callers import Caller, Scope
 from graph.core.errors import Unauthenticated
+from graph.core.names import is_line
 
 LONGEST_TOKEN = 8192  # characters
 LONGEST_SUBJECT = 256  # characters
@@ -134,7 +135,7 @@ def checked(token: str, key: Any, algorithm: str, claims: Claims) -> Caller:
     if not all(_is_time(decoded[name]) for name in TIMES if name in decoded):
         raise Unauthenticated("Your token was not accepted: its `exp`, `nbf` or `iat` is not a time in seconds.")
     subject = decoded["sub"]
-    if not 0 < len(subject) <= LONGEST_SUBJECT or not subject.isprintable():
+    if not 0 < len(subject) <= LONGEST_SUBJECT or not is_line(subject):
         raise Unauthenticated(
             f"Your token was not accepted: its `sub` must be 1 to {LONGEST_SUBJECT} characters that can be printed."
         )

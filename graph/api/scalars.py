@@ -9,6 +9,7 @@ import strawberry
 from graphql import GraphQLError
 from strawberry.types.scalar import ScalarDefinition
 
+from graph.core.numbers import whole
 from graph.core.times import (
     DATE_FORM,
     TIME_FORMS,
@@ -30,11 +31,10 @@ LARGEST_EXACT = 2**53 - 1  # the largest integer that every JSON reader reads wi
 
 
 def _parse_millis(value: Any) -> int:
-    if type(value) is float and value.is_integer():
-        value = int(value)  # GraphQL accepts 1e12 as a whole number
-    if type(value) is not int or abs(value) > LARGEST_EXACT:
+    millis = whole(value)
+    if millis is None or abs(millis) > LARGEST_EXACT:
         raise GraphQLError("EpochMillis must be a whole number of milliseconds, at most 2^53 - 1 from 1970.")
-    return value
+    return millis
 
 
 def _parse_time(value: Any) -> datetime:

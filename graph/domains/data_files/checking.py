@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from graph.core.names import is_line
 from graph.domains.data_files.entities import FILE_REVISION, LONGEST_IDENTIFIER, LONGEST_NAME_IN_ORDER, PART
 from graph.domains.data_files.model import CALIBRATION, Problem
 from graph.domains.data_files.new_files import NewFile, SortableMetadata
@@ -75,8 +76,8 @@ def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> Draft:
     Raises:
         FileRefused: It breaks a rule.
     """
-    if not file.name.isprintable() or not file.name:
-        raise FileRefused(Problem.NAME_INVALID, "The name must have 1 to 400 characters, none of them a control.")
+    if not is_line(file.name) or not file.name:
+        raise FileRefused(Problem.NAME_INVALID, "The name must have 1 to 400 characters, without control characters.")
     for name, word in (("level", file.level), ("product", file.product)):
         if word is not None and not _WORD.fullmatch(word):
             raise FileRefused(Problem.FILE_INVALID, f"`{name}` must have ASCII letters, digits, `_`, `.` and `-` only.")
@@ -208,7 +209,7 @@ def _additional(file: NewFile) -> Iterator[tuple[str, Item]]:
 
 
 def _is_identifier(text: str) -> bool:
-    return 0 < len(text) <= LONGEST_IDENTIFIER - 28 and text.isprintable()
+    return 0 < len(text) <= LONGEST_IDENTIFIER - 28 and is_line(text)
 
 
 def _free(identifier: str, taken: Mapping[str, Any]) -> str:

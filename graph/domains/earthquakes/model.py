@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.core.days import datetime_of
+from graph.core.names import is_line
 from graph.core.paging import Position, cursors_of
 from graph.domains.earthquakes.entities import LONGEST_ID
 from graph.store.entity import Item
@@ -19,7 +20,12 @@ SOURCE = "USGS"  # of an event without a source
 
 def possible_id(event_id: object) -> bool:
     """Whether an event may have this id."""
-    return isinstance(event_id, str) and 0 < len(event_id) <= LONGEST_ID and event_id.isprintable()
+    return isinstance(event_id, str) and 0 < len(event_id) <= LONGEST_ID and is_line(event_id)
+
+
+def is_deletion(status: object) -> bool:
+    """Whether a source says by this status that it has deleted an event. Feeds of 2013 write it in capitals."""
+    return isinstance(status, str) and status.strip().lower() == DELETED
 
 
 def listed(text: str) -> list[str]:

@@ -8,12 +8,14 @@ it is only within the bounds of the entity's attribute.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from graph.core.compilation import Namespace
 from graph.core.days import DAY_MS, FIRST_MS, day_bucket
+from graph.core.names import is_line
+from graph.core.numbers import whole
 from graph.domains.earthquakes.entities import EVENT, GREATEST_MAG, LEAST_MAG, LONGEST_ID, LONGEST_LIST
-from graph.domains.earthquakes.model import DELETED, SOURCE, Event, Incoming, SourceDeletion, listed, possible_id
+from graph.domains.earthquakes.model import SOURCE, Event, Incoming, SourceDeletion, is_deletion, listed, possible_id
 from graph.store.attributes import Attribute, Real, Text, Whole
 from graph.store.checks import usual
 
@@ -21,6 +23,7 @@ LONGEST_OF = {each.name: each.longest for each in EVENT.attributes if isinstance
 
 FUTURE_MS = 30 * DAY_MS  # a later origin time is a mistake
 INT_32 = 2**31
+_MILLIS = -(2**53) + 1, 2**53 - 1  # what every JSON reader reads exactly
 GREATEST_DEPTH = 6371.0  # km, to the middle of the earth
 LEAST_NUMBER, GREATEST_NUMBER = 1e-130, 1e126  # the range of every store, beside zero
 
@@ -89,13 +92,13 @@ def event_reader(name_of: Callable[[str], str]) -> EventReader:
     Args:
         name_of: a detail's name in `Event` → its name among the `details`.
     """
-    functions = (_checked_id, _refuse_time, _magnitude, _coordinate, _depth, _text, _coordinates, day_bucket, Event)
+    functions = (_checked_id, _checked_time, _magnitude, _coordinate, _depth, _text, _coordinates, day_bucket, Event)
     namespace = Namespace(**{function.__name__: function for function in functions})
     possible_time = f"event_ts_ms.__class__ is int and {FIRST_MS} <= event_ts_ms <= ingested_at + {FUTURE_MS}"
     lines = [
         f"if not (event_id.__class__ is str and 0 < len(event_id) <= {LONGEST_ID} and event_id.isprintable()):",
         "    event_id = _checked_id(event_id)",
-        f"if not ({possible_time}): _refuse_time(event_id, event_ts_ms)",
+        f"if not ({possible_time}): event_ts_ms = _checked_time(event_id, event_ts_ms, ingested_at)",
         f"if not ({usual(EVENT.named['mag'], 'mag')}): mag = _magnitude(event_id, mag)",
         f"if not ({usual(EVENT.named['lat'], 'lat')}): lat = _coordinate(event_id, lat, 'latitude', 90)",
         f"if not ({usual(EVENT.named['lon'], 'lon')}): lon = _coordinate(event_id, lon, 'longitude', 180)",
@@ -132,7 +135,7 @@ def checked_deletion(event_id: Any, *, ids: Any = None, updated: Any = None) -> 
     Raises:
         RejectedFeature: The id is missing or not possible.
     """
-    return SourceDeletion(_checked_id(event_id), listed(_names(ids) or ""), _millis(updated))
+    return SourceDeletion(_checked_id(event_id), listed(_names(ids) or ""), _whole_within(updated, *_MILLIS))
 
 
 def given_record(given: Mapping[str, Any], *, ingested_at: int) -> Incoming:
@@ -145,7 +148,7 @@ def given_record(given: Mapping[str, Any], *, ingested_at: int) -> Incoming:
     Raises:
         RejectedFeature: As of `EventReader` and `checked_deletion`.
     """
-    if given.get("status") == DELETED:
+    if is_deletion(given.get("status")):
         return checked_deletion(given["event_id"], ids=given.get("ids"), updated=given.get("updated"))
     event_ts_ms, time = given["event_ts_ms"], given.get("time")
     if (event_ts_ms is None) == (time is None):
@@ -170,7 +173,7 @@ def _checked_id(value: Any) -> str:
         return str(value)
     if value is None or value == "":
         raise RejectedFeature(Rejection(None, "ID_MISSING", "The event has no id."))
-    message = f"The id must be text of at most {LONGEST_ID} characters, none of them a control."
+    message = f"The id must be text of at most {LONGEST_ID} characters, without control characters."
     raise RejectedFeature(Rejection(None, "ID_INVALID", message))
 
 
@@ -178,10 +181,12 @@ def _rejected(event_id: str, code: str, message: str) -> RejectedFeature:
     return RejectedFeature(Rejection(event_id, code, message))
 
 
-def _refuse_time(event_id: str, value: Any) -> NoReturn:
-    if value.__class__ is not int:  # neither a truth value nor 1.0
+def _checked_time(event_id: str, value: Any, ingested_at: int) -> int:
+    if (time := whole(value)) is None:
         raise _rejected(event_id, "TIME_INVALID", "The time must be a whole number of milliseconds since 1970.")
-    raise _rejected(event_id, "TIME_OUT_OF_RANGE", "The time must lie between the year 1 and 30 days from now.")
+    if not FIRST_MS <= time <= ingested_at + FUTURE_MS:
+        raise _rejected(event_id, "TIME_OUT_OF_RANGE", "The time must lie between the year 1 and 30 days from now.")
+    return time
 
 
 def _magnitude(event_id: str, value: Any) -> float:
@@ -237,10 +242,6 @@ def _text(event_id: str, name: str, value: Any) -> str | None:
     return text[: LONGEST_OF[name]]
 
 
-def _millis(value: Any) -> int | None:
-    return value if value.__class__ is int and abs(value) < 2**53 else None
-
-
 def _flag(value: Any) -> int | None:
     return int(value) if value in (0, 1) else None
 
@@ -248,10 +249,10 @@ def _flag(value: Any) -> int | None:
 def _names(value: Any) -> str | None:
     """Names as USGS lists them, `,nc73919986,us7000abcd,`: as many as fit."""
     if isinstance(value, str):
-        if value.isprintable() and len(value) <= LONGEST_LIST and _LISTED.fullmatch(value):
+        if is_line(value) and len(value) <= LONGEST_LIST and _LISTED.fullmatch(value):
             return value
         value = listed(value)
-    if not isinstance(value, list) or not all(isinstance(name, str) and name.isprintable() for name in value):
+    if not isinstance(value, list) or not all(isinstance(name, str) and is_line(name) for name in value):
         return None
     text = ","
     for name in value:
@@ -278,7 +279,13 @@ def _text_detail(attribute: str) -> Detail:
 
 
 def _whole_detail(attribute: str, least: int, greatest: int) -> Detail:
-    return Detail(attribute, Whole(attribute, least=least, greatest=greatest), lambda _: None)
+    usual = Whole(attribute, least=least, greatest=greatest)
+    return Detail(attribute, usual, lambda value: _whole_within(value, least, greatest))
+
+
+def _whole_within(value: Any, least: int, greatest: int) -> int | None:
+    number = whole(value)
+    return number if number is not None and least <= number <= greatest else None
 
 
 def _real_detail(attribute: str, greatest: float) -> Detail:
@@ -295,7 +302,7 @@ DETAILS: dict[str, Detail] = {
     "mag_type": _text_detail("magType"),
     "type": _text_detail("type"),
     "status": _text_detail("status"),
-    "updated": _whole_detail("updated", -(2**53) + 1, 2**53 - 1),
+    "updated": _whole_detail("updated", *_MILLIS),
     "url": _text_detail("url"),
     "tsunami": Detail("tsunami", Whole("tsunami", least=0, greatest=1), _flag),
     "felt": _whole_detail("felt", -INT_32, INT_32 - 1),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from graph.core.names import is_line
 from graph.domains.service_logs.entities import (
     LARGEST_METADATA,
     LONGEST_EVENT_NAME,
@@ -160,9 +161,10 @@ class Checks:
 
 @lru_cache(10_000)
 def _check_service(service: str) -> None:
-    if not 0 < len(service) <= LONGEST_SERVICE or not service.isprintable():
+    if not 0 < len(service) <= LONGEST_SERVICE or not is_line(service):
         raise _Refused(
-            Problem.SERVICE_INVALID, f"The service must have 1 to {LONGEST_SERVICE} characters, none of them a control."
+            Problem.SERVICE_INVALID,
+            f"The service must have 1 to {LONGEST_SERVICE} characters, without control characters.",
         )
     if is_shard(service):
         raise _Refused(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graph.core.days import EPOCH_TIME
+from graph.core.numbers import whole
 from graph.core.times import InvalidTime, parse_time
 from graph.domains.service_logs.model import INFO, MOST_SEVERE, LogLevel, NewLog, Problem, Rejection, ServiceLogType
 from graph.domains.service_logs.severities import severity_of
@@ -89,7 +90,7 @@ def _time_ns(given: Mapping[str, Any]) -> int:
     match next(((name, given[name]) for name in TIMES if name in given), None):
         case "timeUnixNano", str() as text if _NANOSECONDS.fullmatch(text):
             return int(text)
-        case "timeUnixNano", int() as number if not isinstance(number, bool):
+        case "timeUnixNano", value if (number := whole(value)) is not None:
             return number
         case "time", str() as text:
             return _nanoseconds_of(text)
@@ -125,8 +126,8 @@ def _type(given: Mapping[str, Any]) -> ServiceLogType:
 def _severity(given: Mapping[str, Any]) -> int:
     """The severity number: that of the log, or the usual one of its level."""
     if "severityNumber" in given:
-        number = given["severityNumber"]
-        if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MOST_SEVERE:
+        number = whole(given["severityNumber"])
+        if number is None or not 1 <= number <= MOST_SEVERE:
             raise _Unreadable(f"`severityNumber` must be a whole number from 1 to {MOST_SEVERE}.")
         return number
     if "level" not in given:

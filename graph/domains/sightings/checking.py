@@ -1,12 +1,9 @@
 """Checks what users write."""
 
-from unicodedata import category
-
 from graph.core.errors import BadUserInput
+from graph.core.names import is_line
 from graph.store.client_input import check_input
 from graph.store.entity import Entity
-
-JOINERS = "\u200c\u200d"  # inside words of Persian and of India's scripts, and inside emoji
 
 
 def check_text(entity: Entity, name: str, text: str) -> None:
@@ -29,10 +26,5 @@ def check_line(name: str, text: str) -> None:
         raise BadUserInput(f"`{name}` must not be empty.")
     if "<" in text or ">" in text:
         raise BadUserInput(f"`{name}` must not have `<` or `>`: markup is not shown.")
-    if not all(map(_is_readable, text)):
+    if not is_line(text):
         raise BadUserInput(f"`{name}` must not have control characters.")
-
-
-def _is_readable(character: str) -> bool:
-    """Whether a character is visible, a space of any width, or joins the letters beside it."""
-    return character.isprintable() or character in JOINERS or category(character) == "Zs"

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from graph.core.errors import BadUserInput
+from graph.core.names import is_line
 from graph.domains.triggers.entities import LARGEST_PAYLOAD, LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE, TRIGGER_EVENT
 from graph.domains.triggers.model import NewEvent
 from graph.store.client_input import check_input
@@ -62,8 +63,10 @@ def check_key(key: str) -> None:
     Raises:
         BadUserInput: No key can be this.
     """
-    if not 0 < len(key) <= LONGEST_IDEMPOTENCY_KEY or not key.isprintable():
-        raise BadUserInput(f"`idempotencyKey` must have 1 to {LONGEST_IDEMPOTENCY_KEY} characters that can be printed.")
+    if not 0 < len(key) <= LONGEST_IDEMPOTENCY_KEY or not is_line(key):
+        raise BadUserInput(
+            f"`idempotencyKey` must have 1 to {LONGEST_IDEMPOTENCY_KEY} characters, without control characters."
+        )
 
 
 def digest_of(event_type: str, payload: Mapping[str, Any]) -> str:

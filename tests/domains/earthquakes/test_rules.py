@@ -7,9 +7,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS, FIRST_MS
+from graph.core.names import is_line
 from graph.domains.earthquakes.entities import EVENT, LONGEST_TEXT
-from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.rules import RejectedFeature, Rejection
+from graph.domains.earthquakes.model import Event, SourceDeletion
+from graph.domains.earthquakes.rules import RejectedFeature, Rejection, given_record
+from graph.domains.earthquakes.usgs.normalise import read_record
+from tests.core.test_names import NAMES
 from tests.domains.earthquakes.builders import NOON, checked_event
 
 NOW = NOON + DAY_MS
@@ -133,7 +136,7 @@ def test_half_a_surrogate_pair_in_a_text_is_refused_and_not_replaced() -> None:
 
 
 ODD_TEXTS: tuple[Any, ...] = (None, "", 7, True, [], {})
-ODD_NUMBERS: tuple[Any, ...] = (None, "3", 2.0, True, 2**31, -(2**31) - 1, [])
+ODD_NUMBERS: tuple[Any, ...] = (None, "3", 2.5, True, 2**31, -(2**31) - 1, [])
 ODD: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("mag_type", "type", "status", "url", "alert"), ODD_TEXTS),
     **dict.fromkeys(("felt", "sig"), ODD_NUMBERS),
@@ -161,7 +164,7 @@ NOT_FINITE = (float("nan"), float("inf"), -float("inf"), 10**400, -(10**400))
 
 
 WRONG: list[tuple[str, str, str, tuple[Any, ...]]] = [
-    ("event_ts_ms", "TIME_INVALID", NO_TIME, (None, "0", 1.0, True, [], {})),
+    ("event_ts_ms", "TIME_INVALID", NO_TIME, (None, "0", 1.5, True, [], {})),
     ("event_ts_ms", "TIME_OUT_OF_RANGE", NO_CALENDAR, (FIRST_MS - 1, NOW + 30 * DAY_MS + 1, 10**400)),
     ("mag", "MAGNITUDE_MISSING", MISSING, (None,)),
     ("mag", "MAGNITUDE_INVALID", NO_MAGNITUDE, ("4.5", True, [], {}, *NOT_FINITE)),
@@ -178,19 +181,41 @@ def test_an_invalid_required_attribute_is_named_in_the_rejection() -> None:
             assert refusal(**{attribute: value}) == Rejection("us7000abcd", code, message)
     for missing in (None, ""):
         assert refusal(event_id=missing) == Rejection(None, "ID_MISSING", "The event has no id.")
-    message = "The id must be text of at most 64 characters, none of them a control."
+    message = "The id must be text of at most 64 characters, without control characters."
     for event_id in ODD_IDS:
         assert refusal(event_id=event_id) == Rejection(None, "ID_INVALID", message)
 
 
 def test_ids_of_visible_characters_every_time_of_the_calendar_and_tiny_numbers_are_accepted() -> None:
-    for event_id in ("a", "i" * 64, "nc73919986", "ñandú 1", "#", "EVENT#1"):
+    for event_id in ("a", "i" * 64, "nc73919986", "ñandú 1", "#", "EVENT#1", *NAMES):
         assert checked(event_id=event_id).event_id == event_id
     for time_ms in (FIRST_MS, -1, 0, NOW + 30 * DAY_MS):
         assert checked(event_ts_ms=time_ms).event_ts_ms == time_ms
     for attribute in ("mag", "lat", "lon", "depth"):
         for tiny in (1e-200, 5e-324, -1e-131 if attribute != "depth" else 1e-131):
             assert getattr(checked(**{attribute: tiny}), attribute) == 0.0, "too small for any store"
+
+
+def test_a_whole_number_may_be_written_as_a_program_writes_a_column_with_gaps() -> None:
+    event = checked(event_ts_ms=1.69e12, felt=12.0, sig=139.0, nst=34.0, tsunami=0.0, updated=1690000100000.0)
+
+    assert event.event_ts_ms == 1_690_000_000_000
+    assert (event.felt, event.sig, event.nst, event.tsunami, event.updated) == (12, 139, 34, False, 1_690_000_100_000)
+    assert [name for name, value in event.item.items() if type(value) is float] == [
+        "mag",
+        "lat",
+        "lon",
+        "depth",
+        "sourceDepth",
+    ]
+
+
+def test_a_source_deletes_an_event_by_a_status_in_any_case() -> None:
+    for status in ("deleted", "DELETED", " Deleted "):
+        given = {"event_id": "us1", "status": status, "ids": ",us1,us2,", "updated": 5.0}
+        assert given_record(given, ingested_at=NOW) == SourceDeletion("us1", ["us1", "us2"], 5)
+        feature = {"id": "us1", "properties": {"status": status, "updated": 5}}
+        assert read_record(feature, ingested_at=NOW) == SourceDeletion("us1", [], 5)
 
 
 numbers = st.integers() | st.integers(-200, 200) | st.floats() | st.floats(-200, 200) | st.just(10**400)
@@ -205,7 +230,7 @@ json = st.recursive(
 def assert_right(event: Event) -> None:
     """The event fulfils every rule of the documented item, and the store takes it and gives it back."""
     assert 1 <= len(event.event_id) <= 64
-    assert event.event_id.isprintable()
+    assert is_line(event.event_id)
     assert FIRST_MS <= event.event_ts_ms <= event.ingested_at + 30 * DAY_MS
     assert -2 <= event.mag <= 10
     assert 1 <= len(event.place) <= 512

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from graph.core.names import is_line
 from graph.domains.data_files.libera.manifests import (
     LARGEST_MANIFEST,
     BrokenManifest,
@@ -66,7 +67,7 @@ class Collected:
 def shown(path: Path | str) -> str:
     """A path for people, without control characters."""
     text = str(path)
-    return text if text.isprintable() else ascii(text)
+    return text if is_line(text) else ascii(text)
 
 
 def collect(paths: Sequence[str]) -> Collected:

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from graph.core.names import is_line
 from graph.domains.data_files.libera.names import LONGEST_NAME, ManifestName
 
 INPUTS = "input_manifest_files"  # in the configuration
@@ -94,7 +95,7 @@ def _files(listed: Any, field: str) -> list[ListedFile]:
 def _file(listed: Any, place: str) -> ListedFile:
     entry: Mapping[str, Any] = listed if isinstance(listed, dict) else {}
     path, checksum = entry.get("filename"), entry.get("checksum")
-    if not isinstance(path, str) or not path.isprintable() or len(path) > LONGEST_PATH:
+    if not isinstance(path, str) or not is_line(path) or len(path) > LONGEST_PATH:
         raise BrokenManifest(f"`{place}.filename` must be the path of a file, without control characters.")
     if not isinstance(checksum, str) or not MD5.fullmatch(checksum):
         raise BrokenManifest(f"`{place}.checksum` must be an MD5 checksum of 32 hexadecimal digits.")

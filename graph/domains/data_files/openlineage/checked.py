@@ -7,6 +7,8 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from graph.core.errors import BadUserInput
+from graph.core.names import is_line
+from graph.core.numbers import whole
 from graph.core.times import InvalidTime, parse_time
 
 LONGEST_TEXT = 1024  # characters of any text that is kept
@@ -35,10 +37,10 @@ class Checked:
         return self._value.get(name) is not None
 
     def text(self, name: str) -> str:
-        """A member that is a text of printable characters."""
+        """A member that is a line of text."""
         value = self._value.get(name)
-        if not isinstance(value, str) or not 1 <= len(value) <= LONGEST_TEXT or not value.isprintable():
-            raise self.refuse(name, f"must be a text of 1 to {LONGEST_TEXT:,} characters, none of them a control")
+        if not isinstance(value, str) or not 1 <= len(value) <= LONGEST_TEXT or not is_line(value):
+            raise self.refuse(name, f"must be a text of 1 to {LONGEST_TEXT:,} characters, without control characters")
         return value
 
     def optional_text(self, name: str) -> str | None:
@@ -78,10 +80,12 @@ class Checked:
 
     def size(self, name: str) -> int | None:
         """A member that is a number of bytes, or None."""
-        value = self._value.get(name)
-        if value is not None and (type(value) is not int or not 0 <= value < 2**63):
+        if name not in self:
+            return None
+        size = whole(self._value[name])
+        if size is None or not 0 <= size < 2**63:
             raise self.refuse(name, "must be a whole number of bytes")
-        return value
+        return size
 
     def object(self, name: str) -> "Checked":
         """A member that is an object."""

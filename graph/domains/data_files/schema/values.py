@@ -6,6 +6,7 @@ import strawberry
 
 from graph.api.scalars import LARGEST_EXACT, describe_enum
 from graph.api.schema import Scalars
+from graph.core.numbers import whole
 from graph.domains.data_files.entities import LONGEST_VERSION
 from graph.domains.data_files.model import Problem, RunState
 from graph.domains.data_files.provenance.lineage import Direction, Relation
@@ -30,11 +31,10 @@ def rule_of(version: str) -> VersionRule | str:
 
 
 def _parse_size(value: Any) -> int:
-    if type(value) is float and value.is_integer():
-        value = int(value)
-    if type(value) is not int or not 0 <= value <= LARGEST_EXACT:
+    size = whole(value)
+    if size is None or not 0 <= size <= LARGEST_EXACT:
         raise ValueError("it must be a whole number from 0 to 2^53 - 1")
-    return value
+    return size
 
 
 SCALARS: Scalars = {

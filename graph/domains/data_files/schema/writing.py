@@ -49,7 +49,7 @@ class FileCalibrationInput:
 
 @strawberry.input(description="A data file.")
 class DataFileInput:
-    name: str = strawberry.field(description="Its unique name, 1 to 400 characters, none a control.")
+    name: str = strawberry.field(description="Its unique name, 1 to 400 characters, without control characters.")
     level: str | None = strawberry.field(
         default=None, description="The level, such as `L1A`. A file with applicable dates needs one."
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from graph.core.names import is_line, is_readable
 from graph.domains.earthquakes.fdsn.event_types import DELETED, quakeml_type
 from graph.domains.earthquakes.fdsn.formats import NO_EARLIER, Earlier, Format, iso_time
 from graph.domains.earthquakes.model import Event
@@ -47,4 +48,4 @@ def _plain(text: str) -> str:
     """A value in one line, without `|`, which only separates columns."""
     if "|" in text:
         text = text.replace("|", "/")
-    return text if text.isprintable() else " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return text if is_line(text) else " ".join("".join(c if is_readable(c) else " " for c in text).split())

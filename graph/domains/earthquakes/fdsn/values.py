@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TypeVar
 
 from graph.api.scalars import millis_ceil, millis_floor
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.rules import LEAST_NUMBER
+from graph.core.names import is_line
+from graph.core.times import InvalidTime, parse_time
 
 T = TypeVar("T")
 
@@ -16,10 +17,10 @@ Read = Callable[[str], T]
 
 _TIME = re.compile(
     r"(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})"
-    r"(?:T(?P<clock>[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.(?P<fraction>[0-9]{1,9}))?(?P<zone>Z|[+-][0-9]{2}:[0-9]{2})?)?"
+    r"(?:(?P<clock>T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?)(?P<zone>Z|[+-][0-9]{2}:[0-9]{2})?)?"
 )
 _NUMBER = re.compile(r"[+-]?([0-9]{1,20}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?")
-_WHOLE = re.compile(r"[0-9]{1,15}")
+_WHOLE = re.compile(r"([0-9]{1,15})(?:\.0{0,15})?")  # also 20.0, as a program writes it that has only one type
 _TRUE = frozenset({"1", "true", "t", "yes", "y"})
 _FALSE = frozenset({"0", "false", "f", "no", "n"})
 
@@ -29,11 +30,9 @@ def time(text: str) -> datetime:
     found = _TIME.fullmatch(text)
     try:
         if found is None:
-            raise ValueError
-        clock, fraction, zone = found["clock"] or "00:00:00", found["fraction"] or "0", found["zone"] or "Z"
-        read = datetime.fromisoformat(f"{found['date']}T{clock}.{fraction[:6].ljust(6, '0')}{zone}")
-        return read.astimezone(UTC)
-    except (ValueError, OverflowError) as error:
+            raise InvalidTime(text)
+        return parse_time(f"{found['date']}{found['clock'] or 'T00:00:00'}{found['zone'] or 'Z'}")
+    except InvalidTime as error:
         raise BadUserInput("must be a time such as 2023-08-03T02:52:13.18 or 2023-08-03, in UTC") from error
 
 
@@ -57,7 +56,7 @@ def number(least: float, greatest: float) -> Read[float]:
 
     def read(text: str) -> float:
         value = float(text) if _NUMBER.fullmatch(text) else None
-        if value is None or not least <= value <= greatest or 0 < abs(value) < LEAST_NUMBER:
+        if value is None or not least <= value <= greatest:
             raise BadUserInput(f"must be a number from {least:g} to {greatest:g}")
         return value
 
@@ -68,7 +67,7 @@ def whole(least: int, greatest: int | None = None) -> Read[int]:
     """A whole number within bounds, which are included."""
 
     def read(text: str) -> int:
-        value = int(text) if _WHOLE.fullmatch(text) else None
+        value = int(found[1]) if (found := _WHOLE.fullmatch(text)) else None
         if value is None or value < least or (greatest is not None and value > greatest):
             raise BadUserInput(
                 f"must be a whole number, {least} or more" + (f", and at most {greatest:,}" if greatest else "")
@@ -101,7 +100,7 @@ def texts(most: int, longest: int) -> Read[tuple[str, ...]]:
 
     def read(text: str) -> tuple[str, ...]:
         values = tuple(dict.fromkeys(each.strip() for each in text.split(",")))
-        if len(values) > most or any(not 0 < len(each) <= longest or not each.isprintable() for each in values):
+        if len(values) > most or any(not 0 < len(each) <= longest or not is_line(each) for each in values):
             raise BadUserInput(f"must be text, or up to {most:,} texts with commas between them")
         return values
 

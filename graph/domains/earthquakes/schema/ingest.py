@@ -149,7 +149,7 @@ class IngestRecentInput:
 
 @strawberry.input(description="An event of a caller, which must follow the catalogue's rules.")
 class EventInput:
-    event_id: str = strawberry.field(description="Event id, 1 to 64 characters, none of them a control.")
+    event_id: str = strawberry.field(description="Event id, 1 to 64 characters, without control characters.")
     event_ts_ms: EpochMillis | None = strawberry.field(
         default=None, description="Origin time, epoch milliseconds. An event needs either this or `time`."
     )

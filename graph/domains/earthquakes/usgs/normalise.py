@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from graph.domains.earthquakes.model import DELETED, SOURCE, Incoming, listed, possible_id
+from graph.core.numbers import whole
+from graph.domains.earthquakes.model import SOURCE, Incoming, is_deletion, listed, possible_id
 from graph.domains.earthquakes.rules import DETAILS, RejectedFeature, Rejection, checked_deletion, event_reader
 from graph.domains.earthquakes.usgs.geojson import RawFeature, UnreadableFeature
 
@@ -30,7 +31,7 @@ def read_record(feature: RawFeature, *, ingested_at: int) -> Incoming:
         raise RejectedFeature(Rejection(None, "FEATURE_UNREADABLE", message))
     event_id, properties = feature.get("id"), _mapping(feature.get("properties"))
     get = properties.get
-    if get("status") == DELETED:
+    if is_deletion(get("status")):
         return checked_deletion(event_id, ids=get("ids"), updated=get("updated"))
     coordinates = _mapping(feature.get("geometry")).get("coordinates")
     if coordinates.__class__ is not list:
@@ -54,8 +55,7 @@ def time_of(feature: RawFeature) -> int | None:
     """The origin time, epoch milliseconds; None where it is not a whole number."""
     if isinstance(feature, UnreadableFeature):
         return None
-    time = _mapping(feature.get("properties")).get("time")
-    return time if isinstance(time, int) else None
+    return whole(_mapping(feature.get("properties")).get("time"))
 
 
 _read_event = event_reader(lambda name: DETAILS[name].attribute)  # which has USGS's name of the property

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from graph.core.numbers import whole
 from graph.domains.service_logs.model import NewLog
 from graph.domains.service_logs.otlp.formats import MOST_RECORDS, Group, TooManyRecords
 from graph.domains.service_logs.otlp.mapping import Origin, log_of
@@ -187,13 +188,9 @@ def _integer(given: Any, name: str, least: int, greatest: int) -> int:
 def _number(given: Any) -> int | None:
     if given is None:
         return 0
-    if isinstance(given, bool):
-        return None
-    if isinstance(given, int):
-        return given
-    if isinstance(given, float):
-        return int(given) if given.is_integer() else None
-    return int(given) if isinstance(given, str) and _INTEGER.fullmatch(given) else None
+    if isinstance(given, str):
+        return int(given) if _INTEGER.fullmatch(given) else None
+    return whole(given)
 
 
 def _attributes(parent: Object) -> dict[str, Plain]:

@@ -6,6 +6,7 @@ from enum import Enum
 
 import aiohttp
 
+from graph.core.names import is_line, is_readable
 from graph.core.retry_after import seconds_to_wait
 from graph.domains.triggers.sending.destinations import EndpointRefused
 
@@ -76,6 +77,6 @@ class Answer:
 def _as_text(body: bytes) -> str:
     """The body in UTF-8. What is not, or cannot be seen except for tabs and line ends, becomes U+FFFD."""
     text = body.decode(errors="replace")
-    if text.isprintable():
+    if is_line(text):
         return text
-    return "".join(each if each.isprintable() or each in "\t\r\n" else "\ufffd" for each in text)
+    return "".join(each if is_readable(each) or each in "\t\r\n" else "\ufffd" for each in text)

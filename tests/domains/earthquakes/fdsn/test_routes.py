@@ -28,6 +28,9 @@ STATUSES = {
     f"{ROOT}/query?format=quakeml&limit=1": 200,
     f"{ROOT}/query?limit=1&": 200,
     f"{ROOT}/query?starttime={OTHER_DAY}&limit=1": 200,
+    # as programs write numbers, and the leap seconds of RFC 3339
+    f"{ROOT}/query?limit=20.0&minfelt=1.&minmagnitude=1e-300&maxmagnitude=9&minlatitude=-1e-300": 200,
+    f"{ROOT}/query?starttime=2016-12-31T23:59:60&endtime=2024-01-01&limit=1": 200,
     f"{ROOT}/count?format=xml&minmagnitude=2.45": 200,
     f"{ROOT}/count?format=geojson&eventid=nc73919986": 200,
     # no data
@@ -58,7 +61,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "": ("4",),
     "&minmagnitude": ("4",),
     "minmagnitude": (
-        *("", "nan", "inf", "1e999", "1e-200", "1_0", "0x4", "%D9%A4", "9" * 5000),
+        *("", "nan", "inf", "1e999", "1_0", "0x4", "%D9%A4", "9" * 5000),
         *("4&minmagnitude=4", "4&minmag=4", "5&maxmagnitude=4"),
     ),
     "starttime": (
@@ -71,7 +74,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "latitude": ("5", "5&longitude=5&maxradius=181", "5&longitude=5&minradius=3&maxradius=2"),
     "maxradius": ("5", "1&latitude=5&longitude=5&maxradiuskm=111"),
     "mindepth": ("10&maxdepth=5",),
-    "limit": ("0", "-1", "1.5", "9999999999999999"),
+    "limit": ("0", "-1", "1.5", "1.05", ".0", "9999999999999999"),
     "offset": ("0",),
     "orderby": ("place",),
     "format": ("kml",),
