@@ -144,7 +144,6 @@ SETTINGS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
     "sighting_areas": (None, {"areas.csv": Path("areas.csv")}, []),
     "sighting_reports": (10, {"1": 1}, ["0", "10001", "all"]),
     "sighting_watches": (100, {"10000": 10000}, ["0", "10001", "all"]),
-    "sighting_key": (None, {"k" * 16: SecretStr("k" * 16)}, ["short", "k" * 15]),
     "drain": (1.0, {"0": 0.0, "60": 60.0}, ["-1", "61", "long"]),
     "shutdown_timeout": (30, {"600": 600}, ["0", "601", "long"]),
     "log_level": ("info", {"debug": "debug", "error": "error"}, ["loud", "INFORMATION"]),

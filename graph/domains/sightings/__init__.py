@@ -3,10 +3,8 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from secrets import token_hex
 
-from graph.access.authentication import secret_of
-from graph.domain import Contribution, Domain, Node, Resources, Settings
+from graph.domain import Contribution, Domain, Node, Resources
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.schema.events import Event
 from graph.domains.sightings import model
@@ -47,13 +45,6 @@ from graph.domains.triggers.following import Follower, Followers
 from graph.domains.triggers.outbox import Outbox
 
 
-def place_secret(settings: Settings) -> str:
-    """The secret by which places are told apart. Without any that processes share, each has one of its own."""
-    if configured := settings.part(SightingSettings).sighting_key:
-        return configured.get_secret_value()
-    return token_hex() if settings.jwks_url else secret_of(settings)
-
-
 @asynccontextmanager
 async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
     """Open what reads, stores and broadcasts sightings."""
@@ -63,9 +54,8 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     categories = Categories(settings.sighting_categories)
     known = KnownAreas.of_setting(settings.sighting_areas)
     lifetimes = Lifetimes(settings.sighting_lifetime, settings.sighting_refresh, settings.sighting_longest)
-    places = Places(known, place_secret(resources.settings))
     reporting = Reporting.of_database(
-        database, catalogue, categories, places, lifetimes, clock, most=settings.sighting_reports
+        database, catalogue, categories, Places(known), lifetimes, clock, most=settings.sighting_reports
     )
     areas, changes = reporting.areas, reporting.changes
     candidates = Candidates(catalogue)

@@ -178,14 +178,14 @@ TALLY = Entity(  # the sightings of a category that expire at the same time, by 
     attributes=(CATEGORY, EXPIRES_AT, *(Whole(hour, optional=True) for hour in HOURS)),
 )
 
-RECENT_REPORT = Entity(  # by which another report of the same is found: the same category at the same place
+RECENT_REPORT = Entity(  # by which a report of the same is found: `place` is a digest of what it says
     "RECENT_REPORT",
     BLIP,
     key=("RECENT#{category}", "{place}"),
     attributes=(CATEGORY, Text("place", shortest=1, longest=80), SIGHTING_ID, EXPIRES_AT),
 )
 
-REPORT_COUNT = Entity(  # how much a user has reported in an area within an hour
+REPORT_COUNT = Entity(  # how much a user has reported in an area, or from a cell's own area, within an hour
     "REPORT_COUNT",
     BLIP,
     key=("USER#{userId}", "REPORTS#{areaSlug}#{hour}"),

@@ -1,4 +1,4 @@
-"""Cells of the earth's surface, by which positions are rounded and found: from about 10 m to 1,000 km wide.
+"""Cells of the earth's surface, by which positions are rounded and found: from about 1 km to 1,000 km wide.
 
 Each grid has rows of one height in degrees. Each row is divided into as many columns as make its cells about as wide as
 they are high, so cells have about the same area from the equator to the poles. A cell of 10 km consists of a hundred
@@ -106,4 +106,3 @@ KM1000 = Grid("km1000", 1000, 20)
 KM100 = Grid("km100", 100, 200)
 KM10 = Grid("km10", 10, 2000)
 KM1 = Grid("km1", 1, 20_000, KM10)
-M10 = Grid("m10", 0.01, 2_000_000)

@@ -79,7 +79,7 @@ class Reporting:
         """What stores reports in a database.
 
         Args:
-            most: reports of a user in an area within an hour.
+            most: reports of a user in an area or from a cell of 10 km within an hour.
         """
         changes, felt = SightingChanges(database), FeltCounts(database)
         areas = ActiveAreas(database, clock, longest_s=lifetimes.longest_kept)
@@ -113,7 +113,7 @@ class Reporting:
         place = self.places.read(report.area, report.lat, report.lon)
         event_id = await self._named_event(report)
         for _ in range(ROUNDS):
-            recent = await self.recent.of(report.category, place)
+            recent = await self.recent.of(report.category, place, report.text, event_id)
             felt = self._felt(report, event_id)
             if recent.sighting:
                 if repeated := await self._repeated(user_id, recent.sighting, felt):
@@ -162,8 +162,8 @@ class Reporting:
             sighting,
             [
                 *copies.puts(sighting),
-                recent.with_new(sighting, place),
-                await self.rates.one_more(user_id, place.area.slug),
+                *recent.with_new(sighting),
+                *await self.rates.one_more(user_id, place.slugs),
                 profiles.reported(profile, self.clock()),
                 *await self.areas.with_new(sighting, place.area),
                 *await self.felt.with_new([FeltBy(user_id, felt)] if felt else []),

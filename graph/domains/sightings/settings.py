@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pydantic import Field, SecretStr, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from graph.domains.sightings.categories import CategoryName
 from graph.settings import CommaSeparated, SettingsPart
@@ -27,15 +27,12 @@ class SightingSettings(SettingsPart):
         None, description="CSV file of known areas: `slug,name,lat,lon`. A position then belongs to the nearest one."
     )
     sighting_reports: int = Field(
-        10, ge=1, le=10_000, description="Maximum number of reports of a user in an area within an hour."
+        10,
+        ge=1,
+        le=10_000,
+        description="Maximum number of reports of a user in an area, or from a cell of 10 km, within an hour.",
     )
     sighting_watches: int = Field(100, ge=1, le=10_000, description="Maximum number of watched areas of a user.")
-    sighting_key: SecretStr | None = Field(
-        None,
-        min_length=16,
-        description="Secret by which places of recent reports are told apart, the same for all processes; by default "
-        "it follows from the secret of tokens.",
-    )
 
     @field_validator("sighting_longest")
     @classmethod

@@ -39,7 +39,6 @@ NOON = at("2100-03-02T12:00:00")
 NOON_S = NOON // 1000
 ANNA, BEN, CARA = "anna", "ben", "cara"
 LIFETIMES = Lifetimes(new=1800, refreshed=1800, longest=21_600)
-SECRET = "the same in every process of the tests"  # noqa: S105  # pragma: allowlist secret
 
 
 def held_clock() -> HeldClock:
@@ -114,7 +113,7 @@ async def sightings_of(
 ) -> AsyncIterator[SightingStore]:
     """The sightings of a database."""
     categories = categories or Categories()
-    places = Places(known or KnownAreas(), SECRET)
+    places = Places(known or KnownAreas())
     reporting = Reporting.of_database(
         database, Catalogue(database), categories, places, lifetimes, clock, most=most_reports
     )

@@ -35,8 +35,8 @@ CATEGORIES = ("FIRE", "DAMAGE")
 PLACES: dict[str, tuple[dict[str, Any], ...]] = {  # each may be written in several ways
     "downtown": ({"area": "Downtown"}, {"area": "downtown!"}, {"area": "DOWNTOWN"}),
     "harbour": ({"area": "Harbour"},),
-    "square": ({"area": "Harbour", "lat": 35.6, "lon": -117.6}, {"area": "harbour", "lat": 35.60005, "lon": -117.6}),
-    "pier": ({"area": "Harbour", "lat": 35.61, "lon": -117.6},),
+    "square": ({"area": "Harbour", "lat": 35.6, "lon": -117.6}, {"area": "harbour", "lat": 35.56, "lon": -117.6}),
+    "pier": ({"area": "Harbour", "lat": 35.66, "lon": -117.6},),
 }
 AREA_OF = {"downtown": "downtown", "harbour": "harbour", "square": "harbour", "pier": "harbour"}
 WINDOWS = (1, 6, 23, 24)  # hours

@@ -83,7 +83,7 @@ OUTAGE = 'mutation { reportSighting(input: {category: POWER_OUTAGE, area: "Morga
 def test_the_operations_of_the_page_have_the_answers_that_are_shown(town: Town) -> None:
     town.do(ANN, REPORT)
     town.it_is("13:54")
-    town.do(BEN, "lat: 37.1306")
+    town.do(BEN, "lat: 37.1412")
     town.it_is("13:55")
     town.do(CARA, "confirmSighting")
     again = town.ask(CARA, PAGE.shown("graphql", "confirmSighting"))["confirmSighting"]

@@ -40,7 +40,7 @@ async def broken_off(
 
 async def report(ours: SightingStore, user_id: str, place: int = 0) -> None:
     """Report something with all its parts, at one of many places."""
-    await ours.report(user_id, area="Town", lat=35 + place / 100, lon=-117.0, text="Smoke", answers=ANSWERS)
+    await ours.report(user_id, area="Town", lat=35 + place / 10, lon=-117.0, text="Smoke", answers=ANSWERS)
 
 
 async def people(ours: SightingStore) -> int:

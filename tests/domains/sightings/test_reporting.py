@@ -7,16 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from graph.core.errors import BadUserInput, NotThere
-from graph.domains.earthquakes.areas import EARTH_RADIUS_KM, distance_km
-from graph.domains.sightings.areas import KnownAreas
+from graph.domains.earthquakes.areas import EARTH_RADIUS_KM
 from graph.domains.sightings.entities import LISTED_SIGHTING, RECENT_REPORT, SIGHTING, SIGHTING_BY_ID
-from graph.domains.sightings.grid import KM10, Point
+from graph.domains.sightings.grid import KM10
 from graph.domains.sightings.lifetimes import Lifetimes
-from graph.domains.sightings.places import Places
 from graph.domains.sightings.selection import lists_of_position
 from graph.store.contract import Action, Put, Update
 from tests.domains.earthquakes.revisions.histories import Clock, Source, a_record
@@ -25,15 +21,12 @@ from tests.domains.entities import everything_in
 from tests.domains.sightings.counted import check_all
 from tests.domains.sightings.in_store import (
     ANNA,
-    BEN,
     CARA,
     NOON_S,
-    SECRET,
     sightings,
     sightings_of,
     two_processes,
 )
-from tests.domains.sightings.test_grid import away
 
 LAT, LON = 35.6, -117.6
 HERE: dict[str, Any] = {"lat": LAT, "lon": LON}
@@ -162,53 +155,31 @@ async def test_bad_input_is_refused_with_what_to_do_and_nothing_is_stored() -> N
 # Repeated reports
 
 
-def same(lat: float, lon: float, other_lat: float, other_lon: float) -> bool:
-    """Whether two positions count as the same place, which must not depend on their order."""
-    places = Places(KnownAreas(), SECRET)
-    here, there = places.read(None, lat, lon), places.read(None, other_lat, other_lon)
-    assert (there.own in here.alike) == (here.own in there.alike)
-    return there.own in here.alike
-
-
-@given(
-    st.floats(-90, 90) | st.floats(89.999, 90) | st.floats(-90, -89.999),
-    st.floats(-180, 180) | st.floats(179.9999, 180),
-    st.floats(0, 60),
-    st.floats(0, 2 * pi),
-)
-@example(90.0, 0.0, 12.0, 1.3)
-@example(-90.0, 180.0, 48.1, 1.3)
-@example(0.0, 180.0, 11.9, pi / 2)
-@example(51.0, -180.0, 11.9, 3 * pi / 2)
-def test_positions_within_30_metres_are_the_same_place_to_a_tile(
-    lat: float, lon: float, metres: float, bearing: float
-) -> None:
-    there = away(Point(lat, lon), metres / 1000, bearing)
-    distance = 1000 * distance_km(lat, lon, there._asdict())
-    if distance <= 30 - TILES_M:
-        assert same(lat, lon, *there)
-    if distance > 30 + TILES_M:
-        assert not same(lat, lon, *there)
-
-
-async def test_a_report_of_the_same_place_repeats_the_latest_sighting() -> None:
-    for one, other, is_same in (
-        ((LAT, LON), (LAT + 12 * METRE, LON), True),
-        ((LAT, LON), (LAT + 49 * METRE, LON), False),
-        ((0.0, 179.99995), (0.0, -179.99995), True),
-        ((0.0, 180.0), (0.0, -180.0), True),
-        ((0.0, 179.9997), (0.0, -179.9997), False),
-        ((90.0, 0.0), (90.0 - 9 * METRE, 123.0), True),
-        ((90.0 - 5 * METRE, 0.0), (90.0 - 5 * METRE, 180.0), True),
-        ((90.0 - 30 * METRE, 0.0), (90.0 - 30 * METRE, 180.0), False),
-    ):
-        assert same(*one, *other) is is_same
-    async with sightings("sqlite") as ours:
-        await ours.new(ANNA, lat=LAT, lon=LON)
+async def test_a_report_that_says_nothing_more_than_the_latest_sighting_repeats_it(engine: str) -> None:
+    said: dict[str, Any] = {"area": "Old Town", **HERE}
+    elsewhere_in_the_cell = {"lat": LAT - 0.04, "lon": LON - 0.08}
+    assert KM10.cell(*elsewhere_in_the_cell.values()) == KM10.cell(LAT, LON)
+    async with sightings(engine) as ours:
+        first = await ours.new(ANNA, text="Smoke.", **said)
         ours.later(1)
-        later = await ours.new(ANNA, lat=LAT + 50 * METRE, lon=LON)
-        between = await ours.report(BEN, lat=LAT + 25 * METRE, lon=LON)
-        assert (between.confirmed, between.sighting.sighting_id) == (True, later.sighting_id)
+        latest = await ours.new(ANNA, text="A roof is burning.", **said)
+        for other in (
+            {"category": "FIRE"},
+            {"area": "New Town"},
+            {"area": None, **elsewhere_in_the_cell},
+            {"lat": LAT + 0.1},
+            {"lat": None, "lon": None},
+        ):
+            assert (await ours.report(CARA, **{**said, "text": "Smoke.", **other})).created, other
+        for again, repeated in (
+            ({}, latest),
+            (elsewhere_in_the_cell, latest),
+            ({"area": "old-town", "text": "Smoke."}, first),
+            ({"text": "A roof is burning."}, latest),
+        ):
+            user_id = f"user{len(again)}{repeated.sighting_id}"
+            outcome = await ours.report(user_id, **{**said, **again})
+            assert (outcome.created, outcome.sighting.sighting_id) == (False, repeated.sighting_id), again
 
 
 async def test_a_report_after_the_first_has_expired_is_a_new_sighting(engine: str) -> None:

@@ -1,17 +1,20 @@
 """Communities by cell: of 10 km, and of 1 km where at least three people reported.
 
 All reports count at once for their cell of 10 km. For a cell of 1 km they count by whole minutes that have passed, and
-three people or more at a time. So what is served of such a cell, and by how much it changes, is of three people or
+three people or more at a time. A person may have answered twice: with the earthquake's name and without, under two of
+its ids, or a week later. Within one place of storage and a week, nobody has. So only reports of one place and week are
+surely of so many people. So what is served of such a cell, and by how much it changes, is of three people or
 more. Whoever sees a new sighting appear learns its place to 10 km, and no better.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
 from graph.domains.sightings.felt.collected import Collected
+from graph.domains.sightings.felt.counting import KNOWN_S
 from graph.domains.sightings.felt.questionnaire import Community
 from graph.domains.sightings.grid import KM1, KM10, Grid, Point
 from graph.work.account import give_way
@@ -65,11 +68,15 @@ async def felt_cells(reports: Sequence[Collected], now_s: float, expected: Calla
 def served(reports: Sequence[Collected]) -> Community:
     """The served people of a cell of 1 km: whole minutes in order of time, three people or more at a time."""
     everybody, waiting = Community(), Community()
+    people: Counter[tuple[str, float]] = Counter()  # by place and week, of those that wait
     for _, minute in groupby(sorted(reports, key=_time), key=_time):
-        waiting.add(Community.of_all([each.community for each in minute]))
-        if waiting.reports >= FEWEST:
+        for each in minute:
+            waiting.add(each.community)
+            people[each.place, each.felt_at.time // KNOWN_S] += each.community.reports
+        if max(people.values()) >= FEWEST:
             everybody.add(waiting)
             waiting = Community()
+            people.clear()
     return everybody
 
 

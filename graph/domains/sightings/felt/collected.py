@@ -24,6 +24,7 @@ class Collected(NamedTuple):
     cell: str
     felt_at: FeltAt  # the cell's middle, and the minute's beginning
     community: Community
+    place: str  # where they are stored
 
     @classmethod
     def of(cls, item: Item) -> Self:
@@ -31,7 +32,8 @@ class Collected(NamedTuple):
         given = {name: item[each] for name in ANSWERS if (each := f"{name}Given") in item}
         sums = {name: item[f"{name}Sum"] for name in given}
         community = Community(item["reports"], given, sums)
-        return cls(item["cell"], FeltAt(*KM1.centre(item["cell"]), seconds_of(item["minute"])), community)
+        felt_at = FeltAt(*KM1.centre(item["cell"]), seconds_of(item["minute"]))
+        return cls(item["cell"], felt_at, community, item["place"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class FeltIntensity:
         resolver=lambda root: root.is_complete,
     )
     cells: list[FeltCell] = strawberry.field(
-        description="The cells that people reported from: 10 km wide, and 1 km where at least three reported.",
+        description="The cells that people reported from: 10 km wide, and 1 km where surely three people reported.",
         directives=[ListSize(assumed_size=USUAL_CELLS)],
     )
 

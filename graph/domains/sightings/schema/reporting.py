@@ -70,8 +70,8 @@ class HideSightingInput:
 class SightingPayload:
     sighting: Sighting = strawberry.field(description="The sighting.")
     created: bool = strawberry.field(
-        description="Whether this call has made it. A report of the same category within 30 m, or in the same area if "
-        "it has no position, and within ten minutes, repeats a sighting."
+        description="Whether this call has made it. A report repeats a sighting of the last ten minutes that has the "
+        "same category, area and rounded position, and the report's text and earthquake, if it has any."
     )
     confirmed: bool = strawberry.field(
         description="Whether this call has confirmed it. Users confirm a sighting once, and never their own."

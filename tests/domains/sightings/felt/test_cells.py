@@ -28,6 +28,7 @@ def collected(reports: list[tuple[str, int]]) -> list[Collected]:
             cell,
             FeltAt(*KM1.centre(cell), MINUTE_S * minute),
             Community.of_all([Community.of({"felt": 1})] * number),
+            "event:us1",
         )
         for (cell, minute), number in Counter(reports).items()
     ]
@@ -76,11 +77,26 @@ async def test_a_minute_counts_for_its_cell_of_1_km_when_it_has_passed() -> None
     assert fine_among(await cells_of(reports, 10 * MINUTE_S + 180)) == {KM1.centre(FINE_CELLS[0]): 3}
 
 
+async def test_answers_that_one_person_may_have_given_twice_are_not_those_of_three_people() -> None:
+    """With the earthquake's name and without, in two hours, by two of its ids, or a week later."""
+    cell, week_s = FINE_CELLS[0], 7 * 86_400
+    places = ["event:us1", "event:nc1", "km1000:13:5:2026-06-25T14", "km1000:13:5:2026-06-25T15"]
+
+    def answers(place: str, number: int, time: float) -> Collected:
+        people = Community.of_all([Community.of({"felt": 1})] * number)
+        return Collected(cell, FeltAt(*KM1.centre(cell), time), people, place)
+
+    twice = [answers(place, 2, time) for place in places for time in (0, week_s)]
+    assert fine_among(await felt_cells(twice, 2 * week_s, lambda point: 1.0)) == {}
+    third = answers("event:nc1", 1, 2 * week_s - MINUTE_S)  # with those of its place and week, there are three people
+    assert fine_among(await felt_cells([*twice, third], 2 * week_s + 180, lambda point: 1.0)) == {KM1.centre(cell): 17}
+
+
 async def test_a_cell_above_the_expected_intensity_by_more_than_two_degrees_is_an_outlier() -> None:
     strong = {"felt": 1, "motion": 3, "reaction": 3, "stand": 1, "shelf": 1}  # 5.4
     expected = {Point(*KM10.centre("km10:1396:1105")): 3.4, Point(*KM10.centre("km10:1396:1106")): 3.39}
     reports = [
-        Collected(cell, FeltAt(*KM1.centre(cell), 0), Community.of(strong))
+        Collected(cell, FeltAt(*KM1.centre(cell), 0), Community.of(strong), "event:us1")
         for cell in ("km1:13960:11050", "km1:13960:11060")
     ]
 

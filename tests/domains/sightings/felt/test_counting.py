@@ -33,7 +33,7 @@ async def test_a_user_counts_once_for_an_earthquake(engine: str) -> None:
             (ANNA, 35.62, "us2"),
             (BEN, 35.63, "us1"),
         ):
-            await ours.new(user_id, lat=lat, lon=-117.6, event_id=event_id, answers=FELT)
+            await ours.new(user_id, lat=lat, lon=-117.6, event_id=event_id, text=f"At {lat}", answers=FELT)
 
         assert await counted(ours) == {"event:us1": 2, "event:us2": 1}
 
@@ -41,7 +41,7 @@ async def test_a_user_counts_once_for_an_earthquake(engine: str) -> None:
 async def test_a_user_who_names_none_counts_once_an_hour_in_a_region(engine: str) -> None:
     async with sightings(engine) as ours:
         for lat in (35.60, 35.61, -35.6):
-            await ours.new(ANNA, lat=lat, lon=-117.6, answers=FELT)
+            await ours.new(ANNA, lat=lat, lon=-117.6, text=f"At {lat}", answers=FELT)
         ours.later(3600)
         await ours.new(ANNA, lat=35.60, lon=-117.6, answers=FELT)
 

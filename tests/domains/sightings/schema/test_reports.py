@@ -1,11 +1,8 @@
-"""What clients report is bounded, and processes that share a secret know each other's recent reports."""
+"""What clients report is bounded."""
 
 from pathlib import Path
 from typing import Any
 
-from pydantic import SecretStr
-
-from graph.domains.sightings import place_secret
 from tests.domains.sightings.in_store import held_clock
 from tests.service import Service, running
 from tests.settings import Settings
@@ -50,28 +47,3 @@ def test_what_breaks_a_bound_is_refused_and_stores_nothing(tmp_path: Path) -> No
         assert service.ask(REPORT, report(**position, questionnaire={"felt": 0}))["reportSighting"]["created"]
         again = refusal(service, REPORT, report(**position, category="OTHER"), "RATE_LIMITED")
         assert "try again in 3600 s" in again
-
-
-def test_a_process_finds_what_another_one_has_taken_if_they_share_a_secret(tmp_path: Path) -> None:
-    here, there = report(lat=52.5, lon=13.4), report(lat=52.50001, lon=13.4)
-    usual: dict[str, Any] = {}
-    long, other = ({**usual, "sighting_key": SecretStr("k" * length)} for length in (200, 16))
-    settings = [(usual, usual), (long, long), (usual, other)]
-    for number, (first, second) in enumerate(settings):
-        store = f"sqlite:///{tmp_path}/shared{number}.db"
-        with running(Settings(store=store, **first)) as one, running(Settings(store=store, **second)) as another:
-            reported = one.ask(REPORT, here)["reportSighting"]
-            repeated = another.ask(REPORT, there)["reportSighting"]
-        assert reported["created"]
-        assert repeated["created"] == (first != second)
-        assert (repeated["sighting"] == reported["sighting"]) == (first == second)
-
-
-def test_the_secret_is_the_configured_one_or_that_of_tokens_or_random(tmp_path: Path) -> None:
-    store = f"sqlite:///{tmp_path}/quakes.db"
-    tokens, places = SecretStr("t" * 32), SecretStr("p" * 16)
-    assert place_secret(Settings(store=store, jwt_secret=tokens, sighting_key=places)) == "p" * 16
-    assert place_secret(Settings(store=store, jwt_secret=tokens)) == "t" * 32
-    assert place_secret(Settings(store=store)) == place_secret(Settings(store=store))
-    keys = Settings(store=store, jwks_url="https://issuer.example/keys")
-    assert place_secret(keys) != place_secret(keys)
