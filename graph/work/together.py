@@ -1,7 +1,8 @@
 """Entries of several callers, written together: whoever finds the writer free writes for all who wait.
 
 So a store that takes one transaction at a time, such as for the next numbers of a sequence, is not asked once for each
-caller, and nobody waits for a timer.
+caller, and nobody waits for a timer. If some entries cannot be written together, each is written alone: what is wrong
+with one is the failure of its caller, and of nobody else.
 """
 
 import asyncio
@@ -9,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequ
 from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
-from graph.core.errors import DatabaseUnavailable, GraphError
+from graph.core.errors import DatabaseUnavailable
 
 E = TypeVar("E")
 
@@ -35,7 +36,7 @@ class WrittenTogether(Generic[E]):
         """Write an entry, and return when it is written.
 
         Raises:
-            GraphError: What `write` raised. The entry may be written or not.
+            Exception: What `write` raised. The entry may be written or not.
         """
         done = self._waiting[entry] = asyncio.get_running_loop().create_future()
         try:
@@ -55,17 +56,31 @@ class WrittenTogether(Generic[E]):
     async def _write_some(self) -> None:
         some = list(self._waiting)[: self._most]
         try:
-            written = await self._write(some)
+            await self._write_all(some)
         except BaseException as error:
             # Their outcome is unknown, so nobody may write them a second time.
-            failure = error if isinstance(error, GraphError) else DatabaseUnavailable(repr(error))
+            failure = error if isinstance(error, DatabaseUnavailable) else DatabaseUnavailable(repr(error))
             for entry in some:
                 self._end(entry, failure)
             raise
+
+    async def _write_all(self, some: Sequence[E]) -> None:
+        """Write entries together; each alone if they are refused, in which case none of them is written."""
+        try:
+            written = await self._write(some)
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:
+            if len(some) == 1:
+                self._end(some[0], error)
+            else:
+                for entry in some:
+                    await self._write_all([entry])
+            return
         for entry in written:
             self._end(entry, None)
 
-    def _end(self, entry: E, failure: GraphError | None) -> None:
+    def _end(self, entry: E, failure: Exception | None) -> None:
         done = self._waiting.pop(entry, None)
         if done is None or done.done():
             return

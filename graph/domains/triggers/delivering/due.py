@@ -3,6 +3,9 @@
 Deliveries that were never attempted are read in order of their sequence numbers, from the queue's head on. Those that
 are attempted again are found by the index of due times. It may lag, so each of them is read again by its key.
 
+What was read is claimed until its attempt has ended. By then, the store may have shown its next attempt already, and
+another lane may have claimed that: a claim is of one reading, and only that reading gives it up.
+
 An ordered endpoint has one delivery at a time, and no further one before that has ended.
 """
 
@@ -42,8 +45,9 @@ class DueDeliveries:
         self._user_id = ""
         self._ordered = False
         self._cursor = 0  # the next sequence number to read
-        self._fresh: set[int] = set()  # sequence numbers that were read in order, and have not ended
-        self._again: set[int] = set()  # sequence numbers that were found by the index, and have not ended
+        self._is_lowered = False  # whether the cursor was moved back, since the last reading began
+        self._fresh: dict[int, Delivery] = {}  # what was read in order, and has not ended, by sequence number
+        self._again: dict[int, Delivery] = {}  # what was found by the index, likewise
         self._before: deque[int] = deque()  # of an ordered endpoint, what is attempted again before the cursor
         self._blocked_until: int | None = None  # epoch milliseconds, when an ordered endpoint's delivery is due
 
@@ -95,31 +99,39 @@ class DueDeliveries:
     def postpone(self, delivery: Delivery, due: int, now: int) -> None:
         """Note that a delivery is attempted again at a time, in an ordered queue before any other."""
         if self._ordered:
-            self._cursor = min(self._cursor, delivery.sequence)
+            self._read_from(delivery.sequence)
         self._release(delivery)
-        self._recent.add(self.endpoint_id, delivery.sequence, due, now)
+        if delivery.sequence not in self._again:
+            self._recent.add(self.endpoint_id, delivery.sequence, due, now)
 
     def give_back(self, deliveries: Iterable[Delivery]) -> None:
         """Take back deliveries that were not attempted."""
         for delivery in deliveries:
-            if delivery.sequence in self._fresh:
-                self._cursor = min(self._cursor, delivery.sequence)
+            if self._fresh.get(delivery.sequence) is delivery:
+                self._read_from(delivery.sequence)
             self._release(delivery)
 
+    def _read_from(self, sequence: int) -> None:
+        """Read a delivery again, unless it is read anyway."""
+        self._cursor, self._is_lowered = min(self._cursor, sequence), True
+
     def _release(self, delivery: Delivery) -> None:
-        self._fresh.discard(delivery.sequence)
-        self._again.discard(delivery.sequence)
+        for claims in (self._fresh, self._again):
+            if claims.get(delivery.sequence) is delivery:
+                del claims[delivery.sequence]
 
     async def _read_some(self, until: int) -> Reading:
         """The next deliveries in order, and those that are attempted again until then."""
         again = await self._read_again(until)
+        claimed = set(self._fresh)  # some may end while this reads them as they were before
         fresh, more = await self._read_fresh()
-        fresh = [each for each in fresh if "due" not in each.item and each.sequence not in self._fresh]
-        self._fresh.update(each.sequence for each in fresh)
+        fresh = [each for each in fresh if "due" not in each.item and each.sequence not in claimed]
+        self._fresh.update((each.sequence, each) for each in fresh)
         return Reading([*again, *fresh], more or len(again) == AT_ONCE)
 
     async def _read_fresh(self) -> tuple[list[Delivery], bool]:
         """The next waiting deliveries in order, and whether more may follow."""
+        self._is_lowered = False
         query = Query(
             entity=DELIVERY,
             partitions=((self.endpoint_id, self._user_id),),
@@ -127,7 +139,7 @@ class DueDeliveries:
             limit=AT_ONCE,
         )
         page = await self._database.query(query)
-        if page.items:
+        if page.items and not self._is_lowered:
             self._cursor = page.items[-1]["sequence"] + 1
         waiting = [each for each in map(Delivery, page.items) if each.state is DeliveryState.WAITING]
         return waiting, page.last_key is not None
@@ -139,7 +151,7 @@ class DueDeliveries:
         stored = await self._database.get_many([DELIVERY.key_of(item) for item in found]) if found else {}
         due = [each for each in map(Delivery, stored.values()) if each.item.get("due", IDLE) <= until]
         for each in due:
-            self._again.add(each.sequence)
+            self._again[each.sequence] = each
             self._recent.forget(self.endpoint_id, each.sequence)
         return due
 
@@ -152,7 +164,7 @@ class DueDeliveries:
             self._blocked_until = due
             self._cursor = min(self._cursor, first.sequence)  # it is read again then
             return Reading([], more=False)
-        self._fresh.add(first.sequence)
+        self._fresh[first.sequence] = first
         return Reading([first], more=True)
 
     async def _first_waiting(self) -> Delivery | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -19,6 +20,7 @@ from graph.store.entity import Item, Key
 from tests.domains.earthquakes.watched_database import LaggingDatabase
 from tests.domains.triggers.delivering.workshop import SECOND, Workshop, a_workshop, a_workshop_on
 from tests.domains.triggers.sending.receivers import OK, status
+from tests.domains.triggers.watching.cuts import Meanwhile
 from tests.store.engines import empty_database
 
 NOW = 4_000_000_000_000
@@ -128,6 +130,22 @@ async def test_what_was_not_attempted_is_behind_the_head_and_what_is_in_progress
                     given_back.append(delivery.sequence)
             assert due.head <= min(fresh, default=len(states) + 1)
         assert sorted(each.sequence for each in await read_all(due)) == sorted(given_back)
+
+
+async def test_what_is_given_back_while_the_next_ones_are_read_is_read_again() -> None:
+    async def give_back() -> None:
+        due.give_back(second)
+
+    def is_in_order(method: str, query: Any) -> bool:
+        return method == "query" and query.index is None and bool(second)
+
+    second: list[Delivery] = []
+    async with stored([FRESH] * 2) as (database, _, _waiting):
+        due = due_in(Meanwhile(database, give_back, is_in_order, after=True))
+        first, *second = await read_all(due)
+        due.give_back([first])
+        assert [each.sequence for each in await read_all(due)] == [1]
+        assert [each.sequence for each in await read_all(due)] == [2]
 
 
 @asynccontextmanager

@@ -8,22 +8,29 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from graph.core.errors import DatabaseUnavailable
-from graph.domains.triggers.entities import ENDPOINT, ENTITIES, TRIGGER_EVENT
-from graph.domains.triggers.model import Endpoint
-from graph.store.contract import Database
+from graph.domains.triggers.delivering.health import Health
+from graph.domains.triggers.delivering.outcomes import given_up
+from graph.domains.triggers.delivering.results import QueueState, Result
+from graph.domains.triggers.entities import ATTEMPT, ENDPOINT, ENTITIES, TRIGGER_EVENT
+from graph.domains.triggers.model import Delivery, Endpoint
+from graph.store.contract import Database, Put
+from graph.store.values import InvalidItem
 from tests.domains.triggers.delivering.arrivals import FAILURES, Trouble, assert_all_arrived
 from tests.domains.triggers.delivering.workshop import Hook, Workshop, a_workshop, a_workshop_on
 from tests.domains.triggers.in_store import ANNA, held_clock
-from tests.domains.triggers.sending.receivers import receiving, status
-from tests.domains.triggers.watching.cuts import Cut, Meanwhile, lose_connection
+from tests.domains.triggers.sending.receivers import OK, receiving, status
+from tests.domains.triggers.watching.cuts import Cut, Intercepted, Meanwhile, lose_connection
 from tests.effort import rounds
 from tests.store.engines import empty_database
+
+T = TypeVar("T")
 
 EVENTS = 20
 LATER = (status(429, "retry-after: 30"), status(503, "retry-after: Tue, 02 Mar 2100 12:00:20 GMT"))
@@ -153,6 +160,52 @@ async def test_what_was_sent_when_the_store_fails_is_stored_and_not_sent_again()
 
         assert sorted(shop.hook.sequences) == [1, 2, 3]
         await assert_all_arrived(shop, endpoint)
+
+
+async def test_a_delivery_is_not_attempted_twice_at_once_however_soon_it_is_due_again() -> None:
+    """The second attempt begins before the process knows that the result of the first is stored."""
+
+    class Slow(Intercepted):
+        async def around(self, method: str, asked: Any, call: Callable[[], Awaitable[T]]) -> T:
+            answer = await call()
+            puts = [each for each in asked if isinstance(each, Put)] if method == "transact" else []
+            if any(each.entity is ATTEMPT and each.item["sequence"] == 1 for each in puts):
+                shop.clock.now += 1  # so that it is due
+                worker.woken.set()
+                await shop.hook.has(2)
+            return answer
+
+    async with a_workshop(wrap=Slow, waits_s=(0.0, 60.0)) as shop:
+        endpoint = await shop.endpoint()
+        worker = shop.worker(endpoint)
+        await shop.event()
+        shop.hook.choose = lambda _: status(500) if len(shop.hook.requests) == 1 else OK
+        with shop.hook.holding(lambda body: len(shop.hook.requests) > 1):
+            working = asyncio.create_task(worker.run())
+            await shop.counted.are(1)
+            await shop.event()
+            worker.woken.set()
+            await shop.hook.has(3)
+        await working
+
+        assert sorted(shop.hook.sequences) == [1, 1, 2]
+        await assert_all_arrived(shop, endpoint)
+
+
+async def test_a_result_that_cannot_be_stored_fails_alone(shop: Workshop) -> None:
+    def result(delivery: Delivery, **wrong: Any) -> Result:
+        outcome = given_up(delivery, shop.clock())
+        return Result(replace(outcome, after={**outcome.after, **wrong}), lambda: QueueState(1, Health()))
+
+    endpoint = await shop.endpoint()
+    await shop.some_events(4)
+    good, twice, bad, other = await shop.of_endpoint(endpoint)
+    results = [result(good), result(twice), result(twice), result(bad, attempts=1.5), result(other)]
+    failures = await asyncio.gather(*map(shop.shared.results.write, results), return_exceptions=True)
+
+    assert [type(each) for each in failures] == [*[type(None)] * 3, InvalidItem, type(None)]
+    assert await shop.states(endpoint) == ["failed", "failed", "waiting", "failed"]
+    assert (await shop.queue(endpoint))["waiting"] == 1
 
 
 async def test_a_pause_that_ends_while_a_worker_looks_is_not_missed() -> None:
