@@ -2,6 +2,8 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from graph.work.fair_queue import FairQueue
 
@@ -9,10 +11,17 @@ from graph.work.fair_queue import FairQueue
 class FairSemaphore:
     """A number of slots, which all callers share. It belongs to one event loop."""
 
-    def __init__(self, number: int, *, of_caller: int | None = None) -> None:
-        """Make so many slots. `of_caller` is the most that one caller may hold; by default all."""
+    def __init__(self, number: int, *, of_caller: int | None = None, leaves_room: bool = False) -> None:
+        """Make so many slots.
+
+        Args:
+            of_caller: the most that one caller may hold; by default all.
+            leaves_room: whether a caller may hold no more than it leaves free, for slots that are held for long. So
+                one caller gets half of them, the next one half of the rest, and a further one need not wait.
+        """
         self.number = number
         self._of_caller = of_caller or number
+        self._leaves_room = leaves_room
         self._held: Counter[str] = Counter()  # by caller
         self._queue: FairQueue[asyncio.Future[None]] = FairQueue()
 
@@ -29,6 +38,16 @@ class FairSemaphore:
     def waiting_of(self, caller: str) -> int:
         """How many of a caller wait for a slot."""
         return self._queue.waiting_of(caller)
+
+    @asynccontextmanager
+    async def held(self, caller: str) -> AsyncIterator[None]:
+        """Hold a slot within the `with`, as soon as there is one for the caller."""
+        if not self.take(caller):
+            await self.wait(caller)
+        try:
+            yield
+        finally:
+            self.release(caller)
 
     def take(self, caller: str) -> bool:
         """Take a slot, if the caller may hold one more at once."""
@@ -54,7 +73,7 @@ class FairSemaphore:
             raise
 
     def release(self, caller: str) -> None:
-        """Release a caller's slot, or pass it on to the next that waits."""
+        """Release a caller's slot, or pass it on to the next that may have it."""
         self._held[caller] -= 1
         if not self._held[caller]:
             del self._held[caller]
@@ -63,7 +82,7 @@ class FairSemaphore:
             if not granted.done():
                 self._held[following] += 1
                 granted.set_result(None)
-                return
 
     def _may_hold_more(self, caller: str) -> bool:
-        return self.busy < self.number and self._held[caller] < self._of_caller
+        free, held = self.number - self.busy, self._held[caller]
+        return free > 0 and held < self._of_caller and not (self._leaves_room and held >= free)

@@ -17,6 +17,7 @@ from graph.domains.triggers.queues import SHARDS
 from graph.runtime.open_files import most_open_files
 from graph.store.entity import Item
 from graph.store.query import Query
+from graph.work.fair_semaphore import FairSemaphore
 from graph.work.tasks import BackgroundTasks, attempt
 
 LOOK_EVERY_MS = 5000  # in case that a change was not told
@@ -27,13 +28,14 @@ OTHER_FILES = 100  # that a process has open beside connections, most of them of
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 10.0  # after a failure of an endpoint's worker, such as of the store
 
 
-def slots_beside(connections: int) -> asyncio.Semaphore:
+def slots_beside(connections: int) -> FairSemaphore:
     """The slots for requests of a process that may have so many connections of clients.
 
-    Each request needs a socket, and the system bounds how many there are.
+    Each request needs a socket, and the system bounds how many there are. Users share them, and each leaves room for
+    others, so that a user whose endpoints hang delays nobody else.
     """
     left = most_open_files() - connections - OTHER_FILES
-    return asyncio.Semaphore(max(min(left, MOST_AT_ONCE), LEAST_AT_ONCE))
+    return FairSemaphore(max(min(left, MOST_AT_ONCE), LEAST_AT_ONCE), leaves_room=True)
 
 
 class Deliverer:

@@ -30,9 +30,10 @@ from graph.domains.triggers.sending.sender import Sender
 from graph.store.conditions import AllOf, Compare
 from graph.store.contract import Database, Delete, Update
 from graph.store.entity import Item
+from graph.work.fair_semaphore import FairSemaphore
 
 AT_ONCE = 20  # requests to an endpoint that does well
-FEW_AT_ONCE = 4  # to begin with, and after a failure: many endpoints that hang must not take all slots of the process
+FEW_AT_ONCE = 4  # to begin with, and after a failure: endpoints that hang should not take many slots of their user
 
 Count = Callable[[str], None]
 """Counts an attempt by its outcome: `delivered`, `retried` or `failed`."""
@@ -48,7 +49,7 @@ class Delivering:
     disabling: Disabling
     policy: RetryPolicy
     clock: Clock
-    slots: asyncio.Semaphore  # requests to all endpoints
+    slots: FairSemaphore  # requests to all endpoints, by user
     count: Count
     look_every_s: float = 1.0  # for attempts that became due, while others hang
 
@@ -163,7 +164,7 @@ class Worker:
         attempts = 0
         while delivery := await self._next():
             try:
-                async with self._shared.slots:
+                async with self._shared.slots.held(delivery.user_id):
                     outcome = await self._attempt(delivery)
                 if outcome:
                     await self._store(outcome)

@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable, Collection
 from contextlib import aclosing
 from typing import Any, TypeVar
 
+import pytest
+
 from graph.domains.triggers.delivering.deliverer import LEAST_AT_ONCE, MOST_AT_ONCE, OTHER_FILES, slots_beside
 from graph.domains.triggers.delivering.worker import AT_ONCE, FEW_AT_ONCE
 from graph.domains.triggers.entities import QUEUE
@@ -61,20 +63,24 @@ async def test_it_delivers_at_once_what_it_is_told_of() -> None:
 def test_requests_leave_room_for_the_connections_of_clients() -> None:
     left = most_open_files() - OTHER_FILES
 
-    assert slots_beside(left - 70)._value == 70
-    assert slots_beside(left)._value == LEAST_AT_ONCE  # however few files are left
-    assert slots_beside(left - 2 * MOST_AT_ONCE)._value == MOST_AT_ONCE
+    assert slots_beside(left - 70).number == 70
+    assert slots_beside(left).number == LEAST_AT_ONCE  # however few files are left
+    assert slots_beside(left - 2 * MOST_AT_ONCE).number == MOST_AT_ONCE
 
 
-async def test_endpoints_that_hang_delay_no_other() -> None:
-    async with a_workshop() as shop:
-        hanging = [await shop.endpoint(f"hanging {n}") for n in range(20)]
+@pytest.mark.parametrize(
+    ("users", "connections", "arriving"), [(1, most_open_files(), LEAST_AT_ONCE // 2), (20, 0, 20 * FEW_AT_ONCE)]
+)
+async def test_endpoints_that_hang_delay_no_other(users: int, connections: int, arriving: int) -> None:
+    """Those of many users, or all of one user, who then leaves half of the process's few slots to others."""
+    async with a_workshop(connections=connections) as shop:
+        hanging = [await shop.endpoint(f"hanging {n % users}") for n in range(20)]
         well = await shop.endpoint("well")
-        for endpoint in hanging:
-            await asyncio.gather(*[shop.event(endpoint.user_id, hangs=True) for _ in range(AT_ONCE + 10)])
+        for user in {endpoint.user_id for endpoint in hanging}:
+            await asyncio.gather(*[shop.event(user, hangs=True) for _ in range(AT_ONCE + 10)])
         with shop.hook.holding(lambda body: "hangs" in body["data"]):
             async with running(shop.deliverer()):
-                await shop.hook.has(20 * FEW_AT_ONCE)
+                await shop.hook.has(arriving)
                 await shop.some_events(100, "well")
                 await shop.counted.are(100)
                 await at_rest(shop, well)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph.domains.triggers.deliveries import DeliverySelection
-from graph.domains.triggers.delivering.deliverer import MOST_AT_ONCE, Deliverer
+from graph.domains.triggers.delivering.deliverer import Deliverer, slots_beside
 from graph.domains.triggers.delivering.disabling import Disabling
 from graph.domains.triggers.delivering.due import DueDeliveries
 from graph.domains.triggers.delivering.recent import RecentRetries
@@ -238,6 +238,7 @@ async def a_workshop_on(
     *,
     waits_s: Sequence[float] = WAITS_S,
     look_every_s: float = 3600.0,
+    connections: int = 0,
 ) -> AsyncIterator[Workshop]:
     """A workshop on a store that exists; several on one store are as several processes."""
     counted = Counted()
@@ -252,7 +253,7 @@ async def a_workshop_on(
             disabling=Disabling(ours.endpoints, ours.outbox),
             policy=RetryPolicy(waits_s, lambda _, greatest: greatest),
             clock=clock,
-            slots=asyncio.Semaphore(MOST_AT_ONCE),
+            slots=slots_beside(connections),
             count=counted,
             look_every_s=look_every_s,
         )
