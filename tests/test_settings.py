@@ -133,6 +133,7 @@ SETTINGS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
     "webhook_http": (False, {"true": True}, ["perhaps"]),
     "max_endpoints": (20, {"1": 1, "40": 40}, ["0", "41", "all"]),
     "max_watches": (1000, {"100000": 100000}, ["0", "100001", "all"]),
+    "max_watch_events": (10_000, {"10000000": 10_000_000}, ["0", "10000001", "all"]),
     "sighting_lifetime": (1800, {"60": 60, "21600": 21600}, ["59", "82801", "long"]),
     "sighting_refresh": (1800, {"0": 0, "82800": 82800}, ["-1", "82801", "long"]),
     "sighting_longest": (21600, {"1800": 1800, "82800": 82800}, ["59", "1799", "82801", "long"]),

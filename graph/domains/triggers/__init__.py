@@ -26,6 +26,7 @@ from graph.domains.triggers.live import TriggerEventBroadcast
 from graph.domains.triggers.metrics import DeliveryMetrics, DeliveryStatusReader
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.queues import Queues
+from graph.domains.triggers.quotas import WatchQuota
 from graph.domains.triggers.schema.deliveries import (
     Delivery,
     DeliveryMutations,
@@ -68,7 +69,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         sender = await stack.enter_async_context(Sender(resolver, timeout_s=settings.webhook_timeout, clock=clock))
         inbox = Inbox(database)
         endpoints = Endpoints(database, resolver, clock, most=settings.max_endpoints)
-        outbox = Outbox(database, endpoints, clock)
+        outbox = Outbox(database, endpoints, clock, quota=WatchQuota(clock, most=settings.max_watch_events))
         watches = Watches(database, endpoints, event_sequence(database), clock, most=settings.max_watches)
         status = DeliveryStatusReader(database, clock)
         shared = Delivering(

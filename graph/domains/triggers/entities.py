@@ -197,16 +197,21 @@ WATCH_ENTRY = Entity(  # so that all watches can be read, of whichever user
     attributes=(WATCH_ID, USER),
 )
 
-FEED_POSITION = Entity(
-    "FEED_POSITION",
+POSITION_ATTRIBUTES = (
+    Text("feed", shortest=1, longest=32, in_key_alone=True),
+    Whole("number", least=0, unit="sequence number"),  # of the last change that is wholly done
+    Whole("version", least=0),  # versions of the next change that are done, if its records have versions
+    Text("watch_id", longest=LONGEST_ID),  # the last watch that got what follows; empty for none
+    Whole("revision", least=1, optional=True),  # how often a user fell behind or caught up; absent for never
+)
+
+FEED_POSITION = Entity("FEED_POSITION", ENDPOINTS, key=("FEED#{feed}", "POSITION"), attributes=POSITION_ATTRIBUTES)
+
+FEED_BACKLOG = Entity(  # how far a feed is followed for a user who is behind it
+    "FEED_BACKLOG",
     ENDPOINTS,
-    key=("FEED#{feed}", "POSITION"),
-    attributes=(
-        Text("feed", shortest=1, longest=32, in_key_alone=True),
-        Whole("number", least=0, unit="sequence number"),  # of the last change that is wholly done
-        Whole("version", least=0),  # versions of the next change that are done, if its records have versions
-        Text("watch_id", longest=LONGEST_ID),  # the last watch that got what follows; empty for none
-    ),
+    key=("BACKLOG#{feed}", "{user_id}"),
+    attributes=(USER, *POSITION_ATTRIBUTES),
 )
 
 JOB = Entity(
@@ -225,6 +230,6 @@ WATCH_CHANGES = SequenceEntities.of(
 
 ENTITIES = (
     *(TRIGGER_EVENT, ENDPOINT, ENDPOINT_COUNT, QUEUE, DELIVERY, ATTEMPT, IDEMPOTENCY_KEY),
-    *(WATCH, WATCH_ENTRY, FEED_POSITION, JOB),
+    *(WATCH, WATCH_ENTRY, FEED_POSITION, FEED_BACKLOG, JOB),
     *(EVENT_CHANGES.change, EVENT_CHANGES.latest, WATCH_CHANGES.change, WATCH_CHANGES.latest),
 )

@@ -15,6 +15,7 @@ from graph.domains.triggers.model import Endpoint, Watch
 
 TEST = "endpoint.test"
 DISABLED = "endpoint.disabled"
+LIMITED = "watches.limited"
 CREATED = "earthquake.created"
 REVISED = "earthquake.revised"
 DELETED = "earthquake.deleted"
@@ -87,6 +88,13 @@ _OF_AN_ENDPOINT = schema_of(
     }
 )
 
+_OF_A_LIMIT = schema_of(
+    {
+        "limit": value_of("integer", "How many events a user's watches make in an hour.", minimum=1),
+        "until": {**TIME, "description": "When the hour ends. Until then, further events are left out."},
+    }
+)
+
 _OF_A_TEST = schema_of(
     {"endpointId": value_of("string", "The endpoint."), "message": value_of("string", "A greeting.")}
 )
@@ -129,6 +137,11 @@ def payload_of_watch(watch: Watch, version: EventRevision) -> dict[str, Any]:
 def payload_of_disabled(endpoint: Endpoint, reason: str) -> dict[str, Any]:
     """The payload that tells of a disabled endpoint."""
     return {"endpointId": endpoint.endpoint_id, "url": endpoint.url, "reason": reason}
+
+
+def payload_of_limited(limit: int, until: int) -> dict[str, Any]:
+    """The payload that tells of events that are left out until a time, epoch milliseconds."""
+    return {"limit": limit, "until": _iso(datetime_of(until))}
 
 
 def payload_of_test(endpoint_id: str) -> dict[str, Any]:
@@ -189,6 +202,12 @@ EVENT_TYPES = (
         "The service has disabled an endpoint: it answered 410, or failed for five days.",
         {"endpointId": _ENDPOINT_ID, "url": "https://receiver.example/hooks", "reason": "GONE"},
         _OF_AN_ENDPOINT,
+    ),
+    EventType(
+        LIMITED,
+        "The user's watches have made as many events as they may within an hour. Further ones are left out.",
+        payload_of_limited(10_000, 1_691_038_800_000),
+        _OF_A_LIMIT,
     ),
     EventType(TEST, "A test that its user asked for. It is sent once.", payload_of_test(_ENDPOINT_ID), _OF_A_TEST),
 )

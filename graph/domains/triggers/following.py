@@ -4,25 +4,33 @@
 
 Events are stored in the same transaction as the position behind them, and only if nobody else has moved it. So neither
 a crash nor a second process repeats or leaves out one.
+
+Users take turns. One who wants more of a change than a turn has falls behind, with a position of their own, and gets a
+turn after each change, while all others go on. One whose quota is spent is told so, and gets nothing more of the hour.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
-from graph.domains.triggers.entities import FEED_POSITION
-from graph.domains.triggers.model import NewEvent
+from graph.domains.triggers.entities import FEED_BACKLOG, FEED_POSITION
+from graph.domains.triggers.event_types import LIMITED, payload_of_limited
+from graph.domains.triggers.model import API_VERSION, NewEvent
 from graph.domains.triggers.outbox import Outbox
 from graph.feed.sequence import Change, ChangeSequence
 from graph.store.conditions import Absent, AllOf, Compare, Condition
-from graph.store.contract import Database, Update
+from graph.store.contract import Action, Database, Delete, Put, Update
+from graph.store.entity import Item, Key
+from graph.store.query import Query
 from graph.work.tasks import Sleep, attempt
 
 CHANGES_AT_ONCE = 32
 EVENTS_AT_ONCE = 100
+TURN = 100  # events of a user
 KEPT_EVERY = 1000  # changes without events, after which the position is stored
 PAUSE_S = 1.0  # after a failure of the store
 
@@ -43,6 +51,10 @@ class Wanted:
     position: Position  # behind it
 
 
+IsTold = Callable[[str], bool]
+"""Whether a user is told of a change. It is asked for each watch, since that may change meanwhile."""
+
+
 class Source(Protocol):
     """A feed, and what its watches want."""
 
@@ -55,8 +67,37 @@ class Source(Protocol):
         Without watches, it is None, and the feed is not read.
         """
 
-    def wanted(self, change: Change, behind: Position) -> AsyncGenerator[Wanted, None]:
-        """What watches want of a change behind a position, in the order of the positions."""
+    def wanted(self, change: Change, behind: Position, is_told: IsTold) -> AsyncGenerator[Wanted, None]:
+        """What the watches of some users want of a change behind a position, in the order of the positions."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    """A stored position: that of the feed, or of a user who is behind."""
+
+    key: Key
+    position: Position | None = None  # None if it is not stored
+    revision: int = 0  # changes of the users who are behind, which another process has to know of before it moves it
+
+    @classmethod
+    def of(cls, key: Key, item: Item | None) -> Self:
+        """That of an item."""
+        if item is None:
+            return cls(key)
+        return cls(key, Position(item["number"], item["version"], item["watch_id"]), item.get("revision", 0))
+
+    @property
+    def unchanged(self) -> Condition:
+        """That nobody else has moved it."""
+        if self.position is None:
+            return Absent("number")
+        revision = Compare("revision", "=", self.revision) if self.revision else Absent("revision")
+        return AllOf((*(Compare(name, "=", value) for name, value in self.position._asdict().items()), revision))
+
+    def moved(self, position: Position, revision: int | None = None) -> Update:
+        """The change that moves it, if nobody else has."""
+        more = {} if revision is None else {"revision": revision}
+        return Update(self.key, set={**position._asdict(), **more}, condition=self.unchanged)
 
 
 class Follower:
@@ -67,9 +108,9 @@ class Follower:
         self._source = source
         self._outbox = outbox
         self._sleep = sleep
-        self._key = FEED_POSITION.key_for(source.feed)
-        self._stored: Position | None = None  # as the store has it; None for none
+        self._kept = _Kept(FEED_POSITION.key_for(source.feed))
         self._position = Position()
+        self._behind: dict[str, _Kept] = {}  # the positions of users who are behind
 
     async def run(self) -> None:
         """Follow the feed, until this is cancelled."""
@@ -85,68 +126,126 @@ class Follower:
     async def catch_up(self) -> None:
         """Make all events that the feed and the watches give now."""
         since = await self._source.since()
-        if since is None or await self._source.sequence.latest() <= self._position.number:
+        if since is None or (await self._source.sequence.latest() <= self._position.number and not self._behind):
             return  # as nearly always: what changes in the store is mostly something else
-        await self._read_position()
+        await self._read_positions()
         while since is not None:
             self._position = max(self._position, Position(since))
             changes = await self._source.sequence.since(self._position.number, CHANGES_AT_ONCE)
-            if not changes:
+            if not changes and not self._behind:
                 return
             since = await self._source.since()  # so that every watch is known that is older than one of them
             try:
                 for change in changes:
                     await self._follow(change)
-                if self._position.number - (self._stored or Position()).number >= KEPT_EVERY:
-                    await self._keep_position()
+                    await self._give_turns()
+                if not changes:
+                    await self._give_turns()
+                if self._position.number - (self._kept.position or Position()).number >= KEPT_EVERY:
+                    await self._move()
             except _MovedByAnother:
-                await self._read_position()
+                await self._read_positions()
 
-    async def _keep_position(self) -> None:
-        """Store the position although no event has come of it, so that a later process need not come all this way."""
-        if not await self._database.update(self._mark(self._position)):
+    async def _move(self, *actions: Action) -> None:
+        """Store the position, although no event has come of it, with a change of the users who are behind."""
+        revision = self._kept.revision + 1
+        if await self._database.transact([self._kept.moved(self._position, revision), *actions]):
             raise _MovedByAnother
-        self._stored = self._position
+        self._kept.position, self._kept.revision = self._position, revision
 
-    async def _read_position(self) -> None:
-        item = await self._database.get(self._key)
-        self._stored = Position(item["number"], item["version"], item["watch_id"]) if item else None
-        self._position = max(self._position, self._stored or Position())
+    async def _read_positions(self) -> None:
+        self._kept = _Kept.of(self._kept.key, await self._database.get(self._kept.key))
+        self._position = max(self._position, self._kept.position or Position())
+        page = await self._database.query(Query(entity=FEED_BACKLOG, partitions=((self._source.feed,),)))
+        self._behind = {item["user_id"]: _Kept.of(FEED_BACKLOG.key_of(item), item) for item in page.items}
 
     async def _follow(self, change: Change) -> None:
         """Make the events of a change, and move behind it."""
         some: list[Wanted] = []
+        last: dict[str, Position] = {}  # by user
+        turns: Counter[str] = Counter()
         behind = max(self._position, Position(change.number - 1))  # the changes between may have expired
-        async with aclosing(self._source.wanted(change, behind)) as all_wanted:
+        async with aclosing(self._source.wanted(change, behind, self._is_told)) as all_wanted:
             async for wanted in all_wanted:
-                some.append(wanted)
+                user_id = wanted.event.user_id
+                if turns[user_id] == TURN:
+                    await self._store(some)
+                    some = []
+                    await self._leave_behind(user_id, last[user_id])
+                    continue
+                turns[user_id] += 1
+                last[user_id] = wanted.position
+                some.append(self._within_quota(wanted))
                 if len(some) == EVENTS_AT_ONCE:
                     await self._store(some)
                     some = []
         await self._store(some)
         self._position = Position(change.number)
 
+    def _is_told(self, user_id: str) -> bool:
+        return user_id not in self._behind and not self._outbox.quota.is_spent(user_id)
+
+    def _within_quota(self, wanted: Wanted) -> Wanted:
+        """The wanted event, or the notice that it and further ones are left out."""
+        event, quota = wanted.event, self._outbox.quota
+        if quota.take(event.user_id):
+            return wanted
+        payload = payload_of_limited(quota.most, quota.ends)
+        return replace(wanted, event=NewEvent(event.user_id, LIMITED, payload, {"api_version": API_VERSION}))
+
     async def _store(self, wanted: Sequence[Wanted]) -> None:
         """Store events in order, with the position behind them."""
+        await self._store_with(self._kept, wanted)
+        if wanted:
+            self._position = wanted[-1].position
+
+    async def _store_with(self, kept: _Kept, wanted: Sequence[Wanted]) -> None:
+        """Store events in order, with a position of their own behind them."""
         events = [each.event for each in wanted]
         positions = [each.position for each in wanted]
         while events:
-            number = await self._outbox.create_some(events, partial(self._mark_of, positions))
+            number = await self._outbox.create_some(events, partial(_moved_behind, kept, positions))
             if not number:
                 raise _MovedByAnother
-            self._stored = self._position = positions[number - 1]
+            kept.position = positions[number - 1]
             events, positions = events[number:], positions[number:]
 
-    def _mark_of(self, positions: Sequence[Position], stored: int) -> Update:
-        """The change for so many stored events."""
-        return self._mark(positions[stored - 1])
+    async def _leave_behind(self, user_id: str, position: Position) -> None:
+        """Follow further changes without a user, who has a position of their own from now on."""
+        item = {"feed": self._source.feed, "user_id": user_id, **position._asdict()}
+        await self._move(Put(FEED_BACKLOG, item, if_absent=True))
+        self._behind[user_id] = _Kept(FEED_BACKLOG.key_of(item), position)
 
-    def _mark(self, position: Position) -> Update:
-        """The change that moves the stored position, if it is still as it was read."""
-        unchanged: Condition = Absent("number")
-        if self._stored is not None:
-            unchanged = AllOf(tuple(Compare(name, "=", value) for name, value in self._stored._asdict().items()))
-        return Update(self._key, set=position._asdict(), condition=unchanged)
+    async def _give_turns(self) -> None:
+        """Give each user who is behind a turn. Those who are not behind any more follow with the others again."""
+        for user_id, kept in list(self._behind.items()):
+            some, has_caught_up = await self._next_of(user_id, kept.position or Position())
+            within = [self._within_quota(each) for each in some if not self._outbox.quota.is_spent(user_id)]
+            await self._store_with(kept, within)
+            if has_caught_up or self._outbox.quota.is_spent(user_id):
+                await self._move(Delete(kept.key, condition=kept.unchanged))
+                del self._behind[user_id]
+
+    async def _next_of(self, user_id: str, position: Position) -> tuple[list[Wanted], bool]:
+        """What a user who is behind wants next, at most a turn of it, and whether that is all."""
+        some: list[Wanted] = []
+        while changes := await self._source.sequence.since(position.number, CHANGES_AT_ONCE):
+            for change in changes:
+                if change.number > self._position.number:
+                    return some, True
+                behind = max(position, Position(change.number - 1))
+                async with aclosing(self._source.wanted(change, behind, user_id.__eq__)) as all_wanted:
+                    async for wanted in all_wanted:
+                        some.append(wanted)
+                        if len(some) == TURN:
+                            return some, False
+                position = Position(change.number)
+        return some, True
+
+
+def _moved_behind(kept: _Kept, positions: Sequence[Position], stored: int) -> Update:
+    """The change of a position for so many stored events."""
+    return kept.moved(positions[stored - 1])
 
 
 class _MovedByAnother(Exception):

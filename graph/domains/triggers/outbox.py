@@ -18,6 +18,7 @@ from graph.domains.triggers.entries import Entry
 from graph.domains.triggers.errors import IdempotencyKeyReused
 from graph.domains.triggers.model import RETENTION_S, NewEvent, TriggerEvent, timestamp_at
 from graph.domains.triggers.queues import called
+from graph.domains.triggers.quotas import WatchQuota
 from graph.feed.sequence import ChangeSequence
 from graph.store.conditions import Compare
 from graph.store.contract import Action, Database, Put, Update
@@ -34,8 +35,11 @@ Mark = Callable[[int], Update]
 class Outbox:
     """Creates events."""
 
-    def __init__(self, database: Database, endpoints: Endpoints, clock: Clock) -> None:
+    def __init__(
+        self, database: Database, endpoints: Endpoints, clock: Clock, *, quota: WatchQuota | None = None
+    ) -> None:
         self.sequence = ChangeSequence(database, EVENT_CHANGES)
+        self.quota = quota or WatchQuota(clock)  # of what follows feeds, and makes events of watches
         self.listeners: list[Callable[[Collection[str]], object]] = []  # called with ids of endpoints that got more
         self._database = database
         self._endpoints = endpoints

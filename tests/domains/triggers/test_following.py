@@ -6,16 +6,19 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from graph.domain import Resources
 from graph.domains import DOMAINS
-from graph.domains.triggers import background
+from graph.domains.triggers import background, following
 from graph.domains.triggers.entities import FEED_POSITION, TRIGGER_EVENT, WATCH_CHANGES
-from graph.domains.triggers.following import Follower, Followers, Position, Wanted
+from graph.domains.triggers.following import Follower, Followers, IsTold, Position, Wanted
 from graph.domains.triggers.outbox import Outbox
+from graph.domains.triggers.quotas import HOUR_MS, WatchQuota
 from graph.feed.sequence import Change, ChangeSequence
 from graph.opening import open_services
 from graph.store.contract import Database, Put
-from tests.domains.triggers.in_store import NOON, a_new_event, held_clock, triggers
+from tests.domains.triggers.in_store import ANNA, NOON, a_new_event, held_clock, triggers
 from tests.processes import TIMEOUT_S
 from tests.settings import Settings
 
@@ -33,9 +36,9 @@ class Steps:
     async def since(self) -> int | None:
         return 0
 
-    async def wanted(self, change: Change, behind: Position) -> AsyncGenerator[Wanted, None]:
+    async def wanted(self, change: Change, behind: Position, is_told: IsTold) -> AsyncGenerator[Wanted, None]:
         for watch_id in WATCHES:
-            if watch_id > behind.watch_id:
+            if watch_id > behind.watch_id and is_told(ANNA):
                 event = a_new_event(payload={"feed": self.feed, "change": change.number, "watch": watch_id})
                 yield Wanted(event, Position(change.number - 1, 0, watch_id))
 
@@ -68,6 +71,26 @@ async def test_a_change_behind_one_that_has_expired_half_done_is_told_to_all(eng
         await Follower(ours.database, feed, ours.outbox).catch_up()
 
         assert await told(ours.database, "one") == everything(2)
+
+
+async def test_a_user_whose_quota_is_spent_is_told_so_once_and_gets_nothing_more_within_the_hour(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for turn in (1, 100):
+        monkeypatch.setattr(following, "TURN", turn)
+        async with triggers("sqlite", clock := held_clock()) as ours:
+            ours.outbox.quota = WatchQuota(clock, most=4)
+            feed = Steps(ours.database, "one")
+            follower = Follower(ours.database, feed, ours.outbox)
+            for hour in range(2):
+                for _ in range(3):
+                    await feed.store(ttl=NOON // 1000 + 86_400)
+                await follower.catch_up()
+                (*told, notice) = [event.payload for event in await ours.events()][5 * hour :]
+                first = 1 + 3 * hour
+                assert [(each["change"], each["watch"]) for each in told] == everything(first, first + 1)[:4]
+                assert notice == {"limit": 4, "until": f"2100-03-02T{13 + hour}:00:00.000Z"}
+                clock.now += HOUR_MS
 
 
 async def test_the_process_that_delivers_follows_every_feed_from_a_position_of_its_own(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from graph.domains.sightings.entities import SIGHTING_BY_ID, SIGHTING_CHANGE
 from graph.domains.sightings.model import ChangeKind, SightingChange
 from graph.domains.sightings.watching.area_watches import AreaWatches
 from graph.domains.sightings.watching.reported import REPORTED, payload_of
-from graph.domains.triggers.following import Position, Wanted
+from graph.domains.triggers.following import IsTold, Position, Wanted
 from graph.domains.triggers.model import API_VERSION, NewEvent
 from graph.feed.sequence import Change
 from graph.store.contract import Database
@@ -27,7 +27,7 @@ class AreaWatcher:
         """Zero: the watches are not known before a change, which finds them by its area."""
         return 0
 
-    async def wanted(self, change: Change, behind: Position) -> AsyncGenerator[Wanted, None]:
+    async def wanted(self, change: Change, behind: Position, is_told: IsTold) -> AsyncGenerator[Wanted, None]:
         """What watches want of a change behind a position, in order of the watches' ids.
 
         A watch wants what was stored after it was made. No user is told of the own sightings.
@@ -41,7 +41,7 @@ class AreaWatcher:
         matching = self._watches.matching(sighting.area_slug, sighting.category, behind.watch_id)
         async with aclosing(matching) as watches:
             async for watch in watches:
-                if watch.since < change.number and watch.user_id != sighting.user_id:
+                if watch.since < change.number and watch.user_id != sighting.user_id and is_told(watch.user_id):
                     event = NewEvent(
                         watch.user_id, REPORTED.name, payload_of(watch, sighting), metadata={"api_version": API_VERSION}
                     )

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.triggers import event_types
-from graph.domains.triggers.following import Position, Wanted
+from graph.domains.triggers.following import IsTold, Position, Wanted
 from graph.domains.triggers.model import API_VERSION, NewEvent, Watch
 from graph.domains.triggers.watching.kinds import OF_REVISION, ChangeKind
 from graph.domains.triggers.watching.known import KnownWatches
@@ -37,7 +37,7 @@ class Watcher:
         await self._known.update()
         return self._known.since
 
-    async def wanted(self, change: Change, behind: Position) -> AsyncGenerator[Wanted, None]:
+    async def wanted(self, change: Change, behind: Position, is_told: IsTold) -> AsyncGenerator[Wanted, None]:
         """What watches want of a change behind a position, in order of versions and watches."""
         for at in range(behind.version, len(change.keys), VERSIONS_AT_ONCE):
             keys = change.keys[at : at + VERSIONS_AT_ONCE]
@@ -46,8 +46,8 @@ class Watcher:
                 if version := versions.get(key):
                     done = behind.watch_id if place == behind.version else ""
                     for watch_id in await self._known.index.wanting_in_pieces(version, change.number):
-                        if watch_id > done:
-                            event = _event_of(self._known.by_id[watch_id], version)
+                        if watch_id > done and is_told((watch := self._known.by_id[watch_id]).user_id):
+                            event = _event_of(watch, version)
                             yield Wanted(event, Position(change.number - 1, place, watch_id))
 
 

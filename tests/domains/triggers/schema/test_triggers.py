@@ -348,7 +348,7 @@ def test_the_catalogue_of_types_describes_each_type_of_the_service_and_of_a_doma
     found = service.ask("{ triggerEventTypes { name description example schema } }")["triggerEventTypes"]
     assert [each["name"] for each in found] == [
         *(f"earthquake.{name}" for name in ("created", "revised", "deleted")),
-        *("endpoint.disabled", "endpoint.test", "sighting.reported"),
+        *("endpoint.disabled", "watches.limited", "endpoint.test", "sighting.reported"),
     ]
     for each in found:
         assert each["description"].endswith(".")

@@ -18,7 +18,15 @@ from graph.store.contract import Put
 from tests.domains.earthquakes.revisions.histories import a_record
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.triggers.watching.cuts import Meanwhile
-from tests.domains.triggers.watching.stations import USER, Station, a_station, say_every_kind, told_by, watches_in
+from tests.domains.triggers.watching.stations import (
+    USER,
+    Station,
+    a_station,
+    a_watch,
+    say_every_kind,
+    told_by,
+    watches_in,
+)
 
 
 def kinds_told(events: list[TriggerEvent]) -> list[tuple[str, str]]:
@@ -237,3 +245,18 @@ async def test_the_position_is_kept_on_a_long_way_without_events(
     kept = await station.database.get(FEED_POSITION.key_for(FEED))
     assert kept is not None
     assert kept["number"] == watch.since + 4
+
+
+async def test_a_user_whose_watches_want_much_delays_no_other_and_gets_all_of_it(
+    station: Station, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "TURN", 3)
+    watches = [*[a_watch(number) for number in range(4)], a_watch(4, user_id="bea")]
+    await station.fill(*watches)
+    for change in range(3):
+        await station.source.say(*[a_record(f"us{change}{number}") for number in range(3)])
+    await station.follower().catch_up()
+
+    events = await station.events()
+    assert [event.user_id for event in events][:18] == [*[USER] * 3, *["bea"] * 3] * 3
+    assert await station.told() == await station.wanted(*watches)

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -52,6 +53,7 @@ async def test_a_watcher_that_breaks_off_at_any_call_of_the_store_repeats_and_le
     station: Station, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(following, "EVENTS_AT_ONCE", 4)
+    monkeypatch.setattr(following, "TURN", 5)  # of the six that the user wants of a change
     monkeypatch.setattr(watching, "VERSIONS_AT_ONCE", 2)
     monkeypatch.setattr(following, "CHANGES_AT_ONCE", 2)
     happen = await revisions_of(station, 2)
@@ -62,7 +64,10 @@ async def test_a_watcher_that_breaks_off_at_any_call_of_the_store_repeats_and_le
 
 
 @pytest.mark.repeated
-async def test_watchers_of_two_processes_at_once_repeat_and_leave_out_nothing(engine: str, tmp_path: Path) -> None:
+async def test_watchers_of_two_processes_at_once_repeat_and_leave_out_nothing(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "TURN", 3)
     clock = Clock()
     async with connections(engine, tmp_path, 3, clock) as (one, *others), stationed(one, clock) as station:
         happen = await revisions_of(station, 3)
@@ -119,6 +124,12 @@ steps = st.lists(
 async def test_in_whatever_order_watches_change_and_watchers_break_off_each_version_is_told_once(
     some: list[tuple[str, Any]],
 ) -> None:
+    with patch.object(following, "TURN", 1):
+        await follow_steps(some)
+
+
+async def follow_steps(some: list[tuple[str, Any]]) -> None:
+    """Do one after the other, and compare at the end."""
     async with a_station("sqlite") as station:
         watchers = TwoFollowers(station)
         there, wanted = [await station.watch()], Told()

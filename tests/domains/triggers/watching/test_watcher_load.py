@@ -30,6 +30,7 @@ async def test_events_are_stored_before_further_versions_are_read_while_the_loop
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(following, "EVENTS_AT_ONCE", 50)
+    monkeypatch.setattr(following, "TURN", 120)  # all that a user wants
     monkeypatch.setattr(watching, "VERSIONS_AT_ONCE", 5)
     async with a_station("sqlite") as station:
         watches = [a_watch(number, user_id=f"u{number % 7}") for number in range(40)]
