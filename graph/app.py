@@ -147,7 +147,7 @@ def create_app(
     app = DirectRoute(app, GRAPH_PATH, ServerErrorMiddleware(graph.app, handler=_unexpected))
     if settings.compression:
         app = Compression(app)
-    return RequestIds(with_cors(app, settings.cors_origins) if settings.cors_origins else app)
+    return RequestIds(with_cors(app, settings.cors_origins, settings.cors_headers))
 
 
 def build_admission(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> Admission:

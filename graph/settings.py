@@ -55,6 +55,12 @@ def _origin(text: str) -> str:
     return text
 
 
+def _header_name(text: str) -> str:
+    if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", text):
+        raise ValueError(f"{text!r} is no name of a header such as X-Tenant")
+    return text
+
+
 def _items(text: object) -> object:
     return tuple(each.strip() for each in text.split(",") if each.strip()) if isinstance(text, str) else text
 
@@ -64,6 +70,7 @@ P = TypeVar("P", bound="SettingsPart")
 
 Url = Annotated[str, AfterValidator(_http_url)]
 Origin = Annotated[str, AfterValidator(_origin)]
+HeaderName = Annotated[str, AfterValidator(_header_name)]
 
 CommaSeparated = Annotated[tuple[T, ...], NoDecode, BeforeValidator(_items)]
 """Several values in one text. Spaces around them do not matter."""
@@ -136,6 +143,11 @@ class Settings(DomainNames):
         (),
         description="Origins whose web pages may send requests, separated by commas; `loopback` for development "
         "servers on this machine, `*` for all.",
+    )
+    cors_headers: CommaSeparated[HeaderName] = Field(
+        (),
+        description="Headers that web pages of these origins may send beside the usual ones, separated by commas; `*` "
+        "for all.",
     )
     allowed_documents: Path | None = Field(
         None, description="File that lists the only documents to execute; without it, any document is executed."

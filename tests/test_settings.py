@@ -84,6 +84,7 @@ SETTINGS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
         },
         ["a.example", "https://a.example/page", "null", "https://a.example/", "*,null", "localhost"],
     ),
+    "cors_headers": ((), {"X-Tenant, x-b3": ("X-Tenant", "x-b3"), "*": ("*",)}, ["X Tenant", "X:Y", "é"]),
     "allowed_documents": (None, {"documents.json": Path("documents.json")}, []),
     "max_document_bytes": (16384, {"1048576": 1048576}, ["0", "1048577", "all"]),
     "max_tokens": (2000, {"100000": 100000}, ["0", "100001", "all"]),

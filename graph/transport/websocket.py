@@ -29,7 +29,7 @@ from graph.core.errors import (
 from graph.observability.logs import get_logger
 from graph.transport.admission import Admission, Client
 from graph.transport.errors import format_refusal
-from graph.transport.origins import allows
+from graph.transport.origins import OriginRefused, Refused, allows
 from graph.transport.request import GraphQLRequest, same_origin
 from graph.transport.socket_operations import Disconnected, SocketOperations
 
@@ -73,6 +73,7 @@ class WebSocketEndpoint:
         self._admission = admission
         self._limits = limits
         self._origins = frozenset(origins)
+        self._refused = Refused()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
@@ -80,17 +81,14 @@ class WebSocketEndpoint:
         await receive()  # `websocket.connect`
         origin = headers.get("origin")
         if not (allows(self._origins, origin) or same_origin(origin, headers.get("host"))):
-            await send({"type": "websocket.close"})  # before an acceptance, this is a 403
+            await _refuse(send, OriginRefused(self._refused.origin(origin)))
             return
         address = scope["client"][0] if scope.get("client") else None
         try:
             with scope["state"]["sockets"].counted(spender(None, address)):  # the token may come later, or never
                 await self._serve(scope, headers, receive, send)
         except TooManySubscriptions as refusal:
-            body = orjson.dumps({"errors": format_refusal(refusal, "")})
-            head = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-            await send({"type": "websocket.http.response.start", "status": refusal.status, "headers": head})
-            await send({"type": "websocket.http.response.body", "body": body})
+            await _refuse(send, refusal)
 
     async def _serve(self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send) -> None:
         connection = _Connection(scope, headers, receive, send, self._admission, self._limits)
@@ -106,6 +104,14 @@ class WebSocketEndpoint:
             await _close(send, Closed(4500, "Internal server error"))
         finally:
             await connection.end()
+
+
+async def _refuse(send: Send, refusal: GraphError) -> None:
+    """Answer a connection that is not accepted."""
+    body = orjson.dumps({"errors": format_refusal(refusal, "")})
+    head = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "websocket.http.response.start", "status": refusal.status, "headers": head})
+    await send({"type": "websocket.http.response.body", "body": body})
 
 
 async def _close(send: Send, closed: Closed) -> None:

@@ -94,8 +94,43 @@ def test_cors_and_websockets_are_open_only_to_the_named_origins(
             assert allows(origins, origin) is is_allowed  # which decides for WebSockets
 
 
-def test_cors_is_closed_where_no_origin_is_named(week: Service) -> None:
-    preflight = {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
+PROGRAMS = (
+    *("apollographql-client-name", "apollographql-client-version", "apollo-require-preflight", "traceparent"),
+    *("tracestate", "baggage", "sentry-trace", "x-requested-with", "cache-control", "x-tenant"),
+)
+"""Headers that clients and their libraries send, and one of the setting."""
+
+
+def test_pages_may_send_the_headers_of_usual_programs_and_of_the_setting_and_a_refusal_says_what_allows_more(
+    tmp_path: Path, usgs: UsgsServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    allowed = {"Origin": NAMED[0], "Access-Control-Request-Method": "POST"}
+    refused = {**allowed, "Origin": "https://b.example"}
+    with running(settings(tmp_path / "empty.db", usgs, cors_origins=NAMED, cors_headers=("X-Tenant",))) as service:
+        asked = {"Access-Control-Request-Headers": ",".join(PROGRAMS)}
+        answer = service.http.options("/graphql", headers={**allowed, **asked})
+        assert (answer.status_code, answer.text) == (200, "OK")
+        assert set(PROGRAMS) <= set(answer.headers["Access-Control-Allow-Headers"].lower().split(", "))
+        for headers, reason in (
+            ({**allowed, "Access-Control-Request-Headers": "baggage, x-b3, X-B3"}, NO_HEADER),
+            (refused, NO_ORIGIN),
+            ({**refused, "Access-Control-Request-Headers": "x-b3"}, f"{NO_ORIGIN}\n{NO_HEADER}"),
+            ({**allowed, "Access-Control-Request-Method": "PUT"}, "The method PUT is not allowed: use GET or POST."),
+        ):
+            answer = service.http.options("/graphql", headers=headers)
+            assert (answer.status_code, answer.text) == (400, reason)
+    logged = [(record.__dict__.get("origin"), record.__dict__.get("header")) for record in caplog.records]
+    assert caplog.text.count("GRAPH_CORS_ORIGINS") == caplog.text.count("GRAPH_CORS_HEADERS") == 1, logged
+
+
+NO_HEADER = "The header x-b3 may not be sent: GRAPH_CORS_HEADERS allows it."
+NO_ORIGIN = "The origin https://b.example may not send requests: GRAPH_CORS_ORIGINS allows it."
+
+
+def test_cors_is_closed_where_no_origin_is_named_and_says_how_it_is_opened(week: Service) -> None:
+    preflight = {"Origin": "https://b.example", "Access-Control-Request-Method": "POST"}
     closed = week.http.options("/graphql", headers=preflight)
 
-    assert (closed.status_code, "Access-Control-Allow-Origin" in closed.headers) == (405, False)
+    assert (closed.status_code, closed.text) == (400, NO_ORIGIN)
+    assert "Access-Control-Allow-Origin" not in closed.headers
+    assert "Vary" not in week.http.get("/healthz", headers={"Origin": "https://b.example"}).headers
