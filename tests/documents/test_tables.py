@@ -3,7 +3,11 @@
 import json
 import re
 import tomllib
+from typing import Any
 
+from starlette.applications import Starlette
+
+from graph.app import create_app
 from graph.cli import main
 from graph.core import errors
 from tests.documents.markdown import DOCUMENTS, ROOT, document
@@ -37,6 +41,21 @@ def as_variable(default: object) -> str:
     if isinstance(default, tuple):
         return ",".join(map(str, default))
     return json.dumps(default).strip('"').removesuffix(".0")
+
+
+def test_the_paths_that_a_proxy_passes_are_those_of_all_routes_but_the_operators_own() -> None:
+    app: Any = create_app(Settings(store="sqlite:///unused.db"))
+    while not isinstance(app, Starlette):
+        app = getattr(app, "app", None) or app._app
+    passed = OPERATIONS.names("Paths that a proxy passes")
+    routes: list[Any] = app.routes
+    paths = {route.path.partition("{")[0] for route in routes}
+
+    def passing(path: str) -> list[str]:
+        return [each for each in passed if path == each or (each != "/" and path.startswith(each))]
+
+    assert {path for path in paths if not passing(path)} == {"/healthz", "/readyz", "/metrics"}
+    assert {each for path in paths for each in passing(path)} == set(passed)
 
 
 def test_every_error_code_is_explained() -> None:
