@@ -21,7 +21,7 @@ class Failure(Enum):
     CONNECTION_FAILED = "connection failed"  # or was cut before an answer
     TLS_FAILED = "TLS failed"
     TIMED_OUT = "timed out"
-    INVALID_ANSWER = "invalid answer"  # not HTTP, or with too large headers
+    INVALID_ANSWER = "invalid answer"  # not HTTP, too large headers or too many interim responses
 
     @staticmethod
     def of(error: BaseException) -> "Failure":

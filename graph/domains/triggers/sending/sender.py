@@ -1,7 +1,8 @@
 """Sends one HTTP request for each attempt. A receiver may be hostile, so all that it can make us do is bounded.
 
 It cannot redirect us, set cookies, hold us longer than the time limit, or make us keep more than some hundreds of
-kilobytes meanwhile: its headers are bounded, its body is not decompressed, and only its beginning is read.
+kilobytes meanwhile: its headers and interim responses are bounded, its body is not decompressed, and only its beginning
+is read.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ import aiohttp
 from graph import __version__
 from graph.core.clock import Clock, now_ms
 from graph.domains.triggers.sending.answers import CAUSES, Answer, Failure
+from graph.domains.triggers.sending.connections import Connector, open_socket
 from graph.domains.triggers.sending.destinations import EndpointRefused
 from graph.domains.triggers.sending.messages import Message
 from graph.domains.triggers.sending.resolver import Resolver
@@ -64,7 +66,7 @@ class Sender:
         self._tls = tls or checking_certificates()
 
     async def __aenter__(self) -> Self:
-        connector = aiohttp.TCPConnector(
+        connector = Connector(
             resolver=self._resolver,
             use_dns_cache=False,
             socket_factory=self._open_socket,
@@ -112,13 +114,9 @@ class Sender:
 
     def _open_socket(self, info: tuple[Any, ...]) -> socket.socket:
         """A socket for an address, which is checked again: the HTTP client resolves no host that looks like one."""
-        family, kind, protocol, _, address = info
-        if not self._resolver.destinations.allow(address[0]):
+        if not self._resolver.destinations.allow(info[4][0]):
             raise EndpointRefused.not_public()
-        opened = socket.socket(family, kind, protocol)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):  # else a receiver that does not read keeps the rest of a body here
-            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(1000 * self._timeout_s))
-        return opened
+        return open_socket(info, longest_wait_s=self._timeout_s)
 
 
 async def _beginning_of_body(response: aiohttp.ClientResponse, deadline: float) -> bytes:
