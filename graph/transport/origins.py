@@ -89,7 +89,7 @@ class _Cors(CORSMiddleware):
         self._refused = Refused()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._is_closed and scope.get("method") != "OPTIONS":  # then nothing is added to answers
+        if self._is_closed and not _is_preflight(scope):  # then nothing is added to answers
             await self.app(scope, receive, send)
         else:
             await super().__call__(scope, receive, send)
@@ -113,6 +113,10 @@ class _Cors(CORSMiddleware):
                 yield self._refused.header(name)
         if "access-control-request-private-network" in request:
             yield "A page of a public network may not send requests to a private one."
+
+
+def _is_preflight(scope: Scope) -> bool:
+    return scope.get("method") == "OPTIONS" and "access-control-request-method" in Headers(scope=scope)
 
 
 def with_cors(app: ASGIApp, origins: Collection[str], headers: Collection[str]) -> ASGIApp:

@@ -85,7 +85,7 @@ FAULTS: list[tuple[str, str]] = [
 # Numbers that overflow, or that a store could not compare with.
 FAULTS += [
     (f"{{ events(filter: {{{bound}: {number}}}) {{ totalCount nodes {{ id }} }} }}", "BAD_USER_INPUT")
-    for number in ("1e400", "-1e400", "1e200", "1e-200")
+    for number in ("1e400", "-1e400", "1e200")
     for bound in ("minMagnitude", "maxMagnitude", "minDepth", "maxDepth")
 ]
 FAULTS += [

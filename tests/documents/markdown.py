@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from textwrap import dedent
 
@@ -92,8 +93,9 @@ class Document:
 
     def rows(self, heading: str) -> list[list[str]]:
         """The cells of the table below a heading, without its head."""
-        lines = [line for line in self.section(heading).splitlines() if line.startswith("|")]
-        return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+        lines = iter(self.section(heading).splitlines())
+        table = takewhile(lambda line: line.startswith("|"), dropwhile(lambda line: not line.startswith("|"), lines))
+        return [[cell.strip() for cell in line.strip("|").split("|")] for line in [*table][2:]]
 
     def names(self, heading: str, column: int = 0) -> list[str]:
         """The code spans in a column of the table below a heading."""

@@ -39,7 +39,9 @@ describe_enum(
 
 @strawberry.input(description="A log to write.")
 class LogInput:
-    service: str = strawberry.field(description="The service that writes it, 1 to 64 characters, without control characters.")
+    service: str = strawberry.field(
+        description="The service that writes it, 1 to 64 characters, without control characters."
+    )
     message: str = strawberry.field(description="What happened, at most 65,536 characters. Stored as it is.")
     log_type: ServiceLogType = strawberry.field(
         name="type", default=ServiceLogType.APPLICATION, description="Its category."
