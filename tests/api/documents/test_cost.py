@@ -19,7 +19,7 @@ from graphql import (
 )
 from strawberry.types.field import StrawberryField
 
-from graph.api.documents.cost import Pricing
+from graph.api.documents.cost import MOST_FIELDS_VISITED, Pricing
 from graph.api.sizes import Cost, ListSize
 from graph.core.paging import PageSizes
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
@@ -146,6 +146,8 @@ def test_a_field_that_is_selected_twice_is_resolved_and_paid_once() -> None:
     twice = "{ events(first: 10) { nodes { id } ...F } ...G } fragment F on EventConnection { nodes { mag id } }"
 
     assert cost(twice + " fragment G on Query { events(first: 10) { nodes { id } } }") == cost(once) == 23
+    spread = "...F " * (MOST_FIELDS_VISITED // 10 + 1)  # which is followed once
+    assert cost(f"{{ events(first: 10) {{ nodes {{ {spread} }} }} }} fragment F on Event {{ {TEN} }}") == 103
     assert cost("{ events(first: 10) { nodes { id x: id } } }") == 23
     assert cost("{ a: events(first: 10) { nodes { id } } b: events(first: 10) { nodes { id } } }") == 26
 
