@@ -92,3 +92,13 @@ def test_a_slow_subscriber_stays_slow_until_its_backlog_is_empty() -> None:
         slow.take()
         assert slow.roomy.is_set() == (left <= CAPACITY // 2)
         assert slow.slow == (left > 0)
+
+
+def test_all_that_follows_a_dropped_record_is_dropped_until_the_loss_is_reported() -> None:
+    subscriber = Numbers(lambda record: True, 0, CAPACITY)
+    subscriber.join()
+    assert subscriber.hand(range(CAPACITY + 1)) == 1
+
+    taken = [subscriber.take() for _ in range(CAPACITY)]
+    assert (taken, subscriber.hand([7, 8])) == ([*range(CAPACITY)], 2)
+    assert (subscriber.notify(), subscriber.hand([9]), subscriber.take()) == (3, 0, 9)
