@@ -21,6 +21,7 @@ from strawberry.types.field import StrawberryField
 
 from graph.api.documents.cost import MOST_FIELDS_VISITED, Pricing
 from graph.api.sizes import Cost, ListSize
+from graph.core.errors import QueryTooComplex
 from graph.core.paging import PageSizes
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.schemas import schema
@@ -95,6 +96,10 @@ def parts(document: DocumentNode) -> tuple[OperationDefinitionNode, dict[str, Fr
         ("mutation { ingestEvents(input: {events: []}) { fetched } }", 1 + 1),
         ('{ event(eventId: "x") { id @skip(if: true) mag @include(if: false) } }', 1 + 2),  # as if none were skipped
         ('{ node(id: "x") { id ... on Event { mag place } ... on RequestLog { route } } }', 1 + 4),
+        (
+            '{ node(id: "x") { ...F } } fragment F on Event { mag nearby(first: 7) { nodes { id } } }',
+            1 + 1 + 10 + 1 + 7 + 1,
+        ),
     ],
 )
 def test_a_field_costs_a_point_times_the_size_of_its_list(text: str, points: int) -> None:
@@ -210,6 +215,18 @@ def test_introspection_is_answered_where_the_limit_is_low(tmp_path: Path, usgs: 
         assert answer["data"]["__schema"]["queryType"]["name"] == "Query"
         assert 100 < answer["extensions"]["cost"]["points"] < answer["extensions"]["cost"]["limit"]
         assert service.codes("{ events(first: 100) { nodes { id } } }") == ["QUERY_TOO_COMPLEX"]
+
+
+def test_multiplying_fragments_are_refused() -> None:
+    """Two in two, and so on, each under a name of its own: more fields than are ever counted."""
+    fragments = [
+        f"fragment F{i} on __Type {{ a: ofType {{ ...F{i + 1} }} b: ofType {{ ...F{i + 1} }} }}" for i in range(40)
+    ]
+    text = '{ __type(name: "Event") { ...F0 } }' + "".join(fragments) + "fragment F40 on __Type { name }"
+
+    with pytest.raises(QueryTooComplex):
+        cost(text)
+    assert MOST_FIELDS_VISITED < 2**40
 
 
 def test_every_list_of_the_schema_has_a_size() -> None:
