@@ -179,20 +179,6 @@ async def test_a_number_too_close_to_zero_to_be_stored_bounds_as_in_arithmetic(t
         assert sks((await table.query(BY_TIME, "mon", where=where)).items) == expected, where
 
 
-@pytest.mark.parametrize("name", ["mag", "level"], ids=["declared", "other"])
-async def test_a_number_too_close_to_zero_to_be_stored_bounds_as_in_arithmetic(table: OneEntity, name: str) -> None:
-    numbers = [-1.0, -1e-130, 0.0, 1e-130, 1.0]
-    items = [timed(f"{n}", n, **{name: number}) for n, number in enumerate(numbers)]
-    await table.put_many(items)
-    signs: list[Operator] = ["<", "<=", ">", ">="]
-
-    for sign, bound in product(signs, (1e-300, 5e-324, 9.9e-131, -1e-300, -9.9e-131)):
-        expected = [f"{n}" for n, number in enumerate(numbers) if OPERATORS[sign](number, bound)]
-        where = Compare(name, sign, bound)
-        assert sks(list(filter(predicate(where), items))) == expected, where
-        assert sks((await table.query(BY_TIME, "mon", where=where)).items) == expected, where
-
-
 async def test_a_filter_by_a_value_that_nothing_can_have_is_refused(table: OneEntity) -> None:
     for value in (float("nan"), float("inf"), 2**64, "\ud800"):
         with pytest.raises(InvalidItem):

@@ -1,9 +1,9 @@
 """Tests the folded texts of a column in SQL: a million names of networks in 0.2 s, a million places in 0.3 s.
 
 Python's `fold` alone would take 1.7 s, and it needs the interpreter for each text. So SQL calls it only for unusual
-texts, which SQLite cannot fold itself: those with a character beyond ASCII, or with NUL, at which SQLite's functions
-end. They have more bytes than `length` counts characters. SQLite compares all others itself. To fold a long text takes
-it longer than all the rest, so it only folds those that LIKE finds.
+texts, which SQLite cannot fold itself: those with an apostrophe, a character beyond ASCII, or NUL, at which SQLite's
+functions end. The latter have more bytes than `length` counts characters. SQLite compares all others itself. To fold a
+long text takes it longer than all the rest, so it only folds those that LIKE finds.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ LONGEST_SIEVE = 100  # characters; SQLite refuses patterns of more than 50,000 b
 
 def folded_test(column: str, condition: SameText | HasText) -> tuple[str, list[Any]]:
     """The condition on a column in SQL, and the values that it binds. A `SameText` has at least one text."""
-    unusual = f"length({column}) <> length(CAST({column} AS BLOB))"
+    unusual = f"(length({column}) <> length(CAST({column} AS BLOB)) OR instr({column}, '''') > 0)"
     match condition:
         case SameText(_, texts):
             wanted = list(dict.fromkeys(map(fold, texts)))

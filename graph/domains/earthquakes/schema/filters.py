@@ -105,7 +105,8 @@ class EventFilter(TimesAndMagnitudes):
         default=None, description="Greatest angle without a station, degrees, inclusive."
     )
     place: str | None = strawberry.field(
-        default=None, description="A part of the place's name, without regard to case and accents: `pahala`."
+        default=None,
+        description="A part of the place's name, without regard to case, accents and apostrophes: `pahala`.",
     )
     ids: list[str] | None = strawberry.field(
         default=None, description="These events, by their ids or any alias; at most 100."

@@ -54,7 +54,7 @@ class ServiceLogFilter:
         default=None, description=f"Least severity number of OpenTelemetry, 1 … {model.MOST_SEVERE}, inclusive."
     )
     text: str | None = strawberry.field(
-        default=None, description="Text in the message, without regard to case and accents."
+        default=None, description="Text in the message, without regard to case, accents and apostrophes."
     )
     trace_id: str | None = strawberry.field(default=None, description="Trace id, 32 hexadecimal digits.")
     metadata: list[MetadataInput] | None = strawberry.field(
