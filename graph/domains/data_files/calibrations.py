@@ -7,7 +7,7 @@ from graph.core.paging import Page
 from graph.domains.data_files.entities import BY_CALIBRATION, CALIBRATED, PART
 from graph.domains.data_files.model import CALIBRATION, CALIBRATIONS, Calibration
 from graph.domains.data_files.selection import VersionRule
-from graph.domains.data_files.versions import major_of, order_of
+from graph.domains.data_files.versions import END_OF_ORDER, major_of
 from graph.store.client_input import possible_key
 from graph.store.conditions import Compare
 from graph.store.contract import Database
@@ -68,13 +68,16 @@ class Calibrations:
             partitions=await self._partitions(product),
             forward=False,
             limit=1,
-            attributes=frozenset({"calibration-version"}),
+            attributes=frozenset({"calibration-version", "calibration-order"}),
         )
         found = (await self._database.query(last)).items if last.partitions else []
         if not found:
             return UNBOUNDED
-        latest = found[0]["calibration-version"]
-        beginning = f"{order_of(latest)} " if version is VersionRule.LATEST else major_of(latest)
+        if version is VersionRule.LATEST_MAJOR:
+            beginning = major_of(found[0]["calibration-version"])
+        else:
+            beginning, end, _ = found[0]["calibration-order"].partition(END_OF_ORDER)  # as it was stored
+            beginning += end
         return beginning, beginning + LAST
 
 

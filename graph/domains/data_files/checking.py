@@ -11,7 +11,13 @@ from typing import Any
 import orjson
 
 from graph.core.names import is_line
-from graph.domains.data_files.entities import FILE_REVISION, LONGEST_IDENTIFIER, LONGEST_NAME_IN_ORDER, PART
+from graph.domains.data_files.entities import (
+    FILE_REVISION,
+    LONGEST_IDENTIFIER,
+    LONGEST_NAME_IN_ORDER,
+    LONGEST_VERSION,
+    PART,
+)
 from graph.domains.data_files.model import CALIBRATION, Problem
 from graph.domains.data_files.new_files import NewFile, SortableMetadata
 from graph.domains.data_files.times import time_text
@@ -82,8 +88,9 @@ def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> Draft:
         if word is not None and not _WORD.fullmatch(word):
             raise FileRefused(Problem.FILE_INVALID, f"`{name}` must have ASCII letters, digits, `_`, `.` and `-` only.")
     for each in (file.algorithm_version, *(calibration.version for calibration in file.calibrations)):
-        if each is not None and not _VERSION.fullmatch(each):
-            raise FileRefused(Problem.FILE_INVALID, "A version must have visible ASCII characters only.")
+        if each is not None and not (len(each) <= LONGEST_VERSION and _VERSION.fullmatch(each)):
+            message = f"A version must have 1 to {LONGEST_VERSION} visible ASCII characters."
+            raise FileRefused(Problem.FILE_INVALID, message)
     checksum = file.checksum.lower() if file.checksum else None
     if checksum is not None and not _CHECKSUM.fullmatch(checksum):
         raise FileRefused(

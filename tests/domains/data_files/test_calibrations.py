@@ -1,30 +1,25 @@
 """Calibrations are in the order of their versions, product by product, on either engine."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from packaging.version import Version
 
 from graph.core.errors import BadUserInput
+from graph.domains.data_files.entities import PART
 from graph.domains.data_files.model import CALIBRATIONS
 from graph.domains.data_files.selection import VersionRule
+from graph.store.contract import Update
 from graph.store.ordering import PageRequest
 from tests.domains.data_files.in_store import FileStore, a_calibration, data_files, walked
 from tests.domains.data_files.whole import counters
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.effort import rounds
 
-NUMBERS = ("1.9.0", "1.10.0", "1.10.0rc1", "1.10.0rc2", "2.0.0rc1", "2.0.0", "10.0.0", "1.9.0")
+NUMBERS = ("1.9.0", "v1.9", "1.9.0.post1", "1.10.0", "1.10.0rc1", "1.10.0rc2", "2.0.0rc1", "2.0.0", "10.0.0", "1.9.0")
 Rows = list[tuple[str, str, str]]  # product, version, name of the file
 
 rows = st.lists(st.tuples(st.sampled_from(["L0", "L1A"]), st.sampled_from(NUMBERS)), max_size=10)
-
-
-def precedence(version: str) -> tuple[Any, ...]:
-    """The place of a version: its numbers, then whether it is the release, and the number of its candidate."""
-    numbers, _, candidate = version.partition("rc")
-    return tuple(map(int, numbers.split("."))), not candidate, int(candidate or 0)
 
 
 def model(every: Rows, product: str | None, version: VersionRule | str) -> Rows:
@@ -33,12 +28,11 @@ def model(every: Rows, product: str | None, version: VersionRule | str) -> Rows:
     if isinstance(version, str):
         found = [row for row in found if row[1] == version]
     elif found and version is not VersionRule.ALL:
-        latest = max((row[1] for row in found), key=precedence)
-        parts = 3 if version is VersionRule.LATEST else 1
-        found = [row for row in found if precedence(row[1])[0][:parts] == precedence(latest)[0][:parts]]
+        latest = max(Version(row[1]) for row in found)
+        found = [row for row in found if Version(row[1]).major == latest.major]
         if version is VersionRule.LATEST:
-            found = [row for row in found if row[1] == latest]
-    return sorted(found, key=lambda row: (row[0], precedence(row[1]), row[2]), reverse=True)
+            found = [row for row in found if Version(row[1]) == latest]
+    return sorted(found, key=lambda row: (row[0], Version(row[1]), row[2]), reverse=True)
 
 
 async def all_of(
@@ -82,6 +76,16 @@ async def test_a_revision_with_another_version_replaces_the_calibration(engine: 
         assert await ours.identifiers("cal.nc") == ["CAL#L0"]
         assert await counters(ours) == {("CAL#L0", "items"): 1}
         assert await ours.files.with_version("cal.nc", "1.0.0") != []  # of the first revision
+
+
+async def test_an_order_of_an_earlier_version_of_the_service_finds_the_latest_calibration(engine: str) -> None:
+    """Then, zeros behind all counted."""
+    files = [a_calibration("old.nc", "1.2.0"), a_calibration("new.nc", "1.1")]
+    async with data_files(engine, files) as ours:
+        key = PART.key_for("old.nc", "CAL#L0")
+        await ours.database.transact([Update(key, set={"calibration-order": "n011 n012 n00 m old.nc"})])
+        assert await all_of(ours, "L0", VersionRule.LATEST) == [("L0", "1.2.0", "old.nc")]
+        assert len(await all_of(ours, "L0", VersionRule.LATEST_MAJOR)) == 2
 
 
 async def test_the_longest_version_of_a_file_with_a_long_name_has_its_place(engine: str) -> None:
