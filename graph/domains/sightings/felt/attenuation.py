@@ -19,8 +19,13 @@ LATEST_S = 1800  # after an earthquake, somebody may report what they felt
 EARLIEST_S = -60  # before it, since clocks differ
 
 
+def hypocentral_km(km: float, depth: float | None) -> float:
+    """The distance from the hypocentre, of a distance from the epicentre. An unknown depth is taken for none."""
+    return hypot(km, depth or 0.0)
+
+
 def expected_intensity(mag: float, km: float) -> float:
-    """The mean intensity at a distance from the epicentre, at least 1."""
+    """The mean intensity at a distance from the hypocentre, at least 1."""
     r = hypot(km, DEPTH_TERM_KM)
     far = max(0.0, log10(r / FAR_KM))
     intensity = 0.309 + 1.864 * mag - 1.672 * log10(r) - 0.00219 * r + 1.77 * far - 0.383 * mag * log10(r)
@@ -28,18 +33,20 @@ def expected_intensity(mag: float, km: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def felt_radius_km(mag: float) -> float:
+def felt_radius_km(mag: float, depth: float | None = None) -> float:
     """The distance from the epicentre where the expected intensity has fallen to 1; 0 if it is nowhere greater."""
-    if expected_intensity(mag, 0) <= NOT_FELT:
+    if expected_intensity(mag, hypocentral_km(0, depth)) <= NOT_FELT:
         return 0.0
     near, far = 0.0, FARTHEST_KM
     for _ in range(HALVINGS):
         middle = (near + far) / 2
-        near, far = (near, middle) if expected_intensity(mag, middle) <= NOT_FELT else (middle, far)
+        near, far = (
+            (near, middle) if expected_intensity(mag, hypocentral_km(middle, depth)) <= NOT_FELT else (middle, far)
+        )
     return far
 
 
-def plausibility(mag: float, km: float, seconds: float) -> float:
+def plausibility(mag: float, km: float, seconds: float, depth: float | None = None) -> float:
     """How plausible it is that somebody reports this earthquake, 0 … 1.
 
     Args:
@@ -48,6 +55,6 @@ def plausibility(mag: float, km: float, seconds: float) -> float:
     """
     if not EARLIEST_S <= seconds <= LATEST_S:
         return 0.0
-    by_intensity = min(1.0, (expected_intensity(mag, km) - NOT_FELT) / (SURELY_FELT - NOT_FELT))
+    by_intensity = min(1.0, (expected_intensity(mag, hypocentral_km(km, depth)) - NOT_FELT) / (SURELY_FELT - NOT_FELT))
     by_time = 1 - max(0.0, seconds) / LATEST_S
     return round(by_intensity * by_time, 3)

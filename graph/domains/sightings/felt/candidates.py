@@ -25,7 +25,7 @@ MOST_CANDIDATES = 5  # candidates of a report
 MOST_EVENTS = 100  # that are read of the time in which a report's earthquake was
 NEAR_S = 3 * 3600  # to read the earthquakes of these hours costs less than another reading
 TESTED_AT_ONCE = 2000  # in some milliseconds
-READ = frozenset({"eventId", "eventTsMs", "mag", "lat", "lon"})
+READ = frozenset({"eventId", "eventTsMs", "mag", "lat", "lon", "depth"})
 
 
 class FeltAt(NamedTuple):
@@ -102,7 +102,7 @@ class _Shaken(NamedTuple):
 
     @classmethod
     def by(cls, event: Event) -> "_Shaken":
-        reach = degrees(felt_radius_km(event.mag) / EARTH_RADIUS_KM)
+        reach = degrees(felt_radius_km(event.mag, event.depth) / EARTH_RADIUS_KM)
         return cls(event, event.event_ts_ms / 1000, event.lat, event.mag, reach)
 
 
@@ -134,6 +134,6 @@ def _best(report: FeltAt, shaken: Sequence[_Shaken]) -> list[Candidate]:
         if abs(lat - each.lat) > each.reach:  # so most of them need no distance
             continue
         km, seconds = distance_km(lat, lon, each.event.item), round(time - each.time, 3)
-        if (plausible := plausibility(each.mag, km, seconds)) > 0:
+        if (plausible := plausibility(each.mag, km, seconds, each.event.depth)) > 0:
             found.append(Candidate(each.event, seconds, km, plausible))
     return nsmallest(MOST_CANDIDATES, found, key=attrgetter("rank"))

@@ -8,7 +8,13 @@ from graph.core.clock import Clock
 from graph.core.days import FIRST_MS, LAST_MS
 from graph.domains.earthquakes.areas import Circle, distance_km
 from graph.domains.earthquakes.model import Event
-from graph.domains.sightings.felt.attenuation import EARLIEST_S, LATEST_S, expected_intensity, felt_radius_km
+from graph.domains.sightings.felt.attenuation import (
+    EARLIEST_S,
+    LATEST_S,
+    expected_intensity,
+    felt_radius_km,
+    hypocentral_km,
+)
 from graph.domains.sightings.felt.candidates import Candidates
 from graph.domains.sightings.felt.cells import FeltCell, felt_cells
 from graph.domains.sightings.felt.collected import Collected, CollectedReports, Found
@@ -17,7 +23,7 @@ from graph.store.contract import Database
 
 MOST_ITEMS = 10_000  # of those who name the earthquake, and as many of the others
 MOST_REGIONS = 100  # more than the largest earthquake is felt in; at a pole they are 27
-READ = frozenset({"eventId", "eventTsMs", "mag", "lat", "lon", "cdi", "ids", "preferredId"})
+READ = frozenset({"eventId", "eventTsMs", "mag", "lat", "lon", "depth", "cdi", "ids", "preferredId"})
 """The attributes that an event must have been read with."""
 
 
@@ -73,7 +79,7 @@ class FeltIntensities:
 
     async def _perhaps_of(self, event: Event) -> Found:
         """The reports that name no earthquake, and were made where and when this one can have been felt."""
-        radius_km = felt_radius_km(event.mag)
+        radius_km = felt_radius_km(event.mag, event.depth)
         if not radius_km:
             return Found((), is_complete=True)
         cells = KM1000.cells_around(Circle(event.lat, event.lon, radius_km), MOST_REGIONS) or ()
@@ -93,4 +99,4 @@ class FeltIntensities:
 
 
 def _expected(event: Event, point: Point) -> float:
-    return expected_intensity(event.mag, distance_km(*point, event.item))
+    return expected_intensity(event.mag, hypocentral_km(distance_km(*point, event.item), event.depth))

@@ -2,7 +2,13 @@
 
 import pytest
 
-from graph.domains.sightings.felt.attenuation import LEAST_MAG, expected_intensity, felt_radius_km, plausibility
+from graph.domains.sightings.felt.attenuation import (
+    LEAST_MAG,
+    expected_intensity,
+    felt_radius_km,
+    hypocentral_km,
+    plausibility,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +29,17 @@ from graph.domains.sightings.felt.attenuation import LEAST_MAG, expected_intensi
 )
 def test_the_expected_intensity_is_the_published_one(mag: float, km: float, intensity: float) -> None:
     assert expected_intensity(mag, km) == pytest.approx(intensity, abs=0.0006)
+
+
+def test_the_distance_is_that_from_the_hypocentre() -> None:
+    """The equation's R is sqrt(D² + 14²), where D is the hypocentral distance."""
+    deep = hypocentral_km(0, 100.0)
+    assert expected_intensity(5.0, deep) == pytest.approx(2.759, abs=0.0006)
+    assert hypocentral_km(30, 40.0) == 50
+    assert hypocentral_km(30, None) == 30
+    assert plausibility(5.0, 0, 0, 300.0) == plausibility(5.0, 300, 0) == 0.231
+    assert felt_radius_km(5.0, 300.0) == pytest.approx((felt_radius_km(5.0) ** 2 - 300**2) ** 0.5, abs=0.1)
+    assert felt_radius_km(5.0, 600.0) == 0
 
 
 def test_an_earthquake_is_felt_up_to_where_the_expected_intensity_is_one() -> None:

@@ -37,7 +37,7 @@ async def test_candidates_are_the_earthquakes_before_a_report_the_most_plausible
     assert near.km == pytest.approx(11.12, abs=0.01)
     assert near.plausibility == 0.933  # certainly felt, two of thirty minutes ago
     assert (far.event.event_id, far.seconds) == ("far", 180)
-    assert far.plausibility == plausibility(5.0, far.km, 180) < near.plausibility
+    assert far.plausibility == plausibility(5.0, far.km, 180, 8.0) < near.plausibility
 
 
 async def test_deleted_and_merged_earthquakes_are_no_candidates() -> None:
@@ -103,7 +103,7 @@ async def test_candidates_are_those_of_all_events_without_any_shortcut() -> None
     expected = []
     for lat, lon, at in reports:
         every = [
-            (-plausibility(e.mag, km, at - e.event_ts_ms / 1000), km, e.event_id)
+            (-plausibility(e.mag, km, at - e.event_ts_ms / 1000, e.depth), km, e.event_id)
             for e in events
             if (km := distance_km(lat, lon, e.item)) is not None
         ]

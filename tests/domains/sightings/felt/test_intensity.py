@@ -1,6 +1,6 @@
 """How strongly an earthquake was felt, by reports in the store."""
 
-from math import log
+from math import hypot, log
 
 import pytest
 
@@ -22,7 +22,7 @@ STRONG = {"felt": 1, "motion": 3, "reaction": 3, "stand": 1, "shelf": 1}  # 5.4
 
 async def test_the_answers_of_a_cell_are_averaged_and_have_the_published_intensity(engine: str) -> None:
     """By reports of three minutes, of which two name the earthquake by one of its ids: perhaps one person's."""
-    event = an_event("us1", NOON, mag=6.2, ids=",us1,ci4,", cdi=6.9)
+    event = an_event("us1", NOON, mag=6.2, ids=",us1,ci4,", cdi=6.9, depth=40.0)
     answers: list[tuple[dict[str, float], str | None]] = [
         ({"felt": 1, "motion": 3, "shelf": 2}, "ci4"),
         ({"felt": 0.36, "damage": 0.75}, None),
@@ -43,7 +43,7 @@ async def test_the_answers_of_a_cell_are_averaged_and_have_the_published_intensi
     }
     for each in felt.cells:
         km = distance_km(event.lat, event.lon, each.centre._asdict())
-        assert each.expected == pytest.approx(expected_intensity(6.2, km), abs=0.001)
+        assert each.expected == pytest.approx(expected_intensity(6.2, hypot(km, 40)), abs=0.001)
     assert (felt.reports, felt.cdi, felt.usgs_cdi, felt.is_complete) == (4, intensity, 6.9, True)
     assert felt.difference == round(intensity - 6.9, 1)
 
