@@ -43,14 +43,14 @@ class ConfidenceInterval:
     confidence: float = strawberry.field(description="The probability that it holds the true value, 0 … 1.")
 
 
-@strawberry.type(description="Two tests of whether the magnitudes above the completeness are exponential.")
+@strawberry.type(description="Tests of whether the magnitudes above the completeness are exponential.")
 class GoodnessOfFit:
     distance: float = strawberry.field(
         description="Kolmogorov-Smirnov distance of the cumulative distribution from the exponential one, 0 … 1."
     )
     p_value: float = strawberry.field(
         description=f"The part of {goodness.SAMPLES} simulated exponential samples, each with its own fit, that "
-        "are at least as far off: Clauset, Shalizi and Newman (2009), SIAM Review 51, 661-703."
+        "are at least as far off: Lilliefors (1969), JASA 64, 387-389, for samples in bins, which need no dithering."
     )
     b_change: float | None = strawberry.field(
         description="The distance of b from its mean over completenesses up to half a magnitude higher, in standard "
@@ -58,6 +58,21 @@ class GoodnessOfFit:
     )
     is_stable: bool | None = strawberry.field(
         description="Whether `bChange` is at most 1: Woessner and Wiemer (2005), BSSA 95, 684-698."
+    )
+    scatter: float = strawberry.field(
+        description="The variance of the magnitudes, as a part of that of exponential ones: more than 1 where the "
+        "events mix slopes, less where small or great ones are missing."
+    )
+    scatter_p_value: float = strawberry.field(
+        description="Twice the part of the simulated samples whose scatter is at least as far out on its side."
+    )
+    drift: float = strawberry.field(
+        description="The mean change of b at each higher completeness that leaves 50 events, in standard deviations: "
+        "positive where small events are missing, negative where the events mix slopes. After Tormann, Wiemer and "
+        "Mignan (2014), JGR Solid Earth 119, 2036-2054."
+    )
+    drift_p_value: float = strawberry.field(
+        description="Twice the part of the simulated samples whose drift is at least as far out on its side."
     )
 
 
@@ -119,8 +134,8 @@ class GutenbergRichter:
         description="The magnitude of completeness of the estimate; null if there is none."
     )
     b: float | None = strawberry.field(
-        description="b-value by maximum likelihood, log10(e) / (mean - (completeness - 0.05)): "
-        "Aki (1965), Bull. Earthq. Res. Inst. 43, 237-239, for bins of 0.1 as by Utsu (1966)."
+        description="b-value by maximum likelihood for bins of 0.1, ln(1 + 0.1 / (mean - completeness)) / (0.1 ln 10), "
+        "with magnitudes cut to tenths: Tinti and Mulargia (1987), BSSA 77, 2125-2134."
     )
     uncertainty: float | None = strawberry.field(
         description="Standard deviation of b, 2.30 b² times that of the mean: Shi and Bolt (1982), BSSA 72, 1677-1687."
@@ -132,8 +147,8 @@ class GutenbergRichter:
     events: int = strawberry.field(description="The number of events in the estimate.")
 
     @strawberry.field(
-        description="How far b can be trusted: by the goodness of fit, by the number of great events, and by whether "
-        "the events mix networks that are complete from different magnitudes. Null if there is no estimate.",
+        description="How far b can be trusted: by the tests of the goodness of fit, by the number of great events, and "
+        "by whether the events mix networks that are complete from different magnitudes. Null if there is no estimate.",
         graphql_type=Reliability | None,
         directives=[ASSESSED],
     )

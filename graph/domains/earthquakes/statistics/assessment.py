@@ -6,13 +6,13 @@ from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.statistics.goodness_of_fit import (
     SAMPLES,
     GoodnessOfFit,
+    Tested,
     b_change,
-    ks_distance,
     sample_above,
-    simulated_distances,
-    tinti_mulargia,
+    simulated,
+    tested,
 )
-from graph.domains.earthquakes.statistics.gutenberg_richter import Counts, above
+from graph.domains.earthquakes.statistics.gutenberg_richter import Counts, above, mean_above, tinti_mulargia
 from graph.domains.earthquakes.statistics.resampling import percentile_interval, resampled_b_values
 from graph.work.account import charge_rows, give_way
 
@@ -41,15 +41,30 @@ async def goodness_of_fit(counts: Counts, least: float) -> GoodnessOfFit:
     await charge_rows(tested=SAMPLES * ROWS_PER_SAMPLE)
     sample = sample_above(counts, least)
     events = sum(sample)
-    rate = tinti_mulargia(sum(number * count for number, count in enumerate(sample)) / events)
-    distance = ks_distance(sample, rate)
-    as_far = 0
-    for number, simulated in enumerate(simulated_distances(events, rate)):
-        as_far += simulated >= distance
+    rate = tinti_mulargia(mean_above(above(counts, least), round(least * 10)))
+    found, others = tested(sample), list[Tested]()
+    for number, other in enumerate(simulated(events, rate)):
+        others.append(other)
         if number % SAMPLES_AT_ONCE == 0:
             await give_way()
     change = b_change(counts, least)
-    return GoodnessOfFit(distance, as_far / SAMPLES, change, None if change is None else change <= 1)
+    return GoodnessOfFit(
+        distance=found.distance,
+        p_value=sum(other.distance >= found.distance for other in others) / SAMPLES,
+        b_change=change,
+        is_stable=None if change is None else change <= 1,
+        scatter=found.scatter,
+        scatter_p_value=_two_sided(found.scatter, [other.scatter for other in others]),
+        drift=found.drift,
+        drift_p_value=_two_sided(found.drift, [other.drift for other in others]),
+    )
+
+
+def _two_sided(value: float, others: list[float]) -> float:
+    """Twice the part of other values that are at least as far out on the same side, at most 1."""
+    as_low = sum(other <= value for other in others)
+    as_high = sum(other >= value for other in others)
+    return min(1.0, 2 * min(as_low, as_high) / len(others))
 
 
 async def bootstrap(counts: Counts, least: float, confidence: float) -> Interval:

@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import log
 
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.statistics.goodness_of_fit import tinti_mulargia
-from graph.domains.earthquakes.statistics.gutenberg_richter import BIN, LEAST_EVENTS, shi_bolt, utsu
+from graph.domains.earthquakes.statistics.gutenberg_richter import LEAST_EVENTS, b_value, shi_bolt
 
 MOST_WINDOWS = 500
 
@@ -47,7 +45,7 @@ def b_positive(tenths: Sequence[int], least_bins: int) -> BPositive:
 
     An event right after a greater one may be missed, so the completeness changes with time. A greater one
     is hardly missed: so positive differences are exponential with the same rate, whatever the completeness.
-    The estimate is the one for bins; the uncertainty is that of Shi and Bolt for the differences.
+    The uncertainty is that of Shi and Bolt for the differences.
 
     Args:
         tenths: the bins of the events, in order of time.
@@ -62,11 +60,10 @@ def b_positive(tenths: Sequence[int], least_bins: int) -> BPositive:
             differences=number,
             reason=f"Only {number} magnitudes exceed the one before; an estimate needs {LEAST_EVENTS}.",
         )
-    above_least = sum((bins - least_bins) * count for bins, count in differences.items())
-    if not above_least:
+    if max(differences) == least_bins:
         return BPositive(differences=number, reason="All positive differences are equal.")
-    b = tinti_mulargia(above_least / number) / BIN / log(10)
-    return BPositive(b, shi_bolt(b, {bins * BIN: count for bins, count in differences.items()}), number)
+    b = b_value(differences, least_bins)
+    return BPositive(b, shi_bolt(b, differences), number)
 
 
 def b_windows(times: Sequence[int], tenths: Sequence[int], least: float, size: int, step: int) -> Iterator[BWindow]:
@@ -88,7 +85,7 @@ def b_windows(times: Sequence[int], tenths: Sequence[int], least: float, size: i
         raise BadUserInput(f"That is more than {MOST_WINDOWS} windows: take a greater `events` or `step`.")
     for start in starts:
         window = complete[start : start + size]
-        magnitudes = {tenth / 10: count for tenth, count in Counter(tenth for _, tenth in window).items()}
-        if len(magnitudes) > 1:
-            b = utsu(magnitudes, least)
-            yield BWindow(window[0][0], window[-1][0], size, b, shi_bolt(b, magnitudes))
+        bins = Counter(tenth for _, tenth in window)
+        if len(bins) > 1:
+            b = b_value(bins, begin)
+            yield BWindow(window[0][0], window[-1][0], size, b, shi_bolt(b, bins))

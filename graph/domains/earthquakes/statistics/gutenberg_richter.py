@@ -2,13 +2,13 @@
 
 Magnitudes are counted in bins of 0.1, named by their lower edges in tenths (see `magnitudes`). Most
 networks report tenths, which stand on these edges. Either way of reading a bin's name, as the lower
-edge of what is in it or as what was rounded to it, gives the same b-value: the events of a bin lie
-half a bin above the name in the one, and those of the lowest bin begin half a bin below it in the other.
+edge of what is in it or as what was rounded to it, gives the same b-value, which depends only on how
+many bins an event lies above the lowest one.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import e, log, log10, sqrt
+from math import log, log1p, log10, sqrt
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN, bin_of
@@ -103,49 +103,66 @@ def above(counts: Counts, completeness: float) -> dict[int, int]:
 def gutenberg_richter(counts: Counts, least: Completeness, *, years: float | None = None) -> GutenbergRichter:
     """The Gutenberg-Richter relation of the events from a magnitude of completeness on.
 
-    The b-value is Aki's maximum likelihood estimate, log10(e) / (mean - least). For magnitudes in bins,
-    `least` is half a bin lower, as by Utsu. The uncertainty is Shi and Bolt's.
+    The uncertainty is Shi and Bolt's.
 
     Args:
         years: the length of the time range, for `a_per_year`: a - log10(years).
 
-    Source: Aki (1965), Bulletin of the Earthquake Research Institute 43, 237-239; Utsu (1966), Journal
-        of the Faculty of Science, Hokkaido University, series VII, 2, 359-376; Shi and Bolt (1982),
-        Bulletin of the Seismological Society of America 72, 1677-1687.
+    Source: Gutenberg and Richter (1944), Bulletin of the Seismological Society of America 34, 185-188.
     """
     if least.magnitude is None:
         return GutenbergRichter(reason=least.reason)
-    complete = {tenths / 10: count for tenths, count in above(counts, least.magnitude).items()}
+    complete = above(counts, least.magnitude)
     events = sum(complete.values())
     none = GutenbergRichter(events=events, completeness=least.magnitude)
     if events < LEAST_EVENTS:
         return _because(none, _too_few(events, "reach the magnitude of completeness"))
     if len(complete) == 1:
         return _because(none, "All events above the completeness are in one bin.")
-    b = utsu(complete, least.magnitude)
+    b = b_value(complete, round(least.magnitude * 10))
     a = log10(events) + b * least.magnitude
     yearly = a - log10(years) if years else None
     return GutenbergRichter(b, shi_bolt(b, complete), a, yearly, events, least.magnitude)
 
 
-def utsu(magnitudes: Mapping[float, int], least: float) -> float:
-    """The b-value of the number of events of each magnitude from `least` on, of which not all are in the bin `least`.
+def b_value(bins: Counts, least: int) -> float:
+    """The b-value of events in bins from `least` on: the maximum likelihood estimate for bins.
 
-    Source: Aki (1965) and Utsu (1966), as above.
+    Aki's estimate with Utsu's correction takes the middle of a bin for the mean of its events, which lies below it, and
+    so gives 0.996 for 1. This one is exact.
+
+    Args:
+        least: the bin of the completeness, which must not have all of the events.
+
+    Source: Tinti and Mulargia (1987), Bulletin of the Seismological Society of America 77, 2125-2134.
     """
-    mean = sum(magnitude * count for magnitude, count in magnitudes.items()) / sum(magnitudes.values())
-    return log10(e) / (mean - (least - BIN / 2))
+    return tinti_mulargia(mean_above(bins, least)) / BIN / log(10)
 
 
-def shi_bolt(b: float, magnitudes: Mapping[float, int]) -> float:
-    """The standard deviation of a b-value, from the number of events of each magnitude.
+def mean_above(bins: Counts, least: int) -> float:
+    """The mean distance of events from a bin, in bins; half an event's in place of none, so that a rate is finite."""
+    return max(sum((at - least) * count for at, count in bins.items()), 0.5) / sum(bins.values())
 
-    Source: Shi and Bolt (1982), equation 5, whose 2.30 is the natural logarithm of 10.
+
+def tinti_mulargia(mean_bins: float) -> float:
+    """The rate of an exponential distribution times a bin's width: the exact estimate from counts in bins.
+
+    Args:
+        mean_bins: the mean distance of the events from the lowest bin, in bins; more than 0.
     """
-    events = sum(magnitudes.values())
-    mean = sum(magnitude * count for magnitude, count in magnitudes.items()) / events
-    squares = sum((magnitude - mean) ** 2 * count for magnitude, count in magnitudes.items())
-    return log(10) * b**2 * sqrt(squares / (events * (events - 1)))
+    return log1p(1 / mean_bins)
+
+
+def shi_bolt(b: float, bins: Counts) -> float:
+    """The standard deviation of a b-value, from the number of events of each bin.
+
+    Source: Shi and Bolt (1982), Bulletin of the Seismological Society of America 72, 1677-1687, equation 5, whose 2.30
+        is the natural logarithm of 10.
+    """
+    events = sum(bins.values())
+    mean = sum(at * count for at, count in bins.items()) / events
+    squares = sum((at - mean) ** 2 * count for at, count in bins.items())
+    return log(10) * b**2 * BIN * sqrt(squares / (events * (events - 1)))
 
 
 def _because(found: GutenbergRichter, reason: str) -> GutenbergRichter:

@@ -50,6 +50,10 @@ class Grid:
     reason: str | None = None  # why there are none
 
 
+class TooManyCells(Exception):
+    """More cells have events than an answer may have."""
+
+
 class DepthCounts:
     """Counts events by depth, some at a time."""
 
@@ -118,7 +122,7 @@ class GridCounts:
             points: latitude and longitude in degrees, magnitude.
 
         Raises:
-            BadUserInput: There are too many cells.
+            TooManyCells: There are more than `MOST_CELLS`.
         """
         degrees, northernmost, cells = self._degrees, self._northernmost, self._cells
         for lat, lon, magnitude in points:
@@ -126,7 +130,7 @@ class GridCounts:
             count, greatest = cells.get(at, (0, magnitude))
             cells[at] = count + 1, max(greatest, magnitude)
         if len(cells) > MOST_CELLS:
-            raise BadUserInput(f"That is more than {MOST_CELLS:,} cells with events: take a greater `degreesPerCell`.")
+            raise TooManyCells
 
     def grid(self) -> Grid:
         """The cells with events."""

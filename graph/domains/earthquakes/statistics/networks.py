@@ -19,6 +19,10 @@ LEAST_JUDGED = 20
 TOLERATED_TENTHS = 2
 """How far a network's maximum may lie above the completeness: as far as Woessner and Wiemer's correction."""
 
+IMPROBABLE = 0.01
+LEAST_B = 0.5  # a low one, so that few small events are not taken for none
+"""A network of fewer events is incomplete if all of them lie above the completeness by more than chance allows."""
+
 GREATEST_PART = 0.05
 """The part of a sample that networks with a higher completeness may have."""
 
@@ -31,6 +35,14 @@ class Network:
     events: int  # selected
     complete: int  # of these, from the sample's completeness on; all without one
     completeness: float | None  # its own, by maximum curvature without correction; None with too few events
+    least: float | None = None  # the least magnitude of the complete ones
+
+    def is_late(self, least: float) -> bool:
+        """Whether it is complete only above a sample's completeness."""
+        tolerated = least + TOLERATED_TENTHS / 10
+        if self.completeness is not None:
+            return round(self.completeness * 10) > round(tolerated * 10)
+        return self.least is not None and 10 ** (-LEAST_B * self.complete * (self.least - tolerated)) < IMPROBABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +84,12 @@ def mixture(events: Iterable[tuple[str, int]], least: float | None) -> Mixture:
     networks = [_network(name, of_network, begin) for name, of_network in counts.items()]
     networks.sort(key=lambda network: (-network.events, network.network))
     total = sum(network.complete for network in networks)
-    late = tuple(
-        network
-        for network in networks
-        if network.complete
-        and network.completeness is not None
-        and begin is not None
-        and round(network.completeness * 10) > begin + TOLERATED_TENTHS
-    )
+    late = tuple(each for each in networks if each.complete and least is not None and each.is_late(least))
     return Mixture(tuple(networks), late, sum(network.complete for network in late) / total if total else 0.0)
 
 
 def _network(name: str, counts: Counts, begin: int | None) -> Network:
     events = sum(counts.values())
     maximum = min(counts, key=lambda tenths: (-counts[tenths], tenths)) / 10 if events >= LEAST_JUDGED else None
-    complete = sum(count for tenths, count in counts.items() if begin is None or tenths >= begin)
-    return Network(name, events, complete, maximum)
+    complete = {tenths: count for tenths, count in counts.items() if count and (begin is None or tenths >= begin)}
+    return Network(name, events, sum(complete.values()), maximum, min(complete) / 10 if complete else None)

@@ -10,7 +10,7 @@ The events are read at most once, for all parts of the statistics together, and 
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from graph.core.days import DAY_MS, day_bucket, day_span
@@ -97,6 +97,30 @@ class Population:
         self._kept_events: Once[Events | TooMany] = Once()
         self._kept_others: Once[DayCounts] = Once()
         self._kept_cut_days: Once[DayCounts] = Once()
+
+    async def lacks_greater(self) -> bool:
+        """Whether the selection's greatest magnitude leaves out events.
+
+        Raises:
+            QueryTooComplex: As of `bins`.
+        """
+        greatest = self.selection.magnitudes.maximum
+        if greatest is None:
+            return False
+        at, from_there = (self._with(MagnitudeRange(greatest, end)) for end in (greatest, None))
+        return await from_there.total() > await at.total()
+
+    def _with(self, magnitudes: MagnitudeRange) -> "Population":
+        """The events of the same selection with other magnitudes."""
+        return Population(
+            self._database,
+            self._summaries,
+            self._other_types,
+            self._plan,
+            replace(self.selection, magnitudes=magnitudes),
+            attributes=self.attributes,
+            most_events=self.most_events,
+        )
 
     async def bins(self) -> Counter[Bin]:
         """Bin of a magnitude, and whether it is exactly on the edge → the number of events.

@@ -8,6 +8,7 @@ from graph.domains.earthquakes.statistics.great_events import GreatEvents
 from graph.domains.earthquakes.statistics.networks import Mixture
 
 REJECTED_BELOW = 0.05  # p-value; of truly exponential samples, one in twenty is below it
+UNUSUAL_BELOW = REJECTED_BELOW / 2  # of scatter and drift, which two tests share
 
 CLEARLY_BELOW = 0.01
 GREAT_DISTANCE = 0.05  # between the cumulative distributions; a great sample is rejected for much less
@@ -57,6 +58,25 @@ def verdict(fit: GoodnessOfFit, mixed: Mixture | None, great: GreatEvents | None
                 f"where the relation expects {great.expected:.2g}.",
             )
         )
+    if fit.scatter_p_value < UNUSUAL_BELOW:
+        more, cause = (
+            ("more", "the events mix slopes") if fit.scatter > 1 else ("less", "small or great events are missing")
+        )
+        found.append(
+            (
+                Reliability.DOUBTFUL,
+                f"The magnitudes scatter {more} than exponential ones, with {fit.scatter:.2f} times their variance: "
+                f"{cause}.",
+            )
+        )
+    if fit.drift_p_value < UNUSUAL_BELOW:
+        rises, cause = ("rises", "small events are missing") if fit.drift > 0 else ("falls", "the events mix slopes")
+        found.append(
+            (
+                Reliability.DOUBTFUL,
+                f"b {rises} with the completeness, on average by {abs(fit.drift):.2f} standard deviations: {cause}.",
+            )
+        )
     if fit.is_stable is False:
         found.append(
             (
@@ -73,7 +93,8 @@ def verdict(fit: GoodnessOfFit, mixed: Mixture | None, great: GreatEvents | None
 
 def _of_mixture(mixed: Mixture) -> str:
     named = ", ".join(
-        f"{network.network} ({network.completeness:.1f})" for network in mixed.incomplete[:NAMED_NETWORKS]
+        f"{each.network} ({each.least if each.completeness is None else each.completeness:.1f})"
+        for each in mixed.incomplete[:NAMED_NETWORKS]
     )
     more = len(mixed.incomplete) - NAMED_NETWORKS
     others = f" and {more} more" if more > 0 else ""

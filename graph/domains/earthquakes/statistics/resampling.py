@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from math import exp, floor, sqrt
 from random import Random
 
-from graph.domains.earthquakes.statistics.gutenberg_richter import Counts, utsu
+from graph.domains.earthquakes.statistics.gutenberg_richter import Counts, b_value
 
 SEED = 1966
 NORMAL_FROM = 30.0  # variance from which on a binomial number is drawn from the normal distribution
@@ -76,9 +76,9 @@ def resampled_b_values(complete: Mapping[int, int], least: float, resamples: int
     Source: Efron (1979), Annals of Statistics 7, 1-26.
     """
     chance = Random(SEED)  # noqa: S311 - no secret
-    counts = dict(sorted(complete.items()))
+    counts, begin = dict(sorted(complete.items())), round(least * 10)
     for _ in range(resamples):
-        yield utsu({tenths / 10: count for tenths, count in resampled(counts, chance).items()}, least)
+        yield b_value(resampled(counts, chance), begin)
 
 
 def percentile_interval(estimates: list[float], confidence: float) -> tuple[float, float]:

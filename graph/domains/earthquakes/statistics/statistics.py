@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.cells import COARSE_DEGREES
-from graph.domains.earthquakes.magnitudes import GREATEST_BIN, bin_of
+from graph.domains.earthquakes.magnitudes import bin_of
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.statistics import assessment
 from graph.domains.earthquakes.statistics.b_positive import BOverTime, BPositive, BWindow, b_positive, b_windows
@@ -19,7 +19,15 @@ from graph.domains.earthquakes.statistics.gutenberg_richter import (
     completeness,
     gutenberg_richter,
 )
-from graph.domains.earthquakes.statistics.in_space import DepthCounts, Depths, Grid, GridCounts, grid_of_coarse_cells
+from graph.domains.earthquakes.statistics.in_space import (
+    MOST_CELLS,
+    DepthCounts,
+    Depths,
+    Grid,
+    GridCounts,
+    TooManyCells,
+    grid_of_coarse_cells,
+)
 from graph.domains.earthquakes.statistics.inter_event_times import InterEventTimes, inter_event_times
 from graph.domains.earthquakes.statistics.largest import largest_of
 from graph.domains.earthquakes.statistics.moment import SeismicMoment, seismic_moment
@@ -58,10 +66,9 @@ class Statistics:
     async def gutenberg_richter(self, least: Completeness) -> "Relation":
         """The relation of the events from a magnitude of completeness on."""
         counts = await self.counts()
-        maximum = self.population.selection.magnitudes.maximum
-        if maximum is not None and maximum * 10 < GREATEST_BIN:
-            # A greatest magnitude would cut the events, and make the slope too steep.
-            reason = "It takes all great events: leave out `maxMagnitude`."
+        if await self.population.lacks_greater():
+            # The cut would make the slope too steep.
+            reason = "It takes all great events, and `maxMagnitude` leaves some out: raise it, or leave it out."
             return Relation(self, GutenbergRichter(completeness=least.magnitude, reason=reason))
         years = await self.population.years()
         return Relation(self, gutenberg_richter(counts, least, years=years))
@@ -193,14 +200,18 @@ class Statistics:
         """The number of events in each cell of a grid; of too many events, by cells that the summaries count.
 
         Raises:
-            BadUserInput: The size of a cell is not possible, or there are too many cells.
+            BadUserInput: The size of a cell is not possible.
         """
         counts = GridCounts(degrees_per_cell)
         events = await self.population.events()
         if isinstance(events, TooMany):
             return await self._coarse_grid(degrees_per_cell, events)
-        async for part in _parts(events):
-            counts.add(zip(events.lats[part], events.lons[part], events.magnitudes[part], strict=True))
+        try:
+            async for part in _parts(events):
+                counts.add(zip(events.lats[part], events.lons[part], events.magnitudes[part], strict=True))
+        except TooManyCells:
+            reason = f"More than {MOST_CELLS:,} cells have events: take a greater `degreesPerCell`."
+            return Grid(degrees_per_cell, reason=reason)
         return counts.grid()
 
     async def _coarse_grid(self, degrees: float, too_many: TooMany) -> Grid:

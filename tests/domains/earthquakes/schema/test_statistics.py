@@ -59,12 +59,19 @@ def test_the_week_in_numbers(week: Service) -> None:
     assert found["gutenbergRichter"]["events"] < plain["gutenbergRichter"]["events"]
 
 
-def test_a_greatest_magnitude_allows_no_b_value(week: Service) -> None:
-    found = statistics(week, filter={"maxMagnitude": 3.0})
+def test_a_greatest_magnitude_that_leaves_out_no_event_changes_nothing(week: Service) -> None:
+    for others in ({}, {"minMagnitude": 1.25}, CALIFORNIA):
+        assert statistics(week, filter={**others, "maxMagnitude": 5.9}) == statistics(week, filter=others)
+
+
+def test_a_greatest_magnitude_that_leaves_out_events_allows_no_b_value(week: Service) -> None:
+    found = statistics(week, filter={"maxMagnitude": 5.8})
 
     assert found["completeness"]["magnitude"] is not None
     assert found["gutenbergRichter"]["b"] is None
-    assert found["gutenbergRichter"]["reason"] == "It takes all great events: leave out `maxMagnitude`."
+    assert found["gutenbergRichter"]["reason"] == (
+        "It takes all great events, and `maxMagnitude` leaves some out: raise it, or leave it out."
+    )
 
 
 POPULATION = """
@@ -73,7 +80,7 @@ query Population($filter: EventFilter) {
     count
     gutenbergRichter {
       completeness b uncertainty a aPerYear events reliability reason
-      goodnessOfFit { distance pValue bChange isStable }
+      goodnessOfFit { distance pValue bChange isStable scatter scatterPValue drift driftPValue }
       networks { network events complete completeness }
       bootstrap(confidence: 0.9) { low high confidence }
       overTime(events: 60, step: 30) { windows { firstMs lastMs events b uncertainty } reason }

@@ -10,12 +10,14 @@ import pytest
 from graph.domains.earthquakes.statistics import assessment
 from graph.domains.earthquakes.statistics.goodness_of_fit import (
     b_change,
+    drift,
     ks_distance,
     sample_above,
-    tinti_mulargia,
+    scatter,
 )
 from graph.domains.earthquakes.statistics.great_events import great_events
-from graph.domains.earthquakes.statistics.gutenberg_richter import BIN, Completeness, gutenberg_richter
+from graph.domains.earthquakes.statistics.gutenberg_richter import BIN, Completeness, gutenberg_richter, tinti_mulargia
+from graph.domains.earthquakes.statistics.reliability import Reliability, verdict
 from graph.domains.earthquakes.statistics.resampling import binomial, exponential
 
 
@@ -76,6 +78,50 @@ def test_a_b_value_that_rises_with_the_completeness_is_not_stable() -> None:
     assert (change := b_change(thinned, 1.0)) is not None
     assert change > 3
     assert b_change({10: 90, 12: 10}, 1.0) is None, "above 1.2 there is one bin alone"
+
+
+def slopes(seed: int) -> Counter[int]:
+    """Events of two slopes, b = 0.7 and b = 1.4, all complete from 1.0."""
+    return geometric(1000, 0.161, 10, seed) + geometric(1000, 0.322, 10, seed + 1)
+
+
+def fading(seed: int) -> Counter[int]:
+    """Events with b = 1, of which a network finds more and more over a magnitude above 1.0."""
+    chance, found = Random(seed), Counter[int]()
+    for tenths, count in geometric(2500, 0.23, 10, seed).items():
+        found[tenths] += binomial(chance, count, min(1.0, (tenths - 8) / 10))
+    return +found
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_scatter_and_drift_tell_mixed_slopes_from_missing_events(seed: int) -> None:
+    mixed_slopes = await assessment.goodness_of_fit(slopes(seed), 1.0)
+    incomplete = await assessment.goodness_of_fit(fading(seed), 1.0)
+
+    assert mixed_slopes.scatter > 1 > incomplete.scatter
+    assert mixed_slopes.drift < 0 < incomplete.drift
+    for found in (mixed_slopes, incomplete):
+        assert min(found.scatter_p_value, found.drift_p_value) < 0.025
+        assert verdict(found, None).reliability is not Reliability.GOOD
+
+
+async def test_most_exponential_samples_are_good() -> None:
+    """Each test alone objects to one in twenty or forty."""
+    found = [await assessment.goodness_of_fit(geometric(300, 0.23, 10, seed), 1.0) for seed in range(40)]
+
+    assert sum(verdict(each, None).reliability is Reliability.GOOD for each in found) >= 32
+    assert fmean(each.scatter for each in found) == pytest.approx(1, abs=0.05)
+    assert sum(each.scatter_p_value < 0.025 for each in found) <= 4
+    assert sum(each.drift_p_value < 0.025 for each in found) <= 4
+
+
+def test_scatter_and_drift_in_numbers() -> None:
+    assert scatter([50, 50]) == pytest.approx(0.25 / (0.5 * 1.5))
+    assert scatter([100]) == 1.0
+    # Of 100 and of 60 events: rates ln(1 + 1 / 0.8) and ln(1 + 1 / (1 / 3)), variances 1 / (n m (m + 1)).
+    change = (log(4) - log(2.25)) / (1 / (60 / 3 * 4 / 3) - 1 / (100 * 0.8 * 1.8)) ** 0.5
+    assert drift([40, 40, 20]) == pytest.approx(change)
+    assert drift([60, 40]) == 0.0
 
 
 @pytest.mark.parametrize("events", [100, 1000])

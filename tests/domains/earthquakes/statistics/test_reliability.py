@@ -1,5 +1,7 @@
 """How far b-values can be trusted: of the real week, by network and mixed."""
 
+from dataclasses import replace
+
 from graph.domains.earthquakes.statistics.events import is_earthquake
 from graph.domains.earthquakes.statistics.goodness_of_fit import GoodnessOfFit
 from graph.domains.earthquakes.statistics.great_events import GreatEvents
@@ -20,6 +22,8 @@ def test_a_verdict_is_the_worst_of_its_tests() -> None:
         (GoodnessOfFit(0.2, 0.03, 0.3, True), ONE, Reliability.DOUBTFUL),
         (GoodnessOfFit(0.01, 0.5, 3.0, False), ONE, Reliability.DOUBTFUL),
         (GoodnessOfFit(0.01, 0.5, None, None), ONE, Reliability.GOOD),
+        (replace(FITS, scatter_p_value=0.02), ONE, Reliability.DOUBTFUL),
+        (replace(FITS, drift_p_value=0.02), ONE, Reliability.DOUBTFUL),
         (FITS, Mixture(networks, (), 0.0), Reliability.GOOD),
         (FITS, Mixture(networks, networks[:1], 0.5), Reliability.POOR),
     ):
@@ -37,6 +41,17 @@ def test_a_reason_names_great_events_and_claims_no_smaller_part_than_was_simulat
     )
     assert verdict(FITS, ONE, GreatEvents(6.0, 1, 0.195, 0.4)) == Verdict(Reliability.GOOD)
 
+    for fit, said in (
+        (replace(FITS, scatter=1.3, scatter_p_value=0.0), "The magnitudes scatter more than exponential ones"),
+        (
+            replace(FITS, scatter=0.7, scatter_p_value=0.0),
+            "0.70 times their variance: small or great events are missing.",
+        ),
+        (replace(FITS, drift=1.5, drift_p_value=0.0), "b rises with the completeness, on average by 1.50 standard"),
+        (replace(FITS, drift=-1.5, drift_p_value=0.0), "deviations: the events mix slopes."),
+    ):
+        assert said in (verdict(fit, ONE).reason or "")
+
     reason = verdict(GoodnessOfFit(0.2, 0.0, 1.04, False), ONE).reason or ""
     assert "as at most 0.25% of exponential samples are" in reason
     assert "its mean is 1.04 standard deviations off" in reason
@@ -46,17 +61,26 @@ def test_a_network_is_incomplete_if_its_maximum_lies_well_above_the_completeness
     dense = [("ci", 10)] * 60 + [("ci", 12)] * 40
     near = [("nc", 12)] * 30
     far = [("us", 13)] * 30
-    few = [("pr", 25)] * 19
+    few = [("pr", 25)] * 3 + [("hv", 13)] * 19
 
     found = mixture([*dense, *near, *far, *few], 1.0)
 
     assert [network.network for network in found.incomplete] == ["us"]
-    assert found.part == 30 / 179
+    assert found.part == 30 / 182
     assert found.is_harmful
-    assert found.networks[0] == Network("ci", 100, 100, 1.0)
+    assert found.networks[0] == Network("ci", 100, 100, 1.0, 1.0)
     assert not mixture([*dense, *near], 1.0).is_harmful
     assert not mixture(far, 1.0).is_harmful, "one network is no mixture"
     assert not mixture([*dense, *far], None).is_harmful
+
+
+def test_a_few_events_are_of_an_incomplete_network_if_all_of_them_are_great() -> None:
+    """As in a week of Alaska: 19 events of the whole world's network from 2.5 on, among 250 from 1.3 on."""
+    found = mixture([("ak", 13)] * 250 + [("us", 25)] * 19, 1.3)
+
+    assert [each.network for each in found.incomplete] == ["us"]
+    assert found.is_harmful
+    assert "us (2.5), with 7% of the events" in (verdict(FITS, found).reason or "")
 
 
 def test_a_network_is_the_sources_own_or_the_letters_of_the_id() -> None:
