@@ -141,7 +141,7 @@ def test_the_mixture_of_the_weeks_networks_is_not_to_be_trusted_and_one_region_i
     assert mixed["reason"].startswith(
         "The events mix 15 networks, of which some are complete only from higher magnitudes"
     )
-    assert (round(california["b"], 2), california["reliability"], california["reason"]) == (0.82, "GOOD", None)
+    assert (round(california["b"], 2), california["reliability"], california["reason"]) == (0.83, "GOOD", None)
     assert {each["network"] for each in california["networks"]} >= {"ci", "nc"}
     assert california["bootstrap"]["low"] < california["b"] < california["bootstrap"]["high"]
     assert california["bootstrap"]["confidence"] == 0.9

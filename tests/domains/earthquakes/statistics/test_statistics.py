@@ -17,6 +17,7 @@ from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange, bin_of
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.statistics.in_space import MOST_CELLS
 from graph.domains.earthquakes.statistics.series import MOST_PERIODS, Interval, Series
 from graph.domains.earthquakes.summaries import year_key
 from graph.store.contract import Update
@@ -167,6 +168,19 @@ async def test_events_are_read_once_for_all_parts_together() -> None:
         )
 
         assert [call.index for call in watched.calls].count(TIME_ORDERED.name) == 1
+
+
+async def test_too_many_cells_refuse_the_grid_alone() -> None:
+    number = MOST_CELLS + 1
+    events = [an_event(f"e{n}", NOON + n, lat=n // 200 / 10 + 0.05, lon=n % 200 / 10 + 0.05) for n in range(number)]
+    async with stored("sqlite", events) as database:
+        statistics = await catalogue_of(database).statistics(Selection())
+        grid = await statistics.grid(0.1)
+
+        reason = "More than 10,000 cells have events: take a greater `degreesPerCell`."
+        assert (grid.cells, grid.reason) == ((), reason)
+        assert (await statistics.counts()).total() == number
+        assert sum(cell.count for cell in (await statistics.grid(1)).cells) == number
 
 
 async def test_too_many_events_leave_parts_out_with_a_reason() -> None:
