@@ -133,10 +133,12 @@ class Database(ABC):
 
         With `merged`, they are one list in the order of the sort key, and `start` may lie in any of them.
 
-        The engine chooses the order of items with equal sort keys. It is the same at every reading, and
-        exactly reversed when reading backwards. An engine may read several partitions at once, also some
-        behind a full page, so name only partitions that are likely needed. `start` need not exist any
-        more, nor lie within the bounds.
+        Items with equal sort keys are in the order of their primary keys if the query orders ties. Otherwise
+        the engine chooses: an index of DynamoDB has an order of its own, and a page of it in another order
+        costs a reading of the whole ties at its ends. Either order is the same at every reading, and exactly
+        reversed when reading backwards. An engine may read several partitions at once, also some behind a
+        full page, so name only partitions that are likely needed. `start` need not exist any more, nor lie
+        within the bounds.
         """
 
     async def query_each(self, query: Query) -> Sequence[Page]:

@@ -57,6 +57,7 @@ class Query:
     where: Condition | None = None  # the filter
     attributes: frozenset[str] | None = None  # the needed ones, beside the position; None for all
     defaults: dict[str, Any] | None = None  # first in each item, with its own values where it has any
+    orders_ties: bool = False  # whether the primary key orders items with equal sort keys; else the engine chooses
 
     @property
     def by(self) -> Index:

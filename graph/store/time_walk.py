@@ -4,9 +4,9 @@ The walk makes pages complete: it reads partition after partition until a page i
 resumes at the exact position where the page before stopped. The order of partitions is the order
 of time. A plan names the partitions that may hold a match.
 
-The store decides the order of items with equal sort keys, so keys are only compared for equality
-here. If a reading must end before a given position, a query finds the items of that tie that come
-first.
+Items with equal sort keys are in the order of the query, which the store may choose. So keys are only
+compared for equality here. If a reading must end before a given position, a query finds the items of
+that tie that come first.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -240,6 +240,7 @@ class Walk:
             forward=not forward,
             start=stop,
             attributes=frozenset(),
+            orders_ties=self._query.orders_ties,
         )
         before = {key_of(item) for item in (await self._database.query(tie)).items}
 

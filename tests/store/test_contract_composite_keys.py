@@ -308,11 +308,11 @@ async def test_sqlite_finds_bounds_a_start_and_what_narrows_in_an_index(tmp_path
         found = (await database.query(heavy)).items
 
     assert [item["weight"] for item in found] == sorted(range(15, 20), reverse=not forward)
-    searched = "(owner=? AND (kind,time)>(?,?) AND (kind,time)<(?,?))"
-    assert (
-        plans(path, bounded, None, letter("user", "002"))
-        == [[f"SEARCH letters.LETTER USING INDEX letters.LETTER.ByKind {searched}"]] * 2
-    )
+    low, high, behind = "(kind,time)>(?,?)", "(kind,time)<(?,?)", f"(kind,time,id){'>' if forward else '<'}(?,?,?)"
+    assert plans(path, bounded, None, letter("user", "002")) == [
+        [f"SEARCH letters.LETTER USING INDEX letters.LETTER.ByKind (owner=? AND {first} AND {last})"]
+        for first, last in ((low, high), (behind, high) if forward else (low, behind))
+    ]
     assert plans(path, heavy, None) == [["SEARCH letters.LETTER USING COVERING INDEX letters.LETTER.primary (owner=?)"]]
 
 

@@ -1,7 +1,7 @@
 """The store's contract: the order of a query, its bounds and its start. Every test runs on every engine."""
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 
@@ -81,6 +81,26 @@ async def test_paging_over_ties_neither_repeats_nor_skips(table: OneEntity) -> N
         for forward in (True, False):
             query = table.query_of(BY_TIME, ["mon"], limit=limit, forward=forward)
             assert await read_on(table.database, query) == (whole if forward else whole[::-1])
+
+
+async def test_a_query_that_orders_ties_has_items_of_one_sort_key_in_the_order_of_their_primary_keys(
+    table: OneEntity,
+) -> None:
+    times = [1, *[2] * 80, 3, 4, 4]  # a tie of more than a filtered reading has at first
+    items = [sample(f"p{i * 31 % 97:02}", f"{i:02}", day="mon", at=at, mag=i % 3) for i, at in enumerate(times)]
+    await table.put_many(items)
+    for forward, where in product((True, False), (None, Compare("mag", "=", 0))):
+        wanted = [item for item in items if not where or item["mag"] == 0]
+        expected = sorted(wanted, key=lambda item: (item["at"], item["pk"]), reverse=not forward)
+        query = table.query_of(BY_TIME, ["mon"], forward=forward, where=where, orders_ties=True)
+        assert (await table.database.query(query)).items == expected
+        for limit in (1, 2, 7, 83):
+            assert await read_on(table.database, replace(query, limit=limit)) == expected, (limit, forward, where)
+    nowhere = {"day": "mon", "at": 2, "pk": "p50x", "sk": ""}
+    later = sorted(item["pk"] for item in items if item["at"] == 2 and item["pk"] > "p50x")
+    for between, beyond in ((UNBOUNDED, 3), ((2, 2), 0), ((2, 3), 1), ((3, None), 3)):
+        rest = await table.query(BY_TIME, "mon", start=nowhere, between=between, orders_ties=True)
+        assert [item["pk"] for item in rest.items[: len(rest.items) - beyond]] == (later if between[0] != 3 else [])
 
 
 @pytest.mark.parametrize("forward", [True, False])

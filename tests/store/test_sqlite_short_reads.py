@@ -180,19 +180,6 @@ async def test_a_revision_is_the_same_until_anybody_writes(tmp_path: Path, table
     assert len({first, third, fourth}) == 3
 
 
-@pytest.mark.parametrize("forward", [False, True])
-async def test_events_of_one_millisecond_are_ordered_by_id_in_newest_first_order(
-    table: OneEntity, forward: bool
-) -> None:
-    """As people expect it of a list that begins with the newest; the other direction is exactly turned round."""
-    await table.put_many([timed(f"t{number}", number // 3) for number in range(9)])
-    expected = [*("t6", "t7", "t8"), *("t3", "t4", "t5"), *("t0", "t1", "t2")]
-
-    found = sks((await table.query(BY_TIME, "mon", forward=forward)).items)
-
-    assert found == (expected[::-1] if forward else expected)
-
-
 async def test_a_partition_of_many_is_searched_by_its_rank(tmp_path: Path, table: OneEntity) -> None:
     """SQLite has no statistics: which index it takes is told by the statement, and seen in its plan."""
     db = sqlite3.connect(tmp_path / "table.db")

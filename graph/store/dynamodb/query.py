@@ -1,18 +1,23 @@
-"""Reads the items of partitions. DynamoDB tests what it can of a filter, and Python tests the rest."""
+"""Reads the items of partitions. DynamoDB tests what it can of a filter, and Python tests the rest.
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+An index has items with equal sort keys in an order of its own. A query that orders ties begins at the sort key of its
+start, reads the tie at its end completely, and puts each tie in order.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from graph.store.conditions import Condition, all_of, folds_text
-from graph.store.dynamodb.codec import EncodedItem
+from graph.store.dynamodb.codec import EncodedItem, decode
 from graph.store.dynamodb.pages import Read, answers, first_reading, following, grown, one_answer
-from graph.store.dynamodb.requests import Requests
+from graph.store.dynamodb.requests import QueryRequests, Request, Requests
 from graph.store.entity import Item
 from graph.store.filtering import DividedFilter
-from graph.store.query import Partition, Query
-from graph.store.rows import joined
+from graph.store.query import Partition, Query, narrowed
+from graph.store.rows import filtered, joined, picked, values_of
 from graph.work.account import give_way
 
 ITEMS_DECODED_AT_ONCE = 250  # before other work may run
@@ -35,34 +40,65 @@ class PreparedQuery:
         self._is_filtered = query.where is not None
         self._counted = count and not self._filter.has_rest
         # The query as DynamoDB answers it.
-        query = replace(query, where=all_of(*self._filter.translated), attributes=self._filter.needed)
-        self._requests = requests.query(query, now, count=self._counted)
+        self._query = query = replace(query, where=all_of(*self._filter.translated), attributes=self._filter.needed)
+        self._requests_of: Callable[[Query], QueryRequests] = partial(requests.query, now=now, count=self._counted)
+        self._requests = self._requests_of(query)
         self._decode = requests.codec(query.entity).decoder(query.needed).decode
+        keys = query.entity.templates[query.by]
+        self._sort = keys.sort
+        self._places = tuple(dict.fromkeys((*keys.sort.names, *query.entity.key_names)))
+        self._orders_ties = query.orders_ties and not set(query.entity.key_names) <= set(keys.names)
 
     async def read(
         self, partition: Partition, start: Mapping[str, Any] | None, limit: int | None
     ) -> tuple[Sequence[Item], bool]:
         """The first items of a partition, perhaps more than the limit, and whether more may follow."""
+        if self._orders_ties:
+            return await self._read_in_order(partition, start, limit)
         items: Sequence[Item] = []
         at_first = first_reading(limit, filtered=self._is_filtered)
-        async with aclosing(self._matching(partition, start, at_first)) as readings:
-            async for found, more in readings:
+        async with aclosing(self._matching(self._requests.of(partition, start), at_first)) as readings:
+            async for found, reached in readings:
                 items = joined(items, found)
                 if limit is not None and len(items) >= limit:
-                    return items, len(items) > limit or more
+                    return items, len(items) > limit or reached is not None
         return items, False
+
+    async def _read_in_order(
+        self, partition: Partition, start: Mapping[str, Any] | None, limit: int | None
+    ) -> tuple[Sequence[Item], bool]:
+        """As `read`, with ties in order."""
+        items: Sequence[Item] = []
+        forward, begin = self._query.forward, None if start is None else self._place(start)
+        # The start is read once more, and one item behind the page shows the end of a tie.
+        at_first = first_reading(None if limit is None else limit + 2, filtered=self._is_filtered)
+        reached = None
+        async with aclosing(self._matching(self._from(start).of(partition), at_first)) as readings:
+            async for found, reached in readings:
+                if begin is not None:
+                    found = filtered(found, partial(_is_behind, begin, self._place, forward))
+                items = joined(items, found)
+                if limit is not None and len(items) >= limit and reached != self._sort_key(items[limit - 1]):
+                    break
+        places = values_of(items, self._places)
+        ordered = sorted(range(len(places)), key=places.__getitem__, reverse=not forward)
+        return picked(items, ordered[:limit]), reached is not None or len(ordered) > len(ordered[:limit])
 
     async def count(self, partition: Partition) -> int:
         """The number of items of a partition. DynamoDB counts them if it can test the whole filter."""
+        request = self._requests.of(partition)
         if not self._counted:
-            return sum([len(found) async for found, _ in self._matching(partition)])
-        return sum([answer["Count"] async for answer in answers(self._send, self._requests.of(partition))])
+            return sum([len(found) async for found, _ in self._matching(request)])
+        return sum([answer["Count"] async for answer in answers(self._send, request)])
 
     async def _matching(
-        self, partition: Partition, start: Mapping[str, Any] | None = None, most: int | None = None
-    ) -> AsyncGenerator[tuple[Sequence[Item], bool], None]:
-        """Of each answer, the matching items and whether more may follow. The first answer reads `most` items."""
-        request = self._requests.of(partition, start)
+        self, request: Request | None, most: int | None = None
+    ) -> AsyncGenerator[tuple[Sequence[Item], Any], None]:
+        """Of each answer, the matching items and the sort key that it reached; None if no other one follows.
+
+        Args:
+            most: items that the first answer reads.
+        """
         while request is not None:
             answer = await one_answer(self._send, request, most)
             items: Sequence[Item] = []
@@ -71,7 +107,28 @@ class PreparedQuery:
                     await give_way()
                 items = joined(items, self._completed(self._filter.matching(self._decode(some))))
             request, most = following(request, answer), grown(most)
-            yield items, request is not None
+            yield items, None if request is None else decode(request["ExclusiveStartKey"][self._sort.key.name])
+
+    def _from(self, start: Mapping[str, Any] | None) -> QueryRequests:
+        """The reads from the sort key of a position on."""
+        if start is None:
+            return self._requests
+        at, query = tuple([start[name] for name in self._sort.names]), self._query
+        return self._requests_of(
+            replace(query, between=narrowed(query.between, (at, None) if query.forward else (None, at)))
+        )
+
+    def _place(self, item: Mapping[str, Any]) -> tuple[Any, ...]:
+        """What orders items."""
+        return tuple([item[name] for name in self._places])
+
+    def _sort_key(self, item: Item) -> Any:
+        return self._sort.render([item[name] for name in self._sort.names])
+
+
+def _is_behind(place: Any, place_of: Callable[[Item], Any], forward: bool, item: Item) -> bool:
+    """Whether an item comes after a place."""
+    return bool(place_of(item) > place if forward else place_of(item) < place)
 
 
 def _testable(condition: Condition) -> Condition | None:

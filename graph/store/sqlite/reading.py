@@ -18,14 +18,14 @@ class Reading:
 
     index: Index
     partition: tuple[str, ...]  # the columns that name a partition
-    sort: tuple[str, ...]  # the columns of the sort key, read in the direction
-    tie: tuple[str, ...]  # the rest of the primary key, read against the direction
+    sort: tuple[str, ...]  # the columns of the sort key
+    place: tuple[str, ...]  # these and the rest of the primary key, which tells apart items with equal sort keys
     order: tuple[str, ...]  # the terms of ORDER BY within a partition, or within merged ones
     made_of: str  # the condition that an item is in the index
     table: str  # the table, read through the index
     ranked_table: str  # the table, read through the index in order of `ranked_by`
     sort_names: tuple[str, ...]
-    tie_names: tuple[str, ...]
+    place_names: tuple[str, ...]
     forward: bool
 
     def behind(self, start: Mapping[str, Any]) -> Term:
@@ -34,18 +34,11 @@ class Reading:
         Raises:
             InvalidItem: The position lacks an attribute.
         """
-        if missing := [name for name in (*self.sort_names, *self.tie_names) if name not in start]:
+        if missing := [name for name in self.place_names if name not in start]:
             raise InvalidItem(f"the start of a reading lacks `{missing[0]}`")
-        sort, tie = [start[name] for name in self.sort_names], [start[name] for name in self.tie_names]
-        along, against = (">", "<") if self.forward else ("<", ">")
-        if not sort:
-            return compared(self.tie, against, tie) if tie else ("?", [0])
-        passed, values = compared(self.sort, along, sort)
-        if not tie:
-            return passed, values
-        same, same_values = compared(self.sort, "=", sort)
-        before, before_values = compared(self.tie, against, tie)
-        return f"({passed} OR ({same} AND {before}))", [*values, *same_values, *before_values]
+        if not self.place:
+            return "?", [0]  # the only item of its partition
+        return compared(self.place, ">" if self.forward else "<", [start[name] for name in self.place_names])
 
 
 @cache
@@ -54,21 +47,20 @@ def reading(table: EntityTable, index: Index, forward: bool, merged: bool = Fals
     entity: Entity = table.entity
     partition, sort = entity.templates[index]
     ordered = sort.names if merged else entity.templates[index].names
-    tie_names = tuple(name for name in entity.key_names if name not in ordered)
-    along, against = ("ASC", "DESC") if forward else ("DESC", "ASC")
-    sort_columns, tie = tuple(map(quoted, sort.names)), tuple(map(quoted, tie_names))
+    place_names = (*sort.names, *(name for name in entity.key_names if name not in ordered))
+    direction = "ASC" if forward else "DESC"
+    sort_columns, place = tuple(map(quoted, sort.names)), tuple(map(quoted, place_names))
     return Reading(
         index=index,
         partition=tuple(map(quoted, partition.names)),
         sort=sort_columns,
-        tie=tie,
-        # Items with equal sort keys are in descending order of the rest, and in ascending order in reverse.
-        order=(*(f"{name} {along}" for name in sort_columns), *(f"{name} {against}" for name in tie)),
+        place=place,
+        order=tuple(f"{name} {direction}" for name in place),
         made_of="" if index == entity.table.primary else "".join(f" AND {name} IS NOT NULL" for name in sort_columns),
         table=_indexed_by(table, index, None),
         ranked_table=_indexed_by(table, index, table.ranked_by(index)),
         sort_names=sort.names,
-        tie_names=tie_names,
+        place_names=place_names,
         forward=forward,
     )
 

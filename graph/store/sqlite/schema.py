@@ -79,8 +79,8 @@ def _indexes(table: EntityTable) -> list[tuple[str, str]]:
 
 
 def _once(columns: Iterable[str]) -> list[str]:
-    """The columns, each only at its first place, ascending or descending."""
+    """The columns, each only at its first place, with or without its order."""
     found: dict[str, str] = {}
     for column in columns:
-        found.setdefault(column.removesuffix(" ASC").removesuffix(" DESC"), column)
+        found.setdefault(column.removesuffix(" ASC"), column)
     return list(found.values())

@@ -164,25 +164,27 @@ def expected_page(
     return Expected([event for _, event in page], has_next=len(edges) > paging.size, has_previous=beyond)
 
 
+PLACE_OF: dict[str, Callable[[Event], tuple[Any, ...]]] = {
+    "time": lambda event: (event.event_ts_ms, event.event_id),
+    "magnitude": lambda event: (event.mag, event.event_ts_ms, event.event_id),
+}
+"""Order → what orders events."""
+
+
 def by_magnitude(events: Sequence[Event], *, ascending: bool) -> list[Event]:
     """The events in the order of magnitude."""
-    return sorted(events, key=lambda event: (event.mag, event.event_ts_ms, event.event_id), reverse=not ascending)
+    return sorted(events, key=PLACE_OF["magnitude"], reverse=not ascending)
 
 
-def place_in_time(stored: Sequence[Event], position: Position, *, ascending: bool) -> float:
-    """Where a position stands. It must be an event's, or alone on its millisecond."""
-    at_event = [place for place, event in enumerate(stored) if event.position == position]
-    times = [event.event_ts_ms for event in stored]
-    return at_event[0] if at_event else _between(times, position.time_ms, ascending=ascending)
-
-
-def place_by_magnitude(stored: Sequence[Event], position: MagnitudePosition, *, ascending: bool) -> float:
+def place_in(
+    stored: Sequence[Event],
+    place_of: Callable[[Event], tuple[Any, ...]],
+    position: Position | MagnitudePosition,
+    *,
+    ascending: bool,
+) -> float:
     """Where a position stands, of an event or not."""
-    places = [(event.mag, event.event_ts_ms, event.event_id) for event in stored]
-    at = position.place
-    return places.index(at) if at in places else _between(places, at, ascending=ascending)
-
-
-def _between(ordered: Sequence[Any], one: Any, *, ascending: bool) -> float:
-    """Where one stands that is none of these."""
-    return [each < one if ascending else each > one for each in ordered].count(True) - 0.5
+    places, at = list(map(place_of, stored)), position.place
+    if at in places:
+        return places.index(at)
+    return [each < at if ascending else each > at for each in places].count(True) - 0.5

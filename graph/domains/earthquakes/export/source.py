@@ -2,17 +2,16 @@
 
 No transaction of the store is open between two pages, so a slow client costs the store nothing. While nothing has
 changed since the moment, the present catalogue is the catalogue of the moment, and the faster one to read. From the
-first change on, the rest is read as of the moment. Both have one order: events of one millisecond are ordered by id.
+first change on, the rest is read as of the moment, which has the same order.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from operator import eq
+from dataclasses import dataclass
 
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, InvalidCursor
 from graph.core.paging import Paging, Position
-from graph.domains.earthquakes.catalogue import Catalogue, Defaults
+from graph.domains.earthquakes.catalogue import Catalogue, Defaults, EventPage
 from graph.domains.earthquakes.entities import EVENT_SEQUENCE
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
@@ -48,10 +47,7 @@ class ExportSource:
         self._deleted = request.deleted
         self.is_over = False
         self._change: int | None = None  # the latest one, while the present catalogue is that of the moment
-        self._begin: Position | None = None  # behind which the export begins
         self._last: Position | None = None  # of the events that are given, or behind which the export begins
-        self._after: Position | None = None  # of the events of the present catalogue that are read
-        self._waiting: list[Event] = []  # of the last millisecond, which may have others
 
     @classmethod
     async def begin(
@@ -71,7 +67,7 @@ class ExportSource:
         source = cls(catalogue, changes, request, now if request.as_of_ms is None else request.as_of_ms)
         if request.as_of_ms is None:
             source._change = change
-        source._begin = source._last = await source._start(request.after)
+        source._last = await source._start(request.after)
         return source
 
     async def next_page(self, attributes: frozenset[str], defaults: Defaults) -> Sequence[Event]:
@@ -83,57 +79,27 @@ class ExportSource:
             attributes: the needed ones of each event.
             defaults: of attributes that an event lacks.
         """
-        if self._change is not None and (events := await self._present(attributes, defaults)) is not None:
-            return events
-        page = await self._catalogue.page(
+        if self._change is not None:
+            page = await self._page(View(deleted=self._deleted), attributes, defaults)
+            if await self._changes.latest() != self._change:
+                self._change = None
+        if self._change is None:
+            page = await self._page(View(AsOf(recorded_ms=self.as_of_ms), self._deleted), attributes, defaults)
+        await charge_rows(read=2 * len(page.records))  # to write an event takes as long as to read it
+        if page.records:
+            self._last = page.records[-1].position
+        self.is_over = not page.has_more
+        return page.records
+
+    async def _page(self, view: View, attributes: frozenset[str], defaults: Defaults) -> EventPage:
+        return await self._catalogue.page(
             self._selection,
             Paging(EVENTS_PER_PAGE, after=self._last),
             ascending=self._ascending,
             attributes=attributes,
             defaults=defaults,
-            view=View(AsOf(recorded_ms=self.as_of_ms), self._deleted),
+            view=view,
         )
-        await self._give(page.records)
-        self.is_over = not page.has_more
-        return page.records
-
-    async def _present(self, attributes: frozenset[str], defaults: Defaults) -> Sequence[Event] | None:
-        """The next events of the present catalogue; None if it has changed. Then there is no latest change any more."""
-        page = await self._catalogue.page(
-            _from(self._selection, self._begin, ascending=self._ascending),
-            Paging(EVENTS_PER_PAGE, after=self._after),
-            ascending=self._ascending,
-            attributes=attributes,
-            defaults=defaults,
-            view=View(deleted=self._deleted),
-        )
-        if await self._changes.latest() != self._change:
-            self._change = None
-            return None
-        events = [*self._waiting, *page.records]
-        whole = _whole_milliseconds(events) if page.has_more else len(events)
-        some = self._ordered(events[:whole], self._begin)
-        await self._give(some)
-        self._waiting = events[whole:]
-        self._after = page.records[-1].position if page.records else self._after
-        self.is_over = not page.has_more
-        return some
-
-    async def _give(self, events: Sequence[Event]) -> None:
-        """Charge for events, and go on behind them."""
-        await charge_rows(read=2 * len(events))  # to write an event takes as long as to read it
-        if events:
-            self._last = events[-1].position
-
-    def _ordered(self, events: list[Event], start: Position | None) -> list[Event]:
-        """Events in the order of exports: by time, then by id. Those up to the start are left out."""
-        times = [event.item["eventTsMs"] for event in events]
-        if any(map(eq, times, times[1:])):
-            events = sorted(events, key=_place, reverse=not self._ascending)
-        if start is None or not events or events[0].item["eventTsMs"] != start.time_ms:
-            return events
-        begin = start.time_ms, start.key
-        return [event for event in events if (_place(event) > begin if self._ascending else _place(event) < begin)]
 
     async def _start(self, after: Position | str | None) -> Position | None:
         """The position that a client names."""
@@ -144,25 +110,3 @@ class ExportSource:
         if event is None:
             raise InvalidCursor("after")
         return event.position
-
-
-def _from(selection: Selection, start: Position | None, *, ascending: bool) -> Selection:
-    """The selection from a position's millisecond on."""
-    if start is None:
-        return selection
-    first, last = selection.span
-    if ascending:
-        return replace(selection, start_ms=min(max(first, start.time_ms), last))
-    return replace(selection, end_ms=max(min(last, start.time_ms), first))
-
-
-def _whole_milliseconds(events: Sequence[Event]) -> int:
-    """The number of events before those of the last millisecond."""
-    last, whole = events[-1].item["eventTsMs"], len(events)
-    while whole and events[whole - 1].item["eventTsMs"] == last:
-        whole -= 1
-    return whole
-
-
-def _place(event: Event) -> tuple[int, str]:
-    return event.item["eventTsMs"], event.item["eventId"]

@@ -3,11 +3,8 @@
 Some days at a time are read from every stream, as many as may fill the page. So a page costs at most as many
 pages as there are streams, also where one of them has nothing.
 
-A store orders versions of one millisecond as it likes, and a version may move to another stream between two
-pages. So they are ordered here, by event id, and those of a page's last millisecond are read completely.
-
-It may also move while a page is read. So the streams that versions move to are read behind those that they leave: a
-version is found in at least one of them. If it is found in both, one is dropped.
+A version may move to another stream while a page is read. So the streams that versions move to are read behind those
+that they leave: a version is found in at least one of them. If it is found in both, one is dropped.
 """
 
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -21,9 +18,7 @@ from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.store.between import Between, Found, page_between
 from graph.store.entity import Item
-from graph.store.time_walk import READ_AT_LEAST, Keep, Walk
-
-TIES_GROWTH = 8  # mostly, one reading finds all versions of a millisecond
+from graph.store.time_walk import Keep, Walk
 
 
 class WalkOf(Protocol):
@@ -91,21 +86,8 @@ class MergedWalk:
         """The first versions of a part of the range, and whether more follow in it."""
         readings = [await self._walk(of, selection, within).read(size + 1, forward=forward) for of in self._walks]
         merged = _merged([reading.items for reading in readings], forward=forward)
-        if 0 < size < len(merged):
-            end_ms = merged[size - 1]["eventTsMs"]
-            if any(reading.more and reading.items[-1]["eventTsMs"] == end_ms for reading in readings):
-                of_end = replace(self._selection, start_ms=end_ms, end_ms=end_ms)
-                ties = [await self._all(of, of_end, within, forward=forward) for of in self._walks]
-                merged = _merged([merged, *ties], forward=forward)
         more = len(merged) > size or any(reading.more for reading in readings)
         return Found(merged[:size], more, sum(reading.partitions for reading in readings))
-
-    async def _all(self, of: WalkOf, selection: Selection, within: Between, *, forward: bool) -> Sequence[Item]:
-        """All versions of a millisecond. What a reading asks for is charged, so it asks for more only if there are."""
-        most = READ_AT_LEAST
-        while (reading := await self._walk(of, selection, within).read(most, forward=forward)).more:
-            most *= TIES_GROWTH
-        return reading.items
 
     def _walk(self, of: WalkOf, selection: Selection, within: Between) -> Walk:
         own = selection.keep

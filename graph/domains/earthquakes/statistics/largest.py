@@ -1,6 +1,7 @@
 """The event with the greatest magnitude of a population."""
 
 from graph.domains.earthquakes.entities import EVENT
+from graph.domains.earthquakes.magnitude_order import magnitude_place
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.statistics.population import Population
@@ -15,7 +16,7 @@ DAYS_AT_ONCE = 32
 async def largest_of(
     database: Database, population: Population, attributes: frozenset[str] | None, *, most_days_read: int
 ) -> Event | None:
-    """The event with the greatest magnitude, the latest of equals.
+    """The last event in the order of magnitude.
 
     None if there is no event, or if finding it could take too many days.
 
@@ -35,7 +36,7 @@ async def _of_events(database: Database, population: Population, needed: frozens
     events = await population.read()
     if not events:
         return None
-    at = max(range(len(events)), key=lambda at: (events.magnitudes[at], events.times[at]))
+    at = max(range(len(events)), key=lambda at: (events.magnitudes[at], events.times[at], events.ids[at]))
     position = EVENT.position_names(population.query(None, None).by)
     attributes = None if needed is None else needed.union(position)
     return await database.get(EVENT.key_for(events.ids[at]), attributes=attributes)
@@ -63,13 +64,9 @@ async def _by_summaries(
         found: Item | None = None
         async for items in items_of(database, query, promises):
             counted = [item for item in items if population.holds(item)]
-            found = max([*counted, *([found] if found else [])], key=_by_magnitude_and_time, default=None)
+            found = max([*counted, *([found] if found else [])], key=magnitude_place, default=None)
         if found is not None:
             largest, better = found, Compare("mag", ">", found["mag"])
             if found["mag"] == greatest:
                 break  # no selected event has a greater one
     return largest
-
-
-def _by_magnitude_and_time(item: Item) -> tuple[float, int]:
-    return item["mag"], item["eventTsMs"]

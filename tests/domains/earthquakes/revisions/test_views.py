@@ -1,6 +1,7 @@
 """The catalogue of another time is what the ingests up to then had made."""
 
 from collections.abc import AsyncGenerator, Sequence
+from functools import partial
 from itertools import product
 from typing import cast
 
@@ -12,6 +13,7 @@ from graph.core.errors import HistoryUnavailable
 from graph.core.paging import Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT, REVISION
+from graph.domains.earthquakes.export.source import ExportRequest, ExportSource
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.merged_walk import MergedWalk
@@ -20,8 +22,9 @@ from graph.domains.earthquakes.selection import Selection
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.time_walk import Keep, Reading, Walk
-from tests.domains.earthquakes.builders import an_event, catalogue_of
+from tests.domains.earthquakes.builders import an_event, catalogue_of, ids
 from tests.domains.earthquakes.ingest.ingests import counted_in, recounted
+from tests.domains.earthquakes.oracle import PLACE_OF
 from tests.domains.earthquakes.revisions.histories import (
     BEGIN,
     MIDNIGHT,
@@ -33,7 +36,7 @@ from tests.domains.earthquakes.revisions.histories import (
     tracked_values,
 )
 from tests.domains.earthquakes.strategies import A_FEW
-from tests.domains.earthquakes.test_catalogue import pages, sides
+from tests.domains.earthquakes.test_catalogue import page_of, pages, position_of, sides
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.store.engines import empty_database
@@ -157,6 +160,29 @@ async def test_pages_of_a_past_time_are_walked_in_both_directions_over_ties(engi
             assert [await sides(page) for page in turned] == ends
 
 
+@pytest.mark.parametrize("order", PLACE_OF)
+async def test_a_cursor_of_one_list_goes_on_in_every_other_one(engine: str, order: str) -> None:
+    """Within a millisecond, too: present and past lists, those with deleted events, and exports."""
+    async with empty_database(engine, ENTITIES) as database:
+        source, catalogue = Source(database), catalogue_of(database)
+        tied = [a_record(f"us{n}", event_ts_ms=MIDNIGHT + n // 4, mag=4.5 + n % 2) for n in range(8)]
+        await source.say(*tied)
+        await source.say(*({**record, "place": "There", "updated": 2} for record in tied[::3]))
+        now = AsOf(recorded_ms=source.clock.now)
+        views = [View(as_of, deleted) for as_of in (None, now) for deleted in (Deleted.EXCLUDE, Deleted.INCLUDE)]
+        for view, ascending in product(views, (False, True)):
+            read = partial(page_of, catalogue, order, Selection(), ascending=ascending, view=view)
+            expected = sorted((await read(Paging(99))).records, key=PLACE_OF[order], reverse=not ascending)
+            for at, event in enumerate(expected):
+                position = position_of(order, event)
+                assert ids((await read(Paging(99, after=position))).records) == ids(expected[at + 1 :])
+                assert ids((await read(Paging(99, backward=True, before=position))).records) == ids(expected[:at])
+                if order == "time" and view.as_of is None:
+                    request = ExportRequest(Selection(), ascending, event.position, deleted=view.deleted)
+                    export = await ExportSource.begin(catalogue, database, source.clock, request)
+                    assert ids(await export.next_page(frozenset(), None)) == ids(expected[at + 1 :])
+
+
 async def test_a_list_of_what_was_updated_since_reads_only_the_days_that_changed(engine: str) -> None:
     async with empty_database(engine, ENTITIES) as database:
         source = Source(database)
@@ -223,7 +249,7 @@ class Streams:
 
 
 class StreamWalk:
-    """A walk through one of the streams. Like a store, it orders the versions of a millisecond as it likes."""
+    """A walk through one of the streams."""
 
     def __init__(self, streams: Streams, number: int, selection: Selection, keep: Keep) -> None:
         self._streams = streams
@@ -239,7 +265,7 @@ class StreamWalk:
             for item in self._streams.streams[self._number]
             if first <= item["eventTsMs"] <= last and self._keep.holds(item)
         ]
-        found.sort(key=lambda item: item["eventTsMs"], reverse=not forward)
+        found.sort(key=lambda item: (item["eventTsMs"], item["eventId"]), reverse=not forward)
         return Reading(found[:size], len(found) > size, 1, forward=forward, start=None)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph.core.days import date_of
@@ -22,7 +22,7 @@ from graph.domains.earthquakes.statistics.series import MOST_PERIODS, Interval, 
 from graph.domains.earthquakes.summaries import year_key
 from graph.store.contract import Update
 from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, ingest, stored
-from tests.domains.earthquakes.oracle import plain, selects
+from tests.domains.earthquakes.oracle import PLACE_OF, plain, selects
 from tests.domains.earthquakes.strategies import A_FEW, catalogues, summarised_selections
 from tests.domains.earthquakes.strategies import selections as any_selections
 from tests.domains.earthquakes.watched_database import WatchedDatabase
@@ -51,8 +51,13 @@ def following(start: date, interval: Interval) -> date:
     return period(start + timedelta(LONGEST[interval]), interval)
 
 
+ALIKE = [an_event(event_id, mag=6.5) for event_id in ("us1", "us3", "us2")]
+
+
 @A_FEW
 @given(events=catalogues, selection=selections, interval=st.sampled_from(Interval))
+@example(events=ALIKE, selection=Selection(), interval=Interval.DAY)
+@example(events=ALIKE, selection=Selection(place="here"), interval=Interval.DAY)
 async def test_every_bin_and_every_period_has_its_events_and_the_largest_is_found(
     engine: str, events: list[Event], selection: Selection, interval: Interval
 ) -> None:
@@ -64,8 +69,7 @@ async def test_every_bin_and_every_period_has_its_events_and_the_largest_is_foun
             statistics = await catalogue.statistics(selection)
             assert await statistics.counts() == Counter(bin_of(event.mag)[0] for event in selected)
             largest = await statistics.largest()
-            greatest = max(((event.mag, event.event_ts_ms) for event in selected), default=None)
-            assert (largest and (largest.mag, largest.event_ts_ms)) == greatest
+            assert largest == max(selected, key=PLACE_OF["magnitude"], default=None)
             try:
                 series = await statistics.series(interval)
             except BadUserInput:
