@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import asin, ceil, cos, degrees, floor, pi, radians, sin, sqrt
+from math import asin, ceil, cos, degrees, floor, pi, radians, remainder, sin, sqrt
 from typing import NamedTuple, Protocol
 
 from graph.core.errors import BadUserInput
@@ -63,9 +63,8 @@ class Box:
     @property
     def cells(self) -> Cells:
         """Exactly those with a point of the box, and those without a point outside of it."""
-        bounds = [(self.min_lon, self.max_lon)]
-        if self.min_lon > self.max_lon:
-            bounds = [(-180.0, self.max_lon), (self.min_lon, 180.0)]
+        west, east = _across(self.min_lon, self.max_lon)
+        bounds = [(west, east)] if west <= east else [(-180.0, east), (west, 180.0)]
         touched = [range(column_of(west), column_of(east) + 1) for west, east in bounds]
         covered = [columns_covered(west, east) for west, east in bounds]
         whole_rows = range(ceil(self.min_lat) + 90, floor(self.max_lat) + 90)
@@ -143,9 +142,11 @@ class Circle:
 
 
 def distance_km(lat: float, lon: float, item: Item) -> float:
-    """The great-circle distance of an event. The haversine formula is exact at the poles and the dateline."""
-    north, other = radians(lat), radians(item["lat"])
-    h = sin((other - north) / 2) ** 2 + cos(north) * cos(other) * sin(radians(item["lon"] - lon) / 2) ** 2
+    """The great-circle distance of an event, by the haversine formula: 0 at one point, however it is written."""
+    north, other, width = radians(lat), radians(item["lat"]), remainder(item["lon"] - lon, 360)
+    if abs(lat) == 90 or abs(item["lat"]) == 90:
+        width = 0.0  # all meridians meet; the cosine of a right angle is not exactly 0
+    h = sin((other - north) / 2) ** 2 + cos(north) * cos(other) * sin(radians(width) / 2) ** 2
     return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(h)))
 
 
@@ -169,7 +170,17 @@ def enclosing(south: float, north: float, west: float, east: float) -> Condition
     return all_of(latitudes, _longitudes(*(lon - (lon + 180) // 360 * 360 for lon in (west, east))))
 
 
-def _longitudes(west: float, east: float) -> Condition:
+def _longitudes(west: float, east: float) -> Condition | None:
     """From `west` eastward to `east`, if necessary across the 180th meridian."""
+    west, east = _across(west, east)
+    if (west, east) == (-180, 180):
+        return None
     bounds = (Compare("lon", ">=", west), Compare("lon", "<=", east))
     return AnyOf(bounds) if west > east else AllOf(bounds)
+
+
+def _across(west: float, east: float) -> tuple[float, float]:
+    """The same bounds, so that they cross the 180th meridian if they begin or end there: it is 180 and -180."""
+    if (west, east) == (-180, 180):
+        return west, east
+    return 180.0 if west == -180 else west, -180.0 if east == 180 else east

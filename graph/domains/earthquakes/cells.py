@@ -1,8 +1,9 @@
 """The cells of the earth's surface, and those that an area touches or covers.
 
 A cell is numbered `row * COLUMNS + column`, from the south pole northward and from the 180th meridian eastward. It
-has its southern and western edge; the north pole belongs to the last row, and longitude 180 to the last column.
-A column beyond the last, or before the first, is the one that lies there on the other side of the 180th meridian.
+has its southern and western edge; the north pole belongs to the last row. A column beyond the last, or before the
+first, is the one that lies there on the other side of the 180th meridian: so longitude 180 is in the first column.
+Counts of earlier versions have it in the last one, so an area that has the meridian touches both.
 """
 
 import re
@@ -57,7 +58,7 @@ class Cells:
 def cell_of(lat: float, lon: float) -> int:
     """The cell of a point, in degrees north and east."""
     row, column = floor(lat) + 90, (floor(lon) + 180) // LON_DEGREES
-    return (row if row < ROWS else ROWS - 1) * COLUMNS + (column if column < COLUMNS else COLUMNS - 1)
+    return (row if row < ROWS else ROWS - 1) * COLUMNS + (column if column < COLUMNS else 0)
 
 
 def coarse_of(cell: int) -> int:
@@ -72,7 +73,7 @@ def row_of(lat: float) -> int:
 
 
 def column_of(lon: float) -> int:
-    """The column of a longitude from -180 to 180."""
+    """The column of a longitude from -180 to 180, which is the eastern edge of the last one."""
     return min((floor(lon) + 180) // LON_DEGREES, COLUMNS - 1)
 
 

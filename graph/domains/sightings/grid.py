@@ -81,7 +81,7 @@ class Grid:
 
     def _column(self, row: int, lon: float) -> int:
         columns = self._columns(row)
-        return min(floor((lon + 180) / 360 * columns), columns - 1)
+        return 0 if lon == 180 else min(floor((lon + 180) / 360 * columns), columns - 1)  # -180 is the same meridian
 
     def _row(self, lat: float) -> int:
         return min(floor((lat + 90) / 180 * self.rows), self.rows - 1)

@@ -65,12 +65,13 @@ def _vector(lat: float, lon: float) -> tuple[float, float, float]:
 
 
 def in_box(box: Box, event: Event) -> bool:
-    """By comparison of the stored numbers: 180 and -180 are two."""
+    """By comparison of the stored numbers, of which 180 and -180 are one meridian."""
+    longitudes = (180.0, -180.0) if abs(event.lon) == 180 else (event.lon,)
     if box.min_lon <= box.max_lon:
-        longitudes = box.min_lon <= event.lon <= box.max_lon
+        inside = any(box.min_lon <= lon <= box.max_lon for lon in longitudes)
     else:
-        longitudes = not box.max_lon < event.lon < box.min_lon
-    return longitudes and box.min_lat <= event.lat <= box.max_lat
+        inside = any(not box.max_lon < lon < box.min_lon for lon in longitudes)
+    return inside and box.min_lat <= event.lat <= box.max_lat
 
 
 def in_polygon(polygon: Polygon, event: Event) -> bool:

@@ -38,11 +38,16 @@ def storable(numbers: st.SearchStrategy[float], limit: float) -> st.SearchStrate
 
 
 def cells_agree(area: Area, lat: float, lon: float, inside: bool) -> bool:
-    """Whether the cell of an event is touched if the event is inside, and not covered if it is outside."""
-    cells, cell = area.cells, cell_of(lat, lon)
-    touched = any(cell in run for run in cells.touched)
-    covered = any(cell in run for run in cells.covered)
-    return touched and coarse_of(cell) in cells.coarse if inside else not covered
+    """Whether the cell of an event is touched if the event is inside, and not covered if it is outside.
+
+    Earlier versions counted longitude 180 in the last column.
+    """
+    cells, its = area.cells, [cell_of(lat, lon), *([cell_of(lat, 179.9)] if lon == 180 else [])]
+    for cell in its:
+        touched = any(cell in run for run in cells.touched) and coarse_of(cell) in cells.coarse
+        if not touched if inside else any(cell in run for run in cells.covered):
+            return False
+    return True
 
 
 def in_order(area: Area) -> bool:
@@ -70,14 +75,15 @@ def covered_cells(area: Area) -> int:
 def test_a_cell_has_its_southern_and_western_edge_and_a_coarse_one_is_ten_degrees_by_ten() -> None:
     for lat, lon, row, column in (
         (-90.0, -180.0, 0, 0),
-        (90.0, 180.0, 179, COLUMNS - 1),
+        (90.0, 180.0, 179, 0),
+        (90.0, nextafter(180, 0), 179, COLUMNS - 1),
         (0.0, 0.0, 90, COLUMNS // 2),
         (-1e-20, -1e-20, 89, COLUMNS // 2 - 1),
         (nextafter(36, 0), nextafter(-118, -inf), 125, 62 // LON_DEGREES - 1),
         (36.0, -118.0, 126, 62 // LON_DEGREES),
     ):
         assert cell_of(lat, lon) == row * COLUMNS + column
-    coarse = [coarse_of(cell_of(lat, lon)) for lat, lon in ((-90, -180), (-80.5, -170.5), (-80, -170), (90, 180))]
+    coarse = [coarse_of(cell_of(lat, lon)) for lat, lon in ((-90, -180), (-80.5, -170.5), (-80, -170), (90, 179))]
     assert coarse == [0, 0, 37, 18 * 36 - 1]
     assert Box(35, 41, -120, -110.5).cells.coarse == {12 * 36 + 6, 13 * 36 + 6}
 
@@ -89,8 +95,26 @@ def test_the_cells_of_a_box_are_exact_at_its_edges(box: Box, data: st.DataObject
     inside = in_box(box, an_event(lat=lat, lon=lon))
 
     assert box.condition is not None
+    assert predicate(box.condition)({"lat": lat, "lon": lon}) == inside
     assert in_order(box)
     assert cells_agree(box, lat, lon, inside)
+
+
+@pytest.mark.parametrize("lon", [180.0, -180.0])
+def test_the_180th_meridian_and_a_pole_are_one_place_however_they_are_written(lon: float) -> None:
+    """In a box that ends there, or consists of it alone, and in a circle of radius 0."""
+    event = {"lat": -17.5, "lon": lon}
+    for west, east in ((-180, -170), (170, 180), (180, 180), (-180, -180), (180, -180), (170, -180), (180, -170)):
+        condition = Box(-20, -10, west, east).condition
+        assert condition is not None
+        assert [predicate(condition)(each) for each in (event, event | {"lon": 0.0})] == [True, False], (west, east)
+    for circle, there in (
+        *((Circle(-17.5, meridian, 0), event) for meridian in (180, -180)),
+        *((Circle(pole, east, 0), {"lat": pole, "lon": lon}) for pole in (90.0, -90.0) for east in (12.3, -180, 180)),
+    ):
+        assert circle.holds(there), circle
+        assert predicate(circle.condition)(there) if circle.condition else False
+        assert cells_agree(circle, there["lat"], there["lon"], inside=True)
 
 
 def test_a_box_of_whole_cells_covers_them_all() -> None:

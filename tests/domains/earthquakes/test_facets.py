@@ -71,8 +71,8 @@ async def test_facets_are_stored_under_their_documented_names(engine: str) -> No
     async with stored(engine, events) as database:
         day = await database.get(DAY_FACETS.key_for("2023", "20230803"))
         year = await database.get(YEAR_FACETS.key_for("2023"))
-        of_day = {"pk": "FACETS#2023", "sk": "DAY#20230803", "c:179": 1, "c:32220": 1}
-        of_year = {"pk": "FACETS#YEARS", "sk": "YEAR#2023", "area:35": 1, "area:612": 1}
+        of_day = {"pk": "FACETS#2023", "sk": "DAY#20230803", "c:0": 1, "c:32220": 1}
+        of_year = {"pk": "FACETS#YEARS", "sk": "YEAR#2023", "area:0": 1, "area:612": 1}
         assert documented(DAY_FACETS, day or {}) == {**of_both, **of_day}
         assert documented(YEAR_FACETS, year or {}) == {**of_both, **of_year}
 

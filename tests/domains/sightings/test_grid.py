@@ -80,7 +80,8 @@ def test_rows_reach_from_pole_to_pole_and_columns_around_the_earth() -> None:
     for grid in GRIDS:
         for lat, row in ((-90.0, 0), (90.0, grid.rows - 1), (0.0, grid.rows // 2)):
             assert parts(grid.cell(lat, -180.0)) == (row, 0)
-            assert parts(grid.cell(lat, 180.0)) == (row, grid._columns(row) - 1)
+            assert parts(grid.cell(lat, 180.0)) == (row, 0)
+            assert parts(grid.cell(lat, 179.999999)) == (row, grid._columns(row) - 1)
         middle = grid.rows // 2
         assert (grid._columns(0), grid._columns(middle)) == ({KM1: 30}.get(grid, 3), 2 * grid.rows)
 

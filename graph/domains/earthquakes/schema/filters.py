@@ -19,7 +19,7 @@ from graph.domains.earthquakes.selection import Selection
 class BoxInput:
     min_lat: float = strawberry.field(description="Southern edge, degrees north.")
     max_lat: float = strawberry.field(description="Northern edge, degrees north.")
-    min_lon: float = strawberry.field(description="Western edge, degrees east.")
+    min_lon: float = strawberry.field(description="Western edge, degrees east; 180 and -180 are one meridian.")
     max_lon: float = strawberry.field(
         description="Eastern edge, degrees east; less than minLon, the area crosses the dateline."
     )

@@ -247,8 +247,8 @@ class CatalogueStatistics:
 
     @strawberry.field(
         description="The number of events in the cells of a grid, for maps. If they are too many to be read, "
-        f"summaries count those of a time range, in cells of {COARSE_DEGREES} degrees or a multiple of that. Events at "
-        "exactly 180° east belong to their easternmost cells.",
+        f"summaries count those of a time range, in cells of {COARSE_DEGREES} degrees or a multiple of that. Cells are "
+        "cut in decimal. 180° east is 180° west, where the first cells begin.",
         graphql_type=Grid,
         directives=[OF_EVENTS],
         metadata=needs("mag", "lat", "lon"),

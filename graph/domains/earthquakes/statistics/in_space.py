@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from math import ceil, floor, inf, isnan
+from math import inf, isnan
 
+from graph.core.decimal_bins import DecimalBins
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.cells import COARSE_COLUMNS, COARSE_DEGREES
 
@@ -65,7 +65,7 @@ class DepthCounts:
         """
         if not 0 < bin_km < inf:
             raise BadUserInput("`binKm` must be greater than 0.")
-        self._bin_km = bin_km
+        self._bins = DecimalBins(bin_km)
         self._counts: Counter[int] = Counter()
 
     def add(self, depths: Iterable[float]) -> None:
@@ -77,10 +77,11 @@ class DepthCounts:
         Raises:
             BadUserInput: There are too many bins.
         """
-        bins = [floor(depth / self._bin_km) for depth in depths if not isnan(depth)]
-        if max(bins, default=0) >= MOST_DEPTH_BINS:
+        known = [depth for depth in depths if not isnan(depth)]
+        # Compared with the depth itself: in bins much too small, its number could be infinite.
+        if known and max(known) >= self._bins.edge(MOST_DEPTH_BINS):
             raise BadUserInput(f"That is more than {MOST_DEPTH_BINS:,} bins of depth: take a greater `binKm`.")
-        self._counts.update(bins)
+        self._counts.update(map(self._bins.number_of, known))
 
     def histogram(self, events: int) -> Depths:
         """The bins from the surface to the deepest event, with empty ones.
@@ -89,7 +90,7 @@ class DepthCounts:
             events: the number of all, also those without a depth.
         """
         deepest = max(self._counts, default=-1)
-        bins = tuple(DepthBin(number * self._bin_km, self._counts[number]) for number in range(deepest + 1))
+        bins = tuple(DepthBin(self._bins.edge(number), self._counts[number]) for number in range(deepest + 1))
         return Depths(bins, events - self._counts.total())
 
 
@@ -112,7 +113,9 @@ class GridCounts:
         if not LEAST_DEGREES <= degrees <= GREATEST_DEGREES:
             raise BadUserInput(f"`degreesPerCell` must be from {LEAST_DEGREES} to {GREATEST_DEGREES:g}.")
         self._degrees = degrees
-        self._northernmost = ceil(180 / degrees) - 1
+        self._rows, self._columns = DecimalBins(degrees, -90), DecimalBins(degrees, -180)
+        pole = self._rows.number_of(90.0)
+        self._northernmost = pole - 1 if self._rows.edge(pole) == 90 else pole
         self._cells: dict[tuple[int, int], tuple[int, float]] = {}
 
     def add(self, points: Iterable[tuple[float, float, float]]) -> None:
@@ -124,9 +127,10 @@ class GridCounts:
         Raises:
             TooManyCells: There are more than `MOST_CELLS`.
         """
-        degrees, northernmost, cells = self._degrees, self._northernmost, self._cells
+        row_of, column_of, northernmost = self._rows.number_of, self._columns.number_of, self._northernmost
+        cells = self._cells
         for lat, lon, magnitude in points:
-            at = min(floor((lat + 90) / degrees), northernmost), floor((lon + 180) % 360 / degrees)
+            at = min(row_of(lat), northernmost), column_of(lon if lon < 180 else -180.0)
             count, greatest = cells.get(at, (0, magnitude))
             cells[at] = count + 1, max(greatest, magnitude)
         if len(cells) > MOST_CELLS:
@@ -134,9 +138,8 @@ class GridCounts:
 
     def grid(self) -> Grid:
         """The cells with events."""
-        corner = partial(round, ndigits=9)  # 0.1 * 3 is 0.30000000000000004
         cells = [
-            GridCell(corner(row * self._degrees - 90), corner(column * self._degrees - 180), count, greatest)
+            GridCell(self._rows.edge(row), self._columns.edge(column), count, greatest)
             for (row, column), (count, greatest) in sorted(self._cells.items())
         ]
         return Grid(self._degrees, tuple(cells))

@@ -1,6 +1,8 @@
 """Moment, depths, times, places and rates, beside published values and those of SciPy."""
 
-from math import nan
+from decimal import Decimal
+from fractions import Fraction
+from math import nan, nextafter
 
 import pytest
 from hypothesis import given
@@ -57,8 +59,9 @@ def test_impossible_bins_of_depth_and_cells_are_refused() -> None:
     for bin_km in (0, -1, nan, float("inf")):
         with pytest.raises(BadUserInput, match="`binKm` must be greater than 0"):
             DepthCounts(bin_km)
-    with pytest.raises(BadUserInput, match=f"more than {MOST_DEPTH_BINS:,} bins"):
-        DepthCounts(0.5).add([700.0])
+    for bin_km, depth in ((0.5, 700.0), (0.5, 500.0), (1e-300, 700.0)):
+        with pytest.raises(BadUserInput, match=f"more than {MOST_DEPTH_BINS:,} bins"):
+            DepthCounts(bin_km).add([depth])
     for degrees in (0, 0.001, 91, nan):
         with pytest.raises(BadUserInput, match="`degreesPerCell` must be from"):
             GridCounts(degrees)
@@ -71,25 +74,40 @@ magnitudes = st.sampled_from([1.0, 2.0, 3.0])
 points = st.lists(st.tuples(degrees_north, degrees_east, magnitudes), min_size=1, max_size=40)
 
 
-@given(points, st.sampled_from([1.0, 5.0, 7.0, 90.0]))
+def edge(at: float, width: float, first: int) -> float:
+    """The lower edge of the bin that a value is in, by fractions of the written numbers."""
+    whole, step = Fraction(repr(at)) - first, Fraction(repr(width))
+    return float(first + whole // step * step)
+
+
+@given(points, st.sampled_from([0.05, 0.1, 0.7, 1.0, 5.0, 7.0, 90.0]))
 def test_every_event_is_in_the_cell_that_holds_it(events: list[tuple[float, float, float]], degrees: float) -> None:
     counts = GridCounts(degrees)
     counts.add(events[::2])
     counts.add(events[1::2])
-    cells = counts.grid().cells
 
-    assert sum(cell.count for cell in cells) == len(events)
-    assert [(cell.lat, cell.lon) for cell in cells] == sorted({(cell.lat, cell.lon) for cell in cells})
-    assert max(cell.greatest for cell in cells if cell.greatest) == max(magnitude for _, _, magnitude in events)
-    for cell in cells:
-        holds = [
-            magnitude
-            for lat, lon, magnitude in events
-            if cell.lat <= lat < cell.lat + degrees or lat == 90 == min(cell.lat + degrees, 90)
-            if cell.lon <= lon < cell.lon + degrees or (lon == 180 and cell.lon == -180)
-        ]
-        assert len(holds) >= cell.count
-        assert cell.greatest in holds
+    northernmost = edge(nextafter(90, 0), degrees, -90)
+    expected: dict[tuple[float, float], list[float]] = {}
+    for lat, lon, magnitude in events:
+        corner = min(edge(lat, degrees, -90), northernmost), edge(-180.0 if lon == 180 else lon, degrees, -180)
+        expected.setdefault(corner, []).append(magnitude)
+    assert [((cell.lat, cell.lon), cell.count, cell.greatest) for cell in counts.grid().cells] == [
+        (corner, len(inside), max(inside)) for corner, inside in sorted(expected.items())
+    ]
+
+
+def test_bins_and_cells_are_cut_in_decimal() -> None:
+    """Each of these lies on an edge, and each label is the decimal that a person writes."""
+    for width in (0.1, 0.05, 0.3):
+        depths = DepthCounts(width)
+        on_edges = [float(number * Decimal(repr(width))) for number in range(100)]
+        depths.add([*on_edges, nextafter(on_edges[3], 0)])
+        assert depths.histogram(101).bins == tuple(
+            DepthBin(depth, 1 + (number == 2)) for number, depth in enumerate(on_edges)
+        )
+    counts = GridCounts(0.1)
+    counts.add([(32.3, -123.7, 1.0), (-0.1, 0.3, 1.0), (nextafter(0.3, 0), -1e-20, 1.0)])
+    assert [(cell.lat, cell.lon) for cell in counts.grid().cells] == [(-0.1, 0.3), (0.2, -0.1), (32.3, -123.7)]
 
 
 def test_the_poles_and_the_dateline_have_one_cell_each() -> None:
