@@ -24,7 +24,8 @@ from graph.domains.earthquakes.fdsn.values import (
     whole,
 )
 
-FORMATS = ("xml", "quakeml", "text", "geojson", "csv")
+FORMATS = ("xml", "quakeml", "text", "geojson", "csv", "kml")
+KML_COLOURS = ("age", "depth")
 COUNT_FORMATS = ("text", "xml", "geojson")
 ORDERS = ("time", "time-asc", "magnitude", "magnitude-asc")
 DELETED = ("true", "false", "only")
@@ -61,7 +62,7 @@ TIME = (
         "starttime", "xs:dateTime", first_millisecond, "Earliest origin time, inclusive, UTC.", aliases=("start",)
     ),
     Parameter("endtime", "xs:dateTime", last_millisecond, "Latest origin time, inclusive, UTC.", aliases=("end",)),
-    Parameter("updatedafter", "xs:dateTime", next_millisecond, "The event was stored or revised after this time, UTC."),
+    Parameter("updatedafter", "xs:dateTime", next_millisecond, "Anything of it was stored after this time, UTC."),
 )
 PLACE = (
     Parameter("minlatitude", "xs:double", _LATITUDE, "Southern edge, degrees.", aliases=("minlat",)),
@@ -150,6 +151,16 @@ EXTENSIONS = tuple(
         ("maxmmi", "xs:double", number(0, 12), "Greatest intensity of ShakeMap.", None, ()),
         ("mingap", "xs:double", number(0, 360), "Least azimuthal gap, degrees.", None, ()),
         ("maxgap", "xs:double", number(0, 360), "Greatest azimuthal gap, degrees.", None, ()),
+        (
+            "producttype",
+            "xs:string",
+            _WORDS,
+            "Any of these types of products, such as shakemap, in any case.",
+            None,
+            (),
+        ),
+        ("kmlcolorby", "xs:string", one_of(*KML_COLOURS), "What decides a colour in kml.", "age", KML_COLOURS),
+        ("kmlanimated", "xs:boolean", truth, "Whether kml shows each event at its time.", "false", ()),
         (
             *(
                 "includedeleted",

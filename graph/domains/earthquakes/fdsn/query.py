@@ -12,7 +12,7 @@ from graph.domains.earthquakes.fdsn.public_ids import event_id_of
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.revisions.views import PRESENT, Deleted, View
 from graph.domains.earthquakes.selection import Selection
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, Operator, SameText, all_of
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, HasText, Operator, SameText, all_of
 
 DELETED = {"false": Deleted.EXCLUDE, "true": Deleted.INCLUDE, "only": Deleted.ONLY}
 """Value of `includedeleted` → which deleted events are selected."""
@@ -76,6 +76,8 @@ def _selection(given: Mapping[str, Any]) -> Selection:
     ]
     if "catalog" in given:
         conditions.append(SameText("source", given["catalog"]))
+    if "producttype" in given:
+        conditions.append(AnyOf(tuple(HasText("types", f",{each},") for each in given["producttype"])))
     keeps = [ring.keep] if ring else []
     if "eventtype" in given:
         keeps.append(keeps_types(given["eventtype"]))

@@ -12,10 +12,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
 
 from graph.core.days import datetime_of
-from graph.core.errors import BadRequest, GraphError
+from graph.core.errors import BadRequest, BadUserInput, GraphError
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.fdsn.errors import VERSION, error_text, status_of
-from graph.domains.earthquakes.fdsn.parameters import read_parameters
+from graph.domains.earthquakes.fdsn.parameters import FORMATS, read_parameters
 from graph.domains.earthquakes.fdsn.service import EventService
 from graph.domains.earthquakes.fdsn.sources import Sources, sources_of
 from graph.domains.earthquakes.fdsn.wadl import names_xml, usage, wadl
@@ -35,7 +35,7 @@ def fdsn_routes(settings: Settings) -> Sequence[BaseRoute]:
     own = settings.part(EarthquakeSettings)
     limits, most = ExecutionLimits.of(settings), own.fdsn_max_events
     answers: dict[str, Answering] = {
-        "query": partial(_query, own),
+        "query": partial(_query, own, None),
         "count": partial(_count, own),
         "catalogs": _catalogs,
         "contributors": _contributors,
@@ -43,14 +43,22 @@ def fdsn_routes(settings: Settings) -> Sequence[BaseRoute]:
         "application.wadl": partial(_wadl, most),
         "": partial(_usage, most),
     }
+    route = partial(download_route, limits=limits, scope=EVENTS_READ, refuse=_refused)
     return [
-        download_route(f"{ROOT}/{name}", answer, limits, scope=EVENTS_READ, refuse=_refused)
-        for name, answer in answers.items()
+        *(route(f"{ROOT}/{name}", answer) for name, answer in answers.items()),
+        # As USGS's search page names a format.
+        *(route(f"{ROOT}/query.{name}", partial(_query, own, name), recorded_as=f"{ROOT}/query") for name in FORMATS),
     ]
 
 
-async def _query(settings: EarthquakeSettings, request: Request, reads: Reads) -> Response | Download:
+async def _query(
+    settings: EarthquakeSettings, format_: str | None, request: Request, reads: Reads
+) -> Response | Download:
     given = read_parameters(request.scope["query_string"])
+    if format_ is not None:
+        if given.get("format", format_) != format_:
+            raise BadUserInput(f"The path names the format {format_}, and `format` another one.")
+        given = {**given, "format": format_}
     service = _service(settings, reads)
     reads.facts |= {
         "starttime": given.get("starttime"),

@@ -11,6 +11,7 @@ from graph.domains.earthquakes.fdsn.errors import VERSION
 from graph.domains.earthquakes.fdsn.formats import Format
 from graph.domains.earthquakes.fdsn.geojson import GeoJson
 from graph.domains.earthquakes.fdsn.history import earlier_versions, named_events
+from graph.domains.earthquakes.fdsn.kml import Kml
 from graph.domains.earthquakes.fdsn.parameters import COUNT_FORMATS
 from graph.domains.earthquakes.fdsn.quakeml import QuakeML
 from graph.domains.earthquakes.fdsn.query import FdsnQuery
@@ -106,7 +107,7 @@ class EventService:
             BadUserInput: The parameters contradict each other.
         """
         query = FdsnQuery.of(given)
-        format_ = self._format(given.get("format", "xml"), query, url, now_ms)
+        format_ = self._format(given, query, url, now_ms)
         return Answer(self.catalogue, Counting(self.catalogue, self.most), query, format_)
 
     async def count(self, given: Mapping[str, Any]) -> int:
@@ -123,13 +124,16 @@ class EventService:
             return len(await named_events(self.catalogue, query, query.event_ids))
         return await Counting(self.catalogue, self.most).exact(query)
 
-    def _format(self, name: str, query: FdsnQuery, url: str, now_ms: int) -> Format:
-        match name:
+    def _format(self, given: Mapping[str, Any], query: FdsnQuery, url: str, now_ms: int) -> Format:
+        match given.get("format", "xml"):
             case "text":
                 return Text()
             case "csv":
                 return UsgsCsv()
             case "geojson":
                 return GeoJson(url=url, generated_ms=now_ms, version=VERSION)
+            case "kml":
+                colour_by, animated = given.get("kmlcolorby", "age"), given.get("kmlanimated", False)
+                return Kml(now_ms=now_ms, colour_by=colour_by, animated=animated)
             case _:
                 return QuakeML(self.authority, all_origins=query.all_origins, all_magnitudes=query.all_magnitudes)

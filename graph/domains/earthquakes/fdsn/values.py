@@ -17,7 +17,8 @@ Read = Callable[[str], T]
 
 _TIME = re.compile(
     r"(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})"
-    r"(?:(?P<clock>T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?)(?P<zone>Z|[+-][0-9]{2}:[0-9]{2})?)?"
+    # USGS's search page writes a space before the clock. The `+` of a zone is a space, too, unless it is encoded.
+    r"(?:[T ](?P<clock>[0-9]{2}:[0-9]{2})(?P<seconds>:[0-9]{2}(?:\.[0-9]{1,9})?)?(?P<zone>Z|[ +-][0-9]{2}:[0-9]{2})?)?"
 )
 _NUMBER = re.compile(r"[+-]?([0-9]{1,20}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?")
 _WHOLE = re.compile(r"([0-9]{1,15})(?:\.0{0,15})?")  # also 20.0, as a program writes it that has only one type
@@ -31,7 +32,8 @@ def time(text: str) -> datetime:
     try:
         if found is None:
             raise InvalidTime(text)
-        return parse_time(f"{found['date']}{found['clock'] or 'T00:00:00'}{found['zone'] or 'Z'}")
+        clock, zone = f"{found['clock'] or '00:00'}{found['seconds'] or ':00'}", found["zone"] or "Z"
+        return parse_time(f"{found['date']}T{clock}{zone.replace(' ', '+')}")
     except InvalidTime as error:
         raise BadUserInput("must be a time such as 2023-08-03T02:52:13.18 or 2023-08-03, in UTC") from error
 

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from graph.domains.earthquakes.fdsn.errors import VERSION
+from graph.domains.earthquakes.fdsn.kml import Kml
 from graph.domains.earthquakes.fdsn.parameters import ANSWER, COUNT_FORMATS, PARAMETERS, Parameter
 
-MEDIA_TYPES = ("application/xml", "text/plain", "application/geo+json", "text/csv")
+MEDIA_TYPES = ("application/xml", "text/plain", "application/geo+json", "text/csv", Kml.media_type)
 
 _NO_COUNT = frozenset(parameter.name for parameter in ANSWER)
 

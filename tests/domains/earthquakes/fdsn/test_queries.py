@@ -94,6 +94,12 @@ SELECTED: dict[str, Callable[[Feature], bool]] = {
     "mingap=200": at_least("gap", 200),
     "maxgap=40": at_most("gap", 40),
     "alertlevel=Green": lambda feature: value("alert")(feature) == "green",
+    "producttype=ShakeMap": lambda feature: ",shakemap," in value("types")(feature),
+    "producttype=shake": lambda feature: False,
+    "starttime=2023-08-01%2000:00&endtime=2023-08-02T00:00:00+00:00&minmagnitude=4": lambda feature: (
+        value("mag")(feature) >= 4 and 1690848000000 <= value("time")(feature) <= 1690934400000
+    ),
+    "minlongitude=170&maxlongitude=180": lambda feature: lon(feature) >= 170 or lon(feature) == -180,
     "reviewstatus=Automatic": lambda feature: value("status")(feature) == "automatic",
     "reviewstatus=all&minmagnitude=5": at_least("mag", 5),
     "updatedafter=2023-08-04": lambda feature: True,  # the catalogue has all of them since November

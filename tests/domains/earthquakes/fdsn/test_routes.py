@@ -4,6 +4,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
+from xml.etree import ElementTree
 
 import httpx
 import pytest
@@ -57,7 +58,7 @@ STATUSES = {
 REFUSED: dict[str, tuple[str, ...]] = {
     "minmagnitud": ("4",),
     "MinMagnitude": ("4",),
-    "producttype": ("shakemap",),
+    "productcode": ("us6000kxp7",),
     "": ("4",),
     "&minmagnitude": ("4",),
     "minmagnitude": (
@@ -65,7 +66,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
         *("4&minmagnitude=4", "4&minmag=4", "5&maxmagnitude=4"),
     ),
     "starttime": (
-        *("2023-08-02&endtime=2023-08-01", "1691020800000", "20230801", "2023-W31-2", "2023-08-01%2000:00:00", "now"),
+        *("2023-08-02&endtime=2023-08-01", "1691020800000", "20230801", "2023-W31-2", "2023-08-01%20", "now"),
         *("2023-02-30", "2023-08-01T24:00:01", "2023-08-01T23:59:60", "2023-08-01T00:00:00." + "9" * 5000),
         *("0000-01-01", "0001-01-01T00:00:00%2B01:00", "9999-12-31T23:59:59-01:00"),
     ),
@@ -77,7 +78,8 @@ REFUSED: dict[str, tuple[str, ...]] = {
     "limit": ("0", "-1", "1.5", "1.05", ".0", "9999999999999999"),
     "offset": ("0",),
     "orderby": ("place",),
-    "format": ("kml",),
+    "format": ("kmz",),
+    "kmlcolorby": ("size",),
     "nodata": ("200",),
     "includeallorigins": ("maybe",),
     "eventtype": ("dragon", "earthquake,"),
@@ -122,6 +124,25 @@ def test_a_query_that_breaks_a_rule_is_refused_as_plain_text(week: Service) -> N
         assert answer.headers["content-type"] == "text/plain; charset=utf-8"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert len(answer.content) < 4000
+
+
+def test_an_address_of_usgss_search_page_works_with_the_host_exchanged(week: Service) -> None:
+    area = "maxlatitude=62.962&minlatitude=-59.322&maxlongitude=-26.367&minlongitude=-195.273"
+    when = "starttime=2023-08-01%2000:00:00&endtime=2023-08-03%2023:59:59"
+    found = {}
+    for path in ("query.geojson?", "query.csv?", "query.quakeml?", "query.kml?kmlcolorby=depth&", "query?format=csv&"):
+        answer = week.http.get(f"{ROOT}/{path}{when}&{area}&minmagnitude=3&orderby=time&producttype=shakemap")
+        assert answer.status_code == 200, answer.text
+        found[path] = answer
+    events = found["query.geojson?"].json()["features"]
+    assert len(events) == len(found["query.csv?"].text.splitlines()) - 1 > 5
+    assert found["query.csv?"].text == found["query?format=csv&"].text
+    assert found["query.quakeml?"].text.count("<event ") == len(events)
+    kml = ElementTree.fromstring(found["query.kml?kmlcolorby=depth&"].content)  # noqa: S314 # of our own making
+    points = kml.findall("k:Document/k:Placemark/k:Point/k:coordinates", {"k": "http://www.opengis.net/kml/2.2"})
+    assert [point.text for point in points] == ["{},{}".format(*each["geometry"]["coordinates"]) for each in events]
+    assert week.http.get(f"{ROOT}/query.csv?format=geojson").status_code == 400
+    assert week.http.get(f"{ROOT}/query.csv?format=csv&limit=1").status_code == 200
 
 
 def test_a_refusal_has_fdsns_layout(week: Service) -> None:
