@@ -4,23 +4,17 @@ Ingests may go on meanwhile. A summary is rewritten only if it has not changed s
 counted. If an ingest was faster, everything is counted again.
 """
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT, REVISION, YEAR_FACETS, YEAR_SUMMARY
-from graph.domains.earthquakes.facets import ATTRIBUTES
-from graph.domains.earthquakes.summaries import Counts, Tally, facets_key, year_of
+from graph.domains.earthquakes.recount import COUNTED_ATTRIBUTES, NOTHING, corrections
+from graph.domains.earthquakes.summaries import Tally, facets_key, year_of
 from graph.domains.earthquakes.summary_state import forget_differences
-from graph.store.conditions import Present, unchanged
+from graph.store.conditions import Present
 from graph.store.contract import Database, Update
-from graph.store.entity import Item, Key
 
 ROUNDS = 10  # each counts every event; a permanent ingest must not keep this going for ever
-COUNTED_ATTRIBUTES = ATTRIBUTES | {"dayBucket", "mag"}
-BINS = ("bin", "edge", "past", "gone")
-NOTHING = Counts(Counter(), Counter())
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +46,8 @@ async def rebuild_summaries(database: Database) -> RebuildReport:
             tally.add_superseded(item)
         counts = tally.counts()
         periods = counts.keys() | {key for key in before if key.entity in (DAY_SUMMARY, YEAR_SUMMARY)}
-        wrong = {
-            key: corrections for key in periods if (corrections := _corrections(key, counts.get(key, NOTHING), before))
-        }
-        applied = [not await database.transact(corrections) for corrections in wrong.values()]
+        wrong = {key: found for key in periods if (found := corrections(key, counts.get(key, NOTHING), before))}
+        applied = [not await database.transact(found) for found in wrong.values()]
         for year in {year_of(key) for key in wrong}:
             # Processes that have cached the year's days, some perhaps uncorrected, must read them again.
             present = Present("events")
@@ -69,28 +61,3 @@ async def rebuild_summaries(database: Database) -> RebuildReport:
             days = [events for events in days if events]
             return RebuildReport(sum(days), len(days), corrected)
     raise DatabaseUnavailable("other writers kept changing the summaries: run this again when fewer ingest")
-
-
-def _corrections(key: Key, counted: Counts, stored: Mapping[Key, Item]) -> list[Update]:
-    """The updates that correct a summary and its facets; none if both are right. Empty counts become 0."""
-    facets = facets_key(key)
-    of_summary, of_facets = stored.get(key, {}), stored.get(facets, {})
-    summary = _wanted({"events": 0, **counted.summary}, of_summary)
-    names = _wanted(counted.facets, of_facets)
-    revision = of_summary.get("revision", 0)
-    if (
-        of_facets.get("revision") == of_summary.get("revision")
-        and summary.items() <= of_summary.items()
-        and names.items() <= of_facets.items()
-    ):
-        return []
-    return [
-        Update(key, set=summary | {"revision": revision + 1}, condition=unchanged(of_summary, "revision")),
-        Update(facets, set=names | {"revision": revision + 1}, condition=unchanged(of_facets, "revision")),
-    ]
-
-
-def _wanted(counted: Mapping[str, int], stored: Item) -> dict[str, int]:
-    """Every count that there is or should be."""
-    counts = {name for name in stored if name == "events" or name.startswith(BINS) or ":" in name}
-    return {name: counted.get(name, 0) for name in counts | counted.keys()}

@@ -28,6 +28,7 @@ from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, YEAR_FAC
 from graph.domains.earthquakes.facets import TYPE, count_facets, facet_names, name_of_year
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.domains.earthquakes.model import day_of, is_deleted, is_listed
+from graph.store.conditions import Compare, Condition, all_of
 from graph.store.contract import Update
 from graph.store.entity import Item, Key
 
@@ -75,6 +76,12 @@ class DayTally:
 
     bins: Counter[tuple[Counted, Bin]]
     facets: Counter[str]
+    before: Counter[int]  # lower edge of a bin, in tenths → the events that change, as they were
+
+    @property
+    def counts_them(self) -> Condition | None:
+        """The condition on the day's summary that it counts these: another program may have written them."""
+        return all_of(*(Compare(f"bin{tenths}", ">=", number) for tenths, number in self.before.items()))
 
     def events(self) -> Counter[str]:
         """The counts of the day's summary, without its types."""
@@ -115,22 +122,24 @@ class Tally:
         """Count the next version of an event instead of the one before, which is superseded."""
         if is_listed(before):
             day, bin_ = self._day(before["dayBucket"]), bin_of(before["mag"])
+            day.before[bin_[0]] += 1
             day.bins["bin", bin_] -= 1
             day.bins["past", bin_] += 1
             day.facets.subtract(facet_names(before))
         self.add(after)
 
     def update(self, before: Item, after: Item) -> None:
-        """Count the facets of a version that was updated in place, which changes no other count."""
+        """Count the facets of a version that was updated in place. The day has changed, but no other count."""
+        day = self._day(day_of(after["dayBucket"]))
         if is_listed(after):
-            facets = self._day(after["dayBucket"]).facets
-            facets.subtract(facet_names(before))
-            facets.update(facet_names(after))
+            day.before[bin_of(before["mag"])[0]] += 1
+            day.facets.subtract(facet_names(before))
+            day.facets.update(facet_names(after))
 
     def _day(self, day: str) -> DayTally:
         tally = self._days.get(day)
         if tally is None:
-            tally = self._days[day] = DayTally(Counter(), Counter())
+            tally = self._days[day] = DayTally(Counter(), Counter(), Counter())
         return tally
 
     def count_added(self) -> None:
@@ -160,7 +169,8 @@ class Tally:
         """The updates of the summaries and of their facets. `now` is in epoch milliseconds."""
         for key, counts in self.counts().items():
             added = {"events": 0, **_not_zero(counts.summary), "revision": 1}
-            yield Update(key, set={"changedAt": now}, add=added)
+            condition = self._days[key.values[1]].counts_them if key.entity is DAY_SUMMARY else None
+            yield Update(key, set={"changedAt": now}, add=added, condition=condition)
             yield Update(facets_key(key), add={**_not_zero(counts.facets), "revision": 1})
 
 
@@ -180,7 +190,7 @@ class Bins:
         """The counts of a summary."""
         at = len(counted)
         counts = sorted((int(name[at:]), int(count)) for name, count in item.items() if name.startswith(counted))
-        # A foreign event that no summary counted may have been revised.
+        # Earlier versions subtracted an event that no summary counted, since another program had written it.
         totals = accumulate(max(count, 0) for _, count in counts)
         return cls(array("h", [tenths for tenths, _ in counts]), array("Q", [0, *totals]))
 
@@ -236,7 +246,7 @@ class Summary:
 
     def bins(self, magnitudes: MagnitudeRange) -> dict[int, int]:
         """Lower edge in tenths → how many of the bin's events lie in a range whose ends are on tenths."""
-        counts = {tenths: int(self.item.get(f"bin{tenths}", 0)) for tenths in magnitudes.bins}
+        counts = {tenths: max(int(self.item.get(f"bin{tenths}", 0)), 0) for tenths in magnitudes.bins}
         if magnitudes.maximum is not None and counts:
             greatest = max(counts)
             counts[greatest] = self.on_edge(greatest)

@@ -1,4 +1,4 @@
-"""Finds days whose summary does not count their events, because another program wrote or removed some.
+"""Finds days whose summary does not count their events, and counts them anew: another program wrote or removed some.
 
 A program may write events by the documented access pattern, straight into the table. No summary counts them: totals
 leave them out, and a day without a summary is not read at all. A check compares some days of the index with their
@@ -26,6 +26,7 @@ from graph.core.clock import Clock
 from graph.core.days import bucket_of, date_of, datetime_of, days_between
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
+from graph.domains.earthquakes.recount import recount
 from graph.domains.earthquakes.summaries import day_key
 from graph.domains.earthquakes.summary_state import CONFIRMATIONS, CheckState, check_lease, confirmed
 from graph.observability.logs import get_logger
@@ -71,6 +72,11 @@ class SummaryCheck:
         if comparison.differences:
             await self._sleep(AGAIN_S)
             await comparison.again()
+        corrected = [day for day in confirmed(comparison.differences) if await recount(self._database, day)]
+        for day in corrected:
+            del comparison.differences[day]
+        if corrected:
+            logger.warning("Events of another program were counted in the summaries", days=corrected)
         _log(confirmed(known), confirmed(comparison.differences))
         left["differences"] = comparison.differences
         return Done(self._clock() + self._pause_ms(comparison), left)

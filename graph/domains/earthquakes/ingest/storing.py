@@ -22,6 +22,7 @@ from graph.domains.earthquakes.ingest.look_up import LookUp
 from graph.domains.earthquakes.ingest.transaction import Transaction
 from graph.domains.earthquakes.ingest.write import NewEvent, Outcome, Write
 from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion
+from graph.domains.earthquakes.recount import recount
 from graph.domains.earthquakes.revisions.versions import is_news
 from graph.domains.earthquakes.summaries import ITEMS_OF_A_PERIOD
 from graph.feed.sequence import ChangeSequence, Reservation
@@ -126,6 +127,8 @@ class Storing:
             await payload.intend(reservation.number if reservation else None, now, writes, chunk)
             refused = await self._database.transact(transaction.actions(now, reservation, payload.payload_id))
             payload.learn(stored=not refused)
+        for day in transaction.uncounted_days(refused):
+            await recount(self._database, day, [item["eventId"] for write in writes for item in write.stored])
         return transaction.owners(refused) if refused else None
 
 

@@ -5,10 +5,11 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate
 from typing import Self
 
+from graph.domains.earthquakes.entities import DAY_SUMMARY
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.summaries import Tally
 from graph.feed.sequence import Reservation
-from graph.store.contract import Action
+from graph.store.contract import Action, Update
 from graph.work.account import give_way
 
 WRITES_AT_ONCE = 250  # are prepared and counted, in some 2 ms, before giving way to other work
@@ -20,6 +21,8 @@ class Transaction:
     def __init__(self, writes: Sequence[Write], tally: Tally) -> None:
         self._writes = writes
         self._tally = tally
+        self._of_summaries: list[Update] = []
+        self._size = 0  # actions before these
 
     @classmethod
     async def of(cls, writes: Sequence[Write]) -> Self:
@@ -48,7 +51,14 @@ class Transaction:
         if reservation:
             keys = [key for write in self._writes for key in write.keys]
             actions += reservation.actions(keys, origin=payload_id)
-        return [*actions, *self._tally.updates(now)]
+        self._of_summaries = list(self._tally.updates(now))
+        self._size = len(actions)
+        return [*actions, *self._of_summaries]
+
+    def uncounted_days(self, refused: Collection[int]) -> list[str]:
+        """The days whose summary does not count an event that the writes change, of refused actions."""
+        keys = [self._of_summaries[at - self._size].key for at in refused if at >= self._size]
+        return [key.values[1] for key in keys if key.entity is DAY_SUMMARY]
 
     def owners(self, refused: Collection[int]) -> set[int]:
         """The places of the writes to which refused actions belong."""
