@@ -128,7 +128,7 @@ class OnDays:
 
 @dataclass(frozen=True, slots=True)
 class ChangedSince:
-    """Events, or superseded or deleted versions, that were recorded at a time or later."""
+    """Events, or superseded or deleted versions, that were recorded or updated in place at a time or later."""
 
     by_facets: ClassVar[bool] = False
 

@@ -52,6 +52,7 @@ _OF_A_VERSION = (
     Whole("arrival", unit="sequence number", optional=True),
     Whole("recordedAt", unit="epoch ms", optional=True),
     Whole("publishedAt", unit="epoch ms", optional=True),
+    Whole("changedAt", unit="epoch ms, of the last update in place", optional=True),
     Text("hash", longest=16, unit="of the tracked values", optional=True),
     Text("kind", longest=LONGEST_REASON, optional=True),
     Text("preferredId", longest=LONGEST_ID, optional=True),

@@ -57,7 +57,7 @@ class Selection:
     place: str | None = None  # a part of the place's name
     ids: tuple[str, ...] | None = None
     days: frozenset[str] | None = None  # the day buckets of the events with these ids, if they are known
-    updated_since_ms: int | None = None  # only events whose version was recorded at this time or later
+    updated_since_ms: int | None = None  # only events of which anything was stored at this time or later
     but: str | None = None  # id of an excluded event
 
     @classmethod
@@ -140,7 +140,7 @@ class Selection:
             None if self.tsunami is None else _is_linked_to_tsunami(self.tsunami),
             HasText("place", self.place) if self.place else None,
             OneOf("eventId", self.ids) if self.ids is not None else None,
-            _recorded_since(self.updated_since_ms),
+            _changed_since(self.updated_since_ms),
         )
 
     @property
@@ -213,11 +213,11 @@ def _is_linked_to_tsunami(linked: bool) -> Condition:
     return AnyOf((Absent("tsunami"), Compare("tsunami", "=", 0)))
 
 
-def _recorded_since(time_ms: int | None) -> Condition | None:
+def _changed_since(time_ms: int | None) -> Condition | None:
     if time_ms is None:
         return None
     unversioned = AllOf((Absent("recordedAt"), Compare("ingestedAt", ">=", time_ms)))
-    return AnyOf((Compare("recordedAt", ">=", time_ms), unversioned))
+    return AnyOf((Compare("recordedAt", ">=", time_ms), Compare("changedAt", ">=", time_ms), unversioned))
 
 
 def _at_most(attribute: str, value: float | None) -> Condition | None:

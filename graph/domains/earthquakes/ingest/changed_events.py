@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.domains.earthquakes.entities import ALIAS, EVENT, REVISION
-from graph.domains.earthquakes.facets import facet_names
 from graph.domains.earthquakes.ingest.write import NewEvent, Outcome, Write
 from graph.domains.earthquakes.model import Incoming, SourceDeletion, day_of, possible_id
 from graph.domains.earthquakes.revisions.changes import change_key
@@ -41,16 +40,12 @@ class Step:
         """Holds while the stored event is what was read. An update in place changes `updated`, `ids` or both."""
         return AllOf(tuple(unchanged(self.stored, name) for name in STATE))
 
-    @property
-    def is_counted(self) -> bool:
-        """Whether it changes a summary. An update in place may change facets, but most change none."""
-        return self.is_version or facet_names(self.stored) != facet_names(self.item)
-
     def actions(self, now: int, number: int) -> list[Action]:
         """Its actions. `now` is when a version is recorded, `number` that of the change."""
-        if not self.is_version:
-            return [Put(EVENT, self.item, condition=self.conditions)]
         before = completed(self.stored)
+        if not self.is_version:
+            changed = {**self.item, "changedAt": max(now, before["recordedAt"])}
+            return [Put(EVENT, changed, condition=self.conditions)]
         version = recorded(self.item, before, at=now, number=number)
         return [Put(EVENT, version, condition=self.conditions), Put(REVISION, superseded(before, version))]
 
@@ -60,7 +55,7 @@ class ChangedEvents(Write):
 
     __slots__ = (
         *("aliases", "days", "ids", "is_version", "keys", "outcome", "record", "size", "steps", "stored", "time_ms"),
-        *("counted", "versions"),
+        "versions",
     )
 
     def __init__(self, record: Incoming, steps: Sequence[Step], aliases: Sequence[str]) -> None:
@@ -74,14 +69,13 @@ class ChangedEvents(Write):
         self.steps = steps
         self.aliases = aliases
         self.versions = [step for step in steps if step.is_version]
-        self.counted = [step for step in steps if step.is_counted]
         self.is_version = bool(self.versions)
         self.outcome = self._outcome()
         self.time_ms = steps[0].item["eventTsMs"]
         self.ids = {record.event_id, *aliases, *[step.item["eventId"] for step in steps]}
         self.keys = [change_key(step.item) for step in self.versions]
         self.stored = [step.stored for step in steps]
-        days = [day_of(item["dayBucket"]) for step in self.counted for item in (step.stored, step.item)]
+        days = [day_of(item["dayBucket"]) for step in steps for item in (step.stored, step.item)]
         self.days = tuple(dict.fromkeys(days))
         self.size = len(aliases) + sum(2 if step.is_version else 1 for step in steps)
 
@@ -99,7 +93,7 @@ class ChangedEvents(Write):
         return [*(action for step in self.steps for action in step.actions(now, number)), *aliases]
 
     def count(self, tally: Tally) -> None:
-        for step in self.counted:
+        for step in self.steps:
             if step.is_version:
                 tally.replace(step.stored, step.item)
             else:

@@ -86,7 +86,10 @@ class EventQueries:
         ] = Deleted.EXCLUDE,
         updated_since: Annotated[
             datetime | None,
-            strawberry.argument(description="Only events whose version was stored here at this time or later."),
+            strawberry.argument(
+                description="Only events of which anything was stored here at this time or later: "
+                "a version, or values that make none, such as `felt`."
+            ),
         ] = None,
     ) -> EventPage:
         selection = filter.selection if filter else Selection()

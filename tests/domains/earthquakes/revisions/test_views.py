@@ -199,6 +199,28 @@ async def test_a_list_of_what_was_updated_since_reads_only_the_days_that_changed
         assert await catalogue_of(database).total(since, View(deleted=Deleted.INCLUDE)) == 2
 
 
+async def test_what_was_updated_since_has_values_that_make_no_version(engine: str) -> None:
+    """So a regular request, or an export, misses nothing that a whole one would show."""
+    async with empty_database(engine, ENTITIES) as database:
+        source, catalogue = Source(database), catalogue_of(database)
+        days = [MIDNIGHT + n * DAY_MS for n in range(1, 4)]
+        await source.say(*(a_record(f"us{n}", event_ts_ms=day, felt=1) for n, day in enumerate(days)))
+        for updated, values in enumerate(({"felt": 2}, {"felt": 2, "cdi": 3.1}, {"felt": 2, "cdi": 3.1, "nst": 9}), 2):
+            report = await source.say(a_record("us1", event_ts_ms=days[1], updated=updated, **values))
+            assert report.skipped == 1
+            since = Selection(updated_since_ms=source.clock.now)
+            for view in (View(), View(deleted=Deleted.INCLUDE), View(AsOf(recorded_ms=source.clock.now))):
+                page = await catalogue.page(since, Paging(9), view=view)
+                assert [(each.event_id, each.felt, each.cdi, each.nst) for each in page.records] == [
+                    ("us1", values["felt"], values.get("cdi"), values.get("nst"))
+                ]
+                assert await catalogue.total(since, view) == 1
+            assert (await catalogue.page(since, Paging(9))).partitions == 1
+            export = await ExportSource.begin(catalogue, database, source.clock, ExportRequest(since))
+            assert ids(await export.next_page(frozenset(), None)) == ["us1"]
+        assert (await catalogue.page(Selection(updated_since_ms=source.clock.now + 1), Paging(9))).records == []
+
+
 async def test_a_page_of_a_past_time_reads_at_most_twice_the_partitions_of_a_present_one(engine: str) -> None:
     async with empty_database(engine, ENTITIES) as database:
         source, days = Source(database), 40
