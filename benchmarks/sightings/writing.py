@@ -25,7 +25,7 @@ def measured(server: Server, reports: int) -> str:
 
     def report(number: int) -> None:
         place = {"lat": rng.uniform(-80, 80), "lon": rng.uniform(-180, 180)}
-        given = {"category": "SHAKING", **place, "text": "The lamps swung."}
+        given = {"category": "SHAKING", **place, "text": f"The lamps swung {number} times."}
         if not ask(server, users[number % USERS], REPORT, {"input": given})["reportSighting"]["created"]:
             raise RuntimeError("a report was none")
 
