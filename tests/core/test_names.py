@@ -3,8 +3,6 @@
 import sys
 from unicodedata import category
 
-import pytest
-
 from graph.core.names import is_line, is_readable
 
 NAMES = [
@@ -22,14 +20,12 @@ NO_NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
-def test_a_name_may_have_spaces_of_any_width_joiners_and_new_characters(name: str) -> None:
-    assert is_line(name)
+def test_a_name_may_have_spaces_of_any_width_joiners_and_new_characters() -> None:
+    assert [name for name in NAMES if not is_line(name)] == []
 
 
-@pytest.mark.parametrize("name", NO_NAMES, ids=ascii)
-def test_a_name_has_nothing_that_ends_a_line_or_turns_or_hides_what_is_beside_it(name: str) -> None:
-    assert not is_line(name)
+def test_a_name_has_nothing_that_ends_a_line_or_turns_or_hides_what_is_beside_it() -> None:
+    assert [name for name in NO_NAMES if is_line(name)] == []
 
 
 def test_every_character_that_can_be_printed_may_be_in_a_name_and_no_control() -> None:
