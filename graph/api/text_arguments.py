@@ -30,6 +30,7 @@ from graphql import (
 from strawberry.schema.config import StrawberryConfig
 
 from graph.api.causes import cause_of
+from graph.api.fast.extents import MOST_ELEMENTS
 from graph.api.scalars import SCALARS
 from graph.core.errors import BadUserInput
 
@@ -127,7 +128,10 @@ def _value(name: str, texts: list[str], of: Any) -> Any:
     named = get_named_type(of)
     is_object, is_list = isinstance(named, GraphQLInputObjectType), is_list_type(get_nullable_type(of))
     if is_list and not is_object:
-        return [_scalar(name, each, named.name) for text in texts for each in text.split(",")]
+        parts = [each for text in texts for each in text.split(",")]
+        if len(parts) > MOST_ELEMENTS:
+            raise BadUserInput(f"`{name}` takes at most {MOST_ELEMENTS:,} values.")
+        return [_scalar(name, each, named.name) for each in parts]
     if len(texts) > 1:
         raise BadUserInput(f"Give `{name}` once.")
     if is_object:

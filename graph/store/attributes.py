@@ -8,7 +8,15 @@ import re
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from graph.store.values import InvalidItem, bytes_at_most, check_number, check_text, value_bytes
+from graph.store.values import (
+    InvalidItem,
+    bytes_at_most,
+    check_number,
+    check_number_of_values,
+    check_text,
+    value_bytes,
+    written_bytes,
+)
 
 PLAIN = "[-.0-9A-Z_a-z]*"  # a pattern, with its characters in order
 LEAST_PLAIN = "-"
@@ -162,9 +170,12 @@ class Document(Attribute):
     def check(self, value: Any) -> None:
         if type(value) is not dict and not isinstance(value, list | dict):  # the first test is much faster
             raise self._refuse("a list or a mapping")
-        most = bytes_at_most(value)
-        if self.largest is not None and most > self.largest and (size := value_bytes(value)) > self.largest:
-            raise InvalidItem(f"`{self.name}` has {size} bytes, but may have at most {self.largest}")
+        check_number_of_values(value)
+        most, largest = bytes_at_most(value), self.largest
+        if largest is None or most <= largest or written_bytes(value) <= largest:
+            return
+        if (size := value_bytes(value)) > largest:
+            raise InvalidItem(f"`{self.name}` has {size} bytes, but may have at most {largest}")
 
 
 def _check_bounds(attribute: Attribute, value: float, least: float | None, greatest: float | None) -> None:

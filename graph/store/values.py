@@ -5,12 +5,15 @@ item's exact size only if a cheap upper bound exceeds the limit.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
+
+import orjson
 
 ITEM_BYTES = 400 * 1024  # names and values together
 NAME_BYTES = 65_535
 DEPTH = 32  # levels of lists and mappings, the item itself being the first
+VALUES = 10_000  # of an attribute that is a list or a mapping; DynamoDB has no such limit, but each takes time
+CONTAINERS = 2_000  # lists and mappings among them
 
 LEAST_INTEGER, GREATEST_INTEGER = -(2**63), 2**63 - 1
 LEAST_MAGNITUDE, MAGNITUDE_END = 1e-130, 1e126  # of a number other than zero; the end is exclusive
@@ -32,8 +35,25 @@ def check_size(values: Mapping[str, Any], stored: Callable[[], Mapping[str, Any]
         stored: returns the values as they are stored, with keys.
     """
     most = ITEM_BYTES if stored is None else ITEM_BYTES - _BESIDE_BYTES
-    if _bytes_at_most(values, 1) > most and (size := item_bytes(stored() if stored else values)) > ITEM_BYTES:
-        raise InvalidItem(f"the item has {size} bytes, but may have at most {ITEM_BYTES}")
+    if _bytes_at_most(values, 1) > most:
+        whole = stored() if stored else values
+        if written_bytes(whole) > ITEM_BYTES and (size := item_bytes(whole)) > ITEM_BYTES:
+            raise InvalidItem(f"the item has {size} bytes, but may have at most {ITEM_BYTES}")
+
+
+def check_number_of_values(value: list[Any] | Mapping[str, Any]) -> None:
+    """Raise `InvalidItem` for a list or mapping of too many values. It looks at no more than so many."""
+    number = len(value)
+    containers: list[Any] = [value]
+    for container in containers:  # the list grows meanwhile
+        if number > VALUES:
+            raise InvalidItem(f"lists and mappings have more than {VALUES:,} values")
+        values: Any = container if type(container) is list else container.values()
+        nested = [each for each in values if type(each) is dict or type(each) is list]
+        number += sum(map(len, nested))
+        containers += nested
+        if len(containers) > CONTAINERS:
+            raise InvalidItem(f"more than {CONTAINERS:,} lists and mappings are in one another")
 
 
 def check_value(value: Any) -> None:
@@ -132,6 +152,15 @@ def _check_names(mapping: Mapping[str, Any]) -> int:
     return len(names)
 
 
+def written_bytes(value: Any) -> int:
+    """A closer upper bound of the size of a value that can be stored, from its JSON.
+
+    A number of one digit and an empty list have one character less than bytes, counted with their places in a list.
+    """
+    written = orjson.dumps(value)
+    return len(written) + 2 + written.count(b",") + written.count(b"[")
+
+
 def item_bytes(item: Mapping[str, Any]) -> int:
     """The size of an item, at most 1 byte for each number more than DynamoDB's figure.
 
@@ -154,8 +183,8 @@ def value_bytes(value: Any) -> int:
             return _text_bytes(value)
         case int() | float():
             # repr is the shortest text that reads back the same, and is what is stored.
-            digits = Decimal(repr(value) if isinstance(value, float) else value).normalize().as_tuple()
-            return 1 if value == 0 else 2 + len(digits.digits) // 2 + digits.sign
+            digits = repr(abs(value)).partition("e")[0].replace(".", "").strip("0")
+            return 1 if value == 0 else 2 + len(digits) // 2 + (value < 0)
         case dict():
             return _NEST_BYTES + len(value) + item_bytes(value)
         case _:

@@ -6,11 +6,11 @@ Each step refuses what it can. No field is resolved before all other steps have 
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from graphql import ExecutionResult, GraphQLError, OperationType
 from graphql.execution.values import VariableValues
@@ -50,6 +50,9 @@ from graph.work.slots import OperationSlots
 CHARACTERS_ON_THE_LOOP = 1000  # of a document, which takes some 3 ms to parse and validate
 CHARACTERS_FREE = 64  # of a document that must be prepared; the operation's own price covers them
 CHARACTERS_PER_POINT = 16  # of the rest; each takes some 3 µs
+VALUES_ON_THE_LOOP = 1000  # of variables; graphql-core takes some 10 µs for each of refused ones
+
+T = TypeVar("T")
 
 TYPES: dict[OperationType, requests.Operation] = {
     OperationType.QUERY: "query",
@@ -139,9 +142,25 @@ class Admission:
         )
         charge = partial(rates.spend, client.spender)
         new_account = partial(Account, work, client.spender, limit - points, charge, points)
-        variables = request.variables or {}
+        variables = partial(self._variables, operation, request, client, state)
         streams, slots = state["streams"], state["operations"][Length.of(points)]
         return Admitted(self, operation, variables, context, streams, slots, client, answer, new_account)
+
+    async def _variables(
+        self, operation: Operation, request: GraphQLRequest, client: Client, state: Mapping[str, Any]
+    ) -> VariableValues:
+        """The coerced variables. Many are coerced on a thread."""
+        coerce = partial(
+            operation.plan.variables,
+            request.variables or {},
+            max_errors=MOST_ERRORS,
+            hide_suggestions=not self.suggesting,
+        )
+        is_long = request.values > VALUES_ON_THE_LOOP
+        variables = await _on_a_thread(coerce, client, state) if is_long else coerce()
+        if isinstance(variables, list):
+            raise InvalidDocument(variables, BadUserInput.code)
+        return variables
 
     async def _operation(
         self, request: GraphQLRequest, client: Client, state: Mapping[str, Any], *, reading: bool
@@ -174,8 +193,12 @@ class Admission:
                 document.operation(operation_name)
             return document
 
-        with charged_to(Account(state["work"], client.spender, 0, partial(state["rates"].spend, client.spender))):
-            return self._documents.remember(text, await state["preparing"].run(prepare))
+        return self._documents.remember(text, await _on_a_thread(prepare, client, state))
+
+
+async def _on_a_thread(job: Callable[[], T], client: Client, state: Mapping[str, Any]) -> T:
+    with charged_to(Account(state["work"], client.spender, 0, partial(state["rates"].spend, client.spender))):
+        return cast("T", await state["preparing"].run(job))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +207,7 @@ class Admitted:
 
     admission: Admission
     operation: Operation
-    variables: Mapping[str, Any]  # as the client sent them
+    variables: Callable[[], Awaitable[VariableValues]]  # coerces those that the client sent
     context: Context
     streams: Streams
     slots: OperationSlots  # of operations of its length in progress
@@ -209,7 +232,7 @@ class Admitted:
             while_connected: the request's channel, after its body was read. A query is cancelled when the client
                 disconnects. A mutation is finished in any case.
         """
-        work = self._executed(self._coerced_variables())
+        work = self._executed(await self.variables())
         if self.is_mutation:
             result = await run_with_timeout(self.admission.limits.mutation_seconds, work)
         else:
@@ -225,7 +248,7 @@ class Admitted:
         Raises:
             GraphError, InvalidDocument: The subscription is refused.
         """
-        variables = self._coerced_variables()
+        variables = await self.variables()
         with self.streams.counted(self.client.spender):
             executor = executor_of(self.operation.plan, self._request(variables))
             try:
@@ -257,15 +280,6 @@ class Admitted:
             result = await execute(self.operation.plan, request)
         self.answer.points = (self.answer.points or 0) + account.spent
         return result
-
-    def _coerced_variables(self) -> VariableValues:
-        suggesting = self.admission.suggesting
-        variables = self.operation.plan.variables(
-            self.variables, max_errors=MOST_ERRORS, hide_suggestions=not suggesting
-        )
-        if isinstance(variables, list):
-            raise InvalidDocument(variables, BadUserInput.code)
-        return variables
 
     def _request(self, variables: VariableValues, root: object = None) -> Request:
         return Request(variables, self.context, root, hide_suggestions=not self.admission.suggesting)

@@ -9,16 +9,17 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl
 
-import orjson
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
 from graph.core.errors import BadRequest, CsrfPrevention
+from graph.transport.json_values import parsed_json
 
 JSON = "application/json"
 GRAPHQL_JSON = "application/graphql-response+json"
 EVENT_STREAM = "text/event-stream"
 MOST_BODY_BYTES = 1024 * 1024  # a thousand events of an ingest take about 400 KB
+MOST_VALUES = 50_000  # of a body; a thousand events with all that they may have are 30,000
 
 # A browser sends these to another origin only after that origin has agreed in a preflight.
 PREFLIGHTED = (
@@ -56,10 +57,11 @@ class GraphQLRequest:
     variables: dict[str, Any] | None
     operation_name: str | None
     extensions: dict[str, Any] | None
+    values: int = 0  # the most that it has
 
     @classmethod
-    def of(cls, parameters: object) -> "GraphQLRequest":
-        """Read the parameters. None means absent; unknown parameters are ignored."""
+    def of(cls, parameters: object, values: int) -> "GraphQLRequest":
+        """Read the parameters, which have so many values. None means absent; unknown parameters are ignored."""
         if not isinstance(parameters, dict):
             raise BadRequest("The body must be one JSON object: `query`, and perhaps `variables` and `operationName`.")
         query, variables, name, extensions = map(parameters.get, ("query", "variables", "operationName", "extensions"))
@@ -71,7 +73,7 @@ class GraphQLRequest:
             raise BadRequest("`extensions` must be a JSON object.")
         if not isinstance(query, str | None) or not (query or (extensions or {}).get("persistedQuery") is not None):
             raise BadRequest("`query` must be a GraphQL document as text.")
-        return cls(query or None, variables, name or None, extensions)
+        return cls(query or None, variables, name or None, extensions, values)
 
 
 async def read_request(head: Head, receive: Receive) -> GraphQLRequest:
@@ -84,11 +86,11 @@ async def read_request(head: Head, receive: Receive) -> GraphQLRequest:
     """
     match head.method:
         case "POST":
-            return GraphQLRequest.of(await _json_body(head, receive))
+            return GraphQLRequest.of(*await _json_body(head, receive))
         case "GET" | "HEAD":
             if _any_web_page_could_send(head):
                 raise CsrfPrevention
-            return GraphQLRequest.of(_url_parameters(head.query_string))
+            return GraphQLRequest.of(*await _url_parameters(head.query_string))
         case _:
             raise BadRequest("Send queries by POST or GET, mutations by POST.", status=405, allow="GET, HEAD, POST")
 
@@ -131,8 +133,8 @@ def _content_type(header: str) -> tuple[str, frozenset[str]]:
     return media_type, frozenset(charsets)
 
 
-async def _json_body(head: Head, receive: Receive) -> object:
-    """Read and parse the body, up to its greatest size."""
+async def _json_body(head: Head, receive: Receive) -> tuple[object, int]:
+    """Read and parse the body, up to its greatest size, and the most values that it has."""
     media_type, charsets = _content_type(head.headers.get("content-type", ""))
     if media_type != JSON or not charsets <= {"utf-8", "utf8"}:
         raise BadRequest(f"The body must be {JSON} in UTF-8.", status=415)
@@ -148,24 +150,19 @@ async def _json_body(head: Head, receive: Receive) -> object:
         if len(body) > MOST_BODY_BYTES:
             raise BadRequest(f"The body must not be larger than {MOST_BODY_BYTES:,} bytes.", status=413)
         more = message.get("more_body", False)
-    return _parsed(body, "The body")
+    return await parsed_json(body, "The body", MOST_VALUES)
 
 
-def _url_parameters(query_string: bytes) -> dict[str, Any]:
+async def _url_parameters(query_string: bytes) -> tuple[dict[str, Any], int]:
     parameters: dict[str, Any] = dict(parse_qsl(query_string.decode("latin-1"), keep_blank_values=True))
+    values = 0
     for name in ("variables", "extensions"):
         if text := parameters.get(name):
-            parameters[name] = _parsed(text, f"`{name}`")
+            parameters[name], number = await parsed_json(text.encode(errors="surrogatepass"), f"`{name}`", MOST_VALUES)
+            values += number
         else:
             parameters.pop(name, None)
-    return parameters
-
-
-def _parsed(text: str | bytes, what: str) -> object:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise BadRequest(f"{what} is not JSON: {error.msg}.") from error
+    return parameters, values
 
 
 @lru_cache(REMEMBERED)

@@ -29,8 +29,9 @@ from graph.core.errors import (
 from graph.observability.logs import get_logger
 from graph.transport.admission import Admission, Client
 from graph.transport.errors import format_refusal
+from graph.transport.json_values import parsed_json
 from graph.transport.origins import OriginRefused, Refused, allows
-from graph.transport.request import GraphQLRequest, same_origin
+from graph.transport.request import MOST_VALUES, GraphQLRequest, same_origin
 from graph.transport.socket_operations import Disconnected, SocketOperations
 
 SUBPROTOCOL = "graphql-transport-ws"
@@ -207,7 +208,7 @@ class _Connection:
 
     async def _take(self, text: str | None) -> None:
         """Handle a message."""
-        message = _parsed(text)
+        message, values = await _parsed(text)
         match message["type"]:
             case "connection_init":
                 await self._initialise(message.get("payload"))
@@ -219,7 +220,7 @@ class _Connection:
             case "pong":
                 pass
             case "subscribe":
-                await self._subscribe(message)
+                await self._subscribe(message, values)
             case "complete":
                 self._operations.complete(_id_of(message))
             case _:
@@ -255,7 +256,7 @@ class _Connection:
             return refusal
         return error
 
-    async def _subscribe(self, message: dict[str, Any]) -> None:
+    async def _subscribe(self, message: dict[str, Any], values: int) -> None:
         """Begin the operation of a `subscribe` message."""
         id_ = _id_of(message)
         if self._caller is None:
@@ -263,7 +264,7 @@ class _Connection:
         if id_ in self._operations:
             raise Closed(4409, f"Subscriber for {id_} already exists")
         try:
-            request = GraphQLRequest.of(message.get("payload"))
+            request = GraphQLRequest.of(message.get("payload"), values)
         except BadRequest as error:
             raise Closed(4400, f"Invalid message: {error}") from error
         client = Client(self._caller, spender(self._caller.subject, self._address), str(uuid4()), self._address)
@@ -273,15 +274,15 @@ class _Connection:
         await _send(self._send_event, {"type": "websocket.send", "text": orjson.dumps(message).decode()})
 
 
-def _parsed(text: str | None) -> dict[str, Any]:
-    """Parse a message."""
+async def _parsed(text: str | None) -> tuple[dict[str, Any], int]:
+    """A message, and the most values that it has."""
     try:
-        message = orjson.loads(text or "")
-    except orjson.JSONDecodeError as error:
-        raise Closed(4400, "Invalid message: it is no JSON") from error
+        message, values = await parsed_json((text or "").encode(errors="surrogatepass"), "it", MOST_VALUES)
+    except BadRequest as error:
+        raise Closed(4400, f"Invalid message: {error}") from error
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise Closed(4400, "Invalid message: it has no type")
-    return message
+    return message, values
 
 
 def _id_of(message: dict[str, Any]) -> str:

@@ -142,28 +142,27 @@ def test_text_of_events_is_kept_as_it_is_or_cut(service: Service) -> None:
 # Lists and nesting
 
 
-@pytest.mark.parametrize(
-    ("query", "value", "code"),
-    [
-        ("query($x: [ID!]!) { nodes(ids: $x) { id } }", ["x"] * 100_000, COMPLEX),
-        ("query($x: [String!]) { events(filter: {types: $x}) { totalCount } }", ["x"] * 100_000, INPUT),
-        ("mutation($x: IngestEventsInput!) { ingestEvents(input: $x) { fetched } }", {"events": [{}] * 100_000}, INPUT),
-        ("query($x: [ID!]!) { nodes(ids: $x) { id } }", [None] * 100_000, COMPLEX),
-        ("query($x: [ID!]!) { nodes(ids: $x) { __typename } }", [["x"]] * 100_000, INPUT),
-    ],
-)
-def test_a_list_of_a_hundred_thousand_is_refused(week: Service, query: str, value: Any, code: str) -> None:
-    answer = ask(week, query, {"x": value})
+LISTS: list[tuple[str, Any]] = [
+    ("query($x: [ID!]!) { nodes(ids: $x) { id } }", "x"),
+    ("query($x: [String!]) { events(filter: {types: $x}) { totalCount } }", "x"),
+    ("mutation($x: [EventInput!]!) { ingestEvents(input: {events: $x}) { fetched } }", {}),
+    ("query($x: [ID!]!) { nodes(ids: $x) { id } }", None),
+    ("query($x: [ID!]!) { nodes(ids: $x) { __typename } }", ["x"]),
+]
 
-    assert set(codes(answer)) <= {code, INPUT, COMPLEX}
-    assert codes(answer)
-    assert len(codes(answer)) <= 21
-    assert len(answer.content) < 10_000
+
+@pytest.mark.parametrize(("query", "value"), LISTS)
+def test_a_list_with_far_too_many_values_is_refused(week: Service, query: str, value: Any) -> None:
+    assert codes(ask(week, query, {"x": [value] * 100_000})) == [BAD]
+
+    answer = ask(week, query, {"x": [value] * 20_000})
+    assert codes(answer) in ([INPUT], [COMPLEX])
+    assert len(answer.content) < 1000
 
 
 def test_json_that_is_nested_deeply_or_without_end_is_refused(week: Service) -> None:
     for name, opened in product((b"variables", b"extensions", b"query", b"operationName"), (b"[", b'{"a":')):
-        body = b'{"query": "{ __typename }", "%s": ' % name + opened * 100_000
+        body = b'{"query": "{ __typename }", "%s": ' % name + opened * 40_000
         assert codes(send(week, body)) == [BAD], (name, opened)
     query = b"query($f: EventFilter) { events(filter: $f) { totalCount } }"
     for levels in (50, 1000, 5000):

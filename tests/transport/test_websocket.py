@@ -135,7 +135,8 @@ def subscribe(**payload: Any) -> str:
 
 
 INVALID: dict[str, list[str | bytes]] = {
-    "it is no JSON": ["", "{", "[" * 100_000, b'{"type": "ping"}'],  # the last one in a binary frame
+    "it has more than 50,000 values": ["[" * 100_000],
+    "it is not JSON": ["", "{", "[" * 40_000, b'{"type": "ping"}'],  # the last one in a binary frame
     "it has no type": ["null", "[]", '"ping"', "{}", '{"type": null}', '{"type": 7}'],
     "there is no such type": [
         '{"type": "connection_ack"}',

@@ -41,6 +41,7 @@ from graphql import (
 from graphql.utilities import coerce_input_value
 from graphql.utilities.coerce_input_value import coerce_default_value
 
+from graph.api.fast.extents import MOST_ELEMENTS
 from graph.api.fast.passing import PASSING
 from graph.core.compilation import Namespace
 
@@ -87,7 +88,8 @@ class Coercions:
         match named:
             case GraphQLList():
                 each = namespace.constant("each", self.of(named.of_type))
-                lines.append(f"if not ({name}.__class__ is list or {name} is None): raise Doubtful")
+                fits = f"{name}.__class__ is list and len({name}) <= {MOST_ELEMENTS}"
+                lines.append(f"if not ({fits} or {name} is None): raise Doubtful")
                 return [*lines, f"{given}{name} = [{each}(each) for each in {name}]"]
             case GraphQLInputObjectType():
                 coerce = namespace.constant("coerce", self._object(named))

@@ -32,6 +32,7 @@ from graphql.execution.values import VariableValues, VariableValueSource, get_va
 from graph.api.fast.arguments import Arguments, compiled_arguments
 from graph.api.fast.coercion import Coerce, Coercions, Doubtful
 from graph.api.fast.completion import Complete, compiled
+from graph.api.fast.extents import extent_error
 from graph.api.fast.nodes import variables_of_directives
 from graph.core import garbage
 
@@ -99,6 +100,9 @@ class Plan:
         if self.compiled:
             with suppress(Exception):  # graphql-core finds the error again, and reports it
                 return self._coerced(given)
+        declared = [(each.name, each.type, given[each.name]) for each in self._signatures if each.name in given]
+        if error := extent_error(declared):
+            return [error]
         found = get_variable_values(
             self.schema,
             self.operation.variable_definitions or (),
@@ -126,13 +130,13 @@ class Plan:
 
     @cached_property
     def _variables(self) -> list[tuple[GraphQLVariableSignature, Coerce]]:
+        return [(signature, self.coercions.of(signature.type)) for signature in self._signatures]
+
+    @cached_property
+    def _signatures(self) -> list[GraphQLVariableSignature]:
         """The declared variables. In a valid document, each has a type."""
         declared = [get_variable_signature(self.schema, node) for node in self.operation.variable_definitions or ()]
-        return [
-            (signature, self.coercions.of(signature.type))
-            for signature in declared
-            if isinstance(signature, GraphQLVariableSignature)
-        ]
+        return [signature for signature in declared if isinstance(signature, GraphQLVariableSignature)]
 
     def resolution(self, parent_type: GraphQLObjectType, node: FieldNode) -> "Resolution | None":
         """How a root field is resolved; None if the executor must find out."""

@@ -10,7 +10,7 @@ from graph.domains.data_files.references import Version
 from graph.store.conditions import AllOf, unchanged
 from graph.store.contract import Action, Delete, Put, Update
 from graph.store.entity import Item, Key
-from graph.store.values import item_bytes
+from graph.store.values import written_bytes
 
 INDEXED = frozenset({"applicable-date", "calibration-order"})  # of items by which their file is found
 MOST_BYTES = 3_500_000  # of the items of one transaction; DynamoDB takes 4 MB, with keys and conditions
@@ -65,7 +65,7 @@ class FileWrite:
 
 
 def _bytes(actions: Iterable[Action]) -> int:
-    return sum(item_bytes(action.item) for action in actions if isinstance(action, Put))
+    return sum(written_bytes(action.item) for action in actions if isinstance(action, Put))
 
 
 def is_registered(draft: Draft, stored: Item | None) -> bool:

@@ -27,7 +27,7 @@ from graph.domains.service_logs.model import (
 )
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.store.entity import Item
-from graph.store.values import InvalidItem, bytes_at_most, check_text
+from graph.store.values import InvalidItem, bytes_at_most, check_number_of_values, check_text
 
 MOST_AHEAD_S = 2 * 3600  # of the service's clock; as CloudWatch Logs has it
 MOST_METADATA_NAMES = 128  # as in Loki's structured metadata
@@ -177,6 +177,7 @@ def _checked_size(metadata: Mapping[str, Any]) -> int:
     if len(metadata) > MOST_METADATA_NAMES:
         raise _Refused(Problem.METADATA_INVALID, f"The metadata must have at most {MOST_METADATA_NAMES} names.")
     try:
+        check_number_of_values(metadata)
         size = bytes_at_most(metadata)
         if size > LARGEST_METADATA:
             SERVICE_LOG.named["metadata"].check(metadata)  # measures it exactly

@@ -9,10 +9,10 @@ import orjson
 
 from graph.core.errors import BadUserInput
 from graph.core.names import is_line
-from graph.domains.triggers.entities import LARGEST_PAYLOAD, LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE, TRIGGER_EVENT
+from graph.domains.triggers.entities import LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE, TRIGGER_EVENT
 from graph.domains.triggers.model import NewEvent
 from graph.store.client_input import check_input
-from graph.store.values import InvalidItem, value_bytes
+from graph.store.values import InvalidItem
 
 TYPE = re.compile(rf"(?=.{{1,{LONGEST_TYPE}}}\Z)[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*")
 OWN_WORDS = ("earthquake", "endpoint", "sighting")  # first words of the service's own types
@@ -47,8 +47,6 @@ def check_event(event: NewEvent) -> None:
         TRIGGER_EVENT.named["payload"].check(payload)
     except InvalidItem as error:
         raise BadUserInput(f"`payload` cannot be stored: {error}.") from error
-    if (size := value_bytes(payload)) > LARGEST_PAYLOAD:
-        raise BadUserInput(f"`payload` has {size:,} bytes, and may have {LARGEST_PAYLOAD:,}.")
     correlation_id = event.metadata.get("correlation_id")
     if correlation_id is not None and not 0 < len(correlation_id) <= LONGEST_CORRELATION_ID:
         raise BadUserInput(f"`correlationId` must have 1 to {LONGEST_CORRELATION_ID} characters.")

@@ -17,7 +17,7 @@ from graph.domains.triggers.model import (
 )
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.entity import Item
-from graph.store.values import item_bytes
+from graph.store.values import written_bytes
 
 BESIDE_PAYLOAD = 2048  # bytes of an event's item, about, which each index counts too
 
@@ -46,7 +46,7 @@ class Entry:
     @property
     def size(self) -> int:
         """About its bytes in a transaction."""
-        return item_bytes(dict(self.event.payload)) + BESIDE_PAYLOAD
+        return written_bytes(dict(self.event.payload)) + BESIDE_PAYLOAD
 
     @property
     def change_key(self) -> str:

@@ -12,6 +12,7 @@ from graph.core.numbers import whole
 from graph.core.times import InvalidTime, parse_time
 
 LONGEST_TEXT = 1024  # characters of any text that is kept
+MOST_OBJECTS = 1000  # of a list; a run uses and generates no more in one report
 
 
 class InvalidEvent(BadUserInput):
@@ -100,6 +101,8 @@ class Checked:
         value = self._value.get(name)
         if value is not None and not isinstance(value, list):
             raise self.refuse(name, "must be a list")
+        if value is not None and len(value) > MOST_OBJECTS:
+            raise self.refuse(name, f"may have at most {MOST_OBJECTS:,} elements, and has {len(value):,}")
         return (Checked(each, f"{self._at(name)}[{at}]") for at, each in enumerate(value or ()))
 
     def facets(self, name: str = "facets") -> Mapping[str, "Checked"]:

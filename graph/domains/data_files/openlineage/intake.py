@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from graph.core.errors import BadRequest, BadUserInput, GraphError
 from graph.domains.data_files.openlineage.events import DatasetEvent, Event, NamedDataset, RunEvent, read_event
 from graph.domains.data_files.openlineage.reports import file_of, report_of
@@ -14,11 +12,14 @@ from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.registering import Registration
 from graph.transport.bodies import inflated, memory_of_json, received
+from graph.transport.json_values import parsed_json
 from graph.work.account import give_way
 from graph.work.room import Room
 
 MOST_BYTES = 4 * 1024 * 1024  # of a body, before and after decompression; the plan of a query makes an event large
 MOST_EVENTS = 1000
+MOST_VALUES = 100_000  # of a body; each takes some 40 bytes
+VALUES_ON_THE_LOOP = 1000  # of a body whose events are read there
 ARRIVING_BYTES = 16 * 1024 * 1024
 WORKING_BYTES = 64 * 1024 * 1024
 
@@ -70,23 +71,24 @@ class LineageIntake:
                 async with self._inflating:
                     body = await asyncio.to_thread(inflated, body, MOST_BYTES)
             share.hold(memory_of_json(body))
-            value = _parsed(body)
+            value, values = await parsed_json(body, "The body", MOST_VALUES)
             del body
+            is_large = values > VALUES_ON_THE_LOOP
             if not isinstance(value, list):
-                await self._take(value, charge)
+                await self._take(value, charge, is_large=is_large)
                 return Taken(1)
             if len(value) > MOST_EVENTS:
                 raise BadRequest(f"A request may have {MOST_EVENTS:,} events: send smaller batches.", status=413)
             taken = Taken(len(value))
             for place, each in enumerate(value):
                 try:
-                    await self._take(each, charge)
+                    await self._take(each, charge, is_large=is_large)
                 except BadUserInput as error:
                     taken.refused.append((place, error))
             return taken
 
-    async def _take(self, value: Any, charge: Charge) -> None:
-        event = read_event(value)
+    async def _take(self, value: Any, charge: Charge, *, is_large: bool) -> None:
+        event = await asyncio.to_thread(read_event, value) if is_large else read_event(value)
         await give_way()
         await charge(len(_datasets(event)))
         if isinstance(event, RunEvent):
@@ -102,13 +104,6 @@ class LineageIntake:
         report = await self._registration.register([file])
         if report.rejections:
             raise BadUserInput(report.rejections[0].message)
-
-
-def _parsed(body: bytes) -> Any:
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise BadRequest(f"The body must be an event of OpenLineage in JSON, or a list of them: {error}.") from error
 
 
 def _datasets(event: Event) -> Sequence[NamedDataset]:
