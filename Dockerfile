@@ -1,6 +1,6 @@
-# The service as a container image: `docker build -t quakegraph .`, then
-# `docker run -p 8000:8000 -v quakegraph:/data -e GRAPH_JWT_SECRET=… quakegraph`.
 # syntax=docker/dockerfile:1
+# The service as a container image: `docker build -t quakegraph .`, then
+# `docker run --read-only --tmpfs /tmp -p 8000:8000 -v quakegraph:/data -e GRAPH_JWT_SECRET=… quakegraph`.
 
 FROM python:3.11-slim-bookworm AS build
 # npm brings the web pages' third-party files, which the build checks against pinned hashes.

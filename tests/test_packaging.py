@@ -56,8 +56,10 @@ def test_a_lock_has_hashes_for_all_and_names_no_place() -> None:
 
 
 def test_the_image_runs_as_a_user_of_its_own_and_checks_its_health() -> None:
-    final = (ROOT / "Dockerfile").read_text().split("\nFROM ")[-1]
+    whole = (ROOT / "Dockerfile").read_text()
+    final = whole.split("\nFROM ")[-1]
 
+    assert whole.startswith("# syntax=")  # elsewhere, it is an ordinary comment
     assert re.search(r"^USER quakegraph$", final, re.MULTILINE)
     assert "/readyz" in re.findall(r"^HEALTHCHECK .*\\\n.*$", final, re.MULTILINE)[0]
 

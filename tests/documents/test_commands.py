@@ -162,7 +162,7 @@ def is_possible_docker(arguments: list[str], folder: Path) -> bool:
     """Whether the port and the volume are the image's, and each variable is one of ours."""
     if arguments[0] == "build":
         return arguments == ["build", "-t", "quakegraph", "."]
-    options = dict(zip(arguments[1::2], arguments[2::2], strict=False))
+    options = dict(pairwise(each for each in arguments if each != "--read-only"))
     port, volume, variable = (options[name].rpartition(":")[2] for name in ("-p", "-v", "-e"))
     image = f"EXPOSE {port}\n" in DOCKERFILE and f"VOLUME {volume}\n" in DOCKERFILE
     return arguments[0] == "run" and image and is_a_variable(variable.split("=", 1))

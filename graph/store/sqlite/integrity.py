@@ -59,6 +59,10 @@ def forget_pages(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA shrink_memory")
 
 
+class FileMoved(sqlite3.OperationalError):
+    """The file was removed or replaced while it is open."""
+
+
 class Integrity:
     """The known state of the file."""
 
@@ -97,6 +101,15 @@ class Integrity:
             self._look = asyncio.ensure_future(asyncio.to_thread(self._fault))
         if fault := await asyncio.shield(self._look):
             raise DatabaseUnavailable(fault)
+
+    def check_place(self) -> None:
+        """Check that the file is at its path, since what is written to a removed file is lost. May be called anywhere.
+
+        Raises:
+            FileMoved: It is not.
+        """
+        if moved := self._file.moved():
+            raise FileMoved(moved)
 
     def stop(self) -> None:
         """End a check in progress. Blocks."""

@@ -22,6 +22,7 @@ from graph.observability.logs import get_logger
 from graph.store.attributes import Attribute, Document, Real, Text, Truth
 from graph.store.design import TableDesign
 from graph.store.entity import ENTITY, Entity, Item
+from graph.store.sqlite.claiming import mark
 from graph.store.sqlite.schema import ensure, ensure_table
 from graph.store.sqlite.sql import quoted
 from graph.store.sqlite.table import EntityTable
@@ -57,6 +58,7 @@ def prepare(
             ensure(db, tables.values())
             if _layout(db) < LAYOUT:
                 db.execute(f"PRAGMA user_version = {LAYOUT}")
+            mark(db)
     finally:
         db.set_progress_handler(None, 0)
 

@@ -1,4 +1,4 @@
-"""Checks the opened file without SQLite: whether it is still at its path, and whether it seems complete.
+"""Checks the opened file without SQLite: whether it is still at its path and seems complete, and its disk.
 
 The file is opened once and kept open. When a process closes any descriptor of a file, POSIX drops all locks of the
 process on it, and SQLite uses such locks. So this descriptor is closed after SQLite's own, and all databases of one
@@ -14,6 +14,7 @@ from typing import BinaryIO, ClassVar
 HEADER_BYTES = 100  # https://www.sqlite.org/fileformat.html, section 1.3
 MAGIC = b"SQLite format 3\0"
 SLACK_BYTES = 65_536  # SQLite's checkpoint tolerates as much
+LEAST_FREE_BYTES = 2**20  # of the disk; a write of a few events takes some 100 kB
 BESIDE = ("-wal", "-shm")  # exist while a connection is open; without them, the latest writes are lost
 
 Identity = tuple[int, int]  # device and inode
@@ -52,15 +53,25 @@ class OpenedFile:
             if beside.exists():
                 self._files[beside] = _identity(beside)
 
-    def fault(self) -> str | None:
-        """The fault of the file, for the operator; None if it has none."""
+    def moved(self) -> str | None:
+        """What says that the file is no longer at its path; None while it is. What is written then is lost."""
         for path, identity in self._files.items():
             try:
                 if _identity(path) != identity:
                     return f"{path} is not the file that was opened"
             except OSError as error:
                 return f"{path} cannot be found: {error.strerror}"
+        return None
+
+    def fault(self) -> str | None:
+        """The fault of the file or its disk, for the operator; None if it has none."""
+        if moved := self.moved():
+            return moved
         try:
+            disk = os.statvfs(self.path)
+            free = disk.f_bavail * disk.f_frsize
+            if free < LEAST_FREE_BYTES:
+                return f"the disk of {self.path} is full: it has {free:,} free bytes"
             return self._fault_of_header()
         except OSError as error:
             return f"{self.path} cannot be read: {error.strerror}"

@@ -14,6 +14,7 @@ from graph.core.errors import DatabaseUnavailable
 from graph.store.contract import Database
 from graph.store.entity import Entity
 from graph.store.meter import Meter
+from graph.store.sqlite.claiming import ForeignFile, claim
 from graph.store.sqlite.engine import SqliteDatabase
 from graph.store.sqlite.integrity import Integrity, is_damage
 from graph.store.sqlite.migration import LaterLayout, prepare
@@ -41,7 +42,7 @@ async def open_sqlite(
 ) -> AsyncIterator[Database]:
     """Open the tables of entities in the file `path`. Missing ones are created.
 
-    A file of version 0.1 is migrated first, which may take minutes.
+    A file of version 0.1 is migrated first, which may take minutes. A file of another application is not touched.
 
     Args:
         busy_s: seconds that a write waits for another process's write.
@@ -49,11 +50,12 @@ async def open_sqlite(
     tables = {entity: EntityTable(entity) for entity in entities}
     connect_reader = partial(_connect, path, busy_s, ReadConnection)
     try:
+        await asyncio.to_thread(claim, Path(path))
         db = await asyncio.to_thread(_connect, path, busy_s, sqlite3.Connection)
         short = ShortReads(await asyncio.to_thread(connect_reader))
         reading = [await asyncio.to_thread(connect_reader) for _ in range(READERS)]
         integrity = await asyncio.to_thread(Integrity, path)
-    except (sqlite3.Error, OSError) as error:
+    except (sqlite3.Error, OSError, ForeignFile) as error:
         raise DatabaseUnavailable(f"SQLite cannot open {path}: {error}") from error
     try:
         try:
@@ -70,7 +72,7 @@ async def open_sqlite(
         if isinstance(error, sqlite3.Error | LaterLayout):
             raise DatabaseUnavailable(f"SQLite cannot open {path}: {error}") from error
         raise
-    writer, readers = Writer(db), Readers(reading)
+    writer, readers = Writer(db, integrity.check_place), Readers(reading)
     if meter:
         meter.pool("writer", 1, writer.use)
         meter.pool("readers", READERS, readers.use)

@@ -49,8 +49,10 @@ class Outstanding:
 class Writer:
     """The one connection that writes. A job is applied completely or not at all."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: sqlite3.Connection, check_place: Callable[[], None] = lambda: None) -> None:
+        """Begin. `check_place` raises SQLite's error if what is written would be lost."""
         self._db = db
+        self._check_place = check_place
         self._outstanding = Outstanding()
         self._waiting: SimpleQueue[tuple[Job[Any], Future[Any]] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="sqlite-writer", daemon=True)
@@ -88,7 +90,9 @@ class Writer:
             self._db.execute("BEGIN IMMEDIATE")
             for job, future in jobs:
                 outcomes.append(self._apply(job, future))
+            self._check_place()
             self._db.execute("COMMIT")
+            self._check_place()  # the file may have been removed meanwhile
         except sqlite3.Error as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
