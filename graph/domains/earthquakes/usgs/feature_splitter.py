@@ -1,7 +1,7 @@
 """Splits a FeatureCollection, which arrives in chunks cut anywhere, into the bytes of its features.
 
 Only the collection itself is checked here: its members, and the commas between the features. Features
-are yielded unparsed, so a damaged feature does not harm the others. Memory does not grow with the input:
+are yielded unparsed, so a damaged or over-long feature does not harm the others. Memory does not grow with the input:
 at most one feature or one other member is kept, of at most `MAX_FEATURE_BYTES`.
 """
 
@@ -9,10 +9,9 @@ import re
 from collections.abc import Iterator
 from enum import Enum, auto
 
-from graph.domains.earthquakes.usgs.feature_json import read_member
+from graph.domains.earthquakes.usgs.feature_json import MAX_FEATURE_BYTES, read_member
 from graph.domains.earthquakes.usgs.json_extent import QUOTE, TooDeep, ValueExtent
 
-MAX_FEATURE_BYTES = 1024 * 1024  # about 2,000 times the size of a USGS feature
 MAX_DEPTH = 500  # brackets open at once in one value; a feature of USGS has 3
 
 _skip_space = re.compile(rb"[ \t\r\n]*+").match
@@ -148,9 +147,13 @@ class FeatureSplitter:
         return _PUNCTUATION.get(self._expected, _NO_PUNCTUATION).get(byte)
 
     def _complete(self, chunk: bytes, start: int, end: int) -> bytes | None:
-        """The value that ends there. If it goes on in the next chunk, keep its beginning and return None."""
-        if len(self._held) + end - start > MAX_FEATURE_BYTES:
+        """The value that ends there. If it goes on in the next chunk, keep its beginning and return None.
+
+        Of a feature that is too long, the first byte too many is kept, by which its reader knows it.
+        """
+        if self._expected not in _FEATURES and len(self._held) + end - start > MAX_FEATURE_BYTES:
             raise _too_long()
+        end = min(end, start + MAX_FEATURE_BYTES + 1 - len(self._held))
         if self._extent.ended and not self._held:
             return chunk[start:end]
         self._held += chunk[start:end]
@@ -191,4 +194,4 @@ def nested_too_deep() -> InvalidGeoJson:
 
 
 def _too_long() -> InvalidGeoJson:
-    return InvalidGeoJson(f"A feature, or what stands between two, is longer than {MAX_FEATURE_BYTES:,} bytes.")
+    return InvalidGeoJson(f"What stands between two features is longer than {MAX_FEATURE_BYTES:,} bytes.")
