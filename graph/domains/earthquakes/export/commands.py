@@ -1,7 +1,7 @@
 """`quakegraph export`: writes the events of a filter to a file or to standard output."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,7 +32,7 @@ class Options:
     name: str  # of the file
     format: ExportFormat
     parameters: list[tuple[str, str]]
-    comments: bool
+    of_csv: Mapping[str, bool]
     resume: bool
 
 
@@ -52,6 +52,7 @@ class Options:
 @click.option("--deleted", metavar="WHICH", help="EXCLUDE, INCLUDE or ONLY deleted events.  [default: EXCLUDE]")
 @click.option("--updated-since", metavar="TIME", help="Only events whose version was stored at this time or later.")
 @click.option("--comments", is_flag=True, help="End CSV with a comment that has the count and a hash.")
+@click.option("--spreadsheet", is_flag=True, help="Write CSV of which a spreadsheet computes no text, such as `=1+1`.")
 @click.option("--resume", is_flag=True, help="Go on where the same command was interrupted.")
 @store_option
 @click.pass_obj
@@ -67,6 +68,7 @@ def export(
     deleted: str | None,
     updated_since: str | None,
     comments: bool,
+    spreadsheet: bool,
     resume: bool,
     store: str | None,
 ) -> None:
@@ -98,7 +100,7 @@ def export(
         given.append((name, value))
     if resume and file == STANDARD_OUTPUT:
         raise click.UsageError("--resume goes with a FILE.")
-    options = Options(file, _format(file, format_), given, comments, resume)
+    options = Options(file, _format(file, format_), given, {"comments": comments, "spreadsheet": spreadsheet}, resume)
     garbage.settle()
     click.echo(line.run(line.settings(store=store), partial(_export, options=options)), err=True)
 
@@ -114,7 +116,7 @@ def _format(file: str, named: str | None) -> ExportFormat:
 async def _export(services: Services, *, options: Options) -> str:
     """Export, and return what was done."""
     request = export_request(options.parameters)
-    encoder = options.format.encoder(comments=options.comments)
+    encoder = options.format.encoder(**options.of_csv)
     file = ExportFile(Path(options.name), options.format, options.parameters)
     written = file.written(encoder) if options.resume else Written()
     if written.as_of_ms is not None:

@@ -126,4 +126,5 @@ def _event_id(line: bytes, encoder: Encoder) -> str:
     if isinstance(encoder, Ndjson):
         return str(orjson.loads(line)["eventId"])
     (row,) = csv.reader([line.decode()])
-    return row[NAMES.index("eventId")]
+    event_id = row[NAMES.index("eventId")]
+    return encoder.read_text(event_id) if isinstance(encoder, Csv) else event_id

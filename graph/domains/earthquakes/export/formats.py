@@ -1,6 +1,6 @@
 """The formats of exports: names, media types, encoders."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -10,6 +10,8 @@ from graph.domains.earthquakes.export.geojson import GeoJson
 from graph.domains.earthquakes.export.text import Csv, Ndjson
 
 PATH = "/export/events"
+
+OfCsv = Mapping[str, bool]
 
 
 class ExportFormat(Enum):
@@ -31,16 +33,16 @@ class ExportFormat(Enum):
         """The value of `Content-Type`."""
         return _FORMATS[self].media_type
 
-    def encoder(self, *, comments: bool = False) -> Encoder:
+    def encoder(self, **of_csv: bool) -> Encoder:
         """A new encoder.
 
         Args:
-            comments: whether CSV ends with a comment that has the count and the hash.
+            of_csv: `comments` and `spreadsheet`, see `Csv`. Other formats ignore them.
 
         Raises:
             FormatUnavailable: pyarrow, which writes this format, is not installed.
         """
-        return _FORMATS[self].encoder(comments)
+        return _FORMATS[self].encoder(of_csv)
 
 
 def path_of(format_: ExportFormat) -> str:
@@ -48,7 +50,7 @@ def path_of(format_: ExportFormat) -> str:
     return f"{PATH}.{format_.value}"
 
 
-def _arrow(comments: bool) -> Encoder:
+def _arrow(of_csv: OfCsv) -> Encoder:
     try:
         from graph.domains.earthquakes.export.arrow import Arrow  # pyarrow takes half a second and 50 MB
     except ImportError:
@@ -56,7 +58,7 @@ def _arrow(comments: bool) -> Encoder:
     return Arrow()
 
 
-def _parquet(comments: bool) -> Encoder:
+def _parquet(of_csv: OfCsv) -> Encoder:
     try:
         from graph.domains.earthquakes.export.arrow import Parquet
     except ImportError:
@@ -68,22 +70,22 @@ def _parquet(comments: bool) -> Encoder:
 class _Format:
     description: str
     media_type: str
-    encoder: Callable[[bool], Encoder]
+    encoder: Callable[[OfCsv], Encoder]
 
 
 _FORMATS = {
     ExportFormat.NDJSON: _Format(
         "A JSON object on each line; the last line has the count and a SHA-256 of the lines before it.",
         "application/x-ndjson",
-        lambda comments: Ndjson(),
+        lambda of_csv: Ndjson(),
     ),
     ExportFormat.CSV: _Format(
         "Comma-separated values with a header.",
         "text/csv; charset=utf-8; header=present",
-        lambda comments: Csv(comments=comments),
+        lambda of_csv: Csv(**of_csv),
     ),
     ExportFormat.GEOJSON: _Format(
-        "A GeoJSON FeatureCollection in the form of USGS's feeds.", "application/geo+json", lambda comments: GeoJson()
+        "A GeoJSON FeatureCollection in the form of USGS's feeds.", "application/geo+json", lambda of_csv: GeoJson()
     ),
     ExportFormat.PARQUET: _Format(
         "A Parquet file with GeoParquet's metadata. Needs `quakegraph[arrow]` on the server.",

@@ -18,7 +18,7 @@ from graph.settings import Settings
 from graph.transport.admission import ExecutionLimits
 from graph.transport.downloads import Download, Reads, download_route
 
-COMMENTS = "comments"
+OF_CSV = ("comments", "spreadsheet")  # parameters that are 0 or 1
 
 
 def export_routes(settings: Settings) -> Sequence[BaseRoute]:
@@ -51,14 +51,14 @@ async def _answer(format_: ExportFormat, request: Request, reads: Reads) -> Down
     reads.at_end = count
     reads.facts["format"] = format_.value
     parameters = request.query_params.multi_items()
-    comments = _comments([value for name, value in parameters if name == COMMENTS])
-    asked = export_request([each for each in parameters if each[0] != COMMENTS])
+    of_csv = {name: _truth(name, [value for each, value in parameters if each == name]) for name in OF_CSV}
+    asked = export_request([each for each in parameters if each[0] not in OF_CSV])
     reads.facts |= {
         "starttime": asked.selection.start_ms,
         "endtime": asked.selection.end_ms,
         "minmagnitude": asked.selection.magnitudes.minimum,
     }
-    encoder = format_.encoder(comments=comments)
+    encoder = format_.encoder(**of_csv)
     if request.method == "GET":
         reads.begin_download()  # counts it, however long it is
     export = await reads.run(partial(reads.context.service(Exports).begin, asked, encoder))
@@ -71,7 +71,7 @@ async def _answer(format_: ExportFormat, request: Request, reads: Reads) -> Down
     return Download(format_.media_type, export.chunks(reads.run), is_long=False, headers=headers)
 
 
-def _comments(values: list[str]) -> bool:
+def _truth(name: str, values: list[str]) -> bool:
     if values not in ([], ["0"], ["1"]):
-        raise BadUserInput(f"`{COMMENTS}` must be 0 or 1.")
+        raise BadUserInput(f"`{name}` must be 0 or 1.")
     return values == ["1"]

@@ -28,6 +28,15 @@ NULL = orjson.Fragment(b"")
 END = orjson.Fragment(b"\n")
 """Marks the end of a row of CSV. No text of orjson's has a line feed, which it escapes."""
 
+INERT = "'"
+"""Before a text, it tells spreadsheets not to compute it."""
+
+COMPUTED = ("=", "+", "-", "@", "\t", "\r", INERT)
+"""What texts begin with that a spreadsheet computes, or that look as if they were marked already.
+
+Source: https://owasp.org/www-community/attacks/CSV_Injection
+"""
+
 TIME_ATTRIBUTE = next(column.attribute for column in COLUMNS if column.name == TIME)
 NOT_WRITTEN = tuple(name for name in EVENT.position_names(TIME_ORDERED) if name not in NAMES)  # read all the same
 INSTEAD = tuple((column.name, column.instead) for column in COLUMNS if column.instead)
@@ -109,20 +118,29 @@ class Csv(Encoder):
     """A header and one line for each event, by RFC 4180 with line feeds. Texts are quoted; null is nothing.
 
     With `comments`, the last line is `# end count=… sha256=… asOf=…`; its hash is that of all bytes before it.
+    For a `spreadsheet`, which would compute a text such as `=1+1`, such a text has an apostrophe before it.
     """
 
     reads = READ
     defaults = CSV_ROWS.defaults
 
-    def __init__(self, *, comments: bool = False) -> None:
+    def __init__(self, *, comments: bool = False, spreadsheet: bool = False) -> None:
         self._comments = comments
+        self._spreadsheet = spreadsheet
         self._hash = hashlib.sha256()
 
     def begin(self) -> bytes:
         return self._hashed(f"{','.join(NAMES)}\n".encode())
 
     async def rows(self, events: Sequence[Event]) -> bytes:
-        return self._hashed(_csv_lines([[*row.values()] for row in CSV_ROWS.of(events)]))
+        rows = [[*row.values()] for row in CSV_ROWS.of(events)]
+        if self._spreadsheet:
+            rows = [[_inert(value) for value in row] for row in rows]
+        return self._hashed(_csv_lines(rows))
+
+    def read_text(self, written: str) -> str:
+        """A text as it was before it was written."""
+        return written[1:] if self._spreadsheet and written[:1] == INERT else written
 
     async def end(self, ending: Ending) -> bytes:
         if not self._comments:
@@ -158,6 +176,11 @@ def _csv_lines(rows: list[list[Any]]) -> bytes:
     if b"\\" in text:
         return b"".join([b",".join(map(_csv_value, row[:-1])) + b"\n" for row in rows])
     return text[2:-4].replace(b",\n],[", b"\n") + b"\n"
+
+
+def _inert(value: Any) -> Any:
+    """The value, of which a spreadsheet computes nothing."""
+    return INERT + value if isinstance(value, str) and value.startswith(COMPUTED) else value
 
 
 def _csv_value(value: Any) -> bytes:

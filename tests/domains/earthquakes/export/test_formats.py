@@ -147,3 +147,23 @@ def found(record: dict[str, Any]) -> tuple[Any, ...]:
 def expected(event: Event) -> tuple[Any, ...]:
     item = event.item
     return item["eventId"], iso(item["eventTsMs"]), item["place"], float(item["depth"]), item.get("alert")
+
+
+def test_csv_for_a_spreadsheet_has_no_text_that_it_would_compute(service: Service) -> None:
+    places = ["=1+1", "+x", "-y", "@z", "\tq", "'p", "10 km N of X"]
+    events = [{"eventId": f"={place[:3].strip()}", "place": place} for place in places]
+    filled = [{**event, "eventTsMs": at, "mag": -1, "lat": -2, "lon": 3} for at, event in enumerate(events)]
+    service.ask(
+        "mutation ($some: [EventInput!]!) { ingestEvents(input: {events: $some}) { upserted } }", {"some": filled}
+    )
+
+    def rows(**parameters: str) -> list[dict[str, str]]:
+        text = exported(service, "csv", orderBy="TIME_ASC", **parameters).decode()
+        return list(csv.DictReader(io.StringIO(text, newline="")))
+
+    plain, inert = rows(), rows(spreadsheet="1")
+    assert [row["place"] for row in plain] == places
+    assert [row["place"] for row in inert] == [*(f"'{place}" for place in places[:-1]), places[-1]]
+    assert {row["mag"] for row in inert} == {"-1.0"}  # a number stays one
+    read = Csv(spreadsheet=True).read_text
+    assert [{name: read(value) for name, value in row.items()} for row in inert] == plain
