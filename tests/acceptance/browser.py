@@ -31,7 +31,6 @@ ARGUMENTS = (
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
     "--hide-scrollbars",
-    "--disable-features=BackForwardCache",  # which keeps the connections of a page that was left for a while
     "--process-per-site",  # so the pages of `visit` share a renderer
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )

@@ -30,6 +30,17 @@ const PASSING = new Set([
  *   | {name: "waiting", seconds: number, reason: string} | {name: "off", reason: string}} State
  */
 
+// A browser may keep a page that was left, with its connections, and show it again. It opens six to a service, so a few
+// kept pages would leave none to the next one. A page that is left ends its connections, and begins anew when it is shown.
+let left = new AbortController(); // of the present visit
+let shown = Promise.resolve();
+addEventListener("pagehide", () => {
+  const next = new AbortController();
+  shown = new Promise((go) => addEventListener("pageshow", go, { once: true }));
+  left.abort();
+  left = next;
+});
+
 /**
  * Follows what is stored from now on, until it is aborted, or refused for good.
  *
@@ -43,7 +54,8 @@ const PASSING = new Set([
 export async function follow({ document, variables, onNotice, onState, signal }) {
   let cursor = null; // of the last notice
   let failures = 0; // one after the other
-  while (!signal.aborted) {
+  for (await shown; !signal.aborted; await shown) {
+    const visit = left.signal;
     onState({ name: "connecting" });
     let openedAt = Infinity;
     const opened = () => {
@@ -52,7 +64,7 @@ export async function follow({ document, variables, onNotice, onState, signal })
     };
     let failure;
     try {
-      for await (const notice of notices(document, { ...variables, after: cursor }, signal, opened)) {
+      for await (const notice of notices(document, { ...variables, after: cursor }, [signal, visit], opened)) {
         cursor = notice.cursor;
         failures = 0;
         onNotice(notice);
@@ -61,8 +73,8 @@ export async function follow({ document, variables, onNotice, onState, signal })
     } catch (error) {
       failure = error;
     }
-    if (signal.aborted) {
-      return;
+    if (signal.aborted || visit.aborted) {
+      continue;
     }
     if (failure instanceof Refused && !passes(failure)) {
       onState({ name: "off", reason: failure.message });
@@ -78,7 +90,7 @@ export async function follow({ document, variables, onNotice, onState, signal })
 }
 
 /** What one connection brings. */
-async function* notices(document, variables, signal, onOpen) {
+async function* notices(document, variables, signals, onOpen) {
   const silence = new AbortController();
   let timer;
   const heard = () => {
@@ -87,7 +99,7 @@ async function* notices(document, variables, signal, onOpen) {
   };
   heard();
   try {
-    const response = await post(document, variables, "text/event-stream", AbortSignal.any([signal, silence.signal]));
+    const response = await post(document, variables, "text/event-stream", AbortSignal.any([...signals, silence.signal]));
     if (!response.ok || !response.headers.get("Content-Type")?.startsWith("text/event-stream")) {
       throw refusal(response, await response.json().catch(() => null));
     }

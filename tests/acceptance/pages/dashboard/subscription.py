@@ -68,6 +68,12 @@ class Subscription:
         finally:
             self._passed_on.remove(closing)
 
+    async def has_listeners(self, number: int) -> None:
+        """Wait until so many connections are open."""
+        async with asyncio.timeout(TIMEOUT_S):
+            while len(self._listeners) != number:
+                await asyncio.sleep(0.01)
+
     def send(self, text: str | None) -> None:
         """Send this to all who listen."""
         for loop, queue in self._listeners:
