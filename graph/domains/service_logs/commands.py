@@ -1,4 +1,4 @@
-"""The commands of the service logs: `quakegraph logs import` and `quakegraph logs tail`."""
+"""The commands of the service logs: `quakegraph logs import`, `tail` and `forget`."""
 
 from functools import partial
 
@@ -6,9 +6,11 @@ import click
 
 from graph.command_line import CommandLine, store_option
 from graph.core import garbage
+from graph.domain import Services
 from graph.domains.service_logs.import_command import import_all
 from graph.domains.service_logs.model import LogLevel, ServiceLogType
 from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.tail_command import tail_logs
 
 MOST_LINES = 10_000
@@ -29,7 +31,29 @@ class Metadata(click.ParamType[tuple[str, str]]):
 
 @click.group()
 def logs() -> None:
-    """Import service logs from files, or follow them."""
+    """Import service logs from files, follow them, or forget services."""
+
+
+@logs.command()
+@click.argument("names", nargs=-1, required=True, metavar="SERVICE...")
+@store_option
+@click.pass_obj
+def forget(line: CommandLine, names: tuple[str, ...], store: str | None) -> None:
+    """Remove services from the list of those that write logs.
+
+    This makes room for others where GRAPH_MAX_SERVICES is reached. The logs of the services stay until
+    they expire, among those of all services. A service that writes again is listed again.
+
+    \b
+    Example:
+      quakegraph logs forget test-1 test-2
+    """
+    for name in line.run(line.settings(store=store), partial(_forget, names=names)):
+        click.echo(f"Forgot {name!r}.")
+
+
+async def _forget(services: Services, *, names: tuple[str, ...]) -> list[str]:
+    return await services.of(LoggingServices).forget(names)
 
 
 @logs.command("import")

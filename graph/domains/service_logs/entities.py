@@ -61,6 +61,7 @@ LOGGING_SERVICE = Entity(
         Text("service", shortest=1, longest=LONGEST_SERVICE),
         Whole("since", unit="epoch ms"),
         Truth("is_spread", optional=True),  # whether logs of it were ever spread over partitions
+        Text("added_by", optional=True),  # who sent its first log
     ),
 )
 

@@ -7,8 +7,11 @@ from graph.core.clock import Clock
 from graph.domains.service_logs.entities import LOGGING_SERVICE
 from graph.domains.service_logs.model import partitions_of
 from graph.store.client_input import possible_key
-from graph.store.contract import Database, Put, Update
+from graph.store.contract import Database, Delete, Put, Update
 from graph.store.query import Query
+from graph.work.account import SERVICE, current_caller
+
+KNOWN_MS = 60_000  # for which a process knows a service without looking: another one may forget it
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,7 @@ class LoggingService:
     name: str
     since: int  # when its first log was stored, epoch milliseconds
     is_spread: bool  # whether logs of it were ever spread over partitions
+    added_by: str = SERVICE  # who sent its first log
 
     @property
     def partitions(self) -> list[str]:
@@ -33,13 +37,14 @@ class LoggingServices:
 
         Args:
             hot: the names of services whose logs are spread over partitions.
-            most: the most services.
+            most: the most services. One sender may add half of them, so that others find room.
         """
         self._database = database
         self._clock = clock
         self._hot = frozenset(hot)
         self._most = most
         self._stored: set[str] = set()  # by this process, or found by it; at most `most`
+        self._emptied = clock()
 
     def is_hot(self, service: str) -> bool:
         """Whether logs of a service are spread over partitions now."""
@@ -58,17 +63,24 @@ class LoggingServices:
 
     async def ensure(self, names: Collection[str]) -> set[str]:
         """Store services that are not known yet. Returns those that are too many."""
+        if self._clock() - self._emptied >= KNOWN_MS:
+            self._stored.clear()
+            self._emptied = self._clock()
         missing = sorted(set(names) - self._stored)
         if not missing:
             return set()
         known = {service.name: service for service in await self.all()}
+        caller = current_caller()
+        own = sum(service.added_by == caller for service in known.values()) if caller != SERVICE else 0
         refused = set()
         for name in missing:
             if name not in known:
-                if len(known) >= self._most:
+                if len(known) >= self._most or own >= max(self._most // 2, 1):
                     refused.add(name)
                     continue
-                item = {"service": name, "since": self._clock()}
+                own += caller != SERVICE
+                sender = {} if caller == SERVICE else {"added_by": caller}
+                item = {"service": name, "since": self._clock(), **sender}
                 await self._database.put(Put(LOGGING_SERVICE, item, if_absent=True))
                 known[name] = _service_of(item)
             if self.is_hot(name) and not known[name].is_spread:
@@ -76,6 +88,22 @@ class LoggingServices:
             self._stored.add(name)
         return refused
 
+    async def forget(self, names: Collection[str]) -> list[str]:
+        """Remove services from the list, and return those that were there. One that sends again comes back.
+
+        Their logs stay until they expire. A service whose logs were ever spread stays: they are found by that.
+        """
+        known = [service for service in await self.named(names) if not service.is_spread]
+        for service in known:
+            await self._database.delete(Delete(LOGGING_SERVICE.key_for(service.name)))
+            self._stored.discard(service.name)
+        return [service.name for service in known]
+
 
 def _service_of(item: dict[str, object]) -> LoggingService:
-    return LoggingService(str(item["service"]), int(str(item["since"])), bool(item.get("is_spread", False)))
+    return LoggingService(
+        str(item["service"]),
+        int(str(item["since"])),
+        bool(item.get("is_spread", False)),
+        str(item.get("added_by", SERVICE)),
+    )

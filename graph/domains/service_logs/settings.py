@@ -28,7 +28,8 @@ class ServiceLogSettings(SettingsPart):
         1000,
         ge=1,
         le=10_000,
-        description="Maximum number of services that write logs; the logs of others are rejected.",
+        description="Maximum number of services that write logs, of which one sender may add half; the logs of others "
+        "are rejected.",
     )
     own_logs: bool = Field(
         False, description="Whether the service keeps its own log lines as service logs, of the service `quakegraph`."

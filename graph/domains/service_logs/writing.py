@@ -165,5 +165,7 @@ class LogWriter:
 
 
 def _of_one_too_many(draft: Draft) -> Rejection:
-    message = "There are too many services: GRAPH_MAX_SERVICES is their greatest number."
+    message = (
+        "There are too many services: GRAPH_MAX_SERVICES is their greatest number, and one sender may add half of them."
+    )
     return Rejection(draft.index, Problem.TOO_MANY_SERVICES, message)

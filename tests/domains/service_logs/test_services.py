@@ -4,7 +4,10 @@ import asyncio
 
 from graph.domains.service_logs.entities import LOGGING_SERVICE
 from graph.domains.service_logs.model import Problem, WriteReport
+from graph.domains.service_logs.services import KNOWN_MS
+from graph.work.account import charged_to
 from tests.domains.service_logs.builders import NOON, a_log, held_clock, is_consistent, logs_of, service_logs
+from tests.work.accounts import an_account
 
 
 async def test_one_service_more_than_the_most_is_rejected_and_the_known_ones_go_on(engine: str) -> None:
@@ -25,6 +28,29 @@ async def test_one_service_more_than_the_most_is_rejected_and_the_known_ones_go_
         assert [service.name for service in await logs.services.named(["a", "a", "c", "", "x" * 65, "\ud800"])] == ["a"]
         assert await logs.services.named([]) == []
         assert await is_consistent(logs)
+
+
+async def test_one_sender_adds_half_of_the_services_at_most_and_a_forgotten_one_makes_room(engine: str) -> None:
+    async with service_logs(engine, max_services=4) as logs:
+        clock = held_clock()
+        process = logs_of(logs.database, clock=clock, max_services=4)
+
+        async def refused(caller: str, *names: str) -> list[str]:
+            with charged_to(an_account(caller=caller)):
+                report = await process.writer.write([a_log(name) for name in names])
+            assert {each.code for each in report.rejections} <= {Problem.TOO_MANY_SERVICES}
+            return [names[each.index] for each in report.rejections]
+
+        assert await refused("anna", "a1", "a2", "a3") == ["a3"]
+        assert await refused("ben", "a1", "b1") == []  # a known service is anybody's
+        assert await refused("anna", "a4", "a1") == ["a4"]
+
+        assert await logs.services.forget(["a1", "unknown"]) == ["a1"]  # by another process
+        clock.now += KNOWN_MS
+        assert await refused("anna", "a4") == []
+        assert await refused("anna", "a1") == ["a1"]
+        assert [service.name for service in await logs.services.all()] == ["a2", "a4", "b1"]
+        assert "a1" in {log.service for log in await logs.stored()}
 
 
 async def test_a_service_is_known_as_spread_from_the_first_hot_log_on_and_ever_after(engine: str) -> None:
