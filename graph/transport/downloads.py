@@ -10,7 +10,8 @@ where the connection ends.
 An answer that is known to be long may begin so: then not even its first read is refused.
 
 The pages of an answer are made no faster than its client reads. A slow client holds one page and nothing else: no
-slot of an operation, no connection to the store. When the client disconnects, the work is cancelled.
+slot of an operation, no connection to the store. When the client disconnects, the work is cancelled. A page has a
+megabyte or two, so an answer that its client does not read at once counts as a download, however short it is.
 """
 
 import asyncio
@@ -48,6 +49,7 @@ from graph.work.slots import OperationSlots
 
 PAUSE_S = 0.5  # before a later page is tried again while the service has no room
 MOST_TRIES = 60
+SLOW_S = 1.0  # for which an answer may wait for its client before it counts as a download
 
 T = TypeVar("T")
 
@@ -290,7 +292,8 @@ class _Endpoint:
             if answer.is_long:
                 reads.count()
             reads.is_sending = True
-            await _send_all(answer, pieces, send, head_only=request.method == "HEAD")
+            sending = Sending(send, reads.count)
+            await _send_all(answer, pieces, send, sending, head_only=request.method == "HEAD")
         return 200
 
     def _log(self, reads: Reads, status: int, code: str | None, started: int) -> None:
@@ -310,13 +313,42 @@ class _Endpoint:
         )
 
 
-async def _send_all(answer: Download, pieces: AsyncIterator[bytes], send: Send, *, head_only: bool) -> None:
-    """Send the head and all pieces. `send` waits while the client does not read."""
+class Sending:
+    """Sends messages of a body, and counts the answer as soon as its client turns out to be slow."""
+
+    def __init__(self, send: Send, count: Callable[[], None], *, slow_s: float = SLOW_S) -> None:
+        """Begin. `count` counts the answer among its caller's downloads, or raises what refuses it."""
+        self._send = send
+        self._count = count
+        self._slow_s = slow_s
+        self._is_counted = False
+
+    async def __call__(self, body: bytes, *, more: bool) -> None:
+        """Send a part of the body. This waits while the client does not read what was sent before."""
+        message = {"type": "http.response.body", "body": body, "more_body": more}
+        if self._is_counted:
+            await self._send(message)
+            return
+        sent = asyncio.ensure_future(self._send(message))
+        try:
+            await asyncio.wait([sent], timeout=self._slow_s)
+            if not sent.done():
+                self._count()
+                self._is_counted = True
+            await sent
+        finally:
+            sent.cancel()
+
+
+async def _send_all(
+    answer: Download, pieces: AsyncIterator[bytes], send: Send, sending: Sending, *, head_only: bool
+) -> None:
+    """Send the head and all pieces."""
     headers = {"content-type": answer.media_type, "cache-control": "no-store", **answer.headers}
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": 200, "headers": raw})
     if not head_only:
         async for piece in pieces:
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-            await asyncio.sleep(0)  # `send` need not wait, and only the loop learns that the client has left
-    await send({"type": "http.response.body", "body": b""})
+            await sending(piece, more=True)
+            await asyncio.sleep(0)  # it need not wait, and only the loop learns that the client has left
+    await sending(b"", more=False)

@@ -2,8 +2,8 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -18,12 +18,12 @@ from starlette.routing import BaseRoute
 
 from graph.access.rate import PointsPerMinute, Rates, Unlimited
 from graph.api.context import Context
-from graph.core.errors import BadUserInput, DatabaseUnavailable, Overloaded, RateLimited
+from graph.core.errors import BadUserInput, DatabaseUnavailable, Overloaded, RateLimited, TooManySubscriptions
 from graph.domain import Domain
 from graph.domains import DOMAINS
 from graph.settings import Settings as CoreSettings
 from graph.transport.admission import ExecutionLimits
-from graph.transport.downloads import MOST_TRIES, Download, Reads, download_route
+from graph.transport.downloads import MOST_TRIES, Download, Reads, Sending, download_route
 from graph.transport.streams import Streams
 from graph.work.account import Work, WorkLimits, charge_rows
 from graph.work.length import Length
@@ -278,3 +278,29 @@ def reads_of_ada(
         "downloads": Streams(1, "downloads"),
     }
     return Reads(cast("Context", None), "ada", state, limits or ExecutionLimits(1000, 60, 60), pause_s=0)
+
+
+async def test_an_answer_counts_as_a_download_as_soon_as_its_client_is_slow() -> None:
+    """Also a short one. Beyond the limit of downloads, slow clients are cut off: each holds a page in memory."""
+    streams, reading = Streams(1, "downloads"), asyncio.Event()
+    sent: list[bytes] = []
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        if message["body"] == b"slow":
+            await reading.wait()
+        sent.append(message["body"])
+
+    def count() -> None:
+        counted.enter_context(streams.counted("anna"))
+
+    with ExitStack() as counted:
+        first = Sending(send, count, slow_s=0)
+        waiting = asyncio.create_task(first(b"slow", more=True))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        with pytest.raises(TooManySubscriptions):
+            await Sending(send, count, slow_s=0)(b"slow", more=True)
+        reading.set()
+        await waiting
+        await first(b"", more=False)
+    assert sent == [b"slow", b""]
