@@ -16,6 +16,9 @@ from graph.pages.root import root_of
 
 SOCIAL_CARD = "event/social_card.png"  # 1200 × 630 pixels
 
+_TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+"""Characters that turn the direction of what stands behind them. Titles leave them out."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventSummary:
@@ -34,7 +37,7 @@ class EventSummary:
     @property
     def title(self) -> str:
         """M 5.5 earthquake, Java, Indonesia"""
-        return f"M {_signed(self.magnitude)} {self.type or 'event'}, {self.place}"
+        return f"M {_signed(self.magnitude)} {self.type or 'event'}, {self.place}".translate(_TURNING)
 
     @property
     def description(self) -> str:

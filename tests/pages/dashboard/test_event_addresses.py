@@ -87,6 +87,15 @@ def test_a_deleted_event_is_gone_and_says_so(service: Service) -> None:
     assert again.status_code == 410
 
 
+def test_text_of_an_event_does_not_turn_what_stands_behind_it(service: Service) -> None:
+    store(service, "us1", place="\u202egpj\u2066.exe")
+
+    answer = service.http.get("/events/us1")
+
+    assert described(answer.text)["og:title"].endswith(", gpj.exe")
+    assert not {*answer.text} & {"\u202e", "\u2066"}
+
+
 def test_text_of_an_event_never_becomes_markup(service: Service) -> None:
     place = """"><script>alert(1)</script>{packages}<img src=x onerror='alert(2)'>"""
     store(service, """a"><b>{title}'&/c""", place=place, type="<i>quake</i>")

@@ -57,12 +57,15 @@ export function wording(error) {
  */
 export async function ask(query, variables, signal) {
   const response = await post(query, variables, "application/graphql-response+json", signal);
-  const answer = await response.json().catch(() => null);
+  const answer = await response.text().then(parsed).catch(() => null);
   if (!answer?.data || answer.errors) {
     throw refusal(response, answer);
   }
   return answer.data;
 }
+
+/** What an answer says, without characters such as U+202E that would turn what the page writes behind somebody's text. */
+export const parsed = (json) => JSON.parse(json.replace(/[\u202a-\u202e\u2066-\u2069]/g, ""));
 
 /** Sends a document, and the token with it where there is one. */
 export function post(query, variables, accept, signal) {

@@ -2,7 +2,7 @@
 // new one resumes behind the last cursor. Every change of its state is told, for the page to show.
 
 import { messages } from "./event_stream.js";
-import { post, Refused, refusal } from "./graph.js";
+import { parsed, post, Refused, refusal } from "./graph.js";
 
 const SILENCE_MS = 40_000; // three heart-beats of the service and a little
 const STEADY_MS = 30_000; // a connection that lasts so long has not failed, even where nothing was told
@@ -108,7 +108,7 @@ async function* notices(document, variables, signals, onOpen) {
       if (event === "complete") {
         return;
       }
-      const answer = JSON.parse(data);
+      const answer = parsed(data);
       const [notice] = Object.values(answer.data ?? {});
       if (!notice) {
         throw refusal(response, answer);

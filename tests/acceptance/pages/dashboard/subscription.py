@@ -9,6 +9,7 @@ import json
 from collections import deque
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
+from threading import Condition
 from typing import Any
 
 import httpx
@@ -35,6 +36,7 @@ class Subscription:
     _listeners: list[tuple[asyncio.AbstractEventLoop, "asyncio.Queue[str | None]"]] = field(default_factory=list)
     _passed_on: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = field(default_factory=list)
     _closed: bool = False
+    _changed: Condition = field(default_factory=Condition)  # the number of listeners
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or stream."""
@@ -53,11 +55,15 @@ class Subscription:
             await JSONResponse({"errors": [error]}, status)(scope, receive, send)
             return
         listener = asyncio.get_running_loop(), asyncio.Queue[str | None]()
-        self._listeners.append(listener)
+        with self._changed:
+            self._listeners.append(listener)
+            self._changed.notify_all()
         try:
             await _stream(listener[1], receive, send)
         finally:
-            self._listeners.remove(listener)
+            with self._changed:
+                self._listeners.remove(listener)
+                self._changed.notify_all()
 
     async def _pass_on(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         """Leave it to the real service, until this closes."""
@@ -68,11 +74,10 @@ class Subscription:
         finally:
             self._passed_on.remove(closing)
 
-    async def has_listeners(self, number: int) -> None:
-        """Wait until so many connections are open."""
-        async with asyncio.timeout(TIMEOUT_S):
-            while len(self._listeners) != number:
-                await asyncio.sleep(0.01)
+    def has_listeners(self, number: int) -> None:
+        """Wait until so many connections are open. Browser and server go on meanwhile."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self._listeners) == number, TIMEOUT_S)
 
     def send(self, text: str | None) -> None:
         """Send this to all who listen."""
@@ -85,7 +90,7 @@ class Subscription:
         """Tell of a version of an event, or of a loss."""
         notice = {"event": event, "kind": event and kind, "cursor": cursor, "lost": lost}
         data = {"data": {"events": notice}}
-        self.send(f"event: next\ndata: {json.dumps(data)}\n\n")
+        self.send(f"event: next\ndata: {json.dumps(data, ensure_ascii=False)}\n\n")
 
     def arrive(self, event: dict[str, Any]) -> None:
         """Store an event, and tell of it."""

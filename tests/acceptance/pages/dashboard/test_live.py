@@ -65,23 +65,21 @@ async def test_an_event_is_received_revised_and_deleted_while_the_page_is_open(o
 
 
 async def test_a_page_that_is_left_ends_its_connections_and_resumes_when_it_is_shown_again(
-    visit: Visit, opened: Opener
+    page: Page, subscription: Subscription
 ) -> None:
     """The browser keeps pages that were left, and opens six connections to a service."""
-    url, subscription = opened()
-    page = visit.page
     for number in range(8):
-        await page.goto(f"{url}/?n={number}")
+        await page.goto(f"{subscription.url}/?n={number}")
         await expect(page.locator("#connection")).to_contain_text("Live")
-    await subscription.has_listeners(1)
+    subscription.has_listeners(1)
 
-    subscription.notice(an_event("big1"), cursor="seen")
-    await expect(page.locator("#list li[data-event-id=big1]")).to_have_count(1)
+    subscription.notice(an_event("big1", place="\u202eBrig"), cursor="seen")
+    await expect(page.locator("#list li[data-event-id=big1] .place")).to_have_text("Brig")  # nothing turns the line
     await page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
-    await subscription.has_listeners(0)
+    subscription.has_listeners(0)
     asked = len(subscription.asked)
     await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
-    await subscription.has_listeners(1)
+    subscription.has_listeners(1)
     assert [each["after"] for each in subscription.asked[asked:]] == ["seen"]
     await expect(page.locator("#connection")).to_contain_text("Live")
 
