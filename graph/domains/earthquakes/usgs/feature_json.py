@@ -12,7 +12,6 @@ from typing import Any
 
 import orjson
 
-MAX_FEATURE_BYTES = 1024 * 1024  # about 2,000 times the size of a USGS feature
 LEAST_WHOLE, GREATEST_WHOLE = -(2**63), 2**63 - 1
 _LONGEST_WHOLE = len(str(LEAST_WHOLE))
 
@@ -37,8 +36,6 @@ class _OutOfRange(ValueError):
 
 def read_feature(text: bytes, position: int) -> RawFeature:
     """Parse one feature; `position` counts from 1."""
-    if len(text) > MAX_FEATURE_BYTES:
-        return UnreadableFeature(position, f"longer than {MAX_FEATURE_BYTES:,} bytes")
     reason = "nested too deep"
     try:
         value = orjson.loads(text)

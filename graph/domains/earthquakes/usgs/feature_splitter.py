@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator
 from enum import Enum, auto
 
-from graph.domains.earthquakes.usgs.feature_json import MAX_FEATURE_BYTES, read_member
+from graph.domains.earthquakes.usgs.feature_json import read_member
 from graph.domains.earthquakes.usgs.json_extent import QUOTE, TooDeep, ValueExtent
 
+MAX_FEATURE_BYTES = 1024 * 1024  # about 2,000 times the size of a USGS feature
 MAX_DEPTH = 500  # brackets open at once in one value; a feature of USGS has 3
 
 _skip_space = re.compile(rb"[ \t\r\n]*+").match
@@ -86,8 +87,8 @@ class FeatureSplitter:
         """Bytes of values scanned so far; a byte that was scanned twice counts twice."""
         return self._extent.scanned
 
-    def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """Take the next chunk, and yield each feature that it completes.
+    def feed(self, chunk: bytes) -> Iterator[bytes | None]:
+        """Take the next chunk, and yield each feature that it completes; None for one that is too long.
 
         Raises:
             InvalidGeoJson: The input so far is not the beginning of a collection, or exceeds a limit. No
@@ -109,7 +110,7 @@ class FeatureSplitter:
                 self._expected = _Expected.AFTER_FEATURE
                 self._between = 0
                 self.count += 1
-                yield value
+                yield value if len(value) <= MAX_FEATURE_BYTES else None
             else:
                 self._take_member(value)
 
@@ -149,7 +150,7 @@ class FeatureSplitter:
     def _complete(self, chunk: bytes, start: int, end: int) -> bytes | None:
         """The value that ends there. If it goes on in the next chunk, keep its beginning and return None.
 
-        Of a feature that is too long, the first byte too many is kept, by which its reader knows it.
+        Of a feature that is too long, only the beginning and one byte too many are kept.
         """
         if self._expected not in _FEATURES and len(self._held) + end - start > MAX_FEATURE_BYTES:
             raise _too_long()

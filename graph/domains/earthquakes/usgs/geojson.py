@@ -172,10 +172,15 @@ def _read_lines(chunks: Iterator[bytes], separator: bytes) -> Iterator[RawFeatur
     # A record separator precedes its record, so there is no record before the first separator.
     first = 0 if separator == _RECORD_SEPARATOR else 1
     for position, line in enumerate(_lines(chunks, separator), first):
-        if line is None:
-            yield UnreadableFeature(position, f"longer than {MAX_FEATURE_BYTES:,} bytes")
-        elif text := line.strip(_AROUND_LINES):
-            yield read_feature(text, position)
+        if (text := line and line.strip(_AROUND_LINES)) != b"":
+            yield _read(text, position)
+
+
+def _read(text: bytes | None, position: int) -> RawFeature:
+    """The feature of this text; None stands for one that is too long."""
+    if text is None:
+        return UnreadableFeature(position, f"longer than {MAX_FEATURE_BYTES:,} bytes")
+    return read_feature(text, position)
 
 
 def _read_printed(chunks: Iterator[bytes]) -> Iterator[RawFeature]:
@@ -238,7 +243,7 @@ class FeatureParser:
                 features before that can still be taken.
         """
         for feature in self._splitter.feed(chunk):
-            self._features.append(read_feature(feature, self._splitter.count))
+            self._features.append(_read(feature, self._splitter.count))
 
     def take(self) -> list[RawFeature]:
         """The features completed since the last call, in order."""

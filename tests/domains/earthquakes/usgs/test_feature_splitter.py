@@ -25,11 +25,11 @@ def pieces(content: bytes, size: int) -> Iterator[bytes]:
         yield content[start : start + size]
 
 
-def split(chunks: Iterable[bytes]) -> list[bytes]:
+def split(chunks: Iterable[bytes]) -> list[bytes | None]:
     return drain(FeatureSplitter(), chunks)
 
 
-def drain(splitter: FeatureSplitter, chunks: Iterable[bytes]) -> list[bytes]:
+def drain(splitter: FeatureSplitter, chunks: Iterable[bytes]) -> list[bytes | None]:
     features = [feature for chunk in chunks for feature in splitter.feed(chunk)]
     splitter.close()
     return features
