@@ -52,6 +52,7 @@ def test_the_commands_are_those_that_are_documented() -> None:
         "export",
         "files register",
         "ingest",
+        "logs forget",
         "logs import",
         "logs tail",
         "rebuild",

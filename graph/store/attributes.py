@@ -170,8 +170,10 @@ class Document(Attribute):
     def check(self, value: Any) -> None:
         if type(value) is not dict and not isinstance(value, list | dict):  # the first test is much faster
             raise self._refuse("a list or a mapping")
-        check_number_of_values(value)
-        most, largest = bytes_at_most(value), self.largest
+        largest = self.largest
+        if largest is not None:
+            check_number_of_values(value)
+        most = bytes_at_most(value)
         if largest is None or most <= largest or written_bytes(value) <= largest:
             return
         if (size := value_bytes(value)) > largest:

@@ -23,7 +23,7 @@ from graph.store.attributes import Attribute, Document, Real, Text, Whole
 from graph.store.checks import AttributeChecks, values_check
 from graph.store.design import Index, TableDesign
 from graph.store.templates import CHARACTER_BYTES, NUMBER_BYTES, PARTITION_KEY_BYTES, SORT_KEY_BYTES, Template
-from graph.store.values import ITEM_BYTES, InvalidItem, check_number, check_number_of_values, check_size
+from graph.store.values import ITEM_BYTES, InvalidItem, check_number, check_size
 
 Item = dict[str, Any]
 """Attribute name → text, number, truth value, None, list or mapping of such.
@@ -198,7 +198,6 @@ class Entity:
         """Raise `InvalidItem` unless the item can be stored."""
         if self._checks.count(item) < len(item):
             self._check_undeclared(item.keys() - self.named.keys())
-            check_number_of_values(item)
         if not self._always_fits:
             check_size(item, lambda: self.with_keys(item))
         self._check_keys(item, self._keys_to_check.values())

@@ -12,7 +12,7 @@ import orjson
 ITEM_BYTES = 400 * 1024  # names and values together
 NAME_BYTES = 65_535
 DEPTH = 32  # levels of lists and mappings, the item itself being the first
-VALUES = 10_000  # of an attribute that is a list or a mapping; DynamoDB has no such limit, but each takes time
+VALUES = 10_000  # of a list or a mapping of a client; DynamoDB has no such limit, but each takes time
 CONTAINERS = 2_000  # lists and mappings among them
 
 LEAST_INTEGER, GREATEST_INTEGER = -(2**63), 2**63 - 1

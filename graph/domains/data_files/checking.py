@@ -23,7 +23,7 @@ from graph.domains.data_files.new_files import NewFile, SortableMetadata
 from graph.domains.data_files.times import time_text
 from graph.domains.data_files.versions import order_of
 from graph.store.entity import Item
-from graph.store.values import InvalidItem
+from graph.store.values import InvalidItem, check_number_of_values
 
 MOST_PARTS = 400  # further items of a file
 ONLY_NAMED = ""  # the fingerprint of a file that a run used before it was registered
@@ -121,6 +121,7 @@ def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> Draft:
         FILE_REVISION.check({**attributes, "revision": 1, "registered-at": "", "fingerprint": ONLY_NAMED})
     with _refusing(Problem.METADATA_INVALID):
         for identifier, part in parts.items():
+            check_number_of_values(part)
             PART.check({**part, "file-name": file.name, "identifier": identifier})
     attributes["fingerprint"] = _fingerprint({**given, "parts": parts}) if is_known else ONLY_NAMED
     return Draft(file.name, attributes, parts, index)
