@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import dropwhile, takewhile
 from pathlib import Path
 from textwrap import dedent
 
@@ -82,10 +81,10 @@ class Document:
         return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
     def section(self, heading: str) -> str:
-        """The text below a heading, up to the next one of its level."""
+        """The text below a heading, up to the next one of its level or above."""
         level = re.search(rf"^(#+) {re.escape(heading)}$", self.text, re.MULTILINE)
         assert level, f"{self.name} has no heading {heading}"
-        return re.split(rf"^{level[1]} ", self.text[level.end() :], maxsplit=1, flags=re.MULTILINE)[0]
+        return re.split(rf"^#{{1,{len(level[1])}}} ", self.text[level.end() :], maxsplit=1, flags=re.MULTILINE)[0]
 
     def blocks_below(self, heading: str) -> list[Block]:
         """The code blocks below a heading, up to the next one of its level."""
@@ -93,9 +92,8 @@ class Document:
 
     def rows(self, heading: str) -> list[list[str]]:
         """The cells of the table below a heading, without its head."""
-        lines = iter(self.section(heading).splitlines())
-        table = takewhile(lambda line: line.startswith("|"), dropwhile(lambda line: not line.startswith("|"), lines))
-        return [[cell.strip() for cell in line.strip("|").split("|")] for line in [*table][2:]]
+        lines = [line for line in self.section(heading).splitlines() if line.startswith("|")]
+        return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
     def names(self, heading: str, column: int = 0) -> list[str]:
         """The code spans in a column of the table below a heading."""

@@ -71,7 +71,7 @@ async def test_sightings_of_near_times_take_one_reading_of_the_catalogue(engine:
 
     assert [ids(found[0]), ids(found[79])] == [["us2"], ["us1"]]
     assert at_once == [(TIME_ORDERED.name, (("20230803",),))]
-    assert calls[0].attributes == frozenset({"eventId", "eventTsMs", "mag", "lat", "lon", "place"})
+    assert calls[0].attributes == frozenset({"eventId", "eventTsMs", "mag", "lat", "lon", "depth", "place"})
     assert len(apart) == 1  # a week ago, there was none
 
 
