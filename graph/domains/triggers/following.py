@@ -154,8 +154,11 @@ class Follower:
         self._kept.position, self._kept.revision = self._position, revision
 
     async def _read_positions(self) -> None:
+        known = self._kept.revision
         self._kept = _Kept.of(self._kept.key, await self._database.get(self._kept.key))
-        self._position = max(self._position, self._kept.position or Position())
+        stored = self._kept.position or Position()
+        # Where others have changed who is behind, this has perhaps left out users who are not behind any more.
+        self._position = max(self._position, stored) if self._kept.revision == known else stored
         page = await self._database.query(Query(entity=FEED_BACKLOG, partitions=((self._source.feed,),)))
         self._behind = {item["user_id"]: _Kept.of(FEED_BACKLOG.key_of(item), item) for item in page.items}
 
@@ -222,6 +225,8 @@ class Follower:
             some, has_caught_up = await self._next_of(user_id, kept.position or Position())
             within = [self._within_quota(each) for each in some if not self._outbox.quota.is_spent(user_id)]
             await self._store_with(kept, within)
+            if kept.position and kept.position > self._position:
+                continue  # another process has given turns beyond what this one has followed
             if has_caught_up or self._outbox.quota.is_spent(user_id):
                 await self._move(Delete(kept.key, condition=kept.unchanged))
                 del self._behind[user_id]
