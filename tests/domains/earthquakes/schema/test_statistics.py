@@ -60,7 +60,8 @@ def test_the_week_in_numbers(week: Service) -> None:
 
 
 def test_a_greatest_magnitude_that_leaves_out_no_event_changes_nothing(week: Service) -> None:
-    for others in ({}, {"minMagnitude": 1.25}, CALIFORNIA):
+    chosen: list[dict[str, Any]] = [{}, {"minMagnitude": 1.25}, CALIFORNIA]
+    for others in chosen:
         assert statistics(week, filter={**others, "maxMagnitude": 5.9}) == statistics(week, filter=others)
 
 
