@@ -168,7 +168,7 @@ async def test_a_filtered_reading_of_small_pages_finds_everything_once(table: On
 @pytest.mark.parametrize("name", ["mag", "level"], ids=["declared", "other"])
 async def test_a_number_too_close_to_zero_to_be_stored_bounds_as_in_arithmetic(table: OneEntity, name: str) -> None:
     numbers = [-1.0, -1e-130, 0.0, 1e-130, 1.0]
-    items = [timed(f"{n}", n, **{name: number}) for n, number in enumerate(numbers)]
+    items = [timed(f"{n}", n) | {name: number} for n, number in enumerate(numbers)]
     await table.put_many(items)
     signs: list[Operator] = ["<", "<=", ">", ">="]
 

@@ -69,7 +69,7 @@ def test_a_b_value_is_what_its_formula_says_of_each_event(counts: dict[int, int]
         assert len(events) < LEAST_EVENTS or len(set(events)) == 1
         assert found.reason
         return
-    b = log1p(0.1 / (fmean(events) - begin)) / (0.1 * log(10)) if fmean(events) > begin else None
+    b = log1p(0.1 / (fmean(events) - begin)) / (0.1 * log(10))
     assert found.b == pytest.approx(b)
     assert found.uncertainty == pytest.approx(log(10) * b**2 * sqrt(variance(events) / len(events)))
     assert found.a is not None
