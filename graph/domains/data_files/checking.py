@@ -12,20 +12,21 @@ import orjson
 
 from graph.core.names import is_line
 from graph.domains.data_files.entities import (
+    FILE,
     FILE_REVISION,
     LONGEST_IDENTIFIER,
     LONGEST_NAME_IN_ORDER,
     LONGEST_VERSION,
+    MARK_LENGTH,
     PART,
 )
 from graph.domains.data_files.model import CALIBRATION, Problem
-from graph.domains.data_files.new_files import NewFile, SortableMetadata
+from graph.domains.data_files.new_files import NewFile, SortableMetadata, too_many_items
 from graph.domains.data_files.times import time_text
 from graph.domains.data_files.versions import order_of
 from graph.store.entity import Item
 from graph.store.values import InvalidItem, check_number_of_values
 
-MOST_PARTS = 400  # further items of a file
 ONLY_NAMED = ""  # the fingerprint of a file that a run used before it was registered
 
 _WORD = re.compile(r"[-.0-9A-Z_a-z]+")
@@ -82,6 +83,8 @@ def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> Draft:
     Raises:
         FileRefused: It breaks a rule.
     """
+    if message := too_many_items((each.applicable_dates for each in file.sortable), file.additional, file.calibrations):
+        raise FileRefused(Problem.TOO_MANY_ITEMS, message)
     if not is_line(file.name) or not file.name:
         raise FileRefused(Problem.NAME_INVALID, "The name must have 1 to 400 characters, without control characters.")
     for name, word in (("level", file.level), ("product", file.product)):
@@ -123,26 +126,32 @@ def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> Draft:
         for identifier, part in parts.items():
             check_number_of_values(part)
             PART.check({**part, "file-name": file.name, "identifier": identifier})
+    with _refusing(Problem.METADATA_INVALID, "The identifiers of its items are too long together."):
+        FILE.named["parts"].check([identifier + "#" * (1 + MARK_LENGTH) for identifier in parts])
     attributes["fingerprint"] = _fingerprint({**given, "parts": parts}) if is_known else ONLY_NAMED
     return Draft(file.name, attributes, parts, index)
 
 
 @contextmanager
-def _refusing(code: Problem) -> Iterator[None]:
-    """Refuse the file if the store could not have an item."""
+def _refusing(code: Problem, message: str | None = None) -> Iterator[None]:
+    """Refuse the file if the store could not have an item. Without a message, the store says why."""
     try:
         yield
     except InvalidItem as error:
-        raise FileRefused(code, f"{error}.") from error
+        raise FileRefused(code, message or f"{error}.") from error
 
 
 def _parts(file: NewFile) -> dict[str, Item]:
     """The further items of a file by their identifiers. What has the same identifier gets an ordinal."""
     parts: dict[str, Item] = {}
+    ordinals: dict[str, int] = {}  # the last ones, so that no ordinal is tried twice
     for identifier, part in (*_calibrations(file), *_sortable(file), *_additional(file)):
-        parts[_free(identifier, parts)] = {name: value for name, value in part.items() if value is not None}
-    if len(parts) > MOST_PARTS:
-        raise FileRefused(Problem.TOO_MANY_ITEMS, f"A file has at most {MOST_PARTS} items, and this one {len(parts)}.")
+        free, ordinal = identifier, ordinals.get(identifier, 1)
+        while free in parts:
+            ordinal += 1
+            free = f"{identifier}#{ordinal:04}"
+        ordinals[identifier] = ordinal
+        parts[free] = {name: value for name, value in part.items() if value is not None}
     return parts
 
 
@@ -152,6 +161,7 @@ def _sortable(file: NewFile) -> Iterator[tuple[str, Item]]:
     if listed and file.level is None:
         raise FileRefused(Problem.FILE_INVALID, "A file with applicable dates needs a `level`.")
     missing = _most_missing(file.sortable)
+    most_missing = max(missing.values(), default=None)
     earlier: date | None = None
     earlier_of_type: dict[str | None, date] = {}
     for day, part in listed:
@@ -171,7 +181,7 @@ def _sortable(file: NewFile) -> Iterator[tuple[str, Item]]:
                 "data-version": file.algorithm_version,
                 "earlier-date": earlier.isoformat() if earlier else None,
                 "earlier-date-of-type": before.isoformat() if (before := earlier_of_type.get(part.type)) else None,
-                "most-missing": max(missing.values(), default=None),
+                "most-missing": most_missing,
                 "most-missing-of-type": missing.get(part.type),
             },
         )
@@ -218,15 +228,6 @@ def _additional(file: NewFile) -> Iterator[tuple[str, Item]]:
 
 def _is_identifier(text: str) -> bool:
     return 0 < len(text) <= LONGEST_IDENTIFIER - 28 and is_line(text)
-
-
-def _free(identifier: str, taken: Mapping[str, Any]) -> str:
-    """The identifier, with an ordinal behind it if it is taken."""
-    free, ordinal = identifier, 1
-    while free in taken:
-        ordinal += 1
-        free = f"{identifier}#{ordinal:04}"
-    return free
 
 
 def _time(time: datetime | None) -> str | None:

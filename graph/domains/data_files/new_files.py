@@ -1,6 +1,6 @@
 """What registers a data file: the file, with its sortable and additional metadata and its calibrations. No I/O."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
@@ -53,3 +53,17 @@ class NewFile:
     sortable: Sequence[SortableMetadata] = ()
     additional: Sequence[AdditionalMetadata] = ()
     calibrations: Sequence[CalibrationMetadata] = ()
+
+
+MOST_ITEMS = 400  # further items of a file
+
+
+def too_many_items(days: Iterable[Sequence[date]], *others: Sized) -> str | None:
+    """Why a file cannot have its further items; None if it can. No item is made for the answer.
+
+    Args:
+        days: the applicable dates of each part of the sortable metadata. Each different one of a part is an item.
+        others: the additional metadata and the calibrations.
+    """
+    count = sum(len(set(each)) for each in days) + sum(map(len, others))
+    return f"A file has at most {MOST_ITEMS} items, and this one {count:,}." if count > MOST_ITEMS else None

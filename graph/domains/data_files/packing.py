@@ -7,15 +7,12 @@ from graph.domains.data_files.writes import MOST_BYTES, FileWrite
 from graph.store.contract import Database
 from graph.work.account import give_way
 
-MEASURED_AT_ONCE = 50  # before giving way to other work
-
 
 async def write_ahead(database: Database, writes: Sequence[FileWrite]) -> None:
     """Write the items of `ahead` now, for each registration that fits a transaction only without them."""
     limit = database.transaction_limit
-    for number, write in enumerate(writes, 1):
-        if number % MEASURED_AT_ONCE == 0:
-            await give_way()
+    for write in writes:
+        await give_way()
         if not write.fits(limit) and write.rest_fits(limit):
             write.mark_ahead()
             await database.put_many(write.ahead)

@@ -65,9 +65,10 @@ class DataFiles:
         if not files:
             return {}
         page = await self._database.query(Query(entity=PART, partitions=[(name,) for name in sorted(files)]))
+        own = {name: frozenset(file.item["parts"]) for name, file in files.items()}
         parts: dict[str, list[Item]] = {}
         for part in page.items:  # others may be left of a registration that broke off, or came too late
-            if part["identifier"] in files[part["file-name"]].item["parts"]:
+            if part["identifier"] in own[part["file-name"]]:
                 parts.setdefault(part["file-name"], []).append(part)
         return {name: sorted(items, key=identifier_of) for name, items in parts.items()}
 

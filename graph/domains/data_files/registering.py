@@ -29,8 +29,7 @@ from graph.store.query import Query
 from graph.work.account import give_way
 
 MOST_FILES = 1000  # of one call
-CHECKED_AT_ONCE = 50  # files, before giving way to other work
-READ_AT_ONCE = 250  # likewise
+READ_AT_ONCE = 250  # files, before giving way to other work
 ROUNDS = 20  # for the same file; a further round is due to other writers of it
 
 
@@ -75,12 +74,15 @@ class Stored:
         """The further items of a file. Those that came too late are removed: no registration can make them seen."""
         page = await self._database.query(Query(entity=PART, partitions=[(file["file-name"],)]))
         parts = {item["identifier"]: item for item in page.items}
-        late = [identifier for identifier, part in parts.items() if PLAIN in part and identifier not in file["parts"]]
+        own = frozenset(file["parts"])
+        late = [identifier for identifier, part in parts.items() if PLAIN in part and identifier not in own]
         limit = self._database.transaction_limit
         for first in range(0, len(late), limit):
             keys = [PART.key_for(file["file-name"], identifier) for identifier in late[first : first + limit]]
             await self._database.transact(list(map(Delete, keys)))
-        return {identifier: part for identifier, part in parts.items() if identifier not in late}
+        for identifier in late:
+            del parts[identifier]
+        return parts
 
 
 class Registration:
@@ -114,11 +116,10 @@ class Registration:
             stored = await Stored.of(self._database, pending, versions)
             at = text_of_ms(self._clock())
             writes = []
-            for number, draft in enumerate(pending.values(), 1):
+            for draft in pending.values():
                 if write := await stored.registration(draft, at=at):
                     writes.append(write)
-                if number % CHECKED_AT_ONCE == 0:
-                    await give_way()
+                await give_way()
             report.skipped += len(pending) - len(writes)
             await write_ahead(self._database, writes)
             refused: list[FileWrite] = []
@@ -136,10 +137,9 @@ class Registration:
         """The registrations that fit a transaction. The others are rejected."""
         limit = self._database.transaction_limit
         fitting = []
-        for number, write in enumerate(writes, 1):
+        for write in writes:
             name = write.version.name
-            if number % CHECKED_AT_ONCE == 0:
-                await give_way()
+            await give_way()
             if write.fits(limit):
                 fitting.append(write)
             else:
@@ -159,8 +159,7 @@ async def _drafts(files: Sequence[NewFile | Rejection], report: RegistrationRepo
             drafts.append(drafted(file, index))
         except FileRefused as refused:
             report.reject(Rejection(index, file.name, refused.code, str(refused)))
-        if index % CHECKED_AT_ONCE == CHECKED_AT_ONCE - 1:
-            await give_way()
+        await give_way()
     report.names = [draft.name for draft in drafts]
     return drafts
 

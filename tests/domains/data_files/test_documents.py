@@ -2,9 +2,9 @@
 
 import re
 
-from graph.domains.data_files.checking import MOST_PARTS
 from graph.domains.data_files.entities import ENTITIES, LARGEST_METADATA, LIBERA_METADATA, LONGEST_NAME, LONGEST_WORD
 from graph.domains.data_files.model import LEVELS
+from graph.domains.data_files.new_files import MOST_ITEMS
 from graph.domains.data_files.openlineage.intake import MOST_BYTES, MOST_EVENTS
 from graph.domains.data_files.openlineage.routes import PATHS
 from graph.domains.data_files.provenance.lineage import FURTHEST, MOST_NODES
@@ -31,7 +31,7 @@ def test_the_limits_are_those_of_the_code() -> None:
         "files of one `registerFiles`": f"{MOST_FILES:,}",
         "files that a run uses, and that it generates, in one report": f"{MOST_USED:,} each",
         "further items of a file, one for each day of sortable metadata": (
-            f"{MOST_PARTS}; fewer on DynamoDB, where a transaction has {ACTIONS_PER_TRANSACTION} writes"
+            f"{MOST_ITEMS}; fewer on DynamoDB, where a transaction has {ACTIONS_PER_TRANSACTION} writes"
         ),
         "name of a file": f"{LONGEST_NAME} characters",
         "level, product": f"{LONGEST_WORD} characters: ASCII letters, digits, `_`, `.` and `-`",

@@ -1,20 +1,26 @@
 """Large requests let others run in between, and lists pay for the days that they plan."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 
-from graph.core.errors import QueryTooComplex
+from graph.core.errors import BadUserInput, QueryTooComplex
 from graph.core.paging import Paging
+from graph.domains.data_files.checking import drafted
 from graph.domains.data_files.entities import DAY
+from graph.domains.data_files.model import Problem
+from graph.domains.data_files.new_files import MOST_ITEMS, AdditionalMetadata, NewFile
+from graph.domains.data_files.provenance.recording import MOST_USED
 from graph.domains.data_files.reading import DAYS_PER_PIECE
-from graph.domains.data_files.registering import CHECKED_AT_ONCE
+from graph.domains.data_files.schema.writing import DataFileInput, RecordRunInput
 from graph.domains.data_files.selection import FileSelection, VersionRule
 from graph.store.contract import Put
 from graph.store.ordering import PageRequest
 from graph.work.account import Work, charged_to
-from tests.domains.data_files.in_store import FileStore, a_file, data_files, names
+from tests.domains.data_files.in_store import FileStore, a_file, data_files, items, names
 from tests.domains.earthquakes.test_giving_way import CountedPace
 from tests.work.accounts import an_account
 
@@ -34,13 +40,13 @@ async def test_registering_and_using_many_files_offers_to_give_way_while_they_ar
         report = await ours.register(*(a_file(name, 1) for name in names(FILES)))
     assert report.registered == FILES
     steps = 4  # check, make the items, measure them, and measure them again without those written ahead
-    assert pace.offers >= steps * FILES // CHECKED_AT_ONCE
+    assert pace.offers >= steps * FILES
 
     pace = CountedPace()
     with charged_to(an_account(Work(pace=pace))):
         run = await ours.run(1, used=names(FILES))
     assert len(run.used) == FILES
-    assert pace.offers >= FILES // CHECKED_AT_ONCE
+    assert pace.offers >= FILES
 
 
 @pytest.mark.parametrize("version", [VersionRule.ALL, VersionRule.LATEST], ids=["all", "latest"])
@@ -60,3 +66,45 @@ async def test_a_list_that_matches_nothing_gives_way_between_days_and_pays_for_t
 
     with charged_to(an_account(most=DAYS // 20)), pytest.raises(QueryTooComplex):
         await ours.files.page(selection, request)
+
+
+class Unread(list[AdditionalMetadata]):
+    """Items that nobody may look at."""
+
+    def __iter__(self) -> Iterator[AdditionalMetadata]:
+        raise AssertionError("an item was read")
+
+
+async def test_a_file_with_too_many_items_is_refused_before_any_is_looked_at(ours: FileStore) -> None:
+    unread: Any = Unread([AdditionalMetadata(identifier="PDS")] * (MOST_ITEMS + 1))
+    report = await ours.registration.register([NewFile(name="a.nc", additional=unread)])
+    assert [each.code for each in report.rejections] == [Problem.TOO_MANY_ITEMS]
+
+    refused = DataFileInput(name="a.nc", additional=unread).file(7)
+    assert refused == replace(report.rejections[0], index=7)
+    with pytest.raises(BadUserInput, match="at most 400 items, and this one 401"):
+        await ours.run(1, makes=[NewFile(name="a.nc", additional=unread)])
+
+
+async def test_a_run_of_too_many_files_is_refused_before_any_is_looked_at() -> None:
+    files: Any = Unread([AdditionalMetadata(identifier="a.nc")] * (MOST_USED + 1))
+    for told in ({"used": files}, {"generated": files}):
+        with pytest.raises(BadUserInput, match="at most 1,000 files"):
+            await RecordRunInput(algorithm="l1b", **told).report()
+
+
+class CountedText(str):
+    """Counts how often an ordinal is put behind it."""
+
+    ordinals = 0
+
+    def __format__(self, spec: str) -> str:
+        self.ordinals += 1
+        return super().__format__(spec)
+
+
+def test_items_with_one_identifier_try_no_ordinal_twice() -> None:
+    identifier = CountedText("PDS")
+    parts = drafted(NewFile(name="a.nc", additional=items(MOST_ITEMS, identifier)), is_known=False).parts
+    assert list(parts) == ["PDS", *(f"PDS#{number:04}" for number in range(2, MOST_ITEMS + 1))]
+    assert identifier.ordinals == MOST_ITEMS - 1

@@ -55,6 +55,7 @@ REFUSED: list[tuple[Problem, dict[str, Any]]] = [
     ),
     (Problem.METADATA_INVALID, an_item(**TOO_LARGE)),
     (Problem.TOO_MANY_ITEMS, {"additional": items(401)}),
+    (Problem.METADATA_INVALID, {"additional": items(300, SATELLITE * 100)}),
     *((Problem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates=of, version="1")]}) for of in ("", "#")),
     (Problem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates="L0", version="1 ")]}),
     (Problem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates="L0", version=v) for v in "12"]}),

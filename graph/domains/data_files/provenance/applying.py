@@ -24,6 +24,7 @@ from graph.domains.data_files.references import Version
 from graph.domains.data_files.writes import MOST_BYTES, together
 from graph.store.conditions import Absent, AllOf, Condition, unchanged
 from graph.store.contract import Action, Put, Update
+from graph.work.account import give_way
 
 
 async def is_applied(attempt: Attempt) -> bool:
@@ -36,9 +37,12 @@ async def is_applied(attempt: Attempt) -> bool:
     if attempt.claims_ahead and not attempt.files and (unclaimed := _unclaimed(attempt)):
         await _claim_ahead(attempt, unclaimed)
         return False
-    edges, rest = _edge_actions(attempt), _other_actions(attempt)
-    too_many = attempt.claims_ahead or len(rest) > limit
+    too_many = attempt.claims_ahead or sum(write.size for write in attempt.files) > limit  # too many to be combined
     if attempt.files and (too_many or sum(write.byte_count for write in attempt.files) > MOST_BYTES):
+        await _register_first(attempt)
+        return False
+    edges, rest = _edge_actions(attempt), _other_actions(attempt)
+    if attempt.files and len(rest) > limit:
         await _register_first(attempt)
         return False
     whole = combined([*edges, *rest])
@@ -54,6 +58,7 @@ async def _register_first(attempt: Attempt) -> None:
     """Register the new files, and claim those that the run generates."""
     limit = attempt.database.transaction_limit
     for write in attempt.files:
+        await give_way()
         if not write.fits(limit) and not write.rest_fits(limit):
             raise refusal(write.version.name, too_large(write, limit))
     await write_ahead(attempt.database, attempt.files)

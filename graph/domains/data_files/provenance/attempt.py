@@ -25,6 +25,7 @@ from graph.store.client_input import check_input
 from graph.store.contract import Database, Update
 from graph.store.entity import Item, Key
 from graph.store.values import InvalidItem
+from graph.work.account import give_way
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,7 @@ class Attempt:
         """Register what the run generates. It generates one revision of a file."""
         done = {version.name for each in self.run["generated"] if (version := Version.of(each))}
         for draft in drafts:
+            await give_way()
             if draft.name in done:
                 continue
             done.add(draft.name)

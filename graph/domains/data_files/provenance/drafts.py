@@ -7,7 +7,6 @@ from graph.domains.data_files.checking import Draft, FileRefused, drafted, only_
 from graph.domains.data_files.entities import LONGEST_NAME
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.reports import UsedFile
-from graph.domains.data_files.registering import CHECKED_AT_ONCE
 from graph.domains.data_files.writes import FileWrite, write_of
 from graph.work.account import give_way
 
@@ -15,13 +14,12 @@ from graph.work.account import give_way
 async def drafts_of(files: Iterable[NewFile]) -> list[Draft]:
     """Check the files that a run generates; BadUserInput if one breaks a rule."""
     drafts = []
-    for number, file in enumerate(files, 1):
+    for file in files:
         try:
             drafts.append(drafted(file))
         except FileRefused as refused:
             raise refusal(file.name, str(refused)) from refused
-        if number % CHECKED_AT_ONCE == 0:
-            await give_way()
+        await give_way()
     return drafts
 
 

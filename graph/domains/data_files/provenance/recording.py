@@ -1,6 +1,6 @@
 """Records runs: a whole run with all its edges, or nothing. An attempt that others came before is made again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from uuid import UUID
 
 from graph.core.clock import Clock
@@ -14,7 +14,7 @@ from graph.domains.data_files.provenance.attempt import Attempt, Expected
 from graph.domains.data_files.provenance.drafts import drafts_of
 from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
-from graph.domains.data_files.registering import CHECKED_AT_ONCE, Registration
+from graph.domains.data_files.registering import Registration
 from graph.domains.data_files.times import text_of_ms
 from graph.store.client_input import find, possible_key
 from graph.store.contract import Database
@@ -52,12 +52,10 @@ class Runs:
             UnknownVersion, AlreadyGenerated, ProvenanceCycle: Likewise.
         """
         run_id = uuid7(self._clock()) if report.run_id is None else _checked_id(report.run_id)
-        if max(len(report.used), len(report.generated)) > MOST_USED:
-            raise BadUserInput(f"A run uses or generates at most {MOST_USED:,} files in one report.")
-        for number, file in enumerate(report.used, 1):
+        check_number(report.used, report.generated)
+        for file in report.used:
             _check_used(file)
-            if number % CHECKED_AT_ONCE == 0:
-                await give_way()
+            await give_way()
         drafts = await drafts_of(report.generated)
         for _ in range(ROUNDS):
             attempt = await Attempt.of(
@@ -72,6 +70,12 @@ class Runs:
             if attempt.changes_nothing or await is_applied(attempt):
                 return Run(attempt.run)
         raise DatabaseUnavailable("other writers kept changing the same files or the same run")
+
+
+def check_number(*files: Sized) -> None:
+    """Raise BadUserInput if a run uses or generates too many files."""
+    if max(map(len, files)) > MOST_USED:
+        raise BadUserInput(f"A run uses or generates at most {MOST_USED:,} files in one report.")
 
 
 def _checked_id(run_id: str) -> str:

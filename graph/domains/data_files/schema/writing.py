@@ -1,5 +1,6 @@
 """What programs write: files and runs."""
 
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Annotated, Any
 
@@ -14,13 +15,14 @@ from graph.api.sizes import Cost, ListSize
 from graph.core.errors import BadUserInput
 from graph.domains.data_files import new_files
 from graph.domains.data_files.model import Problem, RegistrationReport, Rejection, Run, RunState
-from graph.domains.data_files.new_files import NewFile
-from graph.domains.data_files.provenance.recording import Runs
+from graph.domains.data_files.new_files import NewFile, too_many_items
+from graph.domains.data_files.provenance.recording import Runs, check_number
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.data_files.registering import MOST_FILES, Registration
 from graph.domains.data_files.schema import runs
 from graph.domains.data_files.schema.values import ByteCount
 from graph.domains.data_files.scopes import FILES_WRITE
+from graph.work.account import give_way
 
 
 @strawberry.input(description="What the data of a file are.")
@@ -79,6 +81,9 @@ class DataFileInput:
 
     def file(self, index: int) -> NewFile | Rejection:
         """The file."""
+        days = [self.applicable_dates or (), *(each.applicable_dates for each in self.sortable or ())]
+        if message := too_many_items(days, self.additional or (), self.calibrations or ()):
+            return Rejection(index, self.name, Problem.TOO_MANY_ITEMS, message)
         metadata: Any = self.metadata or {}
         objects = [metadata, *(each.attributes for each in self.additional or ())]
         if not all(isinstance(each, dict) for each in objects):
@@ -102,6 +107,14 @@ class DataFileInput:
             additional=[new_files.AdditionalMetadata(**vars(each)) for each in self.additional or ()],
             calibrations=[new_files.CalibrationMetadata(**vars(each)) for each in self.calibrations or ()],
         )
+
+
+async def _files(given: Sequence[DataFileInput]) -> list[NewFile | Rejection]:
+    files = []
+    for index, each in enumerate(given):
+        files.append(each.file(index))
+        await give_way()
+    return files
 
 
 @strawberry.input(description="Files to register.")
@@ -149,9 +162,10 @@ class RecordRunInput:
         default=None, description="What it generated. What is not registered as it is, is registered."
     )
 
-    def report(self) -> RunReport:
-        """The report of the run; BadUserInput if a file of it cannot be read."""
-        generated = [file.file(index) for index, file in enumerate(self.generated or ())]
+    async def report(self) -> RunReport:
+        """The report of the run; BadUserInput if it has too many files, or one that cannot be read."""
+        check_number(self.used or (), self.generated or ())
+        generated = await _files(self.generated or ())
         if refused := [file for file in generated if isinstance(file, Rejection)]:
             raise BadUserInput(f"{refused[0].name!r}: {refused[0].message}")
         return RunReport(
@@ -190,8 +204,7 @@ class DataFileMutations:
     ) -> RegistrationReport:
         if len(input.files) > MOST_FILES:
             raise BadUserInput(f"`files` takes at most {MOST_FILES:,} files.")
-        files = [file.file(index) for index, file in enumerate(input.files)]
-        return await info.context.service(Registration).register(files)
+        return await info.context.service(Registration).register(await _files(input.files))
 
     @strawberry.mutation(
         description="Record a run with all that it used and generated: the whole run or nothing.",
@@ -203,4 +216,4 @@ class DataFileMutations:
         info: Info[Context, None],
         input: Annotated[RecordRunInput, strawberry.argument(description="The run.")],
     ) -> Run:
-        return await info.context.service(Runs).record(input.report())
+        return await info.context.service(Runs).record(await input.report())
