@@ -4,15 +4,15 @@ None of them is a scan. Logs of services are in the partitions of these services
 there are three types, so the logs of all services are three partitions of the index, in one order.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from graph.core.paging import Page
 from graph.domains.service_logs.entities import SECOND_DIGITS, SERVICE_LOG, TIMESTAMP_INDEX
-from graph.domains.service_logs.model import ServiceLog, key_of, node_key
+from graph.domains.service_logs.model import MOST_SHIFT, ServiceLog, key_of, node_key, timestamp_of
 from graph.domains.service_logs.planning import Plan
-from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.selection import LogSelection, Slots, slots_between
 from graph.domains.service_logs.services import LoggingService, LoggingServices
 from graph.domains.service_logs.volumes import LogInterval, LogVolume, VolumeBy, Volumes
 from graph.store.between import Between, Found, page_between
@@ -70,37 +70,48 @@ class ServiceLogs:
                 entity=SERVICE_LOG,
                 index=TIMESTAMP_INDEX,
                 partitions=[(log_type.value,) for log_type in selection.possible_types],
-                between=selection.bounds,
                 where=selection.condition,
                 attributes=attributes,
             )
         return Query(
             entity=SERVICE_LOG,
             partitions=[(name,) for service in services for name in service.partitions],
-            between=selection.bounds,
             where=all_of(selection.of_types, selection.condition),
             attributes=attributes,
         )
 
     async def _read(self, selection: LogSelection, query: Query, size: int, within: Between, *, forward: bool) -> Found:
-        """The first logs between two places. A filter is tested on one part of the time range after the other."""
-        keep = selection.keep
-        if not query.partitions or (query.where is None and keep is None):
-            return await MergedPartitions(self._database, query).read(size, within, forward=forward)
+        """The first logs between two places."""
         items: list[Item] = []
-        more, partitions = False, 0
-        if (narrowed := selection.within(within)) is None:
-            return Found(items, more, partitions)
-        plan = Plan(self._volumes, narrowed, self._rows_per_part)
-        async for part in plan.parts(size + 1, forward=forward):
-            await charge_rows(tested=part.rows)
-            some = replace(query, between=selection.between(*part.slots).bounds)
-            found = await MergedPartitions(self._database, some, keep).read(size - len(items), within, forward=forward)
-            items += found.items
-            partitions += found.partitions
-            if more := found.more:
-                break
-        return Found(items, more, partitions)
+        partitions = 0
+        async for slots in self._parts(selection, query, size + 1, slots_between(within), forward=forward):
+            for (first, last), keep in selection.ranges(slots, forward=forward):
+                some = replace(query, between=(_timestamp(first), _timestamp(last)))
+                left = size - len(items)
+                found = await MergedPartitions(self._database, some, keep).read(left, within, forward=forward)
+                items += found.items
+                partitions += found.partitions
+                if found.more:
+                    return Found(items, True, partitions)
+        return Found(items, False, partitions)
+
+    async def _parts(
+        self, selection: LogSelection, query: Query, wanted: int, within: Slots, *, forward: bool
+    ) -> AsyncIterator[Slots]:
+        """The slots to read, in order or in reverse. A filter is tested on one part of them after the other."""
+        if not query.partitions or (query.where is None and selection.keep is None):
+            yield within
+        elif narrowed := selection.within(within):
+            plan = Plan(self._volumes, narrowed, self._rows_per_part)
+            reached: int | None = None
+            async for part in plan.parts(wanted, forward=forward):
+                await charge_rows(tested=part.rows)
+                first, last = part.slots
+                last += MOST_SHIFT  # a crowd may have shifted its last logs so far
+                if reached is not None:
+                    first, last = (max(first, reached + 1), last) if forward else (first, min(last, reached - 1))
+                reached = last if forward else first
+                yield first, last
 
     async def by_key(self, keys: Sequence[str], attributes: frozenset[str] | None = None) -> Mapping[str, ServiceLog]:
         """The existing logs with these keys of nodes.
@@ -123,3 +134,7 @@ class ServiceLogs:
             return await self._volumes.volume(interval, by, first, last)
         known = await (self._services.all() if services is None else self._services.named(services))
         return await self._volumes.volume(interval, by, first, last, [service.name for service in known])
+
+
+def _timestamp(slot: int | None) -> float | None:
+    return None if slot is None else timestamp_of(slot)

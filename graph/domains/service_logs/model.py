@@ -15,6 +15,7 @@ from graph.store.records import Derived, Record, Stored
 
 MICROSECONDS = 1_000_000  # of a second
 DAY_S = 86_400
+MOST_SHIFT = 200_000  # slots from a log's time to its own; a fifth of a second
 SHARDS = 10  # partitions of a hot service: `checkout#0` to `checkout#9`
 INFO = 9  # the severity number of a log without one
 
@@ -67,6 +68,7 @@ class Problem(Enum):
 
     SERVICE_INVALID = "SERVICE_INVALID"
     TOO_MANY_SERVICES = "TOO_MANY_SERVICES"
+    TIME_CROWDED = "TIME_CROWDED"
     TIME_INVALID = "TIME_INVALID"
     TIME_IN_FUTURE = "TIME_IN_FUTURE"
     EXPIRED = "EXPIRED"

@@ -8,30 +8,26 @@ from typing import Any
 import orjson
 
 from graph.core.errors import BadUserInput
-from graph.domains.service_logs.model import (
-    MOST_SEVERE,
-    LogLevel,
-    ServiceLogType,
-    service_of,
-    slot_of,
-    timestamp_of,
-)
+from graph.domains.service_logs.model import MOST_SEVERE, MOST_SHIFT, LogLevel, ServiceLogType, service_of, slot_of
 from graph.store.between import Between
 from graph.store.conditions import Compare, Condition, HasText, OneOf, all_of, predicate
 from graph.store.entity import Item
-from graph.store.query import Bounds
-from graph.store.time_walk import Keep
+from graph.store.time_walk import Keep, keep_all
 
 MOST_VALUES = 100  # of a list in a filter
 LONGEST_TEXT = 256  # characters
+_TIME = frozenset({"time_unix_nano"})
+
+Slots = tuple[int | None, int | None]
+"""The first and the last slot of a range, or epoch microseconds; None for no bound."""
 
 
 @dataclass(frozen=True)
 class LogSelection:
     """The selected logs: those that fulfil all conditions. None means no condition."""
 
-    first: int | None = None  # slot, epoch microseconds
-    last: int | None = None  # slot, inclusive
+    first: int | None = None  # epoch microseconds
+    last: int | None = None  # inclusive
     services: tuple[str, ...] | None = None
     types: tuple[ServiceLogType, ...] | None = None
     levels: tuple[LogLevel, ...] | None = None
@@ -52,13 +48,29 @@ class LogSelection:
             if text is not None and not 0 < len(text) <= LONGEST_TEXT:
                 raise BadUserInput(f"`{name}` must have 1 to {LONGEST_TEXT} characters.")
 
+    def ranges(self, slots: Slots, *, forward: bool) -> list[tuple[Slots, Keep | None]]:
+        """The parts of a range of slots that may hold selected logs, in the direction of reading, with what to test.
+
+        A crowd shifts logs behind their time: out of the time range at its end, and into it at its beginning.
+        """
+        low, high = None, self.last
+        parts: list[tuple[Slots, Keep | None]] = []
+        if self.first is not None:
+            low = self.first + MOST_SHIFT
+            parts.append(((self.first, low - 1 if high is None else min(low - 1, high)), self._keep_of_edge))
+        parts.append(((low, high), self.keep))
+        if high is not None:
+            parts.append(((high + 1, high + MOST_SHIFT), self._keep_of_edge))
+        within = [(_overlap(slots, part), keep) for part, keep in parts]
+        return [(part, keep) for part, keep in (within if forward else within[::-1]) if not _is_empty(part)]
+
     @property
-    def bounds(self) -> Bounds:
-        """The bounds of `timestamp`."""
-        return (
-            None if self.first is None else timestamp_of(self.first),
-            None if self.last is None else timestamp_of(self.last),
-        )
+    def _keep_of_edge(self) -> Keep | None:
+        return keep_all([each for each in (Keep(self._is_in_time, _TIME), self.keep) if each])
+
+    def _is_in_time(self, item: Item) -> bool:
+        time = int(item["time_unix_nano"]) // 1000
+        return (self.first is None or time >= self.first) and (self.last is None or time <= self.last)
 
     @property
     def possible_types(self) -> tuple[ServiceLogType, ...]:
@@ -103,13 +115,7 @@ class LogSelection:
     @cached_property
     def admits(self) -> Callable[[Item], bool]:
         """A function that returns whether a log is selected."""
-        low, high = self.bounds
-        condition = all_of(
-            self.condition,
-            self.of_types,
-            Compare("timestamp", ">=", low) if low is not None else None,
-            Compare("timestamp", "<=", high) if high is not None else None,
-        )
+        condition = all_of(self.condition, self.of_types)
         holds = predicate(condition) if condition else None
         services = None if self.services is None else frozenset(self.services)
         keep = self.keep
@@ -117,29 +123,32 @@ class LogSelection:
         def admitted(item: Item) -> bool:
             if services is not None and service_of(item["service_name"]) not in services:
                 return False
-            return (holds is None or holds(item)) and (keep is None or keep.holds(item))
+            return self._is_in_time(item) and (holds is None or holds(item)) and (keep is None or keep.holds(item))
 
         return admitted
 
-    def between(self, first: int, last: int) -> "LogSelection":
-        """The part of the selection between two slots, which must overlap."""
-        return replace(
-            self,
-            first=first if self.first is None else max(first, self.first),
-            last=last if self.last is None else min(last, self.last),
-        )
+    def within(self, places: Slots) -> "LogSelection | None":
+        """The part of the time range whose logs may have these slots. None if there is none."""
+        first, last = places
+        times = _overlap((self.first, self.last), (None if first is None else first - MOST_SHIFT, last))
+        return None if _is_empty(times) else replace(self, first=times[0], last=times[1])
 
-    def within(self, places: Between) -> "LogSelection | None":
-        """The part of the selection between two places, with the logs of the same slots. None if it has no slot."""
-        first, last = self.first, self.last
-        if places.after:
-            first = max(slot_of(places.after[0]), first if first is not None else 0)
-        if places.before:
-            before = slot_of(places.before[0])
-            last = before if last is None else min(last, before)
-        if first is not None and last is not None and first > last:
-            return None
-        return replace(self, first=first, last=last)
+
+def slots_between(places: Between) -> Slots:
+    """The slots of the logs between two places, with those at both."""
+    after, before = places.after, places.before
+    return slot_of(after[0]) if after else None, slot_of(before[0]) if before else None
+
+
+def _overlap(one: Slots, other: Slots) -> Slots:
+    first = [slots[0] for slots in (one, other) if slots[0] is not None]
+    last = [slots[1] for slots in (one, other) if slots[1] is not None]
+    return max(first, default=None), min(last, default=None)
+
+
+def _is_empty(slots: Slots) -> bool:
+    first, last = slots
+    return first is not None and last is not None and first > last
 
 
 def as_text(value: Any) -> str:

@@ -15,17 +15,10 @@ from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.service_logs.checking import Checks, Draft, Retention
 from graph.domains.service_logs.entities import CHANGES, SERVICE_LOG
-from graph.domains.service_logs.model import (
-    MICROSECONDS,
-    NewLog,
-    Problem,
-    Rejection,
-    ServiceLogType,
-    WriteReport,
-)
+from graph.domains.service_logs.model import MOST_SHIFT, NewLog, Problem, Rejection, WriteReport
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.settings import ServiceLogSettings
-from graph.domains.service_logs.slots import Slots
+from graph.domains.service_logs.slots import MOST_KNOWN, Slots, TakenSlots
 from graph.domains.service_logs.volumes import VolumeTally
 from graph.feed.sequence import ChangeSequence
 from graph.observability.metrics import Metrics
@@ -34,7 +27,8 @@ from graph.work.account import give_way
 
 MOST_LOGS = 1000  # of one mutation
 MOST_BYTES = 4_000_000  # of a transaction's logs; DynamoDB takes 4 MB
-MINUTE = 60 * MICROSECONDS
+SECOND_NS = 1_000_000_000
+MINUTE_NS = 60 * SECOND_NS
 PIECE_S = 0.001  # of checking, before giving way to other work; some 100 usual logs
 ROUNDS = 20  # for one transaction; a further round is due to other writers of the same service
 
@@ -55,6 +49,7 @@ class LogWriter:
         self._services = services
         self._retention = Retention(settings)
         self._clock = clock
+        self.taken = TakenSlots()
         self._counted = metrics.counter("service_logs", "Service logs that were sent, by outcome.", "outcome")
 
     async def write(
@@ -89,17 +84,17 @@ class LogWriter:
             drafts = [draft for draft in drafts if draft.service not in too_many]
         for name in ("time_ns", "service"):  # equal ones keep their order
             drafts.sort(key=attrgetter(name))
-        slots = Slots(self._database, self._services)
-        placed, skipped = await slots.place(drafts)
-        accepted = await self._store(placed, slots)
-        skipped += len(placed) - accepted
+        if len(self.taken) > MOST_KNOWN:
+            self.taken = TakenSlots()
+        slots = Slots(self._database, self._services, self.taken)
+        accepted = 0
+        for part in self._transactions(await slots.place(drafts)):
+            accepted += await self._store(part, slots)
+        rejections += map(_of_one_too_crowded, slots.crowded)
+        skipped = len(logs) - accepted - len(rejections)
         for outcome, number in (("accepted", accepted), ("skipped", skipped), ("rejected", len(rejections))):
             self._counted.labels(outcome).inc(number)
         return WriteReport(accepted, skipped, tuple(sorted(rejections, key=lambda rejection: rejection.index)))
-
-    async def _store(self, drafts: Sequence[Draft], slots: Slots) -> int:
-        """Store placed logs. Returns how many were new."""
-        return sum([await self._store_part(part, slots) for part in self._transactions(drafts)])
 
     def _transactions(self, drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
         """The logs in parts that fit one transaction with their counters."""
@@ -107,7 +102,7 @@ class LogWriter:
         part: list[Draft] = []
         minutes, size = set[tuple[str, str, int]](), 0
         for draft in drafts:
-            minute = draft.service, draft.item["log_type"], draft.slot // MINUTE
+            minute = draft.service, draft.item["log_type"], draft.time_ns // MINUTE_NS
             minutes.add(minute)
             size += draft.size
             if part and (len(part) + 1 + VolumeTally.most_actions(len(minutes)) > limit or size > MOST_BYTES):
@@ -117,14 +112,13 @@ class LogWriter:
         if part:
             yield part
 
-    async def _store_part(self, drafts: list[Draft], slots: Slots) -> int:
+    async def _store(self, drafts: list[Draft], slots: Slots) -> int:
         """Store placed logs that fit one transaction. Returns how many were new."""
         for _ in range(ROUNDS):
-            if slots.are_known:  # what is stored may concern these logs too
-                drafts, _ = await slots.place(drafts)
-                if len(list(self._transactions(drafts))) > 1:  # some were moved into other minutes
-                    return await self._store(drafts, slots)
+            if slots.are_outdated:  # what is stored may concern these logs too
+                drafts = await slots.place(drafts)
             if not drafts or (refused := await self._transact(drafts)) is None:
+                slots.note_stored(drafts)
                 return len(drafts)
             if refused:
                 await slots.look_up(refused)
@@ -136,8 +130,8 @@ class LogWriter:
         last_ttl: int | None = 0
         for draft in drafts:
             item = draft.item
-            ttl = self._expiry(draft)
-            tally.add(draft.service, item["log_type"], draft.slot // MICROSECONDS, item["level"], ttl)
+            ttl: int | None = item.get("ttl")
+            tally.add(draft.service, item["log_type"], draft.time_ns // SECOND_NS, item["level"], ttl)
             keys.append(f"{draft.slot}@{item['service_name']}")
             puts.append(Put(SERVICE_LOG, item, if_absent=True, is_checked=True))
             last_ttl = None if ttl is None or last_ttl is None else max(last_ttl, ttl)
@@ -155,17 +149,14 @@ class LogWriter:
                 self.sequence.missed(reservation)
         return [drafts[at] for at in refused if at < len(puts)]
 
-    def _expiry(self, draft: Draft) -> int | None:
-        """When a placed log expires: with all logs of the day of its slot, which may follow the day of its time."""
-        ttl: int | None = draft.item.get("ttl")
-        if ttl is not None and draft.slot > draft.time_ns // 1000:
-            ttl = self._retention.ttl(ServiceLogType(draft.item["log_type"]), draft.slot // MICROSECONDS)
-            draft.item["ttl"] = ttl
-        return ttl
-
 
 def _of_one_too_many(draft: Draft) -> Rejection:
     message = (
         "There are too many services: GRAPH_MAX_SERVICES is their greatest number, and one sender may add half of them."
     )
     return Rejection(draft.index, Problem.TOO_MANY_SERVICES, message)
+
+
+def _of_one_too_crowded(draft: Draft) -> Rejection:
+    message = f"The {MOST_SHIFT:,} microseconds from its time on all have a log of its service: give more exact times."
+    return Rejection(draft.index, Problem.TIME_CROWDED, message)

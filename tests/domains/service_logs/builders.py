@@ -108,7 +108,7 @@ def counted(logs: Iterable[ServiceLog]) -> dict[tuple[str, str, str, int], dict[
     """What the counters of these logs must be, see `Logs.counters`."""
     counts: dict[tuple[str, str, str, int], dict[str, int]] = {}
     for log in logs:
-        second = int(log.timestamp)
+        second = int(log.time_unix_nano) // SECOND
         for interval in LogInterval:
             for service in (log.service, ""):
                 key = interval.name, log.item["log_type"], service, second - second % interval.value

@@ -22,12 +22,12 @@ class Shown:
 
 
 def selects(selection: LogSelection, log: ServiceLog) -> bool:
-    """Whether the log is meant. A time range is one of slots."""
-    slot = round(log.timestamp * 1_000_000)
+    """Whether the log is meant."""
+    time = int(log.time_unix_nano) // 1000
     metadata = {name: _as_text(value) for name, value in (log.metadata or {}).items()}
     return (
-        (selection.first is None or slot >= selection.first)
-        and (selection.last is None or slot <= selection.last)
+        (selection.first is None or time >= selection.first)
+        and (selection.last is None or time <= selection.last)
         and (selection.services is None or log.service in selection.services)
         and (selection.types is None or log.log_type in selection.types)
         and (selection.levels is None or log.level in selection.levels)
@@ -90,7 +90,7 @@ def expected_volume(
     counts: Counter[tuple[int, str]] = Counter()
     series = {VolumeBy.LEVEL: "level", VolumeBy.TYPE: "log_type", VolumeBy.SERVICE: "service"}[by]
     for log in logs:
-        second = int(log.timestamp)
+        second = int(log.time_unix_nano) // 1_000_000_000
         start = second - second % interval.value
         if first - first % interval.value <= start <= last and (services is None or log.service in services):
             counts[start, log.service if series == "service" else log.item[series]] += 1

@@ -19,6 +19,7 @@ from graph.store.ordering import PageRequest
 from tests.domains.service_logs.builders import (
     DAY,
     NOON_NS,
+    SECOND,
     Logs,
     a_log,
     counted,
@@ -26,6 +27,7 @@ from tests.domains.service_logs.builders import (
     is_consistent,
     logs_of,
     messages,
+    numbered,
     service_logs,
 )
 from tests.domains.service_logs.oracle import Shown, expected_page, expected_volume, selects
@@ -156,6 +158,26 @@ async def test_volumes_equal_a_count_of_all_logs_after_any_number_of_them_have_e
                 first = max(first, last - 9_999 * interval.value)
                 found = await logs.read.volume(interval, by, first, last, services)
                 assert found == expected_volume(stored, interval, by, first, last, services)
+
+
+async def test_a_crowd_at_the_edge_of_a_minute_is_filtered_and_counted_by_its_own_time(engine: str) -> None:
+    """It has 1,500 logs of the last millisecond, which has a thousand microseconds."""
+    minute, time_ns = NOON_NS // 1000 + 60_000_000, NOON_NS + 60 * SECOND - 1_000_000
+    async with service_logs(engine) as logs:
+        await logs.write(*numbered(1500, time_ns), a_log(time_ns=minute * 1000, message="next"))
+
+        for services in (None, ("checkout",)):
+            for text in (None, "1", "next"):
+                before = LogSelection(last=minute - 1, services=services, text=text)
+                after = LogSelection(first=minute, last=minute, services=services, text=text)
+                wanted = [f"{n}" for n in range(1500) if (text or "") in f"{n}"]
+                for forward in (True, False):
+                    found = messages((await page(logs, before, Paging(1500), forward=forward)).records)
+                    assert found == (wanted if forward else wanted[::-1])
+                found = messages((await page(logs, after, Paging(1500), forward=True)).records)
+                assert found == (["next"] if text != "1" else [])
+        volume = await logs.read.volume(LogInterval.MINUTE, VolumeBy.LEVEL, NOON_NS // SECOND, NOON_NS // SECOND + 119)
+        assert [each.count for each in volume] == [1500, 1]
 
 
 async def test_logs_expire_days_after_the_end_of_their_day_as_their_type_says(engine: str) -> None:

@@ -21,6 +21,7 @@ from tests.domains.service_logs.builders import (
     Logs,
     a_log,
     held_clock,
+    is_consistent,
     logs_of,
     numbered,
     service_logs,
@@ -150,6 +151,32 @@ async def test_a_write_of_fresh_logs_reads_the_services_and_the_number_once_and_
         assert (await logs_of(watched, clock=held_clock()).write(*numbered(3))).skipped == 3
         assert len(watched.transactions) == 1
         assert [entity.name for entity, _ in watched.gets].count("SERVICE_LOG") == 1
+
+
+async def test_a_crowd_is_read_once_and_then_each_further_log_of_its_microsecond_costs_one_transaction(
+    engine: str,
+) -> None:
+    async with service_logs(engine) as empty:
+        await empty.write(*numbered(1000))
+        watched = Counting(empty.database)
+        logs = logs_of(watched, clock=held_clock())
+
+        batch = [a_log(message=f"later {n}") for n in range(300)]
+        assert (await logs.write(*batch, *numbered(10))).skipped == 10
+        assert watched.logs <= 1000 + 300
+        assert len(watched.queries()) <= 7  # of 128 logs, 256, 512 and so on; on DynamoDB, further ones of this batch
+
+        for n in range(3):
+            watched.calls.clear()
+            watched.gets.clear()
+            watched.transactions.clear()
+            assert (await logs.write(a_log(message=f"last {n}"))).accepted == 1
+            assert (watched.queries(), watched.gets, len(watched.transactions)) == ([], [], 1)
+        assert (await logs.write(*batch)).skipped == 300
+
+        stored = [str(n) for n in range(1000)] + [f"later {n}" for n in range(300)] + [f"last {n}" for n in range(3)]
+        assert await logs.messages() == stored
+        assert await is_consistent(logs)
 
 
 async def test_what_precedes_a_page_is_read_only_on_request_and_global_ids_together(written: Logs) -> None:

@@ -24,6 +24,7 @@ describe_enum(
     {
         Problem.SERVICE_INVALID: "Its service has no valid name.",
         Problem.TOO_MANY_SERVICES: "Its service is new, and there may be no more services.",
+        Problem.TIME_CROWDED: "Too many logs of its service have its time.",
         Problem.TIME_INVALID: "Its time cannot be stored.",
         Problem.TIME_IN_FUTURE: "Its time is more than two hours ahead.",
         Problem.EXPIRED: "It is older than its type is kept.",
