@@ -28,6 +28,10 @@ _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
 _DATE_TIME = re.compile(
     _DATE.pattern + r"[Tt ](\d\d):([0-5]\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))", re.ASCII
 )
+_NEARLY = re.compile(
+    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))? ?(?:[Zz]|UTC|GMT|([+-]\d\d)(?::?(\d\d))?)?(?:\[[^]]*\])?",
+    re.ASCII,
+)
 _MILLISECOND = timedelta(milliseconds=1)
 _MICROSECOND = timedelta(microseconds=1)
 _SECOND = timedelta(seconds=1)
@@ -83,6 +87,19 @@ def parse_time(text: str) -> datetime:
     except (ValueError, OverflowError) as error:
         raise InvalidTime(text) from error
     raise InvalidTime(text)
+
+
+def as_rfc3339(text: str) -> str:
+    """A time as programs write it, in the form of RFC 3339: without an offset it is UTC. Any other text as it is.
+
+    Loggers and schedulers write `2023-08-03 02:52:13,180`, `2023-08-03T02:52:13+0000` or `2023-08-03T02:52+02:00[X]`.
+    Clients who ask for a time range must be exact, so only what records of other programs tell is read like this.
+    """
+    if (match := _NEARLY.fullmatch(text.strip())) is None:
+        return text
+    day, minute, second, fraction, hours, minutes = match.groups()
+    offset = f"{hours}:{minutes or '00'}" if hours else "Z"
+    return f"{day}T{minute}{second or ':00'}{f'.{fraction}' if fraction else ''}{offset}"
 
 
 def _microseconds(fraction: str) -> int:

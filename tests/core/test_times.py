@@ -12,6 +12,7 @@ from graph.core.days import DAY_MS, EPOCH_TIME, FIRST_MS, LAST_MS, datetime_of
 from graph.core.times import (
     InvalidTime,
     WholeDay,
+    as_rfc3339,
     millis_ceil,
     millis_floor,
     parse_date,
@@ -166,3 +167,22 @@ def test_the_calendars_first_and_last_milliseconds_can_be_written() -> None:
 @given(st.integers(FIRST_MS // 1000, LAST_MS // 1000))
 def test_seconds_are_written_as_the_time_that_they_are(seconds: int) -> None:
     assert rfc3339_of_seconds(seconds) == rfc3339(datetime_of(1000 * seconds))
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [
+        ("2026-11-26T10:00:05", "2026-11-26T10:00:05Z"),
+        ("2026-11-26 10:00:05.123456", "2026-11-26T10:00:05.123456Z"),
+        ("2026-11-26T10:00:05,123Z", "2026-11-26T10:00:05.123Z"),
+        ("2026-11-26T10:00:05.123+0530", "2026-11-26T10:00:05.123+05:30"),
+        ("2026-11-26T10:00:05-08", "2026-11-26T10:00:05-08:00"),
+        ("2026-11-26 10:00:05 +0000", "2026-11-26T10:00:05+00:00"),
+        ("2026-11-26 10:00:05 UTC", "2026-11-26T10:00:05Z"),
+        ("2026-11-26T10:00+01:00[Europe/Paris]", "2026-11-26T10:00:00+01:00"),
+        (" 2026-11-26T10:00:05Z\n", "2026-11-26T10:00:05Z"),
+        *((text, text) for text in ("2026-11-26", "10:00:05", "20261126T100005Z", "2026-11-26T10:00:05 CET", "")),
+    ],
+)
+def test_a_time_as_programs_write_it_is_brought_into_the_form_that_is_read(text: str, means: str) -> None:
+    assert as_rfc3339(text) == means

@@ -1,18 +1,29 @@
-"""Checks values of JSON, each with its place, so that a refusal says what to mend."""
+"""Checks values of JSON, each with its place, so that a refusal says what to mend.
 
-from collections.abc import Iterator, Mapping
+Without its names, an event tells nothing, so it is refused if one of them is wrong. A detail that cannot be read is
+left out instead, or repaired where its meaning is beyond doubt, and the answer says so: the end of a run must not be
+lost for the form of a time.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from operator import methodcaller
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from graph.core.errors import BadUserInput
 from graph.core.names import is_line
 from graph.core.numbers import whole
-from graph.core.times import InvalidTime, parse_time
+from graph.core.times import InvalidTime, WholeDay, as_rfc3339, parse_time
 
 LONGEST_TEXT = 1024  # characters of any text that is kept
 MOST_OBJECTS = 1000  # of a list; a run uses and generates no more in one report
+
+Warn = Callable[[str], None]
+"""Is told what was left out or repaired."""
+
+T = TypeVar("T")
 
 
 class InvalidEvent(BadUserInput):
@@ -24,11 +35,20 @@ class InvalidEvent(BadUserInput):
 class Checked:
     """An object of JSON, and its place in the event."""
 
-    def __init__(self, value: Any, place: str) -> None:
+    def __init__(self, value: Any, place: str, warn: Warn) -> None:
         if not isinstance(value, dict):
             raise InvalidEvent(f"`{place}` must be an object.")
         self._value = value
         self._place = place
+        self._warn = warn
+
+    def detail(self, read: Callable[["Checked"], T]) -> T | None:
+        """What a function reads of the object; None if it cannot be read, with a warning."""
+        try:
+            return read(self)
+        except InvalidEvent as error:
+            self._warn(f"{error} It is left out.")
+            return None
 
     def refuse(self, name: str, rule: str) -> InvalidEvent:
         """The error for a member."""
@@ -61,12 +81,17 @@ class Checked:
 
     def time(self, name: str) -> datetime:
         """A member that is a date-time."""
-        text = self.text(name)
-        try:
-            if len(text) > len("2024-01-01"):  # which would be a date
-                return parse_time(text)
-        except InvalidTime:
-            pass
+        given = self.text(name)
+        for text in (given, as_rfc3339(given)):
+            try:
+                time = parse_time(text)
+            except InvalidTime:
+                continue
+            if isinstance(time, WholeDay):
+                break
+            if text != given:
+                self._warn(f"`{self._at(name)}` is taken as {text}.")
+            return time
         raise self.refuse(name, "must be a time of RFC 3339 with an offset, such as 2024-01-01T03:00:00Z")
 
     def uuid(self, name: str) -> str:
@@ -90,11 +115,11 @@ class Checked:
 
     def object(self, name: str) -> "Checked":
         """A member that is an object."""
-        return Checked(self._value.get(name), self._at(name))
+        return Checked(self._value.get(name), self._at(name), self._warn)
 
     def optional_object(self, name: str) -> "Checked":
         """Likewise; an empty one for none."""
-        return self.object(name) if name in self else Checked({}, self._at(name))
+        return self.object(name) if name in self else Checked({}, self._at(name), self._warn)
 
     def objects(self, name: str) -> Iterator["Checked"]:
         """The objects of a member that is a list; none if there is no list."""
@@ -103,13 +128,14 @@ class Checked:
             raise self.refuse(name, "must be a list")
         if value is not None and len(value) > MOST_OBJECTS:
             raise self.refuse(name, f"may have at most {MOST_OBJECTS:,} elements, and has {len(value):,}")
-        return (Checked(each, f"{self._at(name)}[{at}]") for at, each in enumerate(value or ()))
+        return (Checked(each, f"{self._at(name)}[{at}]", self._warn) for at, each in enumerate(value or ()))
 
     def facets(self, name: str = "facets") -> Mapping[str, "Checked"]:
-        """The facets of an object by name, without those that are deleted."""
-        given = self.optional_object(name)
-        facets = {each: given.object(each) for each in given._value}
-        return {each: facet for each, facet in facets.items() if facet._value.get("_deleted") is not True}
+        """The facets of an object by name, without those that are deleted or no object."""
+        if (given := self.detail(lambda checked: checked.optional_object(name))) is None:
+            return {}
+        facets = {each: given.detail(methodcaller("object", each)) for each in given._value}
+        return {each: facet for each, facet in facets.items() if facet and facet._value.get("_deleted") is not True}
 
     def _at(self, name: str) -> str:
         return f"{self._place}.{name[:64]}"

@@ -1,5 +1,7 @@
 """The events of OpenLineage, read and checked. Unknown properties and facets are ignored, as the standard wants it.
 
+Names are needed: of the run, the job and the datasets. Everything else is a detail, see `checked`.
+
 Source: https://openlineage.io/spec/2-0-2/OpenLineage.json
 """
 
@@ -10,7 +12,7 @@ from typing import Any
 
 from graph.domains.data_files.exports.datasets import Dataset
 from graph.domains.data_files.exports.names import SOFTWARE
-from graph.domains.data_files.openlineage.checked import Checked
+from graph.domains.data_files.openlineage.checked import Checked, Warn
 
 EVENT_TYPES = ("START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER")
 
@@ -32,8 +34,8 @@ class RunEvent:
     """What a scheduler tells of a run."""
 
     type: str
-    time: datetime
-    producer: str
+    time: datetime | None  # unless it can be read
+    producer: str | None
     run_id: str
     job_namespace: str
     job_name: str
@@ -59,15 +61,20 @@ class JobEvent:
 Event = RunEvent | DatasetEvent | JobEvent
 
 
-def read_event(value: Any) -> Event:
+def read_event(value: Any, warn: Warn) -> Event:
     """The event that a value of JSON is.
+
+    Args:
+        warn: is told what was left out or repaired.
 
     Raises:
         InvalidEvent: It is none.
     """
-    event = Checked(value, "event")
-    event.uri("schemaURL")
-    producer, time = event.uri("producer"), event.time("eventTime")
+    event = Checked(value, "event", warn)
+    if "schemaURL" in event:
+        event.detail(lambda of: of.uri("schemaURL"))
+    producer = event.detail(lambda of: of.uri("producer"))
+    time = event.detail(lambda of: of.time("eventTime"))
     if "run" in event:
         return _run_event(event, producer, time)
     if "dataset" in event:
@@ -79,8 +86,8 @@ def read_event(value: Any) -> Event:
     raise event.refuse("run", "must be there, or `dataset` or `job`")
 
 
-def _run_event(event: Checked, producer: str, time: datetime) -> RunEvent:
-    type_ = event.optional_text("eventType") or "OTHER"
+def _run_event(event: Checked, producer: str | None, time: datetime | None) -> RunEvent:
+    type_ = (event.optional_text("eventType") or "OTHER").upper()
     if type_ not in EVENT_TYPES:
         raise event.refuse("eventType", f"must be one of {', '.join(EVENT_TYPES)}")
     run, job = event.object("run"), event.object("job")
@@ -95,7 +102,7 @@ def _run_event(event: Checked, producer: str, time: datetime) -> RunEvent:
         job_name=name,
         inputs=[_dataset(each, "inputFacets") for each in event.objects("inputs")],
         outputs=[_dataset(each, "outputFacets") for each in event.objects("outputs")],
-        facets={each: read(facets[each]) for each, read in _KEPT.items() if each in facets},
+        facets={name: kept for name, read in _KEPT.items() if name in facets and (kept := facets[name].detail(read))},
         run_tags=_tags(facets),
         job_tags=_tags(job.facets()),
     )
@@ -115,8 +122,12 @@ def _dataset(dataset: Checked, own: str | None = None) -> NamedDataset:
     """A dataset with its facets, and those that it has as an input or output."""
     facets = dataset.facets()
     more = dataset.facets(own) if own else {}
-    version = facets["version"].text("datasetVersion") if "version" in facets else None
-    sizes = [more[each].size("size") for each in ("inputStatistics", "outputStatistics") if each in more]
+    version = facets["version"].detail(_dataset_version) if "version" in facets else None
+    sizes = [
+        more[each].detail(lambda of: of.size("size"))
+        for each in ("inputStatistics", "outputStatistics")
+        if each in more
+    ]
     return NamedDataset(
         dataset=Dataset(dataset.text("namespace"), dataset.text("name")),
         version=version,
@@ -127,10 +138,16 @@ def _dataset(dataset: Checked, own: str | None = None) -> NamedDataset:
 
 def _tags(facets: Facets) -> dict[str, str]:
     """The tags that this service has written."""
-    if "tags" not in facets:
-        return {}
-    tags = facets["tags"].objects("tags")
+    return (facets["tags"].detail(_own_tags) if "tags" in facets else None) or {}
+
+
+def _own_tags(facet: Checked) -> dict[str, str]:
+    tags = facet.objects("tags")
     return {tag.text("key"): tag.text("value") for tag in tags if tag.optional_text("source") == SOFTWARE}
+
+
+def _dataset_version(facet: Checked) -> str:
+    return facet.text("datasetVersion")
 
 
 def _nominal_time(facet: Checked) -> dict[str, Any]:
@@ -139,8 +156,8 @@ def _nominal_time(facet: Checked) -> dict[str, Any]:
 
 
 def _parent(facet: Checked) -> dict[str, Any]:
-    root = {"root": _run_and_job(facet.object("root"))} if "root" in facet else {}
-    return {**_run_and_job(facet), **root}
+    root = facet.detail(lambda of: _run_and_job(of.object("root"))) if "root" in facet else None
+    return {**_run_and_job(facet), **({"root": root} if root else {})}
 
 
 def _run_and_job(of: Checked) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph.core.errors import BadRequest, BadUserInput, GraphError
+from graph.domains.data_files.openlineage.checked import Warn
 from graph.domains.data_files.openlineage.events import DatasetEvent, Event, NamedDataset, RunEvent, read_event
 from graph.domains.data_files.openlineage.reports import file_of, report_of
 from graph.domains.data_files.provenance.recording import Runs
@@ -20,6 +21,7 @@ MOST_BYTES = 4 * 1024 * 1024  # of a body, before and after decompression; the p
 MOST_EVENTS = 1000
 MOST_VALUES = 100_000  # of a body; each takes some 40 bytes
 VALUES_ON_THE_LOOP = 1000  # of a body whose events are read there
+MOST_WARNINGS = 100  # in one answer
 ARRIVING_BYTES = 16 * 1024 * 1024
 WORKING_BYTES = 64 * 1024 * 1024
 
@@ -33,6 +35,16 @@ class Taken:
 
     received: int
     refused: list[tuple[int, GraphError]] = field(default_factory=list)  # by their places, from 0
+    warnings: list[tuple[int, str]] = field(default_factory=list)  # the first ones of what was left out or repaired
+
+    def warn_of(self, place: int) -> Warn:
+        """Takes warnings of the event at this place."""
+
+        def warn(message: str) -> None:
+            if len(self.warnings) < MOST_WARNINGS:
+                self.warnings.append((place, message))
+
+        return warn
 
 
 class LineageIntake:
@@ -75,24 +87,25 @@ class LineageIntake:
             del body
             is_large = values > VALUES_ON_THE_LOOP
             if not isinstance(value, list):
-                await self._take(value, charge, is_large=is_large)
-                return Taken(1)
+                taken = Taken(1)
+                await self._take(value, charge, taken.warn_of(0), is_large=is_large)
+                return taken
             if len(value) > MOST_EVENTS:
                 raise BadRequest(f"A request may have {MOST_EVENTS:,} events: send smaller batches.", status=413)
             taken = Taken(len(value))
             for place, each in enumerate(value):
                 try:
-                    await self._take(each, charge, is_large=is_large)
+                    await self._take(each, charge, taken.warn_of(place), is_large=is_large)
                 except BadUserInput as error:
                     taken.refused.append((place, error))
             return taken
 
-    async def _take(self, value: Any, charge: Charge, *, is_large: bool) -> None:
-        event = await asyncio.to_thread(read_event, value) if is_large else read_event(value)
+    async def _take(self, value: Any, charge: Charge, warn: Warn, *, is_large: bool) -> None:
+        event = await asyncio.to_thread(read_event, value, warn) if is_large else read_event(value, warn)
         await give_way()
         await charge(len(_datasets(event)))
         if isinstance(event, RunEvent):
-            await self._runs.record(report_of(event))
+            await self._runs.record(report_of(event, warn))
         elif isinstance(event, DatasetEvent):
             await self._register(event.dataset)
 

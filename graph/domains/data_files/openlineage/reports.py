@@ -4,12 +4,13 @@ What a run uses is bound when it is first named. What it generates is registered
 """
 
 from dataclasses import replace
+from typing import Any
 
 from graph.core.errors import BadUserInput
 from graph.domains.data_files.entities import FILE, LONGEST_NAME, RUN
 from graph.domains.data_files.model import RunState
 from graph.domains.data_files.new_files import NewFile
-from graph.domains.data_files.openlineage.checked import InvalidEvent
+from graph.domains.data_files.openlineage.checked import InvalidEvent, Warn
 from graph.domains.data_files.openlineage.events import NamedDataset, RunEvent
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.store.client_input import check_input, possible_key
@@ -17,8 +18,11 @@ from graph.store.client_input import check_input, possible_key
 _ENDS = {"COMPLETE": RunState.COMPLETE, "ABORT": RunState.ABORTED, "FAIL": RunState.FAILED}
 
 
-def report_of(event: RunEvent) -> RunReport:
+def report_of(event: RunEvent, warn: Warn) -> RunReport:
     """What an event reports.
+
+    Args:
+        warn: is told what was left out, since it is too long.
 
     Raises:
         InvalidEvent: A name or text is too long to be stored.
@@ -26,22 +30,30 @@ def report_of(event: RunEvent) -> RunReport:
     state = _ENDS.get(event.type, RunState.RUNNING)
     is_complete = state is RunState.COMPLETE
     outputs = [_new_file(each, event.run_id) for each in event.outputs]
+    details = {
+        "version": event.job_tags.get("version"),
+        "producer": event.producer,
+        "configuration-hash": event.run_tags.get("configurationHash"),
+        "facets": event.facets,
+    }
+    kept = {name: value for name, value in details.items() if value and _fits(name, value, warn)}
     report = RunReport(
         algorithm=event.job_name,
         run_id=event.run_id,
-        version=event.job_tags.get("version"),
+        version=kept.get("version"),
         namespace=event.job_namespace,
-        producer=event.producer,
+        producer=kept.get("producer"),
         state=state,
         started_at=event.time if event.type == "START" else None,
         ended_at=event.time if state.is_end else None,
-        configuration_hash=event.run_tags.get("configurationHash"),
-        facets=event.facets,
+        configuration_hash=kept.get("configuration-hash"),
+        facets=kept.get("facets", {}),
         used=[_used_file(each) for each in event.inputs],
         generated=outputs if is_complete else (),
         outputs=() if is_complete else [file.name for file in outputs],
     )
-    _check(report)
+    _check("algorithm", report.algorithm)
+    _check("namespace", report.namespace)
     return report
 
 
@@ -90,16 +102,17 @@ def _used_file(named: NamedDataset) -> UsedFile:
     )
 
 
-def _check(report: RunReport) -> None:
-    texts = {
-        "algorithm": report.algorithm,
-        "version": report.version,
-        "namespace": report.namespace,
-        "producer": report.producer,
-        "configuration-hash": report.configuration_hash,
-        "facets": report.facets,
-    }
+def _check(name: str, value: Any) -> None:
     try:
-        check_input(RUN, **{name: value for name, value in texts.items() if value})
+        check_input(RUN, **{name: value})
     except BadUserInput as error:
         raise InvalidEvent(str(error)) from error
+
+
+def _fits(name: str, value: Any, warn: Warn) -> bool:
+    try:
+        _check(name, value)
+    except InvalidEvent as error:
+        warn(f"{error} It is left out.")
+        return False
+    return True

@@ -64,4 +64,5 @@ def _summary(taken: Taken) -> dict[str, object]:
         "status": "partial_success" if refused else "success",
         "summary": {"received": taken.received, "successful": taken.received - refused, "failed": refused},
         "failed_events": [{"index": place, **format_error(error)} for place, error in taken.refused[:MOST_NAMED]],
+        "warnings": [{"index": place, "message": message} for place, message in taken.warnings],
     }

@@ -29,13 +29,17 @@ def described(before: Item | None, report: RunReport, run_id: str, *, at: str) -
         "configuration-hash": report.configuration_hash,
     }
     run = {"run-id": run_id, **{name: value for name, value in told.items() if value is not None}, **known}
-    run["state"] = max(known.get("state", report.state.value), report.state.value, key=_ORDER.__getitem__)
+    state = run["state"] = max(known.get("state", report.state.value), report.state.value, key=_ORDER.__getitem__)
     if report.started_at:
         started_at = time_text(report.started_at)
         run["started-at"] = min(known.get("started-at", started_at), started_at)
-    if report.ended_at:
-        ended_at = time_text(report.ended_at)
-        run["ended-at"] = max(known.get("ended-at", ended_at), ended_at)
+    # A run has ended when the reports of its state say so, and not when one says that another state replaced.
+    ends = [known["ended-at"]] if known.get("state") == state and "ended-at" in known else []
+    if report.ended_at and report.state.value == state:
+        ends.append(time_text(report.ended_at))
+    run.pop("ended-at", None)
+    if ends:
+        run["ended-at"] = max(ends)
     if RunState(run["state"]).is_end:
         run.pop("open-since", None)
     elif report.is_own:

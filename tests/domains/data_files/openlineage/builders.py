@@ -55,10 +55,10 @@ class Receiver(FileStore):
         super().__post_init__()
         self.intake = LineageIntake(self.files, self.registration, self.runs)
 
-    async def take(self, *events: Any) -> None:
-        """Take in events in a request of their own each."""
-        for event in events:
-            await self.intake.take(orjson.dumps(event), _free, is_gzip=False)
+    async def take(self, *events: Any) -> list[str]:
+        """Take in events in a request of their own each. Returns the warnings."""
+        taken = [await self.intake.take(orjson.dumps(event), _free, is_gzip=False) for event in events]
+        return [message for each in taken for _, message in each.warnings]
 
     async def revisions(self) -> dict[Version, FileRevision]:
         """All revisions of all files."""

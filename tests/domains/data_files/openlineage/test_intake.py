@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from itertools import permutations
 from typing import Any
 
@@ -173,6 +174,35 @@ async def test_what_is_told_of_a_run_beside_its_files_is_kept(taking: Receiver) 
         "parent": {"run": {"runId": run_id(9)}, "job": {"namespace": "airflow", "name": "daily"}},
         "processing_engine": {"version": "2.10", "name": "Airflow"},
     }
+
+
+async def test_a_failure_whose_time_has_no_offset_ends_the_run_at_that_time_in_utc(taking: Receiver) -> None:
+    """Airflow's provider 1.9 and old versions of dbt-ol write such times."""
+    parent = {"run": {"runId": "manual__2024"}, "job": {"namespace": "airflow", "name": "daily"}}
+    warnings = await taking.take(
+        run_event(1, "START"),
+        run_event(1, "FAIL", eventTime="2024-07-02T12:23:22.829392")
+        | {"run": {"runId": run_id(1), "facets": {"parent": parent, "processing_engine": {"version": "2.10"}}}},
+    )
+
+    (run,) = await taking.all_runs()
+    assert (run.state, run.ended_at) == (RunState.FAILED, datetime(2024, 7, 2, 12, 23, 22, 829392, UTC))
+    assert run.facets == {"processing_engine": {"version": "2.10"}}
+    assert [warning.partition("` ")[0] for warning in warnings] == [
+        "`event.eventTime",
+        "`event.run.facets.parent.run.runId",
+    ]
+
+
+async def test_a_run_has_the_end_of_the_events_that_give_its_state_in_any_order() -> None:
+    told = [("START", 1), ("FAIL", 7), ("COMPLETE", 2), ("COMPLETE", 3), ("ABORT", 9)]
+    events = [run_event(1, type_, eventTime=f"2024-01-01T00:0{minute}:00Z") for type_, minute in told]
+    for order in permutations(events):
+        async with receiving("sqlite") as taking:
+            await taking.take(order[:3])
+            await taking.take(order[3:])
+            (run,) = await taking.all_runs()
+            assert (run.state, run.ended_at) == (RunState.COMPLETE, datetime(2024, 1, 1, 0, 3, tzinfo=UTC))
 
 
 EVENTS = (

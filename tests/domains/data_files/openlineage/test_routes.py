@@ -101,12 +101,9 @@ def test_a_body_that_is_no_event_is_refused(service: Service, body: bytes) -> No
 
 
 def test_a_refusal_names_the_place(service: Service) -> None:
-    version = ("outputs", 0, "facets", "version", "datasetVersion")
     wrong: list[tuple[tuple[Any, ...], Any]] = [
-        *((("eventTime",), text) for text in ("2024-01-01", "2024-01-01T00:00:00")),
-        *((("eventType",), "FINISHED"), (("producer",), "me"), (("schemaURL",), None)),
-        *((("run", "runId"), "1"), (("job", "name"), ""), (("inputs", 0, "name"), "a\tb")),
-        *((("inputs", 0, "facets"), []), (version, 7), (("run", "facets", "parent", "run", "runId"), None)),
+        *((("eventType",), "FINISHED"), (("run", "runId"), "1"), (("job", "name"), "")),
+        *((("inputs", 0, "name"), "a\tb"), (("outputs",), {})),
     ]
     for path, value in wrong:
         answer = send(service, orjson.dumps(changed(path, value)))
@@ -117,9 +114,39 @@ def test_a_refusal_names_the_place(service: Service) -> None:
     assert send(service, orjson.dumps(changed(("run",), None)))[0] == 200  # without a run, it is the event of a job
 
 
+def test_a_detail_that_cannot_be_read_is_left_out_or_repaired_with_a_warning_that_names_it(service: Service) -> None:
+    facets, run = ("run", "facets"), ("run", "facets", "parent", "run", "runId")
+    doubtful: list[tuple[tuple[Any, ...], Any, str]] = [
+        (("eventTime",), "2024-01-01T00:00:00", "is taken as 2024-01-01T00:00:00Z"),
+        (("eventTime",), "2024-01-01 00:00:00,5+0100", "is taken as 2024-01-01T00:00:00.5+01:00"),
+        (("eventTime",), "2024-01-01", "must be a time"),
+        (("eventTime",), None, "must be a text"),
+        *(((name,), "me", "must be a URI") for name in ("producer", "schemaURL")),
+        (run, "manual__2024-01-01", "must be a UUID"),
+        ((*facets, "parent"), None, "must be an object"),
+        ((*facets, "others"), None, "must be an object"),
+        ((*facets, "nominalTime", "nominalStartTime"), "soon", "must be a time"),
+        ((*facets, "processing_engine", "version"), 2.1, "must be a text"),
+        ((*facets, "tags", "tags"), 1, "must be a list"),
+        (facets, [], "must be an object"),
+        (("inputs", 0, "facets"), [], "must be an object"),
+        (("outputs", 0, "facets", "version", "datasetVersion"), 7, "must be a text"),
+    ]
+    for path, value, what in doubtful:
+        status, body = send(service, orjson.dumps(changed(path, value)))
+
+        assert (status, body["status"]) == (200, "success"), path
+        place = "event" + "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in path)
+        (warning,) = body["warnings"]
+        assert (warning["index"], f"`{place}`" in warning["message"]) == (0, True), warning
+        assert what in warning["message"]
+        assert warning["message"].endswith((" It is left out.", "0Z.", "+01:00."))
+    assert send(service, orjson.dumps([EVENT, {**EVENT, "schemaURL": None}]))[1]["warnings"] == []
+
+
 @pytest.mark.parametrize("path", [PATH, BATCH], ids=["lineage", "batch"])
 def test_a_batch_tells_which_of_its_events_are_refused(service: Service, path: str) -> None:
-    events = [EVENT, {**EVENT, "producer": 1}, EVENT]
+    events = [EVENT, {**EVENT, "run": 1}, EVENT]
 
     status, body = send(service, orjson.dumps(events), path)
 
