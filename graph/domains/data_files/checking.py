@@ -18,6 +18,7 @@ from graph.domains.data_files.entities import (
     LONGEST_NAME_IN_ORDER,
     LONGEST_VERSION,
     MARK_LENGTH,
+    ONLY_NAMED,
     PART,
 )
 from graph.domains.data_files.model import CALIBRATION, Problem
@@ -26,8 +27,6 @@ from graph.domains.data_files.times import time_text
 from graph.domains.data_files.versions import order_of
 from graph.store.entity import Item
 from graph.store.values import InvalidItem, check_number_of_values
-
-ONLY_NAMED = ""  # the fingerprint of a file that a run used before it was registered
 
 _WORD = re.compile(r"[-.0-9A-Z_a-z]+")
 _VERSION = re.compile(r"[!-~]+")

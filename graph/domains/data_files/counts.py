@@ -24,7 +24,7 @@ class Kind(NamedTuple):
     @classmethod
     def of_item(cls, part: Mapping[str, Any]) -> "Kind":
         """The kind of a sortable item."""
-        return cls(part["data-level"], part.get("data-product", ""), part.get("data-version", ""))
+        return cls(part.get("data-level", ""), part.get("data-product", ""), part.get("data-version", ""))
 
     @classmethod
     @lru_cache(KEPT)
@@ -48,8 +48,8 @@ class Counts:
         return len(self._by_key)
 
     def add(self, identifier: str, part: Item, number: int = 1) -> None:
-        """Count an item of a file; -1 for one that goes."""
-        if (day := part.get("applicable-date")) is not None:
+        """Count an item of a file; -1 for one that goes. Those that other programs have written are not counted."""
+        if (day := part.get("applicable-date")) is not None and "data-level" in part:
             of_day = self._by_key.setdefault(DAY.key_for(day), Counter())
             of_day[ITEMS] += number
             of_day[Kind.of_item(part).name] += number

@@ -26,6 +26,7 @@ MOST_REVISIONS = 10**REVISION_DIGITS - 1
 REFERENCE_LENGTH = LONGEST_NAME + 1 + REVISION_DIGITS
 RUN_ID_LENGTH = 36  # of a UUID
 REPORT_LENGTH = 8  # of the id of a report
+ONLY_NAMED = ""  # the fingerprint of a file that nothing but a run, or another program, has told of
 LARGEST_METADATA = 65_536  # bytes
 LARGEST_LIST = 120_000  # bytes; of some 2,000 references
 
@@ -57,10 +58,10 @@ _OF_A_REVISION = (
     Text("url", longest=LONGEST_TEXT, optional=True),
     Text("dataset-version", longest=LONGEST_NAME, optional=True),  # in OpenLineage
     Document("metadata", largest=LARGEST_METADATA, optional=True),
-    Document("calibration-versions", largest=LARGEST_METADATA),  # if the file is a calibration
-    Document("applicable-dates", largest=LARGEST_METADATA),
-    Text("registered-at", longest=LONGEST_TIME, unit="UTC"),
-    Text("fingerprint", longest=32, unit="of what it was registered with; empty if it was only named"),
+    Document("calibration-versions", largest=LARGEST_METADATA, optional=True),  # if the file is a calibration
+    Document("applicable-dates", largest=LARGEST_METADATA, optional=True),
+    Text("registered-at", longest=LONGEST_TIME, unit="UTC", optional=True),
+    Text("fingerprint", longest=32, unit="of what it was registered with; empty if it was only named", optional=True),
 )
 
 FILE = Entity(
@@ -69,8 +70,8 @@ FILE = Entity(
     key=("{file-name}", "#"),
     attributes=(
         *_OF_A_REVISION,
-        Whole("revision", least=1),  # the latest
-        Document("parts", largest=LARGEST_METADATA),  # the identifiers of its further items
+        Whole("revision", least=1, optional=True),  # the latest
+        Document("parts", largest=LARGEST_METADATA, optional=True),  # the identifiers of its further items
     ),
 )
 

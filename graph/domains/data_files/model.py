@@ -143,7 +143,7 @@ class Part(Record):
     @property
     def is_calibration(self) -> bool:
         """Whether it is that of a calibration."""
-        return "calibration-order" in self.item
+        return "calibration-version" in self.item
 
 
 class Calibration(Record):

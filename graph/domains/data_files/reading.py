@@ -10,6 +10,7 @@ from graph.core.paging import Page
 from graph.domains.data_files.claims import reading_claims, settle
 from graph.domains.data_files.counts import ITEMS, Kind
 from graph.domains.data_files.entities import BY_DATE, DAY, FILE, FILE_REVISION, PART
+from graph.domains.data_files.minimum import all_completed, completed, reading_minimum
 from graph.domains.data_files.model import REVISIONS, DataFile, FileRevision, ListedFile, identifier_of
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.selection import FileSelection, LatestVersions
@@ -39,7 +40,10 @@ class DataFiles:
         Args:
             attributes: the needed ones of each, beside its name; None for all.
         """
-        return await find(self._database, DataFile, names, attributes)
+        files = await find(self._database, DataFile, names, reading_minimum(attributes))
+        for file in files.values():
+            completed(file.item)
+        return files
 
     async def page(self, selection: FileSelection, request: PageRequest) -> Page[ListedFile]:
         """A page of the selected files, those of the newest applicable day first.
@@ -55,8 +59,8 @@ class DataFiles:
         page = await walk.page(request.paging, forward=False, place_of=_itself, record_of=ListedFile)
         places = items_of(page.records)
         names = dict.fromkeys(values_of(places, FILE.key_names))
-        files = await self._database.items_at(FILE, names, attributes=request.attributes)
-        listed = beside(places, files, "file-name")
+        files = await self._database.items_at(FILE, names, attributes=reading_minimum(request.attributes))
+        listed = beside(places, all_completed(files), "file-name")
         return replace(page, records=Records(ListedFile.reading(request.attributes), listed))
 
     async def parts(self, names: Iterable[str]) -> Mapping[str, list[Item]]:
@@ -65,10 +69,10 @@ class DataFiles:
         if not files:
             return {}
         page = await self._database.query(Query(entity=PART, partitions=[(name,) for name in sorted(files)]))
-        own = {name: frozenset(file.item["parts"]) for name, file in files.items()}
+        own = {name: frozenset(file.item["parts"]) for name, file in files.items() if "parts" in file.item}
         parts: dict[str, list[Item]] = {}
         for part in page.items:  # others may be left of a registration that broke off, or came too late
-            if part["identifier"] in own[part["file-name"]]:
+            if part["identifier"] in own.get(part["file-name"], (part["identifier"],)):
                 parts.setdefault(part["file-name"], []).append(part)
         return {name: sorted(items, key=identifier_of) for name, items in parts.items()}
 
@@ -88,7 +92,7 @@ class DataFiles:
         return [
             Version(name, item["revision"])
             for item in found.items
-            if version in (*item["calibration-versions"], item.get("algorithm-version"))
+            if version in (*item.get("calibration-versions", ()), item.get("algorithm-version"))
         ]
 
     async def by_version(

@@ -15,9 +15,10 @@ from itertools import islice
 
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
-from graph.domains.data_files.checking import ONLY_NAMED, Draft, FileRefused, drafted
+from graph.domains.data_files.checking import Draft, FileRefused, drafted
 from graph.domains.data_files.dataset_versions import DatasetVersion, revisions_with
-from graph.domains.data_files.entities import FILE, PART
+from graph.domains.data_files.entities import FILE, ONLY_NAMED, PART
+from graph.domains.data_files.minimum import adopted
 from graph.domains.data_files.model import Problem, RegistrationReport, Rejection
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.packing import packed, too_large, write_ahead
@@ -47,7 +48,8 @@ class Stored:
         files: dict[str, Item] = {}
         left = iter(names)
         while some := [FILE.key_for(name) for name in islice(left, READ_AT_ONCE)]:
-            files |= {item["file-name"]: item for item in (await database.get_many(some)).values()}
+            for item in (await database.get_many(some)).values():
+                files[item["file-name"]] = item if "revision" in item else await adopted(database, item)
             await give_way()
         known = [each for each in versions if each[0] in files]
         return cls(database, files, await revisions_with(database, files, known))
@@ -66,7 +68,7 @@ class Stored:
     async def write_of(self, draft: Draft, *, at: str, is_made: bool = False) -> FileWrite:
         """The registration of a revision, which replaces the further items of the one before."""
         file = self.files.get(draft.name)
-        has_parts = file and file["fingerprint"] != ONLY_NAMED and (file["parts"] or draft.parts)
+        has_parts = file and (file["parts"] or (draft.parts and file["fingerprint"] != ONLY_NAMED))
         parts = await self._parts(file) if file and has_parts else {}
         return write_of(draft, file, parts, at=at, is_made=is_made)
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from graph.domains.data_files.checking import ONLY_NAMED, Draft
+from graph.domains.data_files.checking import Draft
 from graph.domains.data_files.counts import Counts
-from graph.domains.data_files.entities import FILE, FILE_REVISION, MARK_LENGTH, PART
+from graph.domains.data_files.entities import FILE, FILE_REVISION, MARK_LENGTH, ONLY_NAMED, PART
 from graph.domains.data_files.references import Version
 from graph.store.conditions import AllOf, unchanged
 from graph.store.contract import Action, Delete, Put, Update
