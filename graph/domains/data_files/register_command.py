@@ -46,6 +46,8 @@ def show_all(paths: Sequence[str], *, as_json: bool) -> bool:
         click.echo(
             orjson.dumps({"run": run}) if as_json else "run {id}: {used} used, {generated} generated".format(**run)
         )
+    for ignored in collected.ignored_paths:
+        click.echo(orjson.dumps({"ignored": asdict(ignored)}) if as_json else _rejection(ignored))
     for rejection in rejections:
         click.echo(orjson.dumps({"rejection": asdict(rejection)}) if as_json else _rejection(rejection))
     return not rejections
@@ -56,7 +58,8 @@ def _lines(report: FilesReport) -> list[str]:
         f"{report.registered:,} registered, {report.skipped:,} skipped, {report.ignored:,} ignored, "
         f"{report.rejected:,} rejected; runs: {report.runs:,}"
     )
-    return [summary, *shown_rejections([_rejection(each) for each in report.rejections], report.rejected)]
+    rejected = shown_rejections([_rejection(each) for each in report.rejections], report.rejected)
+    return [summary, *rejected, *shown_rejections([_rejection(each) for each in report.ignored_paths], report.ignored)]
 
 
 def _rejection(rejection: PathRejection) -> str:

@@ -45,9 +45,25 @@ def test_rejected_files_are_named_and_the_status_is_1() -> None:
         "  gone: It cannot be read: No such file or directory.",
     ]
     assert of_manifest.startswith(f"  {MANIFEST}: It is no JSON")
-    counts = {"registered": 0, "skipped": 0, "ignored": 0, "rejected": 1, "runs": 0}
+    counts = {"registered": 0, "skipped": 0, "ignored": 0, "ignored_paths": [], "rejected": 1, "runs": 0}
     rejections = [{"path": "gone", "message": "It cannot be read: No such file or directory."}]
     assert orjson.loads(as_json.stdout) == {**counts, "rejections": rejections}
+
+
+def test_what_is_ignored_is_named_with_the_reason_and_is_no_failure() -> None:
+    data(RAD, folder="out")
+    for number in range(12):
+        data(f"notes{number:02}.txt", folder="out")
+
+    result, as_json, dry = (register(*each, "out") for each in ((), ("--json",), ("--dry-run",)))
+
+    summary, first, *_, last = result.stdout.splitlines()
+    assert (result.exit_code, summary) == (0, "1 registered, 0 skipped, 12 ignored, 0 rejected; runs: 0")
+    message = "out/notes00.txt: Ignored: 'notes00.txt' is not the name of a data product of Libera."
+    assert first == f"  {message}"
+    assert last.startswith("  and ")
+    assert len(orjson.loads(as_json.stdout)["ignored_paths"]) == 12
+    assert message in dry.stdout.splitlines()
 
 
 def test_a_dry_run_prints_what_would_be_registered_and_opens_no_store() -> None:

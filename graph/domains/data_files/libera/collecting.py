@@ -27,6 +27,8 @@ from graph.domains.data_files.libera.names import (
     parse_name,
 )
 
+MOST_IGNORED_NAMED = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class PathRejection:
@@ -58,10 +60,17 @@ class Collected:
     manifests: list[Manifest] = field(default_factory=list)  # of outputs
     rejections: list[PathRejection] = field(default_factory=list)
     ignored: int = 0  # files in folders, and what holds no data
+    ignored_paths: list[PathRejection] = field(default_factory=list)  # the first ones
 
     def reject(self, path: Path | str, message: str) -> None:
         """Add a path that is not registered."""
         self.rejections.append(PathRejection(shown(path), message))
+
+    def ignore(self, path: Path | str, why: str) -> None:
+        """Count a path that is left alone. That is no failure: folders have other files, too."""
+        self.ignored += 1
+        if len(self.ignored_paths) < MOST_IGNORED_NAMED:
+            self.ignored_paths.append(PathRejection(shown(path), f"Ignored: {why}"))
 
 
 def shown(path: Path | str) -> str:
@@ -81,7 +90,7 @@ def collect(paths: Sequence[str]) -> Collected:
             if is_given:
                 collected.reject(path, str(error))
             else:
-                collected.ignored += 1
+                collected.ignore(path, str(error))
             continue
         if isinstance(name, ManifestName):
             manifests.append((path, name))
@@ -89,7 +98,7 @@ def collect(paths: Sequence[str]) -> Collected:
             _add(collected, path, name)
     for path, manifest_name in manifests:
         if manifest_name.kind is ManifestKind.INPUT:
-            collected.ignored += 1  # the output manifest has the same files, and what was made of them
+            collected.ignore(path, "The output manifest has the same files, and what was made of them.")
         else:
             _add_manifest(collected, path, manifest_name)
     return collected
@@ -128,7 +137,7 @@ def _within(folder: Path, collected: Collected) -> Iterator[Path]:
             if stat.S_ISREG(path.lstat().st_mode):
                 yield path
             else:
-                collected.ignored += 1
+                collected.ignore(path, "It is no regular file.")
 
 
 def _reason(error: OSError) -> str:
@@ -137,7 +146,7 @@ def _reason(error: OSError) -> str:
 
 def _add(collected: Collected, path: Path, name: ProductName | Level0Name) -> None:
     if not name.holds_data:
-        collected.ignored += 1
+        collected.ignore(path, "It only announces files, and holds no data.")
         return
     source = collected.sources.setdefault(str(name), DataSource(name, path))
     if source.path != path:

@@ -31,6 +31,7 @@ class FilesReport:
     registered: int = 0  # new files, and new revisions of known ones
     skipped: int = 0  # files whose content is registered under their name
     ignored: int = 0
+    ignored_paths: list[PathRejection] = field(default_factory=list)  # the first ones
     rejected: int = 0
     runs: int = 0  # recorded now or before
     rejections: list[PathRejection] = field(default_factory=list)
@@ -51,7 +52,7 @@ class FileRegistering:
 
     async def register(self, collected: Collected, advance: Callable[[int], None]) -> FilesReport:
         """Register everything. A file that cannot be registered keeps no other from it, except the run that made it."""
-        report = FilesReport(ignored=collected.ignored)
+        report = FilesReport(ignored=collected.ignored, ignored_paths=collected.ignored_paths)
         report.reject(collected.rejections)
         listed = {file.name for manifest in collected.manifests for file in manifest.files}
         made: dict[str, NewFile] = {}  # the registered files that manifests list

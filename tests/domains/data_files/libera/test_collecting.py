@@ -30,7 +30,7 @@ def test_folders_are_searched_in_order_without_following_links() -> None:
     found = collect(["a"])
 
     assert [str(source.path) for source in found.sources.values()] == [f"a/{RAD}", f"a/b/{CAM}"]
-    assert (found.ignored, found.rejections) == (4, [])
+    assert (found.ignored, len(found.ignored_paths), found.rejections) == (4, 4, [])
     (link,) = (path for path in Path("a").glob("*.nc") if path.is_symlink())
     assert list(collect([str(link)]).sources) == [link.name]  # one that is given is followed
 

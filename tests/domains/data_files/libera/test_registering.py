@@ -29,6 +29,9 @@ async def store() -> AsyncIterator[FileStore]:
         yield store
 
 
+IGNORED = [PathRejection("README.txt", "Ignored: 'README.txt' is not the name of a data product of Libera.")]
+
+
 async def register(store: FileStore, *paths: str) -> FilesReport:
     """Register what is at these paths."""
     registering = FileRegistering(store.files, store.registration, store.runs)
@@ -52,8 +55,8 @@ async def test_a_folder_is_registered_once_and_a_changed_file_again(engine: str)
     data("README.txt")
     level_0("L0")
     async with data_files(engine) as store:
-        assert await register(store) == FilesReport(registered=3, ignored=1)
-        assert await register(store) == FilesReport(skipped=3, ignored=1)
+        assert await register(store) == FilesReport(registered=3, ignored=1, ignored_paths=IGNORED)
+        assert await register(store) == FilesReport(skipped=3, ignored=1, ignored_paths=IGNORED)
 
         file = (await store.files.by_name([RAD]))[RAD]
         assert (file.level, file.product, file.algorithm_version, file.size) == ("L1B", "RAD-4CH", "1.2.3", 9)
