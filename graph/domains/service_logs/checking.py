@@ -12,6 +12,7 @@ from graph.domains.service_logs.entities import (
     LONGEST_EVENT_NAME,
     LONGEST_MESSAGE,
     LONGEST_SERVICE,
+    LONGEST_SEVERITY,
     SERVICE_LOG,
 )
 from graph.domains.service_logs.ids import is_uuid, uuid_of
@@ -25,9 +26,10 @@ from graph.domains.service_logs.model import (
     ServiceLogType,
     is_shard,
 )
+from graph.domains.service_logs.repairs import CHANGED, HALF_CHARACTER, shortened, whole_characters, whole_values
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.store.entity import Item
-from graph.store.values import InvalidItem, bytes_at_most, check_number_of_values, check_text
+from graph.store.values import InvalidItem, bytes_at_most, check_number_of_values
 
 MOST_AHEAD_S = 2 * 3600  # of the service's clock; as CloudWatch Logs has it
 MOST_METADATA_NAMES = 128  # as in Loki's structured metadata
@@ -106,10 +108,13 @@ class Checks:
                 Problem.SERVICE_INVALID, f"The service must not be `{OWN_SERVICE}`, which keeps its own logs."
             )
         ttl = self._checked_ttl(log)
+        changed: list[str] = []
+        if not message.isascii() and (repaired := whole_characters(message)) != message:
+            message = log.message = repaired
+            changed.append(HALF_CHARACTER)
         if len(message) > LONGEST_MESSAGE:
-            raise _Refused(Problem.MESSAGE_TOO_LONG, f"The message must have at most {LONGEST_MESSAGE:,} characters.")
-        if not message.isascii():
-            _check_unicode(message)
+            message = shortened(message)
+            changed.append(f"message cut from {len(log.message):,} characters")
         item: Item = {
             "log_type": log.log_type.value,
             "level": LogLevel.name_of(severity),
@@ -120,15 +125,27 @@ class Checks:
         size = BYTES_BESIDE + len(message) * (1 if message.isascii() else BYTES_PER_CHARACTER)
         if ttl is not None:
             item["ttl"] = ttl
-        if log.metadata:
-            size += _checked_size(log.metadata)
-            item["metadata"] = log.metadata
+        if metadata := log.metadata:
+            try:
+                size += _checked_size(metadata)
+            except _Refused:
+                if len(metadata) > MOST_METADATA_NAMES or (whole := whole_values(metadata)) == metadata:
+                    raise
+                metadata = whole
+                size += _checked_size(metadata)
+                changed = list(dict.fromkeys([*changed, HALF_CHARACTER]))
+        if changed:
+            metadata = _with_note(metadata or {}, ", ".join(changed))
+        if metadata:
+            item["metadata"] = metadata
+        if log.severity_text:
+            item["severity_text"] = whole_characters(log.severity_text)[:LONGEST_SEVERITY]
         if log.trace_id:
             item["trace_id"] = _checked_digits(log.trace_id, _TRACE, "The trace id must have 32 hexadecimal digits.")
         if log.span_id:
             item["span_id"] = _checked_digits(log.span_id, _SPAN, "The span id must have 16 hexadecimal digits.")
         if log.event_name:
-            item["event_name"] = _checked_event_name(log.event_name)
+            item["event_name"] = whole_characters(log.event_name)[:LONGEST_EVENT_NAME]
         item["log_id"] = self._log_id(log)  # last, since a refused log is none of the equal ones
         return Draft(index, service, log.time_ns, item, log.time_ns // 1000, size)
 
@@ -186,21 +203,17 @@ def _checked_size(metadata: Mapping[str, Any]) -> int:
     return size
 
 
+def _with_note(metadata: Mapping[str, Any], note: str) -> Mapping[str, Any]:
+    """The metadata with what was changed in the log, if there is room for that."""
+    noted = {**metadata, CHANGED: note}
+    try:
+        _checked_size(noted)
+    except _Refused:
+        return metadata
+    return noted
+
+
 def _checked_digits(text: str, pattern: re.Pattern[str], message: str) -> str:
     if not pattern.fullmatch(text):
         raise _Refused(Problem.TRACE_INVALID, message)
     return text.lower()
-
-
-def _checked_event_name(name: str) -> str:
-    if len(name) > LONGEST_EVENT_NAME:
-        raise _Refused(Problem.LOG_INVALID, f"The event's name must have at most {LONGEST_EVENT_NAME} characters.")
-    _check_unicode(name)
-    return name
-
-
-def _check_unicode(text: str) -> None:
-    try:
-        check_text(text)
-    except InvalidItem as error:
-        raise _Refused(Problem.LOG_INVALID, "The log has a text that is no valid Unicode.") from error

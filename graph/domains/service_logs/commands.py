@@ -67,9 +67,9 @@ def import_(line: CommandLine, files: tuple[str, ...], as_json: bool, store: str
     """Import service logs from files.
 
     A FILE has one log on each line, a JSON object with the names of the graph or of the table:
-    service, message and a time are needed, as time (RFC 3339), timeUnixNano or timestamp (epoch
-    seconds); type, level, severityNumber, logId, metadata, traceId, spanId and eventName may be
-    there, and all others become metadata. Or it has requests of OTLP JSON, as the file exporter of
+    service, message and a time are needed, as time, timestamp or timeUnixNano; type, level,
+    severityNumber, severityText, logId, metadata, traceId, spanId and eventName may be there, and
+    all others become metadata. Or it has requests of OTLP JSON, as the file exporter of
     the OpenTelemetry Collector writes them. "-" is standard input. Logs that are stored already
     are skipped, so any import can be repeated. The exit status is 1 if all logs of a file were
     rejected.

@@ -13,6 +13,7 @@ LONGEST_SERVICE = 64  # characters; names are part of global ids
 LONGEST_MESSAGE = 65_536  # characters; four bytes each still fit DynamoDB's 400 KB
 LARGEST_METADATA = 65_536  # bytes
 LONGEST_EVENT_NAME = 256  # characters
+LONGEST_SEVERITY = 64  # characters
 SECOND_DIGITS = 11  # of epoch seconds
 
 LOG_TYPE = KeyAttribute("log_type", "S")
@@ -45,6 +46,7 @@ SERVICE_LOG = Entity(
         Document("metadata", largest=LARGEST_METADATA, optional=True),
         Text("time_unix_nano", longest=19, unit="epoch ns"),
         Whole("severity_number", least=1, greatest=24, unit="as of OpenTelemetry"),
+        Text("severity_text", longest=LONGEST_SEVERITY, unit="as the sender has it", optional=True),
         Text("trace_id", longest=32, unit="hexadecimal", optional=True),
         Text("span_id", longest=16, unit="hexadecimal", optional=True),
         Text("event_name", longest=LONGEST_EVENT_NAME, optional=True),

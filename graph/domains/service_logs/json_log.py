@@ -7,10 +7,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
 from graph.core.days import EPOCH_TIME
 from graph.core.numbers import whole
-from graph.core.times import InvalidTime, parse_time
-from graph.domains.service_logs.model import INFO, MOST_SEVERE, LogLevel, NewLog, Problem, Rejection, ServiceLogType
+from graph.core.times import InvalidTime, as_rfc3339, parse_time
+from graph.domains.service_logs.model import INFO, MOST_SEVERE, NewLog, Problem, Rejection, ServiceLogType
 from graph.domains.service_logs.severities import severity_of
 
 NAMES = {
@@ -22,23 +24,24 @@ NAMES = {
     "trace_id": "traceId",
     "span_id": "spanId",
     "event_name": "eventName",
+    "severity_text": "severityText",
 }
 """The names in the graph of attributes that the table calls otherwise."""
 
-TIMES = {
-    "timeUnixNano": "whole epoch nanoseconds, also as text",
-    "time": "a time of RFC 3339 with an offset, such as 2026-08-03T02:52:13.180Z",
-    "timestamp": "a number of epoch seconds",
-}
+SYNONYMS = {"msg": "message", "ts": "timestamp", "severity": "level"}
+"""Names that common libraries have for fields. They count where a log has no field of that name."""
+
+_TIME = "a time such as 2026-08-03T02:52:13.180Z, or a number since 1970: of seconds, or of ms, µs or ns by its size"
+TIMES = {"timeUnixNano": "whole epoch nanoseconds, also as text", "time": _TIME, "timestamp": _TIME}
 """The fields of the time, the most exact first: the first of them that a log has counts."""
 FIELDS = frozenset({*NAMES.values(), *TIMES, "level", "message", "metadata"})
 TYPES = {each.value.upper(): each for each in ServiceLogType}
 
 _FRACTION = re.compile(r"\.(\d+)", re.ASCII)
 _NANOSECONDS = re.compile(r"\d{1,19}", re.ASCII)
+_NUMBER = re.compile(r"\d{1,19}(\.\d{1,9})?", re.ASCII)
 _LAST_SECOND = 10_000_000_000  # beyond any time that can be stored; epoch milliseconds lie behind it
 _SECOND_NS = 1_000_000_000
-_MICROSECOND_NS = 1000
 
 
 class _Unreadable(Exception):
@@ -57,10 +60,13 @@ def log_of(values: Mapping[str, Any]) -> NewLog | Rejection:
             A field that is null counts as missing.
     """
     given = {NAMES.get(name, name): value for name, value in values.items() if value is not None}
+    for synonym in SYNONYMS.keys() & given.keys():
+        if SYNONYMS[synonym] not in given:
+            given[SYNONYMS[synonym]] = given.pop(synonym)
     try:
         return NewLog(
             service=_text(given, "service", Problem.SERVICE_INVALID),
-            message=_text(given, "message"),
+            message=_message(given),
             time_ns=_time_ns(given),
             log_type=_type(given),
             severity=_severity(given),
@@ -69,6 +75,7 @@ def log_of(values: Mapping[str, Any]) -> NewLog | Rejection:
             trace_id=_optional_text(given, "traceId"),
             span_id=_optional_text(given, "spanId"),
             event_name=_optional_text(given, "eventName"),
+            severity_text=_severity_text(given),
         )
     except _Unreadable as error:
         return Rejection(0, error.code, str(error))
@@ -92,10 +99,10 @@ def _time_ns(given: Mapping[str, Any]) -> int:
             return int(text)
         case "timeUnixNano", value if (number := whole(value)) is not None:
             return number
-        case "time", str() as text:
-            return _nanoseconds_of(text)
-        case "timestamp", int() | float() as seconds if not isinstance(seconds, bool) and 0 <= seconds < _LAST_SECOND:
-            return round(seconds * 1_000_000) * _MICROSECOND_NS
+        case (("time" | "timestamp"), float() as number) if 0 <= number < 10**19:
+            return _since_1970(f"{number:.6f}")  # a double has hardly more digits
+        case ("time" | "timestamp") as name, (str() | int()) as time if not isinstance(time, bool):
+            return _nanoseconds_of(name, str(time))
         case None:
             message = "The log needs a `time`, a `timeUnixNano` or a `timestamp`."
         case name, _:
@@ -103,16 +110,28 @@ def _time_ns(given: Mapping[str, Any]) -> int:
     raise _Unreadable(message, Problem.TIME_INVALID)
 
 
-def _nanoseconds_of(text: str) -> int:
-    """A time of RFC 3339, exact to the nanosecond."""
+def _nanoseconds_of(name: str, given: str) -> int:
+    """A time as a program writes it, exact to the nanosecond; without an offset it is UTC."""
+    if _NUMBER.fullmatch(given):
+        return _since_1970(given)
+    text = as_rfc3339(given)
     fraction = _FRACTION.search(text)
     try:
         parse_time(text)  # the whole text is a time
         second = parse_time(_FRACTION.sub("", text))
     except InvalidTime as error:
-        raise _Unreadable(f"`time` must be {TIMES['time']}.", Problem.TIME_INVALID) from error
+        raise _Unreadable(f"`{name}` must be {TIMES[name]}.", Problem.TIME_INVALID) from error
     nanoseconds = int(fraction[1][:9].ljust(9, "0")) if fraction else 0
     return round((second - EPOCH_TIME).total_seconds()) * _SECOND_NS + nanoseconds
+
+
+def _since_1970(number: str) -> int:
+    """Nanoseconds. The number is of seconds, or if it is too great for that, of milliseconds, and so on."""
+    whole, _, fraction = number.partition(".")
+    unit, limit = _SECOND_NS, _LAST_SECOND
+    while int(whole) >= limit and unit > 1:
+        unit, limit = unit // 1000, limit * 1000
+    return int(whole) * unit + int(fraction[:9].ljust(9, "0")) * unit // _SECOND_NS
 
 
 def _type(given: Mapping[str, Any]) -> ServiceLogType:
@@ -130,11 +149,24 @@ def _severity(given: Mapping[str, Any]) -> int:
         if number is None or not 1 <= number <= MOST_SEVERE:
             raise _Unreadable(f"`severityNumber` must be a whole number from 1 to {MOST_SEVERE}.")
         return number
-    if "level" not in given:
-        return INFO
-    if (severity := severity_of(str(given["level"]))) is None:
-        raise _Unreadable(f"`level` must be one of {', '.join(LogLevel.__members__)}.")
-    return severity
+    level = given.get("level", "")
+    if not isinstance(level, str | int) or isinstance(level, bool):
+        raise _Unreadable("`level` must be a word such as WARN, or a number of a logging library.")
+    return severity_of(level) or INFO
+
+
+def _severity_text(given: Mapping[str, Any]) -> str | None:
+    """The severity as the log names it. Beside a number, `level` is the name that this service has for that."""
+    if "severityText" in given or "severityNumber" in given:
+        return _optional_text(given, "severityText")
+    level = given.get("level")
+    return None if level is None else str(level)
+
+
+def _message(given: Mapping[str, Any]) -> str:
+    """The message: a text, or an object or a list as JSON."""
+    message = given.get("message")
+    return orjson.dumps(message).decode() if isinstance(message, dict | list) else _text(given, "message")
 
 
 def _metadata(given: Mapping[str, Any]) -> Mapping[str, Any] | None:

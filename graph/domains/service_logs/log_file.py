@@ -3,9 +3,10 @@
 Memory does not grow with the file: at most one line is held, or a file that is one object.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 from io import BytesIO
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import orjson
 
@@ -18,7 +19,6 @@ from graph.domains.service_logs.otlp.values import Unreadable
 LONGEST_LINE = 64 * 1024 * 1024  # bytes; also of a file that is one object
 NO_TIME = -1  # epoch nanoseconds; of a record of OTLP without a time, which is rejected like other logs without one
 
-_OTLP = Json()
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -87,7 +87,7 @@ def _is_json(text: bytes) -> bool:
 def _logs_of(text: bytes) -> Iterable[NewLog | Rejection]:
     """The logs of a line. A rejection stands for one that cannot be read."""
     try:
-        value = orjson.loads(text)
+        value = _parsed(text)
     except orjson.JSONDecodeError as error:
         return [_unreadable(f"The line is no JSON: {error.msg} at character {error.pos + 1}.")]
     if not isinstance(value, dict):
@@ -95,9 +95,22 @@ def _logs_of(text: bytes) -> Iterable[NewLog | Rejection]:
     if "resourceLogs" not in value:
         return [log_of(value)]
     try:
-        return logs_of(_OTLP, _OTLP.groups_of(value), NO_TIME)
+        otlp = Json()
+        return logs_of(otlp, otlp.groups_of(value), NO_TIME)
     except Unreadable as error:
         return [_unreadable(str(error))]
+
+
+def _parsed(text: bytes) -> Any:
+    """A value of JSON, in which a text may have half a surrogate pair: JavaScript cuts texts inside of emojis."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        try:
+            return json.loads(text.decode())
+        except (ValueError, RecursionError):
+            pass
+        raise
 
 
 def _unreadable(message: str) -> Rejection:

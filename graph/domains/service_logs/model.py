@@ -73,7 +73,6 @@ class Problem(Enum):
     TIME_IN_FUTURE = "TIME_IN_FUTURE"
     EXPIRED = "EXPIRED"
     LOG_ID_INVALID = "LOG_ID_INVALID"
-    MESSAGE_TOO_LONG = "MESSAGE_TOO_LONG"
     METADATA_INVALID = "METADATA_INVALID"
     TRACE_INVALID = "TRACE_INVALID"
     LOG_INVALID = "LOG_INVALID"  # it cannot be read, or breaks another rule
@@ -102,6 +101,7 @@ class NewLog:
     trace_id: str | None = None  # 32 hexadecimal digits
     span_id: str | None = None  # 16 hexadecimal digits
     event_name: str | None = None
+    severity_text: str | None = None  # as the sender has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +191,7 @@ class ServiceLog(Record):
     time_unix_nano = Stored[str]("time_unix_nano")
     time = Stored("time_unix_nano", time_of)
     severity_number = Stored[int]("severity_number")
+    severity_text = Stored[str | None]("severity_text", optional=True)
     trace_id = Stored[str | None]("trace_id", optional=True)
     span_id = Stored[str | None]("span_id", optional=True)
     event_name = Stored[str | None]("event_name", optional=True)

@@ -64,6 +64,7 @@ def _json(log: ServiceLog) -> str:
         "type": log.log_type.name,
         "level": log.level.name,
         "severityNumber": log.severity_number,
+        "severityText": log.severity_text,
         "message": log.message,
         "timeUnixNano": log.time_unix_nano,
         "logId": log.log_id,

@@ -63,10 +63,13 @@ def test_a_log_has_the_names_of_the_graph_or_of_the_table() -> None:
 
 def test_the_case_of_level_and_type_does_not_matter_and_other_fields_become_metadata() -> None:
     levels = {"debug": 5, "Info": 9, "WARN": 13, "eRRor": 17, "Warning": 13, "FATAL": 21, None: 9}
+    levels |= {"SEVERE": 17, "WARN ": 13, "E": 17, 50: 17, 20: 5, "panic": 21, "LOUD": 9}
     for level, severity in levels.items():
         for log_type in ("system", "System", "SYSTEM"):
             log = read(**a_line(level=level, type=log_type))
             assert (log.severity, log.log_type) == (severity, ServiceLogType.SYSTEM)
+            assert log.severity_text == (None if level is None else str(level))
+    assert read(**a_line(level="ERROR", severityNumber=18, severityText="DPANIC")).severity_text == "DPANIC"
     assert read(**a_line(user="ann", ms=5, metadata={"ms": 6})).metadata == {"user": "ann", "ms": 6}
     assert read(**a_line(metadata=None)).metadata is None
 
@@ -80,8 +83,26 @@ TIMES: list[tuple[dict[str, Any], int]] = [
     ({"timestamp": 1_700_000_000}, 1_700_000_000_000_000_000),
     ({"timestamp": 1_700_000_000.123456}, 1_700_000_000_123_456_000),
     ({"timestamp": 1, "time": "2023-11-14T22:13:20Z"}, 1_700_000_000_000_000_000),
+    ({"time": 1_700_000_000_000}, 1_700_000_000_000_000_000),
+    ({"timestamp": 1_700_000_000_123}, 1_700_000_000_123_000_000),
+    ({"timestamp": "1700000000.123456789"}, 1_700_000_000_123_456_789),
+    ({"time": 1_700_000_000_123.5}, 1_700_000_000_123_500_000),
+    ({"time": 1_700_000_000_123_456}, 1_700_000_000_123_456_000),
+    ({"time": "1700000000123456789"}, 1_700_000_000_123_456_789),
+    ({"ts": 1_700_000_000.1}, 1_700_000_000_100_000_000),
+    ({"time": "2023-11-14T22:13:20"}, 1_700_000_000_000_000_000),
+    ({"time": "2023-11-14 22:13:20,123Z"}, 1_700_000_000_123_000_000),
+    ({"timestamp": "2023-11-14T23:13:20.123+0100"}, 1_700_000_000_123_000_000),
     ({"time": "1970-01-01T00:00:00Z", "timeUnixNano": "7"}, 7),
 ]
+
+
+def test_names_of_common_libraries_are_known_and_a_message_may_be_an_object() -> None:
+    log = read(service="api", msg="zap", severity="SEVERE", ts=1.5, level=None)
+    assert (log.message, log.severity, log.time_ns, log.metadata) == ("zap", 17, 1_500_000_000, None)
+    log = read(**a_line(msg="other"))
+    assert (log.message, log.metadata) == ("Paid", {"msg": "other"})
+    assert read(service="api", message={"a": [1]}, ts=1).message == '{"a":[1]}'
 
 
 def test_the_most_exact_time_is_taken() -> None:
@@ -103,15 +124,14 @@ def test_what_is_no_log_is_rejected_with_a_reason() -> None:
         "SERVICE_INVALID": [{"message": "Paid", "timestamp": 1}, {"service": 5, "message": "Paid", "timestamp": 1}],
         "TIME_INVALID": [
             named,
-            *({**named, "time": time} for time in (None, 1_700_000_000_000, "14/Nov/2023:22:13:20")),
-            {**named, "time": "2023-11-14T22:13:20.5"},
-            *({**named, "timestamp": time} for time in ("1700000000", True, 1_700_000_000_000, 1e308)),
+            *({**named, "time": time} for time in (None, "14/Nov/2023:22:13:20", "", [1], -1)),
+            *({**named, "timestamp": time} for time in (True, 1e308, -1.5, "soon", "1" * 20)),
             *({**named, "timeUnixNano": time} for time in ("-5", 5.5)),
         ],
         "LOG_INVALID": [
             {"service": "checkout", "timestamp": 1},
-            {"service": "checkout", "message": {"text": "Paid"}, "timestamp": 1},
-            *(a_line(level=level) for level in ("LOUD", ["WARN"])),
+            {"service": "checkout", "message": 5, "timestamp": 1},
+            *(a_line(level=level) for level in (["WARN"], True, {})),
             *(a_line(severityNumber=number) for number in (25, 0, True)),
             *(a_line(type="debug"), a_line(logId=5)),
         ],

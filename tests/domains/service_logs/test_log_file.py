@@ -50,11 +50,13 @@ def test_a_file_may_have_requests_of_otlp_and_logs() -> None:
 
 
 def test_a_broken_line_is_named_by_its_number_and_harms_no_other() -> None:
-    content = ndjson(b'{"service": "checkout"', a_line("two"), b"", b"[]", a_line("five"), b"\xff", a_line("seven"))
+    half = rb'{"service": "checkout", "message": "\ud83d", "timestamp": 1}'
+    content = ndjson(b'{"service": "checkout"', a_line("two"), half, b"[]", a_line("five"), b"\xff", a_line("seven"))
 
     assert read(content) == [
         (1, "The line is no JSON: unexpected end of data at character 24."),
         (2, "two"),
+        (3, "\ud83d"),
         (4, "The line must be a JSON object."),
         (5, "five"),
         (6, "The line is no JSON: str is not valid UTF-8: surrogates not allowed at character 1."),

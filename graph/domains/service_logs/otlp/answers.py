@@ -10,11 +10,11 @@ _CODES = {400: 3, 401: 16, 403: 7, 404: 5, 408: 4, 413: 3, 415: 3, 429: 8, 503: 
 _INTERNAL = 13
 
 
-def rejection_message(report: WriteReport) -> str:
-    """The first rejected records, by their place in the request, with the reasons."""
+def message_of(report: WriteReport, warning: str) -> str:
+    """The first rejected records, by their place in the request, with the reasons, and what was ignored."""
     named = [_named(rejection) for rejection in report.rejections[:MOST_NAMED]]
     rest = report.rejected - len(named)
-    return "; ".join([*named, f"and {rest:,} more"] if rest else named)
+    return "; ".join(filter(None, [*named, f"and {rest:,} more" if rest else "", warning]))
 
 
 def _named(rejection: Rejection) -> str:

@@ -1,18 +1,17 @@
 """The formats of a body."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from graph.core.errors import BadRequest
 from graph.domains.service_logs.otlp.formats import Format
 from graph.domains.service_logs.otlp.json_format import Json
 from graph.domains.service_logs.otlp.protobuf import Protobuf
 
-JSON = Json()
-FORMATS: Mapping[str, Format] = {each.media_type: each for each in (Protobuf(), JSON)}
+FORMATS: Mapping[str, Callable[[], Format]] = {each.media_type: each for each in (Protobuf, Json)}
 
 
 def format_of(content_type: str) -> Format:
-    """The format of a body, by its header; BadRequest for any other."""
+    """The format of one body, by its header; BadRequest for any other."""
     if found := FORMATS.get(content_type.partition(";")[0].strip().lower()):
-        return found
+        return found()
     raise BadRequest(f"The body must be {' or '.join(FORMATS)}.", status=415)

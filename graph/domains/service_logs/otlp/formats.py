@@ -20,10 +20,14 @@ class Group(NamedTuple):
 
 
 class Format(Protocol):
-    """Reads requests and writes answers."""
+    """Reads one request, and writes its answer."""
 
     media_type: str
     most_bytes: int  # of a body, before and after decompression
+
+    @property
+    def warning(self) -> str:
+        """What was ignored of a request that was read; empty for nothing."""
 
     def memory_of(self, body: bytes) -> int:
         """About the most bytes that a body takes while it is read."""
@@ -51,7 +55,7 @@ class Format(Protocol):
         """
 
     def success(self, rejected: int, message: str) -> bytes:
-        """The answer to a request of which so many records were rejected."""
+        """The answer to a request of which so many records were rejected, perhaps with a warning."""
 
     def refusal(self, code: int, message: str) -> bytes:
         """The answer to a request that was refused, with a code of google.rpc."""

@@ -19,6 +19,7 @@ from graph.domains.service_logs.otlp.mapping import Origin, log_of
 from graph.domains.service_logs.otlp.values import (
     Nesting,
     Plain,
+    UnknownNames,
     Unreadable,
     WrongType,
     check_attributes,
@@ -27,6 +28,19 @@ from graph.domains.service_logs.otlp.values import (
 from graph.transport.bodies import memory_of_json
 
 _INTEGER = re.compile(r"-?[0-9]{1,20}")
+_DROPPED = "droppedAttributesCount"
+_REQUEST = frozenset({"resourceLogs"})
+_RESOURCE_LOGS = frozenset({"resource", "scopeLogs", "schemaUrl"})
+_RESOURCE = frozenset({"attributes", "entityRefs", _DROPPED})
+_SCOPE_LOGS = frozenset({"scope", "logRecords", "schemaUrl"})
+_SCOPE = frozenset({"name", "version", "attributes", _DROPPED})
+_RECORD = frozenset(
+    {
+        *("timeUnixNano", "observedTimeUnixNano", "severityNumber", "severityText", "body", "attributes", _DROPPED),
+        *("flags", "traceId", "spanId", "eventName"),
+    }
+)
+_PAIR = frozenset({"key", "value"})
 _STANDARD_BASE64 = str.maketrans("-_", "+/")
 
 Object = Mapping[str, Any]
@@ -37,6 +51,14 @@ class Json:
 
     media_type = "application/json"
     most_bytes = 4 * 1024 * 1024  # parsing it holds the interpreter
+
+    def __init__(self) -> None:
+        self._unknown = UnknownNames()
+
+    @property
+    def warning(self) -> str:
+        """See `Format`."""
+        return self._unknown.warning
 
     def memory_of(self, body: bytes) -> int:
         """See `Format`."""
@@ -57,11 +79,18 @@ class Json:
             raise Unreadable("The body must be an object with `resourceLogs`.")
         if request and "resourceLogs" not in request:
             raise Unreadable("The body has no `resourceLogs`: it is no request of OTLP.")
-        resources = [
-            (_object(each, "resource"), _objects(each, "scopeLogs")) for each in _objects(request, "resourceLogs")
-        ]
+        given = _objects(request, "resourceLogs")
+        resources = [(_object(each, "resource"), _objects(each, "scopeLogs")) for each in given]
         if sum(len(scopes) for _, scopes in resources) > MOST_RECORDS:
             raise TooManyRecords
+        check = self._unknown.check
+        check(request, _REQUEST, "the request")
+        for each, (resource, scopes) in zip(given, resources, strict=True):
+            check(each, _RESOURCE_LOGS, "`resourceLogs`")
+            check(resource, _RESOURCE, "a resource")
+            for scope in scopes:
+                check(scope, _SCOPE_LOGS, "`scopeLogs`")
+                check(_object(scope, "scope"), _SCOPE, "a scope")
         groups = [
             Group(resource, _object(scope, "scope"), _list(scope, "logRecords"))
             for resource, scopes in resources
@@ -71,11 +100,11 @@ class Json:
 
     def attributes(self, resource: Object) -> Mapping[str, Plain]:
         """See `Format`."""
-        return _attributes(resource)
+        return self._attributes(resource)
 
     def origin(self, attributes: Mapping[str, Plain], scope: Object) -> Origin:
         """See `Format`."""
-        return Origin.of(attributes, _attributes(scope), _text(scope, "name"), _text(scope, "version"))
+        return Origin.of(attributes, self._attributes(scope), _text(scope, "name"), _text(scope, "version"))
 
     def reader(self, origin: Origin, now_ns: int) -> Callable[[Any], NewLog]:
         """See `Format`."""
@@ -83,10 +112,11 @@ class Json:
         def read(record: Any) -> NewLog:
             if not isinstance(record, dict):
                 raise WrongType("A log record must be an object.")
+            self._unknown.check(record, _RECORD, "a log record")
             return log_of(
                 origin,
-                _attributes(record),
-                _plain(record.get("body"), Nesting()),
+                self._attributes(record),
+                _plain(record.get("body"), Nesting(self._unknown)),
                 _text(record, "eventName"),
                 _time(record, "timeUnixNano") or _time(record, "observedTimeUnixNano") or now_ns,
                 _severity(record),
@@ -100,11 +130,17 @@ class Json:
     def success(self, rejected: int, message: str) -> bytes:
         """See `Format`."""
         partial = {"rejectedLogRecords": str(rejected), "errorMessage": message}
-        return orjson.dumps({"partialSuccess": partial} if rejected else {})
+        return orjson.dumps({"partialSuccess": partial} if rejected or message else {})
 
     def refusal(self, code: int, message: str) -> bytes:
         """See `Format`."""
         return orjson.dumps({"code": code, "message": message})
+
+    def _attributes(self, parent: Object) -> dict[str, Plain]:
+        """Attributes by name. Of two with a name the last one counts; those without a name are dropped."""
+        given = _objects(parent, "attributes")
+        check_attributes(given)
+        return _mapping(given, Nesting(self._unknown))
 
 
 async def _parsed(body: bytes) -> Any:
@@ -117,7 +153,7 @@ async def _parsed(body: bytes) -> Any:
 def _parsed_leniently(body: bytes) -> Any:
     """JSON in which a text has half a surrogate pair, or a number is NaN. JavaScript writes the former.
 
-    Only the record with such a text is rejected then. The parser takes five times as long as the other. It leaves the
+    Such a half is replaced later. The parser takes five times as long as the other. It leaves the
     interpreter to other threads only when it calls a function, so it calls one for each object.
     """
     try:
@@ -193,14 +229,9 @@ def _number(given: Any) -> int | None:
     return whole(given)
 
 
-def _attributes(parent: Object) -> dict[str, Plain]:
-    """Attributes by name. Of two with a name the last one counts; those without a name are dropped."""
-    given = _objects(parent, "attributes")
-    check_attributes(given)
-    return _mapping(given, Nesting())
-
-
 def _mapping(pairs: list[Object], nesting: Nesting) -> dict[str, Plain]:
+    for each in pairs:
+        nesting.unknown.check(each, _PAIR, "an attribute")
     return {name: _plain(each.get("value"), nesting) for each in pairs if (name := _text(each, "key"))}
 
 
@@ -210,6 +241,7 @@ def _plain(value: Any, nesting: Nesting) -> Plain:
         return None
     if not isinstance(value, dict):
         raise WrongType('A value must be an object such as `{"stringValue": …}`.')
+    nesting.unknown.check(value, _VALUES.keys(), "a value")
     given = [(name, each) for name, each in value.items() if name in _VALUES and each is not None]
     if not given:
         return None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from graph.domains.service_logs.ids import is_uuid, uuid_of
 from graph.domains.service_logs.model import INFO, MOST_SEVERE, NewLog, ServiceLogType
 from graph.domains.service_logs.otlp.values import Plain, Unreadable, message_of
+from graph.domains.service_logs.repairs import whole_characters
 from graph.domains.service_logs.severities import severity_of
 
 SERVICE_NAME = "service.name"
@@ -67,12 +68,12 @@ def log_of(
         event_name: empty if it is absent.
         time_ns: epoch nanoseconds.
         severity: as in the record, 0 if it is absent.
-        severity_text: tested if there is no number.
+        severity_text: kept, and tested if there is no number.
         trace_id: hexadecimal, in lower case; empty or all zero if there is none.
         span_id: likewise.
 
     Raises:
-        Unreadable: The severity is no such number, or the declared id no valid Unicode.
+        Unreadable: The severity is no such number.
     """
     if not severity:
         severity = severity_of(severity_text) or INFO
@@ -90,18 +91,14 @@ def log_of(
         None if trace_id == _NO_TRACE else trace_id or None,
         None if span_id == _NO_SPAN else span_id or None,
         event_name or None,
+        severity_text or None,
     )
 
 
 def _log_id(uid: Plain) -> str:
     """The id that an attribute declares: a UUID as it is, anything else, such as a ULID, as a derived one."""
-    text = str(uid)
-    if is_uuid(text):
-        return text.lower()
-    try:
-        return uuid_of(text)
-    except UnicodeEncodeError as error:
-        raise Unreadable(f"`{LOG_UID}` is no valid Unicode.") from error
+    text = whole_characters(str(uid))
+    return text.lower() if is_uuid(text) else uuid_of(text)
 
 
 def _type_of(given: Plain) -> ServiceLogType | None:

@@ -27,6 +27,7 @@ class Protobuf:
 
     media_type = "application/x-protobuf"
     most_bytes = 16 * 1024 * 1024
+    warning = ""  # its fields have numbers, and a later version may have more of them
 
     def memory_of(self, body: bytes) -> int:
         """See `Format`. It is the body, and its records cut out."""
@@ -67,7 +68,7 @@ class Protobuf:
 
     def success(self, rejected: int, message: str) -> bytes:
         """See `Format`."""
-        if not rejected:
+        if not rejected and not message:
             return b""
         partial = ExportLogsPartialSuccess(rejected_log_records=rejected, error_message=message)
         return bytes(ExportLogsServiceResponse(partial_success=partial).SerializeToString())

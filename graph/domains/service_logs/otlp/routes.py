@@ -14,10 +14,11 @@ from starlette.routing import BaseRoute
 
 from graph.core.errors import BadRequest, GraphError
 from graph.core.services import Services
-from graph.domains.service_logs.otlp.answers import code_of, headers_of, rejection_message
-from graph.domains.service_logs.otlp.bodies import JSON, format_of
+from graph.domains.service_logs.otlp.answers import code_of, headers_of, message_of
+from graph.domains.service_logs.otlp.bodies import format_of
 from graph.domains.service_logs.otlp.formats import Format
 from graph.domains.service_logs.otlp.intake import LogIntake
+from graph.domains.service_logs.otlp.json_format import Json
 from graph.domains.service_logs.scopes import SERVICE_LOGS_WRITE
 from graph.settings import Settings
 from graph.transport.bodies import is_gzip
@@ -49,7 +50,9 @@ async def _answer(request: Request, services: Services) -> Response:
     with charged_to(Account(state.work, state.spender, maxsize, pay)):
         report = await intake.take(format_, body, charge, is_gzip=compressed)
     state.facts |= {"accepted": report.accepted, "skipped": report.skipped, "rejected": report.rejected}
-    return Response(format_.success(report.rejected, rejection_message(report)), media_type=format_.media_type)
+    return Response(
+        format_.success(report.rejected, message_of(report, format_.warning)), media_type=format_.media_type
+    )
 
 
 def _refused(request: Request, error: GraphError) -> Response:
@@ -57,7 +60,7 @@ def _refused(request: Request, error: GraphError) -> Response:
     try:
         format_ = _format_of(request)
     except BadRequest:
-        format_ = JSON
+        format_ = Json()
     return Response(
         format_.refusal(code_of(error), format_error(error)["message"]),
         error.status,

@@ -1,14 +1,18 @@
 """The values of attributes and bodies, as they are stored. Both formats of OTLP are read into these."""
 
 import math
-from collections.abc import Sized
+from collections.abc import Mapping, Set, Sized
 
 import orjson
 
 from graph.domains.service_logs.checking import MOST_METADATA_NAMES
 from graph.domains.service_logs.model import Problem
+from graph.domains.service_logs.repairs import whole_values
+from graph.observability.logs import escaped
 from graph.store.values import LEAST_MAGNITUDE, MAGNITUDE_END
 
+MOST_NAMED = 10  # unknown members of a request
+LONGEST_SHOWN = 64  # characters of their names
 MOST_LEVELS = 16  # of lists and mappings within a value
 MOST_ELEMENTS = 10_000  # of all lists and mappings of a record; more would not fit into a log
 
@@ -31,11 +35,12 @@ class WrongType(Unreadable):
 class Nesting:
     """Bounds the lists and mappings of one record."""
 
-    __slots__ = ("_left", "_levels")
+    __slots__ = ("_left", "_levels", "unknown")
 
-    def __init__(self) -> None:
+    def __init__(self, unknown: "UnknownNames | None" = None) -> None:
         self._left = MOST_ELEMENTS
         self._levels = 0
+        self.unknown = unknown or UnknownNames()
 
     def enter(self, elements: int) -> None:
         """Begin a list or mapping with so many elements.
@@ -53,6 +58,26 @@ class Nesting:
     def leave(self) -> None:
         """End the list or mapping that was begun last."""
         self._levels -= 1
+
+
+class UnknownNames:
+    """The members of a request in JSON that OTLP does not have. It ignores them, and a sender must learn of that."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, None] = {}
+
+    def check(self, given: Mapping[str, object], known: Set[str], what: str) -> None:
+        """Note the unknown members of an object."""
+        if given.keys() <= known:
+            return
+        for name in given.keys() - known:
+            if len(self._names) < MOST_NAMED:
+                self._names[f"`{escaped(name[:LONGEST_SHOWN])}` of {what}"] = None
+
+    @property
+    def warning(self) -> str:
+        """What was ignored; empty for nothing."""
+        return f"ignored, since OTLP does not have it: {', '.join(sorted(self._names))}" if self._names else ""
 
 
 def check_attributes(given: Sized) -> None:
@@ -80,5 +105,5 @@ def message_of(body: Plain, event_name: str) -> str:
         return event_name
     try:
         return orjson.dumps(body).decode()
-    except orjson.JSONEncodeError as error:  # half a surrogate pair
-        raise Unreadable("The body has a text that is no valid Unicode.") from error
+    except orjson.JSONEncodeError:  # half a surrogate pair
+        return orjson.dumps(whole_values(body)).decode()

@@ -33,6 +33,9 @@ class ServiceLog(relay.Node):
     log_type: ServiceLogType = strawberry.field(name="type", description="Its category.")
     level: LogLevel = strawberry.field(description="Its level.")
     severity_number: int = strawberry.field(description="Its severity number as of OpenTelemetry, 1 … 24.")
+    severity_text: str | None = strawberry.field(
+        description="Its severity as the sender wrote it, such as `SEVERE`; null if it named none."
+    )
     message: str = strawberry.field(description="What happened, as the service wrote it.")
     time: datetime = strawberry.field(description="When it happened.")
     time_unix_nano: str = strawberry.field(description="The same, exact: epoch nanoseconds as text.")

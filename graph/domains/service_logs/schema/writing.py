@@ -29,7 +29,6 @@ describe_enum(
         Problem.TIME_IN_FUTURE: "Its time is more than two hours ahead.",
         Problem.EXPIRED: "It is older than its type is kept.",
         Problem.LOG_ID_INVALID: "Its id is no UUID.",
-        Problem.MESSAGE_TOO_LONG: "Its message is too long.",
         Problem.METADATA_INVALID: "Its metadata cannot be stored.",
         Problem.TRACE_INVALID: "Its trace id or span id is no such id.",
         Problem.LOG_INVALID: "It cannot be read, or breaks another rule.",
@@ -43,7 +42,9 @@ class LogInput:
     service: str = strawberry.field(
         description="The service that writes it, 1 to 64 characters, without control characters."
     )
-    message: str = strawberry.field(description="What happened, at most 65,536 characters. Stored as it is.")
+    message: str = strawberry.field(
+        description="What happened. Of a text of more than 65,536 characters, the beginning is stored."
+    )
     log_type: ServiceLogType = strawberry.field(
         name="type", default=ServiceLogType.APPLICATION, description="Its category."
     )

@@ -18,7 +18,7 @@ NOW_NS = NOON_NS + 5
 
 def logs_in(body: bytes, media_type: str) -> list[NewLog | Unreadable]:
     """The logs of a request, with the error in the place of each that cannot be read."""
-    format_ = FORMATS[media_type]
+    format_ = FORMATS[media_type]()
     read: list[NewLog | Unreadable] = []
     for group in asyncio.run(format_.groups(body)):
         reader = format_.reader(format_.origin(format_.attributes(group.resource), group.scope), NOW_NS)

@@ -141,7 +141,7 @@ async def test_to_pass_over_fields_never_holds_the_loop_for_long() -> None:
 
 async def test_json_that_takes_long_to_parse_leaves_the_loop_to_others() -> None:
     async with turns_counted() as turns:
-        assert len(await FORMATS[JSON].groups(orjson.dumps(USUAL).replace(b'"cart"', b'"\\ud800"'))) == 1
+        assert len(await FORMATS[JSON]().groups(orjson.dumps(USUAL).replace(b'"cart"', b'"\\ud800"'))) == 1
 
     assert turns.number
 
@@ -182,7 +182,7 @@ def test_deep_nesting_rejects_its_record_alone(hostile: Sender, media_type: str)
         assert second == "record 1: LOG_INVALID: The severity number must lie between 0 and 24."
 
 
-def test_lone_surrogates_reject_their_records_alone(hostile: Sender) -> None:
+def test_lone_surrogates_are_replaced_and_only_a_service_cannot_have_one(hostile: Sender) -> None:
     attribute = r'"attributes":[{"key":"%s","value":{"stringValue":"%s"}}]'
     every = (
         *(r'"body":{"stringValue":"\ud800"}', r'"eventName":"\udfff"'),
@@ -193,5 +193,9 @@ def test_lone_surrogates_reject_their_records_alone(hostile: Sender) -> None:
     body = f'{{"resourceLogs":[{{"scopeLogs":[{{"logRecords":[{records}]}}]}}]}}'
     service = r'"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"\udc00"}}]},"scopeLogs"'
 
-    for sent in (body, body.replace('"scopeLogs"', service)):
-        assert answered(hostile.post(sent.encode(), JSON)).rejected == len(every)
+    assert answered(hostile.post(body.encode(), JSON)).rejected == 0
+    logs = hostile.stored()
+    assert [log["message"] for log in logs][:3] == ["\ufffd", "\ufffd", '["\ufffd"]']
+    changed = [(log["metadata"] or {}).get("quakegraph.changed") for log in logs]
+    assert changed == ["half a surrogate pair replaced", None, None, *["half a surrogate pair replaced"] * 3]
+    assert answered(hostile.post(body.replace('"scopeLogs"', service).encode(), JSON)).rejected == len(every)

@@ -127,7 +127,7 @@ def test_json_that_is_no_otlp_is_refused_and_an_empty_request_has_no_logs() -> N
         assert of_json(body) == []
 
 
-def test_half_a_surrogate_pair_is_read_so_that_its_record_alone_is_rejected() -> None:
+def test_half_a_surrogate_pair_is_read_so_that_its_record_alone_is_repaired() -> None:
     broken, whole = of_json(
         b'{"resourceLogs":[{"scopeLogs":[{"logRecords":['
         rb'{"body":{"stringValue":"\ud800"}},{"body":{"stringValue":"\ud83d\ude00"}}'
@@ -150,8 +150,9 @@ def test_a_resource_is_read_once_however_many_its_scopes() -> None:
     sent = request(record(), resource={"list": ["of", "its", "own"]})
     sent.resource_logs[0].scope_logs.extend([sent.resource_logs[0].scope_logs[0]] * 2)
     for media_type, body in ((PROTOBUF, sent.SerializeToString()), (JSON, orjson.dumps(as_json(sent)))):
-        groups = asyncio.run(FORMATS[media_type].groups(body))
-        logs = [log for log in logs_of(FORMATS[media_type], groups, NOW_NS) if isinstance(log, NewLog)]
+        format_ = FORMATS[media_type]()
+        groups = asyncio.run(format_.groups(body))
+        logs = [log for log in logs_of(format_, groups, NOW_NS) if isinstance(log, NewLog)]
 
         assert len(logs) == 3
         assert len({id((log.metadata or {})["list"]) for log in logs}) == 1

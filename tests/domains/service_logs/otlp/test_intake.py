@@ -17,7 +17,7 @@ from tests.domains.service_logs.otlp.messages import PROTOBUF, record, request
 from tests.store.engines import empty_database
 from tests.store.samples import HeldClock
 
-FORMAT = FORMATS[PROTOBUF]
+FORMAT = FORMATS[PROTOBUF]()
 BODY = request(*[record()] * 10).SerializeToString()  # takes some 11 kB on its way to the store
 
 

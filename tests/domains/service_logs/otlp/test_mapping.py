@@ -81,9 +81,30 @@ def test_the_severity_is_the_number_or_else_the_name() -> None:
         "error3": 19,
         "CRITICAL": 18,
         "fatal": 21,
+        "FINEST": 1,
+        "FINER": 5,
+        "FINE": 6,
+        "CONFIG": 7,
+        "SEVERE": 17,  # of java.util.logging
+        "DPANIC": 18,
+        "panic": 21,  # of Zap
+        "WARN ": 13,
+        "[INFO ]": 9,
+        "E": 17,
+        "W": 13,
+        "I": 9,
+        "F": 21,
+        "DBG": 5,
+        "ftl": 21,
+        "50": 17,
+        "35": 9,
+        "3": 17,
+        "100": 9,
+        "٣": 9,
     }
     for text, severity in texts.items():
-        assert read_one(record(severity_text=text)).severity == severity, text
+        log = read_one(record(severity_text=text))
+        assert (log.severity, log.severity_text) == (severity, text or None), text
     for number in (1, 24):
         assert read_one(record(severity_number=number, severity_text="FATAL")).severity == number
     for number in (-1, 25, 2**31 - 1):

@@ -73,7 +73,7 @@ def test_a_partial_success_names_ten_rejected_records_with_reasons_and_counts_th
         request(
             record("ahead", time_unix_nano=NOON_NS + 3 * HOUR_NS),
             record("old", time_unix_nano=1),
-            record("x" * 65_537),
+            record("x" * 65_537, trace_id=b"\1"),
             record("severe", severity_number=25),
             record("last"),
         ),
@@ -87,7 +87,7 @@ def test_a_partial_success_names_ten_rejected_records_with_reasons_and_counts_th
         ["record 2", "SERVICE_INVALID"],
         ["record 3", "TIME_IN_FUTURE"],
         ["record 4", "EXPIRED"],
-        ["record 5", "MESSAGE_TOO_LONG"],
+        ["record 5", "TRACE_INVALID"],
         ["record 6", "LOG_INVALID"],
     ]
     assert sender.messages() == ["first", "last"]
@@ -110,6 +110,24 @@ def test_json_answers_as_otlp_spells_it(sender: Sender) -> None:
             "errorMessage": 'record 0: LOG_INVALID: A value must be an object such as `{"stringValue": …}`.',
         }
     }
+
+
+def test_names_that_otlp_does_not_have_are_named_in_a_warning(sender: Sender) -> None:
+    record = '{"time_unix_nano":"1","severity_text":"x","body":{"string_value":"a"},"attributes":[{"name":"b"}]}'
+    body = (
+        f'{{"resourceLogs":[{{"resource":{{"attrs":[]}},"scope_logs":1,"scopeLogs":[{{"logRecords":[{record}]}}]}}]}}'
+    )
+
+    for _ in range(2):  # each request has a warning of its own
+        partial = sender.post(body.encode(), JSON).json()["partialSuccess"]
+        assert partial["rejectedLogRecords"] == "0"
+        assert partial["errorMessage"] == (
+            "ignored, since OTLP does not have it: `attrs` of a resource, `name` of an attribute, `scope_logs` of "
+            "`resourceLogs`, `severity_text` of a log record, `string_value` of a value, "
+            "`time_unix_nano` of a log record"
+        )
+    known = '{"resourceLogs":[{"schemaUrl":"x","scopeLogs":[{"scope":{"name":"x"},"logRecords":[{"flags":1}]}]}]}'
+    assert sender.post(known.encode(), JSON).content == b"{}"
 
 
 def test_a_wrong_type_in_a_resource_refuses_the_request(sender: Sender) -> None:

@@ -105,7 +105,6 @@ def test_the_payload_names_each_rejected_log_and_keeps_its_neighbours(service: S
         (7, "LOG_ID_INVALID"),
         (8, "EXPIRED"),
         (10, "TRACE_INVALID"),
-        (12, "MESSAGE_TOO_LONG"),
         (13, "METADATA_INVALID"),
         (14, "TIME_INVALID"),
     ]
