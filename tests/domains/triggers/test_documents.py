@@ -12,9 +12,18 @@ import httpx
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from graph.domains.triggers.entities import ENDPOINTS, ENTITIES, EVENTS
+from graph.domains.triggers.checking import LONGEST_CORRELATION_ID, OWN_WORDS
+from graph.domains.triggers.entities import (
+    ENDPOINTS,
+    ENTITIES,
+    EVENTS,
+    LARGEST_PAYLOAD,
+    LONGEST_IDEMPOTENCY_KEY,
+    LONGEST_TYPE,
+)
 from graph.domains.triggers.event_types import EVENT_TYPES
 from graph.domains.triggers.settings import TriggerSettings
+from graph.store.values import DEPTH, LEAST_MAGNITUDE, MAGNITUDE_END
 from tests.documents.pages import Page, sent
 from tests.documents.shell import commands
 from tests.domains.triggers.receiver_program import gateway, receiving
@@ -257,6 +266,19 @@ def test_the_table_of_attempts_is_the_schedule() -> None:
     at_last = [(number, wait, sum(waits[: number - 1])) for number, wait in enumerate(waits, 2)]
     assert [row[:2] for row in rows] == [row[:2] for row in at_last]
     assert all(abs(shown - exact) < 60 for (*_, shown), (*_, exact) in zip(rows, at_last, strict=True))
+
+
+def test_the_limits_of_an_event_are_those_of_the_code() -> None:
+    limits = {row[0]: row[1] for row in PAGE.rows("Limits")}
+    assert f"{LARGEST_PAYLOAD:,} bytes" in limits["payload"]
+    assert f"at most {DEPTH - 1} levels" in limits["payload"]
+    assert f"±{LEAST_MAGNITUDE} to ±1e126" in limits["numbers of a payload"]
+    assert MAGNITUDE_END == 1e126
+    assert limits["type"].startswith(f"{LONGEST_TYPE} characters")
+    assert all(f"`{word}`" in limits["first word of a type"] for word in OWN_WORDS)
+    assert limits["idempotency key, correlation id"].startswith(
+        f"{LONGEST_IDEMPOTENCY_KEY} and {LONGEST_CORRELATION_ID} characters"
+    )
 
 
 def test_the_table_of_items_names_the_partitions_of_each_table() -> None:

@@ -21,8 +21,9 @@ from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.core.times import first_microsecond, last_microsecond
 from graph.domains.triggers import model
-from graph.domains.triggers.checking import check_event
+from graph.domains.triggers.checking import LONGEST_CORRELATION_ID, OWN_WORDS, check_event
 from graph.domains.triggers.deliveries import Deliveries, EventDeliveryOrder
+from graph.domains.triggers.entities import LARGEST_PAYLOAD, LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE
 from graph.domains.triggers.inbox import EventSelection, Inbox
 from graph.domains.triggers.model import API_VERSION, NewEvent
 from graph.domains.triggers.outbox import Outbox
@@ -133,16 +134,17 @@ class TriggerEventQueries:
 class CreateTriggerEventInput:
     event_type: str = strawberry.field(
         name="type",
-        description="Its type: words of letters, digits and `_`, separated by dots, such as `order.completed`.",
+        description="Its type: words of letters, digits and `_`, separated by dots, such as `order.completed`; at most "
+        f"{LONGEST_TYPE} characters. The first word is not {', '.join(OWN_WORDS)}: these types are the service's own.",
     )
-    payload: JSON = strawberry.field(description="What happened: an object of at most 256 KB.")
+    payload: JSON = strawberry.field(description=f"What happened: an object of at most {LARGEST_PAYLOAD:,} bytes.")
     correlation_id: str | None = strawberry.field(
-        default=None, description="Kept in the event's metadata, at most 256 characters."
+        default=None, description=f"Kept in the event's metadata, 1 to {LONGEST_CORRELATION_ID} characters."
     )
     idempotency_key: str | None = strawberry.field(
         default=None,
-        description="A text of at most 128 characters. To create the same event again with the same key is safe, for "
-        "30 days: it is stored once.",
+        description=f"A text of 1 to {LONGEST_IDEMPOTENCY_KEY} characters that can be printed. To create the same "
+        "event again with the same key is safe, for 30 days: it is stored once.",
     )
 
 
