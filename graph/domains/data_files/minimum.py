@@ -5,6 +5,7 @@ read as that. Before it is registered anew, or a run is bound to it, what it lac
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from graph.domains.data_files.entities import FILE, FILE_REVISION, ONLY_NAMED, PART
 from graph.store.conditions import Absent
@@ -22,18 +23,23 @@ def reading_minimum(attributes: frozenset[str] | None) -> frozenset[str] | None:
     return attributes if attributes is None or "registered-at" not in attributes else attributes.union(_TIMES)
 
 
-def completed(file: Item) -> Item:
-    """A file with what it lacks, except for its items."""
-    file.setdefault("revision", 1)
-    file.setdefault("applicable-dates", [])
-    if "registered-at" not in file:
-        file["registered-at"] = next((file[name] for name in _TIMES if name in file), _BEGINNING)
-    return file
+def completed(files: Sequence[Item], attributes: frozenset[str] | None) -> Sequence[Item]:
+    """Files with what they lack, except for their items. No other program writes the rows of SQLite.
+
+    Args:
+        attributes: those that were read, see `reading_minimum`; None for all.
+    """
+    if not isinstance(files, Rows):
+        for file in files:
+            of_file = {"revision": 1, "applicable-dates": [], "registered-at": _registered_at(file)}
+            for name in of_file.keys() - file.keys():
+                if attributes is None or name in attributes:
+                    file[name] = of_file[name]
+    return files
 
 
-def all_completed(files: Sequence[Item]) -> Sequence[Item]:
-    """Files with what they lack. No other program writes the rows of SQLite."""
-    return files if isinstance(files, Rows) else list(map(completed, files))
+def _registered_at(file: Item) -> Any:
+    return next((file[name] for name in _TIMES if name in file), _BEGINNING)
 
 
 async def adopted(database: Database, file: Item) -> Item:
@@ -46,7 +52,7 @@ async def adopted(database: Database, file: Item) -> Item:
         "fingerprint": ONLY_NAMED,
         "applicable-dates": sorted({part["applicable-date"] for part in parts if "applicable-date" in part}),
         "calibration-versions": [part["calibration-version"] for part in parts if "calibration-version" in part],
-        "registered-at": completed(dict(file))["registered-at"],
+        "registered-at": _registered_at(file),
     }
     whole = {**file, **ours}
     revision = {name: value for name, value in whole.items() if name in FILE_REVISION.named}

@@ -10,7 +10,7 @@ from graph.core.paging import Page
 from graph.domains.data_files.claims import reading_claims, settle
 from graph.domains.data_files.counts import ITEMS, Kind
 from graph.domains.data_files.entities import BY_DATE, DAY, FILE, FILE_REVISION, PART
-from graph.domains.data_files.minimum import all_completed, completed, reading_minimum
+from graph.domains.data_files.minimum import completed, reading_minimum
 from graph.domains.data_files.model import REVISIONS, DataFile, FileRevision, ListedFile, identifier_of
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.selection import FileSelection, LatestVersions
@@ -40,9 +40,9 @@ class DataFiles:
         Args:
             attributes: the needed ones of each, beside its name; None for all.
         """
-        files = await find(self._database, DataFile, names, reading_minimum(attributes))
-        for file in files.values():
-            completed(file.item)
+        read = reading_minimum(attributes)
+        files = await find(self._database, DataFile, names, read)
+        completed([file.item for file in files.values()], read)
         return files
 
     async def page(self, selection: FileSelection, request: PageRequest) -> Page[ListedFile]:
@@ -59,8 +59,9 @@ class DataFiles:
         page = await walk.page(request.paging, forward=False, place_of=_itself, record_of=ListedFile)
         places = items_of(page.records)
         names = dict.fromkeys(values_of(places, FILE.key_names))
-        files = await self._database.items_at(FILE, names, attributes=reading_minimum(request.attributes))
-        listed = beside(places, all_completed(files), "file-name")
+        read = reading_minimum(request.attributes)
+        files = completed(await self._database.items_at(FILE, names, attributes=read), read)
+        listed = beside(places, files, "file-name")
         return replace(page, records=Records(ListedFile.reading(request.attributes), listed))
 
     async def parts(self, names: Iterable[str]) -> Mapping[str, list[Item]]:
