@@ -21,8 +21,10 @@ from graph.domains.sightings.iso import iso_of, seconds_of
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import ChangeKind, Outcome, Sighting
 from graph.store.client_input import possible_key
-from graph.store.contract import Database, Put
+from graph.store.conditions import Present
+from graph.store.contract import Database, Put, Update
 from graph.store.entity import Item
+from graph.store.query import Query
 from graph.work.together import WrittenTogether
 
 MOST_AT_ONCE = 16  # users whose confirmations are stored at once, with at most five actions each
@@ -92,6 +94,8 @@ class Confirming:
                 return entries
             new = await self._new(before, entries)
             after = self._confirmed(before, len(new)) if new else before
+            if after["expiresAt"] != before["expiresAt"]:
+                await self._extend_earlier(after)
             if not new or await self._store(before, after, new):
                 for entry in entries:
                     entry.sighting, entry.confirmed = Sighting(after), entry in new
@@ -112,6 +116,15 @@ class Confirming:
         )
         count = before["confirmationCount"] + number
         return copies.with_rank({**before, "confirmationCount": count, "expiresAt": expires_at})
+
+    async def _extend_earlier(self, sighting: Item) -> None:
+        """Let earlier confirmations expire with their sighting, which is about to last longer: at most each minute."""
+        earlier = await self._database.query(Query(entity=CONFIRMATION, partitions=[(sighting["sightingId"],)]))
+        expiry = {"expiresAt": sighting["expiresAt"]}
+        is_there = Present("expiresAt")
+        updates = [Update(CONFIRMATION.key_of(item), set=expiry, condition=is_there) for item in earlier.items]
+        for first in range(0, len(updates), self._database.transaction_limit):
+            await self._database.transact(updates[first : first + self._database.transaction_limit])
 
     async def _store(self, before: Item, after: Item, new: Sequence[_Entry]) -> bool:
         """Store confirmations, if the sighting is as it was read and none of the users has confirmed it."""

@@ -93,7 +93,7 @@ CONFIRMATION = Entity(
         Text("confirmedAt", shortest=ISO_LENGTH, longest=ISO_LENGTH, unit="ISO 8601, UTC"),
         Text("nanoId", shortest=1, longest=32),
         USER_ID,
-        EXPIRES_AT,  # that of its sighting, as it has made it
+        EXPIRES_AT,  # that of its sighting
     ),
 )
 

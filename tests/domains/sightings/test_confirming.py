@@ -43,6 +43,19 @@ async def test_a_crowds_confirmations_at_once_through_two_processes_count_distin
         await check_all(processes[1])
 
 
+async def test_confirmations_expire_with_their_sighting_however_long_others_keep_it(engine: str) -> None:
+    async with sightings(engine) as ours:
+        sighting = await ours.new(ANNA, lat=35.6, lon=-117.6)
+        for user in ("ben", "cara", "dora"):
+            ours.later(600)
+            await ours.confirm(user, sighting)
+
+        found = await ours.one(sighting)
+        assert found is not None
+        assert [item["expiresAt"] for item in await ours.items(CONFIRMATION)] == [found.item["expiresAt"]] * 3
+        await check_all(ours)
+
+
 async def test_forty_at_once_who_each_felt_another_earthquake_all_count(engine: str) -> None:
     async with sightings(engine) as ours:
         names = [f"us{number}" for number in range(41)]
