@@ -55,7 +55,7 @@ def test_requests_of_otlp_json_are_imported_once() -> None:
 def test_rejections_of_any_batch_have_the_numbers_of_their_lines() -> None:
     lines = [a_line(str(number)) for number in range(2100)]
     for broken in (7, 1500, 1501, 2090, 2091, 2092):
-        lines[broken - 1]["level"] = "LOUD"
+        lines[broken - 1]["level"] = ["LOUD"]
 
     said = logs("import", "-", stdin=ndjson(*lines)).stdout.splitlines()
 
@@ -71,7 +71,7 @@ def test_the_exit_status_is_1_if_nothing_of_a_file_could_be_used() -> None:
         (ndjson(a_line(), b"Dear reader,"), 0),
         (b"", 0),
         (b"Dear reader,", 1),
-        (ndjson(a_line(level="LOUD"), a_line(timestamp=None)), 1),
+        (ndjson(a_line(level=["LOUD"]), a_line(timestamp=None)), 1),
     ):
         Path("some").write_bytes(content)
         assert logs("import", "some", "good").exit_code == exit_code

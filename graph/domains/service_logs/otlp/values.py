@@ -1,5 +1,6 @@
 """The values of attributes and bodies, as they are stored. Both formats of OTLP are read into these."""
 
+import json
 import math
 from collections.abc import Mapping, Set, Sized
 
@@ -7,7 +8,6 @@ import orjson
 
 from graph.domains.service_logs.checking import MOST_METADATA_NAMES
 from graph.domains.service_logs.model import Problem
-from graph.domains.service_logs.repairs import whole_values
 from graph.observability.logs import escaped
 from graph.store.values import LEAST_MAGNITUDE, MAGNITUDE_END
 
@@ -105,5 +105,5 @@ def message_of(body: Plain, event_name: str) -> str:
         return event_name
     try:
         return orjson.dumps(body).decode()
-    except orjson.JSONEncodeError:  # half a surrogate pair
-        return orjson.dumps(whole_values(body)).decode()
+    except orjson.JSONEncodeError:  # half a surrogate pair, which is replaced when the log is checked
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
