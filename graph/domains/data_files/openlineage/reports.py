@@ -30,7 +30,7 @@ def report_of(event: RunEvent, warn: Warn) -> RunReport:
     state = _ENDS.get(event.type, RunState.RUNNING)
     is_complete = state is RunState.COMPLETE
     outputs = [_new_file(each, event.run_id) for each in event.outputs]
-    details = {
+    details: dict[str, Any] = {
         "version": event.job_tags.get("version"),
         "producer": event.producer,
         "configuration-hash": event.run_tags.get("configurationHash"),
