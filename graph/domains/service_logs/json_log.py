@@ -150,9 +150,10 @@ def _severity(given: Mapping[str, Any]) -> int:
             raise _Unreadable(f"`severityNumber` must be a whole number from 1 to {MOST_SEVERE}.")
         return number
     level = given.get("level", "")
-    if not isinstance(level, str | int) or isinstance(level, bool):
+    name = level if isinstance(level, str) else whole(level)
+    if name is None:
         raise _Unreadable("`level` must be a word such as WARN, or a number of a logging library.")
-    return severity_of(level) or INFO
+    return severity_of(name) or INFO
 
 
 def _severity_text(given: Mapping[str, Any]) -> str | None:
