@@ -128,10 +128,10 @@ class Checks:
         if metadata := log.metadata:
             try:
                 size += _checked_size(metadata)
-            except _Refused:
-                if len(metadata) > MOST_METADATA_NAMES or (whole := whole_values(metadata)) == metadata:
+            except _Refused as refusal:
+                if "surrogate" not in str(refusal):  # what is too much is not walked again
                     raise
-                metadata = whole
+                metadata = whole_values(metadata)
                 size += _checked_size(metadata)
                 changed = list(dict.fromkeys([*changed, HALF_CHARACTER]))
         if changed:
