@@ -83,7 +83,7 @@ class Catalogue:
         """The event with this id or alias, perhaps deleted or merged; with `as_of`, as it was.
 
         Raises:
-            HistoryUnavailable: `as_of` is a time before the first ingest.
+            HistoryUnavailable: `as_of` is a time before the first ingest, and no version of then is stored.
         """
         if not possible_id(event_id):
             return None
@@ -93,6 +93,7 @@ class Catalogue:
         await self._history.check(as_of)
         latest = await self._by_id.find(event_id)
         version = await self._history.version_as_of(latest, as_of) if latest else None
+        await self._history.check(as_of, found=version is not None)
         return Event(version) if version else None
 
     async def revisions(self, event: Event, paging: Paging[Position]) -> Page[EventRevision]:
@@ -148,7 +149,7 @@ class Catalogue:
             defaults: as of `Query`.
 
         Raises:
-            HistoryUnavailable: The view is of a time before the first ingest.
+            HistoryUnavailable: The view is of a time before the first ingest, and no version of then is stored.
         """
         await self._history.check(view.as_of)
         selection = await self._by_id.locate(selection)
@@ -161,6 +162,7 @@ class Catalogue:
         else:
             merged = self._merged_walk(view, attributes, defaults, selection)
             page = await merged.page(paging, forward=ascending, record_of=record_of)
+        await self._history.check(view.as_of, found=_has_any(page, paging))
         return EventPage(**vars(page), total=partial(self._total_with, page, paging, selection, view))
 
     async def page_by_magnitude(
@@ -175,7 +177,7 @@ class Catalogue:
         """A page of the selected events, the largest first unless `ascending`.
 
         Raises:
-            HistoryUnavailable: The view is of a time before the first ingest.
+            HistoryUnavailable: The view is of a time before the first ingest, and no version of then is stored.
             QueryTooComplex: The operation in progress may not read so many events.
         """
         await self._history.check(view.as_of)
@@ -196,6 +198,7 @@ class Catalogue:
             place_of=magnitude_place,
             record_of=EventByMagnitude.reading(needed),
         )
+        await self._history.check(view.as_of, found=_has_any(page, paging))
         return EventPage(**vars(page), total=partial(self._total_with, page, paging, selection, view))
 
     def unread_page(self, selection: Selection, view: View = PRESENT) -> EventPage:
@@ -209,11 +212,13 @@ class Catalogue:
         """The exact number of selected events, or None if counting would read too many days.
 
         Raises:
-            HistoryUnavailable: The view is of a time before the first ingest.
+            HistoryUnavailable: The view is of a time before the first ingest, and no version of then is stored.
             QueryTooComplex: The operation in progress may not read so many events.
         """
         await self._history.check(view.as_of)
-        return await self._totals.within_limits(await self._by_id.locate(selection), view.streams)
+        total = await self._totals.within_limits(await self._by_id.locate(selection), view.streams)
+        await self._history.check(view.as_of, found=total != 0)
+        return total
 
     async def _total_with(self, page: Page[Any], paging: Paging[Any], selection: Selection, view: View) -> int | None:
         """The total, of a list whose page was read."""
@@ -225,11 +230,14 @@ class Catalogue:
         """The exact number of selected events, however many days must be read.
 
         Raises:
-            HistoryUnavailable: The view is of a time before the first ingest.
+            HistoryUnavailable: The view is of a time before the first ingest, and no version of then is stored.
             QueryTooComplex: The operation in progress may not read so many events.
+            DatabaseUnavailable: Several streams of versions are counted, and versions were stored all the time.
         """
         await self._history.check(view.as_of)
-        return await self._totals.always(await self._by_id.locate(selection), view.streams)
+        total = await self._totals.always(await self._by_id.locate(selection), view.streams)
+        await self._history.check(view.as_of, found=total != 0)
+        return total
 
     async def statistics(self, selection: Selection, attributes: Attributes = None) -> Statistics:
         """Statistics of the selected events: of earthquakes alone, unless the selection names types.
@@ -271,6 +279,11 @@ class Catalogue:
         """The walk through the selected versions of a view."""
         walks = [partial(self._walk, stream, attributes, defaults) for stream in view.streams]
         return MergedWalk(selection, partial(self._planner.days_of_any, view.streams), walks)
+
+
+def _has_any(page: Page[Any], paging: Paging[Any]) -> bool:
+    """Whether a list has something, on this page or on the one that a cursor is from."""
+    return bool(page.records or page.has_more or paging.after or paging.before)
 
 
 def _place(position: Position, *, prefix: str = "") -> Item:

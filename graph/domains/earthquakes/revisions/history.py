@@ -32,13 +32,16 @@ class History:
                 self._earliest = version["recordedAt"]
         return self._earliest
 
-    async def check(self, as_of: AsOf | None) -> None:
+    async def check(self, as_of: AsOf | None, *, found: bool = True) -> None:
         """Refuse a time before the history.
+
+        What was published before the first ingest may be stored nevertheless, by a back-fill. So a time of publication
+        is refused only where nothing of it is found.
 
         Raises:
             HistoryUnavailable: The history begins later, or not at all.
         """
-        if as_of is None or as_of.time_ms is None:
+        if as_of is None or as_of.time_ms is None or (as_of.published_ms is not None and found):
             return
         earliest = await self.earliest()
         if earliest is None:

@@ -225,7 +225,8 @@ class Event(relay.Node):
 class EventConnection(relay.Connection[Event]):
     @strawberry.field(
         description="The exact number of matching events on all pages. Null if counting would read too many days: "
-        "over a long time, if the filter has more than time and magnitude, or a magnitude that is not on a tenth.",
+        "over a long time, if the filter has more than time and magnitude, or a magnitude that is not on a tenth. Null "
+        "also as of a time, or with deleted events, while versions are stored too fast to count them.",
         directives=[Cost(weight="10")],  # it may read the summaries of many days, or some days' events
         metadata=needs(),
     )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from graph.core.days import DAY_MS
-from graph.core.errors import HistoryUnavailable
+from graph.core.errors import DatabaseUnavailable, HistoryUnavailable
 from graph.core.paging import Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT, REVISION
@@ -21,6 +21,7 @@ from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
 from graph.domains.earthquakes.selection import Selection
 from graph.store.contract import Database
 from graph.store.entity import Item
+from graph.store.query import Query
 from graph.store.time_walk import Keep, Reading, Walk
 from tests.domains.earthquakes.builders import an_event, catalogue_of, ids
 from tests.domains.earthquakes.ingest.ingests import counted_in, recounted
@@ -114,6 +115,74 @@ async def test_a_time_before_the_first_ingest_has_no_history(engine: str) -> Non
             "earliest": "2023-08-04T00:00:01.000Z",
         }
         assert len(await listed(database, View(AsOf(recorded_ms=BEGIN + 1000)))) == 1
+
+
+async def test_what_a_back_fill_has_stored_of_a_publication_before_the_first_ingest_answers(engine: str) -> None:
+    """Nothing else is known of that time, so everything else is no answer."""
+    async with empty_database(engine, ENTITIES) as database:
+        source, catalogue = Source(database), catalogue_of(database)
+        for mag, updated in ((4.0, 100), (5.0, 200)):
+            await source.say(a_record("us1", mag=mag, updated=updated))
+        assert BEGIN > 200
+
+        for published_ms, mag in ((100, 4.0), (199, 4.0), (200, 5.0), (BEGIN - 1, 5.0)):
+            as_of = AsOf(published_ms=published_ms)
+            found = await catalogue.event("us1", as_of=as_of)
+            assert found is not None
+            assert [each.mag for each in await listed(database, View(as_of))] == [found.mag] == [mag]
+            for counted in (catalogue.total, catalogue.count):
+                assert await counted(Selection(), View(as_of)) == 1
+            with pytest.raises(HistoryUnavailable):
+                await catalogue.event("us2", as_of=as_of)
+
+        before = View(AsOf(published_ms=99))
+        for refused in (
+            catalogue.event("us1", as_of=before.as_of),
+            catalogue.page(Selection(), Paging(1), view=before),
+            catalogue.page_by_magnitude(Selection(), Paging(1), view=before),
+            catalogue.total(Selection(), before),
+            catalogue.count(Selection(), before),
+        ):
+            with pytest.raises(HistoryUnavailable) as caught:
+                await refused
+            assert caught.value.earliest == "2023-08-04T00:00:01.000Z"
+        since = View(AsOf(published_ms=BEGIN + 1000))
+        assert await catalogue.event("us2", as_of=since.as_of) is None
+        assert await catalogue.total(Selection(magnitudes=MagnitudeRange(9)), since) == 0
+
+
+class Revised(WatchedDatabase):
+    """A database in which an event is revised after each count of latest versions."""
+
+    def __init__(self, database: Database, source: Source) -> None:
+        super().__init__(database)
+        self.left = 0  # revisions
+        self._source = source
+
+    async def count(self, query: Query) -> int:
+        counted = await super().count(query)
+        if query.entity is EVENT and self.left:
+            self.left -= 1
+            updated = self._source.clock.now
+            await self._source.say(a_record("us0", mag=updated % 1000 / 1000, updated=updated), later=1)
+        return counted
+
+
+async def test_a_total_of_a_past_time_is_exact_or_null_while_events_are_revised(engine: str) -> None:
+    """Versions move from the latest ones to the superseded ones between the counts of both."""
+    async with empty_database(engine, ENTITIES) as database:
+        source = Source(database)
+        await source.say(*(a_record(f"us{n}") for n in range(5)))
+        view = View(AsOf(recorded_ms=source.clock.now))
+        revised = Revised(database, source)
+        catalogue = catalogue_of(revised)
+        revised.left = 1
+        assert await catalogue.total(Selection(), view) == 5
+        assert revised.left == 0
+        revised.left = 1000
+        assert await catalogue.total(Selection(), view) is None
+        with pytest.raises(DatabaseUnavailable):
+            await catalogue.count(Selection(), view)
 
 
 async def test_what_its_source_had_published_by_a_time_is_another_axis(engine: str) -> None:
