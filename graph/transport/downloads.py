@@ -326,7 +326,7 @@ class Sending:
     async def __call__(self, body: bytes, *, more: bool) -> None:
         """Send a part of the body. This waits while the client does not read what was sent before."""
         message = {"type": "http.response.body", "body": body, "more_body": more}
-        if self._is_counted:
+        if self._is_counted or not more:  # at the end, the client may be gone before another iteration of the loop
             await self._send(message)
             return
         sent = asyncio.ensure_future(self._send(message))

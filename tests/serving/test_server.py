@@ -121,6 +121,7 @@ def test_each_option_is_also_a_variable_the_option_wins_and_the_demo_is_for_an_e
 
 
 def test_what_cannot_be_used_ends_with_one_line(tmp_path: Path, dynamodb_endpoint: str) -> None:
+    (tmp_path / "letter.db").touch(0o600)
     (tmp_path / "letter.db").write_text("Dear reader, this is no database, though it is long enough to look. " * 99)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

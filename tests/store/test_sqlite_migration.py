@@ -51,6 +51,7 @@ def old_item(entity: Entity, item: Item) -> Item:
 
 def write(path: Path, items: Iterable[Item]) -> None:
     """Make a file of version 0.1: a table for each design, each item as JSON beside its keys."""
+    path.touch(0o600)
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("PRAGMA journal_mode = WAL")
         columns = "pk, sk, gsi1pk, gsi1sk, expires, item BLOB NOT NULL, UNIQUE (pk, sk)"

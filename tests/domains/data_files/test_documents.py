@@ -5,13 +5,14 @@ import re
 from graph.domains.data_files.entities import ENTITIES, LARGEST_METADATA, LIBERA_METADATA, LONGEST_NAME, LONGEST_WORD
 from graph.domains.data_files.model import LEVELS
 from graph.domains.data_files.new_files import MOST_ITEMS
-from graph.domains.data_files.openlineage.intake import MOST_BYTES, MOST_EVENTS
+from graph.domains.data_files.openlineage.intake import MOST_BYTES, MOST_EVENTS, MOST_VALUES
 from graph.domains.data_files.openlineage.routes import PATHS
 from graph.domains.data_files.provenance.lineage import FURTHEST, MOST_NODES
 from graph.domains.data_files.provenance.recording import MOST_USED
 from graph.domains.data_files.registering import MOST_FILES
 from graph.domains.data_files.selection import VersionRule
 from graph.store.dynamodb.engine import ACTIONS_PER_TRANSACTION
+from graph.store.values import CONTAINERS, VALUES
 from tests.documents.markdown import document
 from tests.documents.pages import fields_of
 
@@ -35,10 +36,15 @@ def test_the_limits_are_those_of_the_code() -> None:
         ),
         "name of a file": f"{LONGEST_NAME} characters",
         "level, product": f"{LONGEST_WORD} characters: ASCII letters, digits, `_`, `.` and `-`",
-        "`metadata` of a file": f"{LARGEST_METADATA // 1024} kB as JSON",
+        "`metadata` of a file": (
+            f"{LARGEST_METADATA // 1024} kB as JSON, {VALUES:,} values, {CONTAINERS:,} lists and objects; "
+            "the `attributes` of an item likewise"
+        ),
         "`depth` of a lineage": str(FURTHEST),
         "`maxNodes` of a lineage": f"{MOST_NODES:,}, in each direction",
-        "body of `/api/v1/lineage`": f"{MOST_BYTES // 1024**2} MB, also when decompressed",
+        "body of `/api/v1/lineage`": (
+            f"{MOST_BYTES // 1024**2} MB, also when decompressed, and {MOST_VALUES:,} values; lists of 1,000 elements"
+        ),
     }
     section = PAGE.section("OpenLineage")
     assert all(path in section for path in PATHS)

@@ -139,7 +139,7 @@ def nest(levels: int) -> Any:
 
 BAD_PAYLOADS: list[Any] = [
     *([1], "x", 1, True),  # no object
-    *({"text": "x" * 263_000}, {"list": [1] * 90_000}),  # 257 KB
+    *({"text": "x" * 263_000}, {"list": ["x" * 99] * 2700}),  # 257 KB
     {"nested": nest(31)},  # 32 levels
     *({"n": 2**63}, {"a": [{"b": 2**64 - 1}]}),  # beyond 64 bits
     *({"n": 1e126}, {"n": 1e-131}),  # beyond what DynamoDB keeps
