@@ -241,7 +241,7 @@ class Truth:
             SELECT eventId, eventTsMs, mag, lat, lon, depth, tsunami, felt, sig, gap, plain(place) AS place,
             plain(type) AS type, plain(net) AS net, plain(magType) AS magType, plain(status) AS status,
             plain(alert) AS alert
-            FROM store."earthquake-events.EVENT" ORDER BY eventTsMs DESC, eventId"""
+            FROM store."earthquake-events.EVENT" ORDER BY eventTsMs DESC, eventId DESC"""
         )
 
     def is_right(self, answer: Answer) -> bool:

@@ -50,7 +50,7 @@ class Filter:
                 parameters.append(value)
         if after is not None:
             event_ts_ms, event_id = base64.b64decode(after, validate=True).decode().split(":", 1)
-            terms.append("event_ts_ms <= ? AND NOT (event_ts_ms = ? AND event_id <= ?)")
+            terms.append("event_ts_ms <= ? AND NOT (event_ts_ms = ? AND event_id >= ?)")
             parameters += (int(event_ts_ms), int(event_ts_ms), event_id)
         return (f"WHERE {' AND '.join(terms)}" if terms else ""), parameters
 
@@ -70,7 +70,7 @@ def page(filter: Filter, first: int, after: str | None) -> tuple[list[Row], bool
     """A page, and whether there is a next one."""
     first = max(0, min(first, MAX_PAGE))
     where, parameters = filter.where(after)
-    sql = f"SELECT {COLUMNS} FROM events {where} ORDER BY event_ts_ms DESC, event_id LIMIT ?"
+    sql = f"SELECT {COLUMNS} FROM events {where} ORDER BY event_ts_ms DESC, event_id DESC LIMIT ?"
     rows = db.execute(sql, (*parameters, first + 1)).fetchall()
     return rows[:first], len(rows) > first
 

@@ -48,7 +48,10 @@ HTMLCanvasElement.prototype.getContext = (getContext => function (kind, ...other
 """
 """The map is a picture then, which Chromium draws in a tenth of the time that it needs without a graphics card."""
 OF_THE_DRIVER = re.compile("GL Driver Message|performance warning: READ-usage buffer")  # in place of a graphics card's
-EXCUSED = ("Failed to load resource", "Canvas2D: Multiple readback")  # as tests refuse requests, and look at pixels
+EXCUSED = (
+    *("Failed to load resource", "Canvas2D: Multiple readback"),  # as tests refuse requests, and look at pixels
+    *("Applying inline style violates", "Couldn't load preload assets"),  # of axe, which the policy of pages hinders
+)
 VIEWPORT: ViewportSize = {"width": 1400, "height": 900}
 
 expect.set_options(timeout=1000 * TIMEOUT_S)

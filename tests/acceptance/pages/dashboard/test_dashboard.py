@@ -105,7 +105,7 @@ async def test_all_filters_are_sent(page: Page, shared: str) -> None:
     )
     await page.goto(f"{shared}/?{address}")
     await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(
-        "14 events. No Gutenberg–Richter relation: It takes all great events: leave out “Max magnitude”."
+        "14 events. No Gutenberg–Richter relation: Only 14 events are selected; an estimate needs 50."
     )
     await expect(page.locator("#list .caption")).not_to_be_empty()
 

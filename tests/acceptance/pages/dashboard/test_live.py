@@ -181,6 +181,7 @@ async def test_a_new_event_of_an_older_page_is_not_on_this_page_and_one_of_the_f
     subscription.arrive(an_event("old1", eventTsMs=1690700000000))  # 2023-07-30, among the older pages
     subscription.arrive(an_event("new1"))
     await is_drawn(page, "old1")
+    await is_drawn(page, "new1")
     assert await items(page) == ["new1", *newest[:-1]]
 
     await page.get_by_role("link", name="Next").click()

@@ -155,7 +155,7 @@ async def test_land_and_its_details_are_drawn_in_the_colours_of_the_scheme(visit
 
 async def test_the_map_takes_its_place_before_it_is_loaded(page: Page, shared: str) -> None:
     held: list[Route] = []
-    await page.route("**/maplibre-gl-5*.js", held.append)
+    await page.route("**/maplibre-gl-5*.js", lambda route: held.append(route))
     async with page.expect_request("**/maplibre-gl-5*.js"):
         await page.goto(f"{shared}/?minMagnitude=4.5", wait_until="commit")  # "load" may wait for what is held
     await settled(page, STRONG)

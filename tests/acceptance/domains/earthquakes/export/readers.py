@@ -44,7 +44,8 @@ def _duck(source: str) -> Callable[[bytes, Path], list[dict[str, Any]]]:
     def read(body: bytes, file: Path) -> list[dict[str, Any]]:
         command = [sys.executable, "-c", _DUCK, source, str(file)]
         found = table_of(subprocess.run(command, capture_output=True, check=True).stdout, "arrow")
-        return found.select(NAMES).to_pylist()
+        records: list[dict[str, Any]] = found.select(NAMES).to_pylist()
+        return records
 
     return read
 
