@@ -12,6 +12,7 @@ LONGEST_PLACE = 512  # characters
 LONGEST_TEXT = 1024  # characters of the other documented texts
 LONGEST_NAME = 64  # characters
 LONGEST_REASON = 8  # characters of a kind of version
+LONGEST_NAMES = 65_536  # characters, of the most ids of an event
 LONGEST_LIST = 512  # characters; with these lengths a hundred events fit a transaction of 4 MB
 
 _OF_A_VERSION = (
@@ -57,6 +58,7 @@ _OF_A_VERSION = (
     Text("kind", longest=LONGEST_REASON, optional=True),
     Text("preferredId", longest=LONGEST_ID, optional=True),
     Text("mergedInto", longest=LONGEST_ID, optional=True),
+    Text("names", longest=LONGEST_NAMES, unit="JSON, what is remembered of its ids", optional=True),
 )
 
 EVENT = Entity(
@@ -87,6 +89,7 @@ ALIAS = Entity(
     attributes=(
         Text("alias", longest=LONGEST_ID, in_key_alone=True),
         Text("eventId", longest=LONGEST_ID),
+        Whole("deletedAt", unit="epoch ms, of an event that is not known", optional=True),
     ),
 )
 

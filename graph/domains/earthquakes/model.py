@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import orjson
+
 from graph.core.days import datetime_of
 from graph.core.names import is_line
 from graph.core.paging import Position, cursors_of
@@ -116,7 +118,9 @@ class Event(Record):
     @property
     def aliases(self) -> list[str]:
         """Every id by which it is found, its own one first."""
-        return list(dict.fromkeys((self.event_id, self.preferred_id, *(self.ids or ()))))
+        remembered = orjson.loads(self.item.get("names") or "{}")  # see `revisions.names`
+        named = dict.fromkeys((self.event_id, self.preferred_id, *(self.ids or ()), *remembered))
+        return [event_id for event_id in named if event_id and remembered.get(event_id, ()) is not None]
 
     @property
     def identity(self) -> tuple[str, str]:

@@ -31,4 +31,5 @@ def differences_of(write: Write) -> Iterator[Difference]:
         item = step.item
         kind: DifferenceKind = kind_of(item).value.lower()  # type: ignore[assignment]
         into = item.get("mergedInto") if kind_of(item) is RevisionKind.MERGED else None
-        yield Difference(item["eventId"], kind, changed(step.stored, item), into)
+        before = step.first or step.stored
+        yield Difference(item["eventId"], kind, changed(before, item) if before else {}, into)

@@ -128,10 +128,7 @@ def _chunks(values: Iterable[T]) -> Iterator[list[T]]:
 async def _checked(
     report: IngestReport, values: Sequence[T], numbered: Iterator[int], check: Callable[[T], Incoming]
 ) -> tuple[list[Incoming], list[int]]:
-    """The records of some values and their places.
-
-    Those that are rejected are left out, and those no newer than one before with their id. These count.
-    """
+    """The records of some values and their places, without those that are rejected, which count."""
     records: list[Incoming] = []
     places: list[int] = []
     for begin in range(0, len(values), CHECKED_AT_ONCE):
@@ -143,18 +140,4 @@ async def _checked(
             else:
                 places.append(place)
         await give_way()
-    if len({record.event_id for record in records}) < len(records):
-        latest = list(_latest(records))
-        report.count("skipped", len(records) - len(latest))
-        return [records[at] for at in latest], [places[at] for at in latest]
     return records, places
-
-
-def _latest(records: Iterable[Incoming]) -> Iterator[int]:
-    """The positions of the records that are newer than every one before with their id."""
-    published: dict[str, int | None] = {}
-    for at, record in enumerate(records):
-        known, updated = published.get(record.event_id, 0), record.updated
-        if record.event_id not in published or (updated is not None and (known is None or updated > known)):
-            published[record.event_id] = updated
-            yield at

@@ -1,4 +1,4 @@
-"""Finds the stored events that records are about, by all their ids, with few reads.
+"""Finds what is stored of the ids of records, with few reads.
 
 A record is about the event with its id, and about those that its other ids name: as events of their own,
 or as aliases. An event that was merged leads to the event that it was merged into.
@@ -7,13 +7,20 @@ or as aliases. An event that was merged leads to the event that it was merged in
 from collections.abc import Iterable, MutableMapping, Sequence
 
 from graph.domains.earthquakes.entities import ALIAS, EVENT
-from graph.domains.earthquakes.model import Incoming, possible_id
+from graph.domains.earthquakes.ingest.changed_events import NOTHING, Known
+from graph.domains.earthquakes.model import Event, Incoming, is_deleted
 from graph.domains.earthquakes.revisions.merges import follow_merges
-from graph.domains.earthquakes.revisions.versions import alias_ids, is_same_event
+from graph.domains.earthquakes.revisions.names import NEVER, Rank, absorb, ids_of, names_of
+from graph.domains.earthquakes.revisions.versions import hash_of
 from graph.store.contract import Database
 from graph.store.entity import Item
 
-NEEDED = frozenset({"eventId", "updated", "publishedAt", "ids", "preferredId", "mergedInto"})
+NEEDED = frozenset(
+    {
+        *("eventId", "updated", "publishedAt", "ids", "preferredId", "names", "mergedInto", "revision", "hash"),
+        "dayBucket",
+    }
+)
 """The attributes that show whether a record may change an event."""
 
 
@@ -28,6 +35,7 @@ class LookUp:
         """
         self._database = database
         self._aliases = aliases
+        self._of_alias: dict[str, Item] = {}  # the items of aliases, as they were read
         self._events: dict[str, Item] = {}  # by id
         self._looked_for: set[str] = set()  # ids, found or not
 
@@ -35,55 +43,67 @@ class LookUp:
         """Find the events with the records' own ids, in one read each."""
         event_ids = [record.event_id for record in records]
         await self._read([self._aliases.get(each, each) for each in event_ids])
-        if not self.found_nothing:
+        if self._events:
             event_ids = [record.event_id for record in records if self.own(record) is None]
         await self._read(event_ids)
 
-    @property
-    def found_nothing(self) -> bool:
-        """Whether no event was found yet. In most chunks of an import, all events are new."""
-        return not self._events
-
     def own(self, record: Incoming) -> Item | None:
         """The event with the record's own id, or with a known alias of it."""
-        if self.found_nothing:
+        if not self._events:
             return None
         if itself := self._events.get(record.event_id):
             return itself
         named = self._events.get(self._aliases.get(record.event_id, ""))
-        return named if named and is_same_event(record, named) else None
+        if named is None or "mergedInto" in named or record.event_id not in names_of(named):
+            return None  # it was an alias when an earlier ingest read it
+        return named
 
-    async def other_ids(self, records: Sequence[Incoming]) -> None:
-        """Find the events of those ids that are no known alias of the own event."""
-        others, unknown = set[str](), set[str]()
+    async def other_ids(self, records: Sequence[Incoming], *, every: bool = False) -> None:
+        """Find the events of those ids that the own event does not have.
+
+        Args:
+            every: also look for deletions of the own event that arrived before it was stored.
+        """
+        unknown = set[str]()
         for record in records:
             own = self.own(record)
-            if own is None:
-                unknown.add(record.event_id)
-            if own is not None or record.ids:
-                others.update(filter(possible_id, alias_ids(record, own)))
-        keys = list(ALIAS.keys_for(unknown | others))
-        found = await self._database.get_many(keys) if keys else {}
+            if own is None or every:
+                unknown.update(ids_of(record))
+            elif record.ids:
+                unknown.update(set(ids_of(record)) - names_of(own).keys())
+        found = await self._database.get_many(list(ALIAS.keys_for(unknown))) if unknown else {}
+        self._of_alias.update({item["alias"]: item for item in found.values()})
         self._aliases.update({item["alias"]: item["eventId"] for item in found.values()})
-        await self._read((*others, *(item["eventId"] for item in found.values())))
+        own_ids = {record.event_id for record in records}  # an insert finds whether these are stored
+        await self._read((*(unknown - own_ids), *(item["eventId"] for item in found.values())))
 
-    async def events_of(self, record: Incoming) -> list[Item]:
-        """The events that a record is about, each once: none, one, or several that turn out to be one."""
+    async def known(self, records: Sequence[Incoming]) -> list[Known]:
+        """What is stored of the ids of each record."""
+        found = [await self._current(record) for record in records]
+        names = [
+            {*ids_of(record), *(event_id for item in items.values() for event_id in names_of(item))} if items else set()
+            for record, items in zip(records, found, strict=True)
+        ]
+        keys = {EVENT.key_for(event_id) for some in names for event_id in some}
+        items = await self._database.get_many(list(keys)) if keys else {}
+        whole = {item["eventId"]: item for item in items.values()}
+        known: list[Known] = []
+        for record, some in zip(records, names, strict=True):
+            aliases = {each: self._of_alias[each] for each in some.union(ids_of(record)) if each in self._of_alias}
+            events = {each: whole[each] for each in some if each in whole}
+            known.append(Known(events, aliases) if events or aliases else NOTHING)
+        return known
+
+    async def _current(self, record: Incoming) -> dict[str, Item]:
+        """The events that a record is about, by id: none, one, or several that turn out to be one."""
+        if not self._events:
+            return {}
         found: dict[str, Item] = {}
-        for name in (record.event_id, *(record.ids or ())):
-            itself = self._events.get(name)
-            item = await follow_merges(itself or self._events.get(self._aliases.get(name, "")), self._event)
-            if item is not None and item["eventId"] != name and not is_same_event(record, item):
-                item = itself if name == record.event_id else None  # the source has split the event
-            if item is not None:
+        for name in ids_of(record):
+            item = self._events.get(name) or self._events.get(self._aliases.get(name, ""))
+            if (item := await follow_merges(item, self._event)) is not None:
                 found[item["eventId"]] = item
-        return list(found.values())
-
-    async def whole(self, found: Iterable[Sequence[Item]]) -> dict[str, Item]:
-        """The found events with all attributes, by id."""
-        keys = {EVENT.key_for(item["eventId"]) for items in found for item in items}
-        items = await self._database.get_many(keys) if keys else {}
-        return {item["eventId"]: item for item in items.values()}
+        return found
 
     async def _read(self, event_ids: Iterable[str]) -> None:
         wanted = set(event_ids) - self._looked_for
@@ -95,3 +115,26 @@ class LookUp:
     async def _event(self, event_id: str) -> Item | None:
         await self._read((event_id,))
         return self._events.get(event_id)
+
+
+def is_known(record: Incoming, item: Item) -> bool:
+    """Whether a stored event already is what a record says, or what later ones say.
+
+    Args:
+        item: the event with the record's id, with the `NEEDED` attributes.
+    """
+    if "mergedInto" in item:
+        return False
+    names = names_of(item)
+    if not names.keys() >= set(ids_of(record) if record.ids else (record.event_id,)):
+        return False
+    after = dict(names)
+    absorb(after, record)
+    if after != names:
+        return False
+    if not isinstance(record, Event):
+        return True
+    rank, stored = Rank.of(record), Rank.of_values(item)
+    if rank.time == NEVER or rank < stored:
+        return True
+    return rank == stored and not is_deleted(item) and item.get("hash") in (None, hash_of(record.item))

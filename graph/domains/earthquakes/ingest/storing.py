@@ -16,19 +16,22 @@ from cachetools import FIFOCache
 
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
-from graph.domains.earthquakes.ingest.changed_events import write_of
+from graph.domains.earthquakes.entities import ALIAS
+from graph.domains.earthquakes.ingest.changed_events import Known, write_of
 from graph.domains.earthquakes.ingest.chunk import Chunk
-from graph.domains.earthquakes.ingest.look_up import LookUp
+from graph.domains.earthquakes.ingest.look_up import LookUp, is_known
 from graph.domains.earthquakes.ingest.transaction import Transaction
 from graph.domains.earthquakes.ingest.write import NewEvent, Outcome, Write
 from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion
 from graph.domains.earthquakes.recount import recount
-from graph.domains.earthquakes.revisions.versions import is_news
+from graph.domains.earthquakes.revisions.names import Rank, ids_of
 from graph.domains.earthquakes.summaries import ITEMS_OF_A_PERIOD
 from graph.feed.sequence import ChangeSequence, Reservation
 from graph.store.contract import Database
+from graph.work.account import give_way
 
-ROUNDS = 20  # for one chunk; a further round is due to other writers of the same events
+ROUNDS = 20  # in which other writers of the same events were first
+RECORDS_AT_ONCE = 100  # are compared with what is stored, in some milliseconds, before giving way to other work
 Count = Callable[[Outcome, int], None]
 """(outcome, number of records)."""
 
@@ -61,17 +64,41 @@ class Storing:
             DatabaseUnavailable: Some may be stored. Storing all of them again completes the work.
             PayloadNotKept: The same.
         """
-        pending = list(chunk.records)
+        for wave in _waves(chunk.records) if self._revises else _in_turn(chunk.records):
+            pending, rounds = wave, 0
+            while pending:
+                writes = await self._writes(pending, probably_new=probably_new)
+                count("skipped", len(pending) - len(writes))
+                at_once, later = _disjoint(writes)
+                refused = await self._apply_all(chunk, at_once, count)
+                if self._revises:
+                    missed = set(map(id, refused))
+                    await self._complete(chunk, [write for write in at_once if id(write) not in missed])
+                pending, probably_new = [write.record for write in (*refused, *later)], False
+                rounds += bool(refused)
+                if rounds == ROUNDS:
+                    raise DatabaseUnavailable("other writers kept changing the same events")
+
+    async def _complete(self, chunk: Chunk, applied: Sequence[Write]) -> None:
+        """Apply the deletions that were stored while their events were, by another ingest.
+
+        Who stores the event looks for its deletion afterwards, and who remembers the deletion looks for the event. So
+        at least one of them finds the other.
+        """
+        inserting = {event_id: write.record for write in applied for event_id in write.inserts}
+        keys = list(ALIAS.keys_for(inserting))
+        found = await self._database.get_many(keys, attributes=("alias", "deletedAt")) if keys else {}
+        deleted = {item["alias"]: inserting[item["alias"]] for item in found.values() if "deletedAt" in item}
+        records = [*deleted.values(), *(write.record for write in applied if write.is_early)]
         for _ in range(ROUNDS):
-            if not pending:
+            if not records:
                 return
-            writes = await self._writes(pending, probably_new=probably_new)
-            early = _early(pending, writes)
-            count("skipped", len(pending) - len(writes) - len(early))
-            at_once, later = _disjoint(writes)
-            refused = await self._apply(chunk, [write for write in at_once if not write.is_version], count)
-            refused += await self._apply(chunk, [write for write in at_once if write.is_version], count)
-            pending, probably_new = [*(write.record for write in (*refused, *later)), *early], False
+            look_up = LookUp(self._database, self._aliases)
+            await look_up.own_ids(records)
+            await look_up.other_ids(records, every=True)
+            at_once, later = _disjoint(await _decided(records, await look_up.known(records)))
+            refused = await self._apply_all(chunk, at_once, _uncounted)
+            records = [write.record for write in (*refused, *later)]
         raise DatabaseUnavailable("other writers kept changing the same events")
 
     async def plan(self, records: Sequence[Incoming]) -> list[Write]:
@@ -85,17 +112,18 @@ class Storing:
         await look_up.own_ids([each for each in records if not probably_new or isinstance(each, SourceDeletion)])
         if not self._revises:
             return [NewEvent(each) for each in records if isinstance(each, Event) and not look_up.own(each)]
-        unsure = [each for each in records if (own := look_up.own(each)) is None or is_news(each, own)]
+        unsure: list[Incoming] = []
+        for begin in range(0, len(records), RECORDS_AT_ONCE):
+            await give_way()
+            some = records[begin : begin + RECORDS_AT_ONCE]
+            unsure += [each for each in some if (own := look_up.own(each)) is None or not is_known(each, own)]
         await look_up.other_ids(unsure)
-        if look_up.found_nothing:
-            return [NewEvent.with_aliases(each) for each in unsure if isinstance(each, Event)]
-        found = [await look_up.events_of(record) for record in unsure]
-        whole = await look_up.whole(found)
-        writes = [
-            write_of(record, [whole[item["eventId"]] for item in items])
-            for record, items in zip(unsure, found, strict=True)
-        ]
-        return [write for write in writes if write is not None]
+        return await _decided(unsure, await look_up.known(unsure))
+
+    async def _apply_all(self, chunk: Chunk, writes: Sequence[Write], count: Count) -> list[Write]:
+        """Apply writes that touch different events. Returns the refused ones."""
+        refused = await self._apply(chunk, [write for write in writes if not write.is_version], count)
+        return refused + await self._apply(chunk, [write for write in writes if write.is_version], count)
 
     async def _apply(self, chunk: Chunk, writes: Sequence[Write], count: Count) -> list[Write]:
         """Apply writes in transactions. All of them make versions, or none does. Returns the refused ones."""
@@ -128,20 +156,45 @@ class Storing:
             refused = await self._database.transact(transaction.actions(now, reservation, payload.payload_id))
             payload.learn(stored=not refused)
         for day in transaction.uncounted_days(refused):
-            await recount(self._database, day, [item["eventId"] for write in writes for item in write.stored])
+            await recount(self._database, day, [item["eventId"] for write in writes for item in write.stored or ()])
         return transaction.owners(refused) if refused else None
 
 
-def _early(records: Iterable[Incoming], writes: Sequence[Write]) -> list[SourceDeletion]:
-    """The deletions of events that these writes insert. They find their events once these are stored."""
-    deletions = [each for each in records if isinstance(each, SourceDeletion)]
-    if not deletions:
-        return []
-    decided = {id(write.record) for write in writes}
-    inserted = {event_id for write in writes if isinstance(write, NewEvent) for event_id in write.ids}
-    return [
-        each for each in deletions if id(each) not in decided and not inserted.isdisjoint((each.event_id, *each.ids))
-    ]
+async def _decided(records: Sequence[Incoming], known: Sequence[Known]) -> list[Write]:
+    """The writes of records, of each by what is known of its ids."""
+    writes: list[Write] = []
+    for at, (record, of_record) in enumerate(zip(records, known, strict=True)):
+        if at % RECORDS_AT_ONCE == 0:
+            await give_way()
+        if (write := write_of(record, of_record)) is not None:
+            writes.append(write)
+    return writes
+
+
+def _uncounted(outcome: Outcome, number: int) -> None:
+    """Count nothing: the records are counted already."""
+
+
+def _waves(records: Sequence[Incoming]) -> Iterable[Sequence[Incoming]]:
+    """The records in order of publication, in parts in which no two list an id of one another."""
+    ids = [ids_of(record) for record in records]
+    if len(set().union(*ids)) == sum(map(len, ids)):
+        return [records]
+    return _in_turn(sorted(records, key=lambda record: (Rank.of(record).time, isinstance(record, SourceDeletion))))
+
+
+def _in_turn(records: Iterable[Incoming]) -> list[list[Incoming]]:
+    """The records in parts, in which each id is at most once. Records with an id in common stay in their order."""
+    waves: list[list[Incoming]] = []
+    turn_of: dict[str, int] = {}  # id → the number of the next part that may have it
+    for record in records:
+        ids = ids_of(record)
+        turn = max(turn_of.get(event_id, 0) for event_id in ids)
+        turn_of |= dict.fromkeys(ids, turn + 1)
+        if turn == len(waves):
+            waves.append([])
+        waves[turn].append(record)
+    return waves
 
 
 def _disjoint(writes: Sequence[Write]) -> tuple[Sequence[Write], list[Write]]:

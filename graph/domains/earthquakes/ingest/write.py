@@ -5,8 +5,9 @@ from collections.abc import Collection, Sequence
 from typing import Literal
 
 from graph.domains.earthquakes.entities import ALIAS, EVENT
-from graph.domains.earthquakes.model import Event, Incoming, possible_id
-from graph.domains.earthquakes.revisions.versions import alias_ids, first_version
+from graph.domains.earthquakes.model import Event, Incoming
+from graph.domains.earthquakes.revisions.names import ids_of
+from graph.domains.earthquakes.revisions.versions import first_version
 from graph.domains.earthquakes.summaries import Tally
 from graph.store.contract import Action, Put
 from graph.store.entity import Item
@@ -26,9 +27,11 @@ class Write(ABC):
     time_ms: int  # the origin time of the event
     ids: Collection[str]  # that no other write of the same transaction may touch, each once
     keys: Sequence[str]  # of its versions, in the sequence of changes
-    stored: Sequence[Item]  # the events that it changes, as they were read
+    stored: Sequence[Item] | None  # the events that it changes, as they were read; None of an insert
     days: tuple[str, ...]  # whose summaries it changes
     size: int  # the number of its actions, without those on summaries
+    inserts: Collection[str]  # the ids of new events
+    is_early: bool = False  # whether it remembers the deletion of an unknown event
 
     @abstractmethod
     def prepare(self) -> None:
@@ -46,18 +49,18 @@ class Write(ABC):
 class NewEvent(Write):
     """The first version of an event. A bulk ingest makes many."""
 
-    __slots__ = ("_of_version", "aliases", "days", "ids", "item", "keys", "record", "size", "time_ms")
+    __slots__ = ("_of_version", "aliases", "days", "ids", "inserts", "item", "keys", "record", "size", "time_ms")
 
     outcome: Outcome = "upserted"
     is_version = True
-    stored = ()
+    stored = None
 
     def __init__(self, event: Event, aliases: Sequence[str] = ()) -> None:
         """Make a write; the aliases are kept, too."""
         self.record = event
         self.item = item = event.item
         self.aliases = aliases
-        self.keys = (item["eventId"],)
+        self.keys = self.inserts = (item["eventId"],)
         self.ids = (*self.keys, *aliases) if aliases else self.keys
         self.days = (item["dayBucket"],)
         self.size = 1 + len(aliases)
@@ -67,7 +70,7 @@ class NewEvent(Write):
     @classmethod
     def with_aliases(cls, event: Event) -> "NewEvent":
         """The write that keeps the other ids of the event."""
-        return cls(event, [each for each in alias_ids(event) if possible_id(each)] if "ids" in event.item else ())
+        return cls(event, ids_of(event)[1:] if "ids" in event.item else ())
 
     def prepare(self) -> None:
         if not self._of_version:
@@ -78,7 +81,8 @@ class NewEvent(Write):
         put = Put(EVENT, item, if_absent=True, is_checked=True)  # the rules make only items that can be stored
         if not self.aliases:
             return [put]
-        return [put, *(Put(ALIAS, {"alias": alias, "eventId": item["eventId"]}) for alias in self.aliases)]
+        event_id = item["eventId"]
+        return [put, *(Put(ALIAS, {"alias": each, "eventId": event_id}, if_absent=True) for each in self.aliases)]
 
     def count(self, tally: Tally) -> None:
         tally.add(self.item)

@@ -5,9 +5,10 @@
     {"stored": true}                                                           after it; false: it was refused
     {"end": {"counts": …, "error": null, "at": …}, "size": …, "sha256": …}     when the ingest has ended
 
-A write is the place of its record in the payload, counted from 0, the record's id, and, if it changes stored events,
-the digest of each event's state by its id. So the same id twice in a payload is told apart, and a replay need not find
-out again which events a record was about. `from` is the place before which no later transaction needs a record. `at`
+A write is the place of its record in the payload, counted from 0, the record's id, and, unless it inserts an event
+that nothing was known of, the digest of each changed event's state by its id. So the same id twice in a payload is told
+apart, and a replay finds out whether it stands on the same events. `from` is the place before which no later
+transaction needs a record. `at`
 is the time of the transaction, epoch milliseconds. `change` is its number in the sequence; null of updates in place,
 which have no number. They have `after`: the greatest number that surely was stored before. `turn` counts the
 transactions of the process.
@@ -46,6 +47,9 @@ from graph.domains.earthquakes.ingest.changed_events import STATE
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.payloads.model import Ending, Payload
 from graph.store.entity import Item
+
+ALWAYS_IN_A_DIGEST = 3
+"""So many attributes of `STATE`. One behind them is left out where the item lacks it, as in earlier journals."""
 
 
 class DamagedJournal(ValueError):
@@ -95,13 +99,17 @@ class JournalFile:
 
 def state_of(item: Item) -> str:
     """A digest of the state of a stored event."""
-    return blake2b(repr([item.get(name) for name in STATE]).encode(), digest_size=6).hexdigest()
+    state = [item.get(name) for name in STATE]
+    while state[-1] is None and len(state) > ALWAYS_IN_A_DIGEST:
+        state.pop()
+    return blake2b(repr(state).encode(), digest_size=6).hexdigest()
 
 
 def described(write: Write, place: int) -> list[Any]:
     """A write for the line before its transaction."""
-    stored = {item["eventId"]: state_of(item) for item in write.stored}
-    return [place, write.record.event_id, *([stored] if stored else [])]
+    if write.stored is None:
+        return [place, write.record.event_id]
+    return [place, write.record.event_id, {item["eventId"]: state_of(item) for item in write.stored}]
 
 
 @dataclass(frozen=True, slots=True)

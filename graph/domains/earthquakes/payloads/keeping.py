@@ -92,7 +92,7 @@ class KeptPayload:
         self._folder.turn += 1
         intent: dict[str, Any] = {"change": number, "turn": self._folder.turn, "at": now, "from": places.first}
         if number is None:
-            arrivals = [item.get("arrival", 0) for write in writes for item in write.stored]
+            arrivals = [item.get("arrival", 0) for write in writes for item in write.stored or ()]
             intent["after"] = max([self._folder.stored, *arrivals])
         intent["writes"] = [described(write, places.of(write.record)) for write in writes]
         with _as_not_kept():

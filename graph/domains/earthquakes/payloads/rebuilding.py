@@ -14,10 +14,11 @@ import orjson
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE
-from graph.domains.earthquakes.ingest.changed_events import write_of
+from graph.domains.earthquakes.ingest.changed_events import NOTHING, Known, write_of
+from graph.domains.earthquakes.ingest.look_up import LookUp
 from graph.domains.earthquakes.ingest.transaction import Transaction
 from graph.domains.earthquakes.ingest.write import NewEvent, Write
-from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.model import Event, Incoming
 from graph.domains.earthquakes.payloads.bodies import Records, check_body
 from graph.domains.earthquakes.payloads.folder import Place, places_in
 from graph.domains.earthquakes.payloads.journal import header_of, read_ends, state_of
@@ -25,7 +26,6 @@ from graph.domains.earthquakes.payloads.order import DamagedPayload, Stored, Sto
 from graph.domains.earthquakes.payloads.receiving import Recorder
 from graph.feed.sequence import Reservation
 from graph.store.contract import Action, Database
-from graph.store.entity import Item
 
 
 class CannotRebuild(BadUserInput):
@@ -118,8 +118,7 @@ class _Replay:
         if kept is None:
             kept = self._open[stored.payload] = _KeptPayload(stored)
         line = kept.line(stored)
-        found = await self._events_of(line)
-        writes = [kept.write(described, found) for described in line["writes"]]
+        writes = await self._writes(kept, line)
         if any(write is None or write.is_version != bool(line["change"]) for write in writes):
             raise kept.contradiction(line)
         reservation = Reservation(line["change"], 0, EVENT_SEQUENCE) if line["change"] else None
@@ -131,11 +130,18 @@ class _Replay:
         if stored.is_last:
             self._open.pop(stored.payload).close()
 
-    async def _events_of(self, line: Mapping[str, Any]) -> dict[str, Item]:
-        """The stored events that a transaction changes, by id."""
-        keys = {EVENT.key_for(event_id) for write in line["writes"] if len(write) > 2 for event_id in write[2]}
-        found = await self._database.get_many(keys) if keys else {}
-        return {item["eventId"]: item for item in found.values()}
+    async def _writes(self, kept: "_KeptPayload", line: Mapping[str, Any]) -> list[Write | None]:
+        """The writes of a transaction again; None for one that contradicts the stored events."""
+        records = [kept.record(described) for described in line["writes"]]
+        changing = [record for record, described in zip(records, line["writes"], strict=True) if len(described) > 2]
+        look_up = LookUp(self._database, {})
+        await look_up.own_ids(changing)
+        await look_up.other_ids(changing, every=True)
+        known_of = dict(zip(map(id, changing), await look_up.known(changing), strict=True))
+        return [
+            kept.write(record, known_of.get(id(record), NOTHING), described)
+            for record, described in zip(records, line["writes"], strict=True)
+        ]
 
     async def _transact(self, actions: Sequence[Action], kept: "_KeptPayload", line: Mapping[str, Any]) -> None:
         """Store a transaction; in several, if it comes from a store that takes more actions at once."""
@@ -168,16 +174,19 @@ class _KeptPayload:
         self._records.forget(line["from"])
         return line
 
-    def write(self, described: Sequence[Any], found: Mapping[str, Item]) -> Write | None:
+    def record(self, described: Sequence[Any]) -> Incoming:
+        """The record of a write."""
+        place, event_id, *_ = described
+        return self._records.of(place, event_id)
+
+    def write(self, record: Incoming, known: Known, described: Sequence[Any]) -> Write | None:
         """A write again; None if it contradicts the stored events."""
-        place, event_id, *changed = described
-        record = self._records.of(place, event_id)
         if not self._revises and isinstance(record, Event):
             return NewEvent(record)
-        stored = changed[0] if changed else {}
-        if any(each not in found or state_of(found[each]) != state for each, state in stored.items()):
-            return None
-        return write_of(record, [found[each] for each in stored])
+        for event_id, state in described[2].items() if len(described) > 2 else ():
+            if event_id not in known.events or state_of(known.events[event_id]) != state:
+                return None
+        return write_of(record, known)
 
     def contradiction(self, line: Mapping[str, Any]) -> DamagedPayload:
         """The error for a transaction that does not fit the catalogue before it."""

@@ -1,22 +1,21 @@
 """Versions of an event: what makes a new one, and the items before and after. No I/O.
 
-    stored version + newer record of the source → nothing | the same version, completed | the next version
+    stored version + values of the latest record → the same version, with other untracked values | the next version
 
 A new version exists only where a tracked value changed. USGS moves `updated` with every product, so it is
-no sign of a change. The other attributes are updated in place. A record that the source published before
-the stored one changes nothing: feeds are cached, and files are old.
+no sign of a change. The other attributes are updated in place. `names` decides which record is the latest.
 
 Source: https://github.com/usgs/pdl `docs/indexer.md`, which associates, merges and deletes events
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from enum import Enum
 from hashlib import blake2b
 from typing import Any
 
 from graph.core.compilation import Namespace
 from graph.core.days import day_bucket
-from graph.domains.earthquakes.model import DELETED, Event, Incoming, SourceDeletion, listed
+from graph.domains.earthquakes.model import DELETED
 from graph.store.entity import Item
 
 FIRST_VERSION = 1
@@ -64,7 +63,7 @@ def changed(before: Item, after: Item) -> dict[str, tuple[Any, Any]]:
 
 def hash_of(item: Item) -> str:
     """A hash of the tracked values, 16 hexadecimal digits."""
-    return blake2b(_tracked_text(item).encode(), digest_size=8).hexdigest()
+    return blake2b(tracked_text(item).encode(), digest_size=8).hexdigest()
 
 
 def _compiled_text() -> Callable[[Item], str]:
@@ -75,39 +74,13 @@ def _compiled_text() -> Callable[[Item], str]:
     return Namespace().define("item", ["get = item.get", f'return f"[{text}]"'])
 
 
-_tracked_text = _compiled_text()
+tracked_text = _compiled_text()
+"""Writes the tracked values of an item as text, by which two items can be compared."""
 
 
 def published(item: Item) -> int | None:
     """When the source last updated what is stored, epoch milliseconds; None if it did not say."""
     return item.get("updated", item.get("publishedAt"))
-
-
-def is_later(record: Incoming, item: Item) -> bool:
-    """Whether the source published a record after what is stored. A record without a time is never later."""
-    if record.updated is None:
-        return False
-    stored = published(item)
-    return stored is None or record.updated > stored
-
-
-def is_news(record: Incoming, item: Item) -> bool:
-    """Whether a record may change a stored event: it is later, or names another id without a later time.
-
-    When USGS finds that two events are one, the time of the last product is that of one of them.
-    """
-    return is_later(record, item) or (
-        record.updated is not None and record.updated == published(item) and bool(alias_ids(record, item))
-    )
-
-
-def is_same_event(record: Incoming, item: Item) -> bool:
-    """Whether a record whose id is an alias of a stored event is about this event.
-
-    The source lists all ids of an event. If it lists none of ours any more, it has split the event.
-    """
-    ids = record.ids or ()
-    return not ids or item["eventId"] in ids or item.get("preferredId") in ids
 
 
 def first_version(item: Item) -> Item:
@@ -126,43 +99,40 @@ def completed(item: Item) -> Item:
     return whole
 
 
-def next_version(stored: Item, record: Incoming) -> Item | None:
-    """The version that a later record makes of a stored one; None if no tracked value changes.
+def next_version(stored: Item | None, values: Item) -> Item:
+    """The item of an event with other values: its first or next version, or the same one if no tracked value changes.
 
     Args:
-        stored: completed.
+        stored: completed; None of a new event, which is not deleted in its first version.
+        values: with the event's id and, of a deleted event, its status.
     """
-    if isinstance(record, SourceDeletion):
-        if kind_of(stored) is RevisionKind.DELETED:
-            return None
-        return _next(stored, {**stored, "status": DELETED, "updated": record.updated}, RevisionKind.DELETED)
-    values = _values(stored, record)
-    was_gone = kind_of(stored) in GONE
-    if hash_of(values) == stored["hash"] and not was_gone:
-        return None
-    if was_gone:
-        return _next(stored, values, RevisionKind.RESTORED)
+    deleted = values.get("status") == DELETED
+    if stored is None:
+        return {**values, "dayBucket": day_bucket(values["eventTsMs"]), **first_version(values)}
+    kind = kind_of(stored)
+    if hash_of(values) == stored["hash"] and (kind is RevisionKind.DELETED if deleted else kind not in GONE):
+        kept = ("revision", "recordedAt", "publishedAt", "hash", "kind", "arrival", "dayBucket")
+        return {**values, **{name: stored[name] for name in kept if name in stored}}
+    if deleted:
+        return _version(stored, values, RevisionKind.DELETED)
+    if kind in GONE:
+        return _version(stored, values, RevisionKind.RESTORED)
     is_renamed = changed(stored, values).keys() <= {"preferredId"}
-    return _next(stored, values, RevisionKind.RENAMED if is_renamed else RevisionKind.REVISED)
+    return _version(stored, values, RevisionKind.RENAMED if is_renamed else RevisionKind.REVISED)
 
 
-def merged_version(stored: Item, into: str, record: Incoming) -> Item:
-    """The version of an event that turned out to be another one, by a record.
+def merged_version(stored: Item, into: str, published_at: int | None) -> Item:
+    """The version of an event that turned out to be another one.
 
     Args:
         stored: completed.
         into: the id of the other event.
+        published_at: when the source published the record that shows it, epoch milliseconds.
     """
-    values = {**stored, "mergedInto": into, "updated": record.updated}
-    return _next(stored, values, RevisionKind.MERGED)
-
-
-def same_version(stored: Item, record: Incoming) -> Item:
-    """A completed version with the later record's values; only untracked ones differ."""
-    if isinstance(record, SourceDeletion):
-        return {**stored, "updated": record.updated}
-    kept = ("revision", "recordedAt", "publishedAt", "hash", "kind", "arrival")
-    return {**_values(stored, record), **{name: stored[name] for name in kept if name in stored}}
+    times = [time for time in (published(stored), published_at) if time is not None]
+    values = {**stored, "mergedInto": into, **({"updated": max(times)} if times else {})}
+    values.pop("names", None)  # the other event has them
+    return _version(stored, values, RevisionKind.MERGED)
 
 
 def superseded(stored: Item, by: Item) -> Item:
@@ -171,7 +141,8 @@ def superseded(stored: Item, by: Item) -> Item:
     Args:
         stored: completed.
     """
-    return {**stored, "supersededAt": by["recordedAt"], "supersededPublishedAt": by["publishedAt"]}
+    published_at = by.get("publishedAt", stored.get("publishedAt", stored["recordedAt"]))
+    return {**stored, "supersededAt": by["recordedAt"], "supersededPublishedAt": published_at}
 
 
 def recorded(version: Item, before: Item, *, at: int, number: int) -> Item:
@@ -182,32 +153,18 @@ def recorded(version: Item, before: Item, *, at: int, number: int) -> Item:
     return {**version, "recordedAt": max(at, before["recordedAt"]), "arrival": number}
 
 
-def alias_ids(record: Incoming, stored: Item | None = None) -> list[str]:
-    """The ids of a record that are no aliases yet, without the stored event's own id."""
-    own = record.event_id if stored is None else stored["eventId"]
-    known = {own} if stored is None else {own, stored.get("preferredId"), *listed(stored.get("ids", ""))}
-    return [each for each in dict.fromkeys((record.event_id, *(record.ids or ()))) if each not in known]
+def _version(stored: Item, values: Item, kind: RevisionKind) -> Item:
+    """The next version, but for the time and the number of its recording.
 
-
-def survivor_of(events: Iterable[Item]) -> Item:
-    """Of several events that are one, the event that was stored first."""
-    return min(events, key=lambda item: (item["ingestedAt"], item["eventId"]))
-
-
-def _values(stored: Item, record: Event) -> Item:
-    """The record's values, as values of the stored event."""
-    own: Item = {name: stored[name] for name in ("eventId", "ingestedAt") if name in stored}
-    renamed: Item = {} if record.event_id == stored["eventId"] else {"preferredId": record.event_id}
-    return {**record.item, **renamed, **own}
-
-
-def _next(stored: Item, values: Item, kind: RevisionKind) -> Item:
+    It was not published before the one that it replaces, since of two versions only one is valid at a time.
+    """
     day = day_bucket(values["eventTsMs"])
+    times = [item[name] for item, name in ((stored, "publishedAt"), (values, "updated")) if name in item]
     return {
-        **values,
+        **{name: value for name, value in values.items() if name not in ("recordedAt", "arrival", "publishedAt")},
         "revision": stored["revision"] + 1,
         "kind": kind.value,
-        "publishedAt": values["updated"],
+        **({"publishedAt": max(times)} if times else {}),
         "dayBucket": f"{kind.value}#{day}" if kind in GONE else day,
         "hash": hash_of(values),
     }

@@ -46,7 +46,8 @@ FEW = ListSize(assumed_size=5)
 @strawberry.type(description="One version of a seismic event, by default the latest one.")
 class Event(relay.Node):
     event_id: str = strawberry.field(
-        description="Event id, at most 64 characters: the one under which the event was first stored. It never changes."
+        description="Event id, at most 64 characters: the one under which its source first published it, as far as "
+        "that is known when it is stored. It never changes."
     )
     event_ts_ms: EpochMillis = strawberry.field(description="Origin time, epoch milliseconds.")
     time: datetime = strawberry.field(description="Origin time.")
@@ -151,7 +152,7 @@ class Event(relay.Node):
     @strawberry.field(
         description="Every id that finds this event, its own among them.",
         directives=[FEW],
-        metadata=needs("ids", "preferredId"),
+        metadata=needs("ids", "preferredId", "names"),
     )
     @staticmethod
     def aliases(event: strawberry.Parent[model.Event]) -> list[EventAlias]:

@@ -149,11 +149,11 @@ async def test_events_are_looked_up_first_until_all_are_new_and_again_once_one_i
     ingest = station.ingest_into(GuardedDatabase(station.database, noting(sizes)))
     await ingest.file(file_of([*features[:2500], features[0], *features[2500:]]))
 
-    by_alias = 1000
+    by_alias = deleted = 1000
     assert [size for name, size in sizes if name == "get_many"] == [
-        *(1000, by_alias),  # the first thousand
-        *(by_alias, by_alias, 1),  # the third shows that one of its events is stored
-        *(1000, by_alias, 1000, by_alias),
+        *(1000, by_alias, deleted),  # the first thousand
+        *(by_alias, deleted, by_alias, deleted - 1, 1),  # the third shows that one of its events is stored
+        *(1000, by_alias, deleted, 1000, by_alias, deleted),
     ]
     assert await summaries_in(station.database) == await recounted(station.database)
 

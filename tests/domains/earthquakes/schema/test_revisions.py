@@ -93,6 +93,7 @@ def test_any_id_finds_a_merged_event_and_the_younger_one_names_it(service: Servi
                 {"eventId": "ci9", "preferred": False},
                 {"eventId": "us1", "preferred": True},
                 {"eventId": "at7", "preferred": False},
+                {"eventId": "pas3", "preferred": False},
             ],
         },
         "b": {"eventId": "us1", "mergedInto": {"eventId": "ci9", "mag": 4.5}, "deletion": None},
