@@ -246,8 +246,9 @@ def write_of(record: Incoming, known: Known) -> Write | None:
     values += [_Values.of_record(Event(hidden)) for item in known.current for hidden in hidden_in(item)]
     if isinstance(said, Event):
         values.append(_Values.of_record(said))
-    groups = events_of(names, {each.rank.event_id: each.lists for each in values if each.is_latest(names)})
-    steps = _steps(said, known, values, groups)
+    latest = {each.rank.event_id: each for each in sorted(values, key=_order, reverse=True) if each.is_latest(names)}
+    groups = events_of(names, {event_id: each.lists for event_id, each in latest.items()})
+    steps = _steps(said, known, values, latest, groups)
     aliases += _aliases(known, groups)
     return ChangedEvents(record, steps, aliases, names) if steps or aliases else None
 
@@ -290,8 +291,18 @@ def _as_read(alias: Item) -> Condition:
     return AllOf((unchanged(alias, "eventId"), unchanged(alias, "deletedAt")))
 
 
-def _steps(record: Incoming, known: Known, values: Sequence["_Values"], groups: Sequence[Names]) -> list[Step]:
-    """The steps from the stored events to those that the ids name now, that of the record's own event first."""
+def _steps(
+    record: Incoming,
+    known: Known,
+    values: Sequence[_Values],
+    latest: Mapping[str, _Values],
+    groups: Sequence[Names],
+) -> list[Step]:
+    """The steps from the stored events to those that the ids name now, that of the record's own event first.
+
+    Args:
+        latest: id → the values of the record that is the latest one of this id and was published under it.
+    """
     steps: list[Step] = []
     event_of: dict[str, str] = {}  # id → the id of the event that it names
     for group in sorted(groups, key=lambda group: record.event_id not in group):
@@ -300,9 +311,9 @@ def _steps(record: Incoming, known: Known, values: Sequence["_Values"], groups: 
             continue
         event_of |= dict.fromkeys(group, event_id)
         hidden = {
-            each.rank.event_id: {name: value for name, value in each.item.items() if name not in _OF_THE_DAY}
-            for each in values
-            if each.rank != best.rank and each.rank.event_id in group and each.is_latest(group)
+            name: {attribute: value for attribute, value in each.item.items() if attribute not in _OF_THE_DAY}
+            for name, each in latest.items()
+            if name in group and each.rank != best.rank
         }
         steps += _step(event_id, group, best, hidden, known.events.get(event_id), record)
     for item in known.events.values():
@@ -328,7 +339,12 @@ def _best(values: Sequence[_Values], names: Names) -> _Values | None:
     rank = max(each.rank for each in own)
     if rank.time == NEVER:
         return own[0]
-    return min([each for each in own if each.rank == rank], key=lambda each: tracked_text(each.item))
+    return min([each for each in own if each.rank == rank], key=_order)
+
+
+def _order(values: _Values) -> tuple[str, str]:
+    """What the values of records of one rank are ordered by."""
+    return tracked_text(values.item), values.item.get("ids", "")
 
 
 def _step(

@@ -137,4 +137,5 @@ def is_known(record: Incoming, item: Item) -> bool:
     rank, stored = Rank.of(record), Rank.of_values(item)
     if rank.time == NEVER or rank < stored:
         return True
-    return rank == stored and not is_deleted(item) and item.get("hash") in (None, hash_of(record.item))
+    is_same = item.get("hash") in (None, hash_of(record.item)) and item.get("ids") == record.item.get("ids")
+    return rank == stored and not is_deleted(item) and is_same
