@@ -125,7 +125,6 @@ EXAMPLES = {
         [one_event(id="us1", preferred="us1", mag=4.1, updated=2, names=["us1"], deleted=True, status="deleted")],
     ),
     "dropped": (DROPPED, [one_event(id="us1", preferred="us1", mag=4.4, updated=4, names=["nc1", "us1"])], []),
-    "followed": (FOLLOWED, [one_event(id="nc1", preferred="nc1", mag=4.4, updated=4, names=["nc1", "us1"])], []),
     "split": (
         SPLIT,
         [
@@ -220,6 +219,13 @@ async def test_a_payload_may_have_any_number_of_versions_of_an_event() -> None:
         assert (report.upserted, report.revised) == (1, 98)
         (event,) = await listed(database)
         assert (event.mag, event.revision, len(event.aliases)) == (0.99, 99, 8)
+
+
+async def test_an_id_that_was_merged_stays_when_a_later_record_does_not_list_it() -> None:
+    expected = [one_event(id="nc1", preferred="nc1", mag=4.4, updated=4, names=["nc1", "us1"])]
+    async with empty_database("sqlite", ENTITIES) as database:
+        for found in await ends_of(database, FOLLOWED, batchings(range(len(FOLLOWED)))):
+            assert (found["EXCLUDE"], found["ONLY"]) == (expected, [])
 
 
 @st.composite
