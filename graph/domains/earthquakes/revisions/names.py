@@ -48,7 +48,8 @@ class Rank(NamedTuple):
         """The rank of the record whose values a stored event has, deleted or not."""
         by: str = item.get("preferredId") or item["eventId"]
         deleted = _remembered(item).get(_OF_VALUES)
-        time: int = deleted[0] if deleted else item.get("updated", item.get("publishedAt", NEVER))
+        stored: Any = item.get("updated", item.get("publishedAt"))
+        time: int = deleted[0] if deleted else NEVER if stored is None else stored
         return cls(time, len(_ids(by, listed(item["ids"]))) if "ids" in item else 0, by)
 
 
