@@ -63,7 +63,7 @@ def test_attributes_beyond_the_documented_ones_are_optional() -> None:
     of_usgs = (
         "magType type status updated url tsunami felt alert sig sourceDepth net code ids sources types nst dmin rms"
     )
-    of_versions = "arrival changedAt revision recordedAt publishedAt hash kind preferredId mergedInto"
+    of_versions = "arrival changedAt revision recordedAt publishedAt hash kind preferredId mergedInto names"
     assert others == {*of_usgs.split(), *["gap", "cdi", "mmi", "title", "detail"], *of_versions.split()}
     assert all(EVENT.named[name].optional for name in others)
 
