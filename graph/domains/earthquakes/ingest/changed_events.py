@@ -26,6 +26,7 @@ from graph.domains.earthquakes.revisions.names import (
     joined,
     names_of,
     status_of_values,
+    with_listers,
     with_names,
 )
 from graph.domains.earthquakes.revisions.versions import (
@@ -239,7 +240,7 @@ def write_of(record: Incoming, known: Known) -> Write | None:
     """What a record changes; None for nothing.
 
     Args:
-        known: what is stored of its ids, and of all ids of the events that these name.
+        known: what is stored of its ids, of all ids of the events that these name, and of those that follow them now.
     """
     if known is NOTHING and isinstance(record, Event):
         return NewEvent.with_aliases(record)
@@ -258,7 +259,8 @@ def write_of(record: Incoming, known: Known) -> Write | None:
     if isinstance(said, Event):
         values.append(_Values.of_record(said))
     latest = {each.rank.event_id: each for each in sorted(values, key=_order, reverse=True) if each.is_latest(names)}
-    groups = events_of(names, {event_id: each.lists for event_id, each in latest.items()})
+    listed_by = {event_id: each.lists for event_id, each in latest.items()}
+    groups = with_listers(events_of(names, listed_by), listed_by)
     steps = _steps(said, known, values, latest, groups)
     aliases += _aliases(known, groups)
     return ChangedEvents(record, steps, aliases, names) if steps or aliases else None

@@ -8,9 +8,9 @@ from collections.abc import Iterable, MutableMapping, Sequence
 
 from graph.domains.earthquakes.entities import ALIAS, EVENT
 from graph.domains.earthquakes.ingest.changed_events import NOTHING, Known
-from graph.domains.earthquakes.model import Event, Incoming, is_deleted
+from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion, is_deleted
 from graph.domains.earthquakes.revisions.merges import follow_merges
-from graph.domains.earthquakes.revisions.names import NEVER, Rank, absorb, ids_of, names_of
+from graph.domains.earthquakes.revisions.names import NEVER, Names, Rank, absorb, followed, ids_of, joined, names_of
 from graph.domains.earthquakes.revisions.versions import hash_of
 from graph.store.contract import Database
 from graph.store.entity import Item
@@ -67,7 +67,7 @@ class LookUp:
         unknown = set[str]()
         for record in records:
             own = self.own(record)
-            if own is None or every:
+            if own is None or every or "mergedInto" in own:  # a merged one no longer has its ids
                 unknown.update(ids_of(record))
             elif record.ids:
                 unknown.update(set(ids_of(record)) - names_of(own).keys())
@@ -103,7 +103,43 @@ class LookUp:
             item = self._events.get(name) or self._events.get(self._aliases.get(name, ""))
             if (item := await follow_merges(item, self._event)) is not None:
                 found[item["eventId"]] = item
+        for item in await self._following(record, found.values()):
+            found[item["eventId"]] = item
         return found
+
+    async def _following(self, record: Incoming, items: Iterable[Item]) -> list[Item]:
+        """The other events that follow an id of a record because of it.
+
+        Args:
+            items: the events that the record is about.
+        """
+        names: Names = {}
+        for item in items:
+            for event_id, name in names_of(item).items():
+                names[event_id] = joined(names.get(event_id), name)
+        listers = {each: names[each].listers - names.keys() for each in ids_of(record) if each in names}
+        if isinstance(record, SourceDeletion) or not any(listers.values()):
+            return []
+        absorb(names, record)
+        found: list[Item] = []
+        for event_id, some in listers.items():
+            for lister in sorted(some):
+                other = await self._event_of(lister)
+                if other and followed(lister, names_of(other), event_id, names[event_id]):
+                    found.append(other)
+        return found
+
+    async def _event_of(self, event_id: str) -> Item | None:
+        """The event with an id or an alias."""
+        item = await self._event(event_id)
+        if item is None:
+            if event_id not in self._of_alias:
+                found = await self._database.get_many(list(ALIAS.keys_for((event_id,))))
+                self._of_alias.update({each["alias"]: each for each in found.values()})
+            if event_id not in self._of_alias:
+                return None
+            item = await self._event(self._of_alias[event_id]["eventId"])
+        return await follow_merges(item, self._event)
 
     async def _read(self, event_ids: Iterable[str]) -> None:
         wanted = set(event_ids) - self._looked_for
@@ -136,6 +172,6 @@ def is_known(record: Incoming, item: Item) -> bool:
         return True
     rank, stored = Rank.of(record), Rank.of_values(item)
     if rank.time == NEVER or rank < stored:
-        return True
+        return names[record.event_id].listing != rank  # else it is the record that another one hides, or rivals it
     is_same = item.get("hash") in (None, hash_of(record.item)) and item.get("ids") == record.item.get("ids")
     return rank == stored and not is_deleted(item) and is_same

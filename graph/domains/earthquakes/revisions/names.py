@@ -8,7 +8,8 @@ id that is no longer listed follows it; a younger one has been split off.
 
 So the outcome depends on which records arrived, and not on their order. Of each id is remembered what that takes, and
 each of it only grows or only falls: the latest record that lists it, the first publication under it, and the last
-deletion under it; of an id that follows an older one also its last record, which nothing shows any more.
+deletion under it; of an id that follows an older one also its last record, which nothing shows any more. And so that an
+older id finds the events that are to follow it, the ids of other events whose latest record lists it.
 
 An event's item remembers it for all of its ids. What its other attributes imply is left out of `names`; most events
 have one id, one version, and no `names`. A deletion whose event is unknown is remembered in the item of an alias.
@@ -26,7 +27,9 @@ from graph.store.entity import Item
 NEVER = -(2**53)  # the time of a record that does not say when it was published: earlier than all others
 MOST_IDS = 32  # of a record; further ones are not looked at
 
-HIDDEN_AT = 3  # the place of a hidden record in what is remembered of an id
+MOST_LISTERS = 8  # that are remembered of an id
+
+HIDDEN_AT, LISTERS_AT = 3, 4  # the places of a hidden record and of the listers in what is remembered of an id
 _OF_VALUES = ""  # the key of what is remembered of a deleted event's values; no id is empty
 
 
@@ -60,6 +63,7 @@ class Name:
     listing: Rank | None = None  # the latest record that lists it
     since: int | None = None  # the first publication under it; None if there was none
     deleted: int | None = None  # the last deletion under it
+    listers: frozenset[str] = frozenset()  # the ids of other events whose latest record lists it
 
 
 Names = dict[str, Name]
@@ -74,7 +78,7 @@ def ids_of(record: Incoming) -> list[str]:
 def hidden_in(item: Item) -> Iterator[Item]:
     """The last records of ids of a stored event that another record hides."""
     for remembered in _remembered(item).values():
-        if remembered and len(remembered) > HIDDEN_AT:
+        if remembered and len(remembered) > HIDDEN_AT and remembered[HIDDEN_AT]:
             yield remembered[HIDDEN_AT]
 
 
@@ -86,7 +90,8 @@ def names_of(item: Item) -> Names:
             names.pop(event_id, None)  # the record lists it, and it names another event now
         elif event_id != _OF_VALUES:
             listing, since, deleted = remembered[:HIDDEN_AT]
-            names[event_id] = Name(Rank(*listing) if listing else None, since, deleted)
+            listers = frozenset(remembered[LISTERS_AT] if len(remembered) > LISTERS_AT else ())
+            names[event_id] = Name(Rank(*listing) if listing else None, since, deleted, listers)
     return names
 
 
@@ -105,8 +110,10 @@ def with_names(
     for event_id, name in sorted(names.items()):
         if name != implied.get(event_id) or event_id in hidden:
             remembered[event_id] = [list(name.listing) if name.listing else None, name.since, name.deleted]
-            if event_id in hidden:
-                remembered[event_id].append(hidden[event_id])
+            if event_id in hidden or name.listers:
+                remembered[event_id].append(hidden.get(event_id))
+            if name.listers:
+                remembered[event_id].append(sorted(name.listers))
     return _with_remembered(item, remembered)
 
 
@@ -141,7 +148,8 @@ def joined(one: Name | None, other: Name) -> Name:
     since = [each for each in (one.since, other.since) if each is not None]
     deleted = [each for each in (one.deleted, other.deleted) if each is not None]
     listings = [each for each in (one.listing, other.listing) if each is not None]
-    return Name(max(listings, default=None), min(since, default=None), max(deleted, default=None))
+    listers = one.listers | other.listers
+    return Name(max(listings, default=None), min(since, default=None), max(deleted, default=None), listers)
 
 
 def events_of(names: Names, listed_by: Mapping[str, Iterable[str]]) -> list[Names]:
@@ -154,6 +162,43 @@ def events_of(names: Names, listed_by: Mapping[str, Iterable[str]]) -> list[Name
     for event_id, name in names.items():
         events.setdefault(_head(event_id, names, listed_by), {})[event_id] = name
     return list(events.values())
+
+
+def with_listers(events: Iterable[Names], listed_by: Mapping[str, Iterable[str]]) -> list[Names]:
+    """The ids of events, each with the ids of other events whose latest record lists it.
+
+    Args:
+        listed_by: id → the ids that the latest record lists which was published under it.
+    """
+    of_events = list(events)
+    known = set().union(*of_events)
+    listers: dict[str, set[str]] = {}
+    for lister, event_ids in listed_by.items():
+        for event_id in event_ids:
+            listers.setdefault(event_id, set()).add(lister)
+
+    def of(event_id: str, names: Names) -> frozenset[str]:
+        unread = names[event_id].listers - known
+        others = listers.get(event_id, set()) - names.keys()
+        return frozenset(sorted(unread | others)[:MOST_LISTERS])
+
+    return [
+        {event_id: replace(name, listers=of(event_id, names)) for event_id, name in names.items()}
+        for names in of_events
+    ]
+
+
+def followed(lister: str, names: Names, event_id: str, name: Name) -> bool:
+    """Whether an id whose latest record lists another one follows that one.
+
+    Args:
+        names: of the lister's event.
+        name: what is remembered of the other id.
+    """
+    listing = names[lister].listing if lister in names else None
+    if listing is None or listing.event_id != lister or name.listing is None:
+        return False
+    return name.listing > listing and _age(event_id, {event_id: name}) < _age(lister, names)
 
 
 def event_id_of(names: Names) -> str | None:

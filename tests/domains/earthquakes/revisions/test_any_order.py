@@ -116,6 +116,18 @@ SPLIT = [
     a_record("nc1", updated=3, mag=4.3, ids=["nc1"]),
     a_record("us1", updated=4, mag=4.4, ids=["us1"]),
 ]
+FOLLOWED_WHILE_DELETED = [
+    deletion("us1", 1),
+    a_record("us1", updated=1, mag=4.1, ids=["us1", "ci1"]),
+    a_record("ci1", updated=1, mag=4.2, ids=["ci1"]),
+    a_record("ci1", updated=2, mag=4.3, ids=["ci1"]),
+]
+TAKEN_BACK = [
+    a_record("us2", updated=3, mag=4.1, ids=["us2", "ci1", "nc1"]),
+    a_record("nc1", updated=1, mag=4.2, ids=["nc1"]),
+    a_record("us1", updated=4, mag=4.3, ids=["us1", "ci1"]),
+    a_record("us2", updated=6, mag=4.4, ids=["us2", "ci1"]),
+]
 EXAMPLES = {
     "merged": (MERGED, [one_event(id="nc1", preferred="nc1", mag=4.4, updated=30, names=["nc1", "us1"])], []),
     "restored": (RESTORED, [one_event(id="us1", preferred="us1", mag=4.3, updated=3, names=["us1"])], []),
@@ -125,6 +137,20 @@ EXAMPLES = {
         [one_event(id="us1", preferred="us1", mag=4.1, updated=2, names=["us1"], deleted=True, status="deleted")],
     ),
     "dropped": (DROPPED, [one_event(id="us1", preferred="us1", mag=4.4, updated=4, names=["nc1", "us1"])], []),
+    "followed": (FOLLOWED, [one_event(id="nc1", preferred="nc1", mag=4.4, updated=4, names=["nc1", "us1"])], []),
+    "followed while deleted": (
+        FOLLOWED_WHILE_DELETED,
+        [one_event(id="ci1", preferred="ci1", mag=4.3, updated=2, names=["ci1", "us1"])],
+        [],
+    ),
+    "taken back": (
+        TAKEN_BACK,
+        [
+            one_event(id="nc1", preferred="us2", mag=4.4, updated=6, names=["ci1", "nc1", "us2"]),
+            one_event(id="us1", preferred="us1", mag=4.3, updated=4, names=["us1"]),
+        ],
+        [],
+    ),
     "split": (
         SPLIT,
         [
@@ -219,13 +245,6 @@ async def test_a_payload_may_have_any_number_of_versions_of_an_event() -> None:
         assert (report.upserted, report.revised) == (1, 98)
         (event,) = await listed(database)
         assert (event.mag, event.revision, len(event.aliases)) == (0.99, 99, 8)
-
-
-async def test_an_id_that_was_merged_stays_when_a_later_record_does_not_list_it() -> None:
-    expected = [one_event(id="nc1", preferred="nc1", mag=4.4, updated=4, names=["nc1", "us1"])]
-    async with empty_database("sqlite", ENTITIES) as database:
-        for found in await ends_of(database, FOLLOWED, batchings(range(len(FOLLOWED)))):
-            assert (found["EXCLUDE"], found["ONLY"]) == (expected, [])
 
 
 @st.composite
