@@ -98,7 +98,7 @@ def test_an_operation_is_a_span_with_its_store_calls_below(collector: Collector)
     assert mutation.name == "mutation"
     calls = [collector.below(operation) for operation in collector.operations]
     assert len(collector.spans) == 3 + sum(map(len, calls))  # calls outside of operations are no spans
-    stored = ["get_many", "get_many", "get", "transact"]
+    stored = ["get_many", "get_many", "get", "transact", "get_many"]
     # Before it, the payload's file and its run; after it, the run's end, and logs.
     expected = ["transact", *stored, "transact", "put", "update"]
     assert [attributes(call)["db.operation.name"] for call in calls[-1]] == expected
