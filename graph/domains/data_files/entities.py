@@ -26,7 +26,7 @@ MOST_REVISIONS = 10**REVISION_DIGITS - 1
 REFERENCE_LENGTH = LONGEST_NAME + 1 + REVISION_DIGITS
 RUN_ID_LENGTH = 36  # of a UUID
 REPORT_LENGTH = 8  # of the id of a report
-ONLY_NAMED = ""  # the fingerprint of a file that nothing but a run, or another program, has told of
+ONLY_NAMED = ""  # the fingerprint of a file that is known by name alone, from a run or another program
 LARGEST_METADATA = 65_536  # bytes
 LARGEST_LIST = 120_000  # bytes; of some 2,000 references
 

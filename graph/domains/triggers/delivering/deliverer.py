@@ -32,7 +32,7 @@ def slots_beside(connections: int) -> FairSemaphore:
     """The slots for requests of a process that may have so many connections of clients.
 
     Each request needs a socket, and the system bounds how many there are. Users share them, and each leaves room for
-    others, so that a user whose endpoints hang delays nobody else.
+    others, so that one user whose endpoints hang does not delay them.
     """
     left = most_open_files() - connections - OTHER_FILES
     return FairSemaphore(max(min(left, MOST_AT_ONCE), LEAST_AT_ONCE), leaves_room=True)
