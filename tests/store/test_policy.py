@@ -4,6 +4,7 @@ import asyncio
 import json
 from contextlib import aclosing
 from dataclasses import replace
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -59,7 +60,7 @@ def allowed(job: Job) -> set[str]:
 
 
 @pytest.fixture
-async def settings(fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> Settings:
+async def settings(fault_proxy: FaultProxy, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Those of a service on empty tables, which it reaches through the proxy."""
     prefix = f"policy-{uuid4().hex}-"
     await create_tables(ENTITIES, prefix=prefix)

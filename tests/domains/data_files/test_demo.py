@@ -29,8 +29,8 @@ async def of_day(services: Services, day: int) -> set[str]:
     return {file.name for file in page.records}
 
 
-async def test_the_demo_is_stored_once_and_is_complete(engine: str, tmp_path: Path) -> None:
-    store = f"sqlite:///{tmp_path}/demo.db" if engine == "sqlite" else f"dynamodb://{make_tables(ENTITIES)}"
+async def test_the_demo_is_stored_once_and_is_complete(engine: str, folder: Path) -> None:
+    store = f"sqlite:///{folder}/demo.db" if engine == "sqlite" else f"dynamodb://{make_tables(ENTITIES)}"
     async with open_services(Settings(store=store), DOMAINS) as services:
         assert await prepare(services) is None
         assert not await of_day(services, 0)
