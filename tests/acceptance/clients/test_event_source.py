@@ -21,6 +21,7 @@ LISTEN = """([url, query]) => {
   source.addEventListener("next", event => heard.push(JSON.parse(event.data).data.events.event.eventId));
   source.addEventListener("complete", () => { heard.push("complete"); source.close(); });
   source.addEventListener("error", () => heard.push("error"));
+  addEventListener("pagehide", () => source.close());  // else Chromium keeps it for 90 s, in case the user returns
 }"""
 CONNECT = """([url, query]) => {
   const heard = window.connected = [];
@@ -34,6 +35,7 @@ CONNECT = """([url, query]) => {
     if (message.type === "complete") heard.push("complete");
   };
   socket.onclose = ({code}) => heard.push(code);
+  addEventListener("pagehide", () => socket.close());
 }"""
 QUERY = "subscription { events { event { eventId } } }"
 
