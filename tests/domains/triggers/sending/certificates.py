@@ -3,7 +3,7 @@
 They have no extensions but those that they need, as certificates of many private authorities.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
@@ -17,7 +17,8 @@ from cryptography.x509.oid import NameOID
 
 from graph.domains.triggers.sending.sender import checking_certificates
 
-_DAY = timedelta(days=1)
+ISSUED, EXPIRED, LATER = (datetime(year, 1, 1, tzinfo=UTC) for year in (2019, 2020, 2099))
+"""When certificates are valid, in UTC: dates of their own, since OpenSSL reads the clock of the system."""
 
 
 class Authority:
@@ -25,17 +26,17 @@ class Authority:
 
     def __init__(self, name: str) -> None:
         self._key, self._name = ec.generate_private_key(ec.SECP256R1()), _named(name)
-        self._own = self._sign(self._name, self._key, x509.BasicConstraints(ca=True, path_length=0), days=9)
+        self._own = self._sign(self._name, self._key, x509.BasicConstraints(ca=True, path_length=0), LATER)
 
     def client(self) -> SSLContext:
         """What trusts this authority, and no other."""
         return checking_certificates(_pem(self._own))
 
-    def server(self, folder: Path, host: str, *, days: int = 9) -> SSLContext:
-        """A server with a certificate for a host that is valid for so many days, from two days ago."""
+    def server(self, folder: Path, host: str, *, until: datetime = LATER) -> SSLContext:
+        """A server with a certificate for a host."""
         key = ec.generate_private_key(ec.SECP256R1())
         names = x509.SubjectAlternativeName([_general_name(host)])
-        certificate = self._sign(_named(host), key, names, days=days)
+        certificate = self._sign(_named(host), key, names, until)
         file = folder / "server.pem"
         file.write_text(_pem(certificate) + _key_pem(key))
         context = SSLContext(PROTOCOL_TLS_SERVER)
@@ -43,11 +44,10 @@ class Authority:
         return context
 
     def _sign(
-        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, extension: x509.ExtensionType, *, days: int
+        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, extension: x509.ExtensionType, until: datetime
     ) -> x509.Certificate:
-        start = datetime.now(UTC) - 2 * _DAY
         unsigned = x509.CertificateBuilder(self._name, subject, key.public_key(), x509.random_serial_number())
-        dated = unsigned.not_valid_before(start).not_valid_after(start + days * _DAY)
+        dated = unsigned.not_valid_before(ISSUED).not_valid_after(until)
         return dated.add_extension(extension, critical=True).sign(self._key, SHA256())
 
 

@@ -7,7 +7,7 @@ from ssl import SSLContext
 from typing import Any
 
 from graph.domains.triggers.sending.answers import Answer, Failure
-from tests.domains.triggers.sending.certificates import authority
+from tests.domains.triggers.sending.certificates import EXPIRED, LATER, authority
 from tests.domains.triggers.sending.receivers import OWN_NETWORK, names, outbound, receiving
 
 HOST = "hook.example"
@@ -21,18 +21,21 @@ async def send(url: str, tls: SSLContext | None, **options: Any) -> Answer:
 
 
 CERTIFICATES = [
-    *[("ours", HOST, HOST, 9, True), ("ours", f"{HOST}.", HOST, 9, True), ("ours", "127.0.0.1", "127.0.0.1", 9, True)],
-    *[("ours", HOST, "other.example", 9, False), ("ours", HOST, "127.0.0.1", 9, False)],
-    ("ours", HOST, HOST, 1, False),  # expired
-    ("theirs", HOST, HOST, 9, False),
+    ("ours", HOST, HOST, LATER, True),
+    ("ours", f"{HOST}.", HOST, LATER, True),
+    ("ours", "127.0.0.1", "127.0.0.1", LATER, True),
+    ("ours", HOST, "other.example", LATER, False),
+    ("ours", HOST, "127.0.0.1", LATER, False),
+    ("ours", HOST, HOST, EXPIRED, False),
+    ("theirs", HOST, HOST, LATER, False),
 ]
-"""Who signed it, the host of the URL, that of the certificate, its days, and whether it is valid."""
+"""Who signed it, the host of the URL, that of the certificate, its end, and whether it is valid."""
 
 
 async def test_a_message_goes_to_a_receiver_with_a_valid_certificate_of_its_host_alone(tmp_path: Path) -> None:
-    for signer, host, subject, days, valid in CERTIFICATES:
+    for signer, host, subject, until, valid in CERTIFICATES:
         async with (
-            receiving(tls=authority(signer).server(tmp_path, subject, days=days)) as receiver,
+            receiving(tls=authority(signer).server(tmp_path, subject, until=until)) as receiver,
             outbound(HTTPS_ONLY, look_up=LOOK_UP, tls=authority("ours").client()) as ours,
         ):
             url = receiver.url(host, "https")
@@ -40,7 +43,7 @@ async def test_a_message_goes_to_a_receiver_with_a_valid_certificate_of_its_host
             by_the_system = await send(url, None)
 
         outcome = (200, None) if valid else (None, Failure.TLS_FAILED)
-        assert [(answer.status, answer.error) for answer in answers] == [outcome] * 2, (signer, host, subject, days)
+        assert [(answer.status, answer.error) for answer in answers] == [outcome] * 2, (signer, host, subject, until)
         assert len(receiver.requests) == 2 * valid
         assert receiver.connections == 1 or not valid
         assert by_the_system.error is Failure.TLS_FAILED
