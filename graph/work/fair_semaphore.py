@@ -11,17 +11,17 @@ from graph.work.fair_queue import FairQueue
 class FairSemaphore:
     """A number of slots, which all callers share. It belongs to one event loop."""
 
-    def __init__(self, number: int, *, of_caller: int | None = None, leaves_room: bool = False) -> None:
+    def __init__(self, number: int, *, of_caller: int | None = None, leaves_free: int = 0) -> None:
         """Make so many slots.
 
         Args:
             of_caller: the most that one caller may hold; by default all.
-            leaves_room: whether a caller may hold no more than it leaves free, for slots that are held for long. So
-                one caller gets half of them, the next one half of the rest, and a further one need not wait.
+            leaves_free: how many slots a caller leaves free for each that it holds, for slots that are held for long.
+                So each caller gets less than the one before, and a further one need not wait.
         """
         self.number = number
         self._of_caller = of_caller or number
-        self._leaves_room = leaves_room
+        self._leaves_free = leaves_free
         self._held: Counter[str] = Counter()  # by caller
         self._queue: FairQueue[asyncio.Future[None]] = FairQueue()
 
@@ -85,4 +85,4 @@ class FairSemaphore:
 
     def _may_hold_more(self, caller: str) -> bool:
         free, held = self.number - self.busy, self._held[caller]
-        return free > 0 and held < self._of_caller and not (self._leaves_room and held >= free)
+        return free > self._leaves_free * held and held < self._of_caller

@@ -24,6 +24,7 @@ LOOK_EVERY_MS = 5000  # in case that a change was not told
 LOOKS_APART_S = 0.2  # after changes by other processes
 MOST_AT_ONCE = 1000  # requests to all endpoints
 LEAST_AT_ONCE = 50  # likewise, however few files the process may open
+LEFT_FREE = 12  # slots for each that a user holds: of 50 slots, 20 users whose endpoints hang leave 6
 OTHER_FILES = 100  # that a process has open beside connections, most of them of the store
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 10.0  # after a failure of an endpoint's worker, such as of the store
 
@@ -32,10 +33,10 @@ def slots_beside(connections: int) -> FairSemaphore:
     """The slots for requests of a process that may have so many connections of clients.
 
     Each request needs a socket, and the system bounds how many there are. Users share them, and each leaves room for
-    others, so that one user whose endpoints hang does not delay them.
+    others, so that users whose endpoints hang do not delay them.
     """
     left = most_open_files() - connections - OTHER_FILES
-    return FairSemaphore(max(min(left, MOST_AT_ONCE), LEAST_AT_ONCE), leaves_room=True)
+    return FairSemaphore(max(min(left, MOST_AT_ONCE), LEAST_AT_ONCE), leaves_free=LEFT_FREE)
 
 
 class Deliverer:

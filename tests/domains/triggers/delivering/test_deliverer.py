@@ -69,10 +69,11 @@ def test_requests_leave_room_for_the_connections_of_clients() -> None:
 
 
 @pytest.mark.parametrize(
-    ("users", "connections", "arriving"), [(1, most_open_files(), LEAST_AT_ONCE // 2), (20, 0, 20 * FEW_AT_ONCE)]
+    ("users", "connections", "arriving"),
+    [(1, most_open_files(), 4), (20, most_open_files(), LEAST_AT_ONCE - 6), (20, 0, 20 * FEW_AT_ONCE)],
 )
 async def test_endpoints_that_hang_delay_no_other(users: int, connections: int, arriving: int) -> None:
-    """Those of many users, or all of one user, who then leaves half of the process's few slots to others."""
+    """Those of one user or many, who leave some even of a process's few slots to others."""
     async with a_workshop(connections=connections) as shop:
         hanging = [await shop.endpoint(f"hanging {n % users}") for n in range(20)]
         well = await shop.endpoint("well")
