@@ -15,7 +15,7 @@ from graph.store.client_input import check_input
 from graph.store.values import InvalidItem
 
 TYPE = re.compile(rf"(?=.{{1,{LONGEST_TYPE}}}\Z)[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*")
-OWN_WORDS = ("earthquake", "endpoint", "sighting")  # first words of the service's own types
+OWN_WORDS = ("earthquake", "endpoint", "sighting", "watches")  # first words of the service's own types
 LONGEST_CORRELATION_ID = 256  # characters
 
 
