@@ -37,8 +37,7 @@ LAST_NS = 2**63 - 1
 BYTES_BESIDE = 2_000  # of an item, without message and metadata
 BYTES_PER_CHARACTER = 4  # the most that UTF-8 takes
 
-_TRACE = re.compile(r"[0-9a-fA-F]{32}")
-_SPAN = re.compile(r"[0-9a-fA-F]{16}")
+_HEXADECIMAL = re.compile(r"[0-9a-fA-F]*")
 
 
 class Retention:
@@ -92,6 +91,7 @@ class Checks:
         self._now = now
         self._ids = ids
         self._is_own = is_own
+        self.changed: dict[int, str] = {}  # what was changed in which log
 
     def draft(self, index: int, log: NewLog) -> Draft | Rejection:
         """The item of a log, without slot and number."""
@@ -108,7 +108,7 @@ class Checks:
                 Problem.SERVICE_INVALID, f"The service must not be `{OWN_SERVICE}`, which keeps its own logs."
             )
         ttl = self._checked_ttl(log)
-        changed: list[str] = []
+        changed = list(log.changed)
         if not message.isascii() and (repaired := whole_characters(message)) != message:
             message = log.message = repaired
             changed.append(HALF_CHARACTER)
@@ -125,6 +125,11 @@ class Checks:
         size = BYTES_BESIDE + len(message) * (1 if message.isascii() else BYTES_PER_CHARACTER)
         if ttl is not None:
             item["ttl"] = ttl
+        for name, text, digits in (("trace_id", log.trace_id, 32), ("span_id", log.span_id, 16)):
+            if text and len(text) == digits and _HEXADECIMAL.fullmatch(text):
+                item[name] = text.lower()
+            elif text:
+                changed.append(f"{name} left out: it must have {digits} hexadecimal digits")
         if metadata := log.metadata:
             try:
                 size += _checked_size(metadata)
@@ -135,15 +140,12 @@ class Checks:
                 size += _checked_size(metadata)
                 changed = list(dict.fromkeys([*changed, HALF_CHARACTER]))
         if changed:
-            metadata = _with_note(metadata or {}, ", ".join(changed))
+            self.changed[index] = ", ".join(changed)
+            metadata = _with_note(metadata or {}, self.changed[index])
         if metadata:
             item["metadata"] = metadata
         if log.severity_text:
             item["severity_text"] = whole_characters(log.severity_text)[:LONGEST_SEVERITY]
-        if log.trace_id:
-            item["trace_id"] = _checked_digits(log.trace_id, _TRACE, "The trace id must have 32 hexadecimal digits.")
-        if log.span_id:
-            item["span_id"] = _checked_digits(log.span_id, _SPAN, "The span id must have 16 hexadecimal digits.")
         if log.event_name:
             item["event_name"] = whole_characters(log.event_name)[:LONGEST_EVENT_NAME]
         item["log_id"] = self._log_id(log)  # last, since a refused log is none of the equal ones
@@ -211,9 +213,3 @@ def _with_note(metadata: Mapping[str, Any], note: str) -> Mapping[str, Any]:
     except _Refused:
         return metadata
     return noted
-
-
-def _checked_digits(text: str, pattern: re.Pattern[str], message: str) -> str:
-    if not pattern.fullmatch(text):
-        raise _Refused(Problem.TRACE_INVALID, message)
-    return text.lower()

@@ -1,7 +1,7 @@
 """A service log, before it is stored and as it is stored. No I/O."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, NamedTuple
@@ -74,7 +74,6 @@ class Problem(Enum):
     EXPIRED = "EXPIRED"
     LOG_ID_INVALID = "LOG_ID_INVALID"
     METADATA_INVALID = "METADATA_INVALID"
-    TRACE_INVALID = "TRACE_INVALID"
     LOG_INVALID = "LOG_INVALID"  # it cannot be read, or breaks another rule
 
 
@@ -102,6 +101,7 @@ class NewLog:
     span_id: str | None = None  # 16 hexadecimal digits
     event_name: str | None = None
     severity_text: str | None = None  # as the sender has it
+    changed: tuple[str, ...] = ()  # what was left out of it while it was read
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,7 @@ class WriteReport:
     accepted: int
     skipped: int  # logs that were stored already
     rejections: tuple[Rejection, ...]
+    changed: Mapping[int, str] = field(default_factory=dict)  # what was changed in logs, by their index
 
     @property
     def rejected(self) -> int:

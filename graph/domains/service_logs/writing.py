@@ -94,7 +94,8 @@ class LogWriter:
         skipped = len(logs) - accepted - len(rejections)
         for outcome, number in (("accepted", accepted), ("skipped", skipped), ("rejected", len(rejections))):
             self._counted.labels(outcome).inc(number)
-        return WriteReport(accepted, skipped, tuple(sorted(rejections, key=lambda rejection: rejection.index)))
+        rejections.sort(key=lambda rejection: rejection.index)
+        return WriteReport(accepted, skipped, tuple(rejections), checks.changed)
 
     def _transactions(self, drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
         """The logs in parts that fit one transaction with their counters."""

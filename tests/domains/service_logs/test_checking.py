@@ -67,11 +67,6 @@ REFUSED = [
     *((a_log(metadata={"x": value}), Problem.METADATA_INVALID) for value in (float("nan"), float("inf"))),
     (a_log(metadata={"": 1}), Problem.METADATA_INVALID),
     (a_log(metadata=nested(32)), Problem.METADATA_INVALID),
-    *(
-        (a_log(trace_id=text), Problem.TRACE_INVALID)
-        for text in (TRACE[1:], f"{TRACE}0", "g" + TRACE[1:], f"{TRACE}\n")
-    ),
-    *((a_log(span_id=text), Problem.TRACE_INVALID) for text in (SPAN[1:], f"{SPAN}0", "ä" + SPAN[1:])),
 ]
 
 
@@ -84,12 +79,23 @@ def test_a_log_at_a_bound_of_each_rule_is_taken_and_one_beyond_is_refused_with_t
         assert problem_of(a_log(time_ns=0, log_type=log_type), **{days: 36_500}) is Problem.EXPIRED
 
 
-def test_a_text_that_is_too_long_or_no_unicode_is_shortened_or_repaired_and_the_log_says_so() -> None:
-    def stored(log: NewLog) -> Any:
-        draft = Checks(Retention(ServiceLogSettings()), NOW, {}).draft(0, log)
-        assert not isinstance(draft, Rejection)
-        return draft.item
+def stored(log: NewLog) -> Any:
+    """The item of a log."""
+    draft = Checks(Retention(ServiceLogSettings()), NOW, {}).draft(0, log)
+    assert not isinstance(draft, Rejection)
+    return draft.item
 
+
+def test_a_log_is_kept_without_an_id_of_a_trace_or_span_that_is_none_and_says_so() -> None:
+    for name, right in (("trace_id", TRACE), ("span_id", SPAN)):
+        for text in (right[1:], f"{right}0", "g" + right[1:], f"{right}\n", "ä" + right[1:]):
+            item = stored(a_log(**{name: text}))
+            assert name not in item
+            note = f"{name} left out: it must have {len(right)} hexadecimal digits"
+            assert item["metadata"] == {"quakegraph.changed": note}
+
+
+def test_a_text_that_is_too_long_or_no_unicode_is_shortened_or_repaired_and_the_log_says_so() -> None:
     trace = "x" * 73_000
     item = stored(a_log(message=trace, metadata={"a": 1}))
     assert (len(item["message"]), item["message"][65_510:]) == (65_536, "xxxxxxxx… (73,000 characters)"[-26:])
@@ -139,6 +145,6 @@ async def test_refused_logs_leave_nothing_behind_and_do_not_change_derived_ids(e
         assert await logs.writer.sequence.latest() == 0
         assert await logs.write() == WriteReport(0, 0, ())
 
-        report = await logs.writer.write([replace(a_log(), trace_id="none"), a_log()])
+        report = await logs.writer.write([replace(a_log(), log_id="none"), a_log()])
         assert (report.accepted, [each.index for each in report.rejections]) == (1, [0])
         assert await logs.write(a_log()) == WriteReport(0, 1, ())

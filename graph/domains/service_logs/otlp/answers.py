@@ -1,9 +1,12 @@
-"""The answers to requests: what was rejected, and errors."""
+"""The answers to requests: what was rejected or changed, and errors."""
+
+from collections.abc import Iterable
+from itertools import islice
 
 from graph.core.errors import GraphError
 from graph.domains.service_logs.model import Rejection, WriteReport
 
-MOST_NAMED = 10  # rejected records in one answer
+MOST_NAMED = 10  # rejected records in one answer, and as many that were changed
 
 # Codes of google.rpc by the status of HTTP, as its `code.proto` maps them.
 _CODES = {400: 3, 401: 16, 403: 7, 404: 5, 408: 4, 413: 3, 415: 3, 429: 8, 503: 14}
@@ -11,10 +14,16 @@ _INTERNAL = 13
 
 
 def message_of(report: WriteReport, warning: str) -> str:
-    """The first rejected records, by their place in the request, with the reasons, and what was ignored."""
-    named = [_named(rejection) for rejection in report.rejections[:MOST_NAMED]]
-    rest = report.rejected - len(named)
-    return "; ".join(filter(None, [*named, f"and {rest:,} more" if rest else "", warning]))
+    """The first rejected and changed records, by their place in the request, with reasons, and what was ignored."""
+    rejected = _listed(map(_named, report.rejections), report.rejected)
+    changed = _listed((f"record {index}: {what}" for index, what in report.changed.items()), len(report.changed))
+    return "; ".join(filter(None, [*rejected, *changed, warning]))
+
+
+def _listed(given: Iterable[str], number: int) -> list[str]:
+    """The first of them, and how many more there are."""
+    rest = number - MOST_NAMED
+    return [*islice(given, MOST_NAMED), f"and {rest:,} more" if rest > 0 else ""]
 
 
 def _named(rejection: Rejection) -> str:

@@ -18,6 +18,7 @@ from graph.domains.service_logs.otlp.mapping import Origin, log_of
 from graph.domains.service_logs.otlp.values import Nesting, Plain, Unreadable, check_attributes, storable_number
 
 LONGEST_PART = 256 * 1024  # bytes of a record, resource or scope; of two bytes, protobuf may make an object of 100
+_FIELDS = LogRecord.DESCRIPTOR.fields_by_number
 
 M = TypeVar("M", bound=Message)
 
@@ -50,6 +51,8 @@ class Protobuf:
         """See `Format`. Reading is the hot path: some 4 µs for a usual record."""
 
         def read(data: bytes) -> NewLog:
+            if len(data) > LONGEST_PART:
+                return _without_longest(read, data)
             record = _parsed(LogRecord, data)
             body = record.body
             return log_of(
@@ -76,6 +79,23 @@ class Protobuf:
     def refusal(self, code: int, message: str) -> bytes:
         """See `Format`."""
         return bytes(Status(code=code, message=message).SerializeToString())
+
+
+def _without_longest(read: Callable[[bytes], NewLog], data: bytes) -> NewLog:
+    """The log of a record that is too long, without its longest fields; but a body that is a text is kept.
+
+    Raises:
+        Unreadable: It is broken, or has too many fields.
+    """
+    rest, left_out = wire.cut(data, LONGEST_PART)
+    log = read(rest)
+    body = wire.cut(left_out.get(LogRecord.BODY_FIELD_NUMBER, b""), 0)[1]
+    if text := body.get(AnyValue.STRING_VALUE_FIELD_NUMBER):
+        log.message = text.decode(errors="replace")
+        del left_out[LogRecord.BODY_FIELD_NUMBER]
+    names = [_FIELDS[number].name if number in _FIELDS else f"field {number}" for number in left_out]
+    log.changed = tuple(f"{name} left out: the record has {len(data):,} bytes" for name in names)
+    return log
 
 
 def _parsed(kind: type[M], data: bytes) -> M:

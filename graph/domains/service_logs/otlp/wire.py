@@ -18,8 +18,8 @@ from graph.work.account import give_way
 FIELDS_AT_ONCE = 1000  # some 0.5 ms, before giving way to other work
 MOST_FIELDS = 10 * MOST_RECORDS  # around records; a record that has a resource and a scope of its own takes seven
 
-Span = tuple[int, int, int]
-"""A field that holds a message or text: its number, where it begins and where it ends."""
+Span = tuple[int, int, int, int]
+"""A field that holds a message or text: its number, where its tag, its content and the next field begin."""
 
 
 async def groups(data: bytes) -> list[Group]:
@@ -35,6 +35,31 @@ async def groups(data: bytes) -> list[Group]:
         raise Unreadable("The body ends within a field.") from None
 
 
+def cut(data: bytes, most: int) -> tuple[bytes, dict[int, bytes]]:
+    """A message without its longest fields, so that so many bytes are left, and the last of these by their numbers.
+
+    Raises:
+        Unreadable: It has too many fields, or is broken.
+    """
+    fields = list[Span]()
+    try:
+        if _Walk(data).walk(0, len(data), fields) != len(data):
+            raise Unreadable(f"It has more than {FIELDS_AT_ONCE:,} fields, or one that ends after it.")
+    except IndexError:
+        raise Unreadable("It ends within a field.") from None
+    fields.sort(key=lambda field: field[1] - field[3])
+    rest, longest = len(data), list[Span]()
+    for each in fields:
+        if rest > most:
+            longest.append(each)
+            rest -= each[3] - each[1]
+    kept, at = [], 0
+    for _, start, _, end in sorted(longest, key=lambda field: field[1]):
+        kept.append(data[at:start])
+        at = end
+    return b"".join([*kept, data[at:]]), {number: data[begin:end] for number, _, begin, end in longest}
+
+
 class _Walk:
     """One walk."""
 
@@ -45,25 +70,25 @@ class _Walk:
 
     async def groups(self) -> AsyncIterator[Group]:
         data = self._data
-        for number, at, end in await self._messages(0, len(data)):
+        for number, _, at, end in await self._messages(0, len(data)):
             if number == 1:
                 inside = await self._messages(at, end)
                 resource = _merged(data, inside)  # it may come after its scopes
-                for nested, begin, stop in inside:
+                for nested, _, begin, stop in inside:
                     if nested == 2:
                         yield await self._group(resource, begin, stop)
 
     async def _group(self, resource: bytes, at: int, end: int) -> Group:
         inside = await self._messages(at, end)
         return Group(
-            resource, _merged(self._data, inside), [self._data[at:end] for number, at, end in inside if number == 2]
+            resource, _merged(self._data, inside), [self._data[at:end] for number, _, at, end in inside if number == 2]
         )
 
     async def _messages(self, at: int, end: int) -> list[Span]:
         """The fields of a part of the data that hold a message or text."""
         found: list[Span] = []
         while at < end:
-            at = self._walk(at, end, found)
+            at = self.walk(at, end, found)
             if self._fields >= self._rest_at:
                 await give_way()
                 self._rest_at = self._fields + FIELDS_AT_ONCE
@@ -71,7 +96,7 @@ class _Walk:
             raise Unreadable("A field ends after its message.")
         return found
 
-    def _walk(self, at: int, end: int, found: list[Span]) -> int:
+    def walk(self, at: int, end: int, found: list[Span]) -> int:
         """Pass over fields until it is time to give way, and add those that hold a message or text to the found ones.
 
         Returns:
@@ -80,6 +105,7 @@ class _Walk:
         data, fields, rest_at = self._data, self._fields, self._rest_at
         while at < end and fields < rest_at:
             fields += 1
+            start = at
             tag = data[at]
             at += 1
             if tag > 127:
@@ -94,7 +120,7 @@ class _Walk:
                         size, at = self._varint(at - 1)
                     begin, at = at, at + size
                     if at <= end:
-                        found.append((tag >> 3, begin, at))
+                        found.append((tag >> 3, start, begin, at))
                 case 0:
                     _, at = self._varint(at)
                 case 1:
@@ -122,4 +148,4 @@ class _Walk:
 
 def _merged(data: bytes, fields: list[Span]) -> bytes:
     """Field 1. Parts of a message that is given in several are merged by joining them."""
-    return b"".join([data[at:end] for number, at, end in fields if number == 1])
+    return b"".join([data[at:end] for number, _, at, end in fields if number == 1])

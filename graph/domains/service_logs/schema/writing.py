@@ -30,7 +30,6 @@ describe_enum(
         Problem.EXPIRED: "It is older than its type is kept.",
         Problem.LOG_ID_INVALID: "Its id is no UUID.",
         Problem.METADATA_INVALID: "Its metadata cannot be stored.",
-        Problem.TRACE_INVALID: "Its trace id or span id is no such id.",
         Problem.LOG_INVALID: "It cannot be read, or breaks another rule.",
     }.__getitem__,
     name="ServiceLogProblem",

@@ -150,7 +150,9 @@ def test_a_million_attributes_reject_their_records_alone(hostile: Sender) -> Non
     many = [KeyValue()] * 1_000_000
     answer = hostile.send(request(LogRecord(attributes=many), record("kept", time_unix_nano=1)))
     assert (answer.status, answer.rejected) == (200, 2)
-    assert answer.message.startswith("record 0: LOG_INVALID: It has more than 262,144 bytes.; record 1: EXPIRED")
+    assert answer.message.startswith(
+        "record 0: LOG_INVALID: It has more than 1,000 fields, or one that ends after it.; record 1: EXPIRED"
+    )
 
     sent = request(record("lost"))
     sent.resource_logs[0].resource.attributes.extend(many)

@@ -8,12 +8,14 @@ import orjson
 import pytest
 from hypothesis import given
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
 from graph.domains.service_logs.model import NewLog
 from graph.domains.service_logs.otlp.bodies import FORMATS
 from graph.domains.service_logs.otlp.reading import logs_of
 from graph.domains.service_logs.otlp.values import Unreadable
-from tests.domains.service_logs.otlp.messages import JSON, PROTOBUF, as_json, record, request
+from tests.domains.service_logs.otlp.messages import JSON, NOON_NS, PROTOBUF, TRACE, as_json, record, request
 from tests.domains.service_logs.otlp.reading import NOW_NS, logs_in, shown
 from tests.domains.service_logs.otlp.strategies import requests
 
@@ -137,13 +139,35 @@ def test_half_a_surrogate_pair_is_read_so_that_its_record_alone_is_repaired() ->
     assert (broken.message, whole.message) == ("\ud800", "😀")
 
 
-def test_a_record_of_protobuf_that_is_too_long_or_no_utf8_breaks_alone() -> None:
-    around = record("x" * 200_000).ByteSize() - 200_000
-    fits, too_long = (record("x" * (length - around)) for length in (256 * 1024, 256 * 1024 + 1))
-    assert (fits.ByteSize(), too_long.ByteSize()) == (256 * 1024, 256 * 1024 + 1)
-    body = request(fits, too_long, record("aXb"), record("kept")).SerializeToString().replace(b"aXb", b"a\xffb")
+LONG = 256 * 1024  # bytes, more than which a record of protobuf is not parsed
 
-    assert [isinstance(each, NewLog) for each in of_protobuf(body)] == [True, False, False, True]
+
+def test_a_record_of_protobuf_that_is_too_long_is_read_without_its_longest_fields() -> None:
+    around = record("x" * 200_000).ByteSize() - 200_000
+    fits, too_long = (record("x" * (length - around), trace_id=TRACE) for length in (LONG - 18, LONG))
+    assert (fits.ByteSize(), too_long.ByteSize()) == (LONG, LONG + 18)
+    attributes = {"short": 1, "long": "y" * LONG}
+    others = [record("ü" * LONG), record(attributes=attributes), record(["y" * LONG], event_name="paid")]
+
+    logs = logs_in(request(fits, too_long, *others).SerializeToString(), PROTOBUF)
+
+    assert [isinstance(each, NewLog) for each in logs] == [True] * 5
+    fitting, *read = [each for each in logs if isinstance(each, NewLog)]
+    assert (fitting.changed, fitting.trace_id) == ((), TRACE.hex())
+    assert [(len(each.message), each.metadata, each.changed) for each in read] == [
+        (LONG - around, {}, ()),
+        (LONG, {}, ()),
+        (len("started"), {"short": 1}, (f"attributes left out: the record has {others[1].ByteSize():,} bytes",)),
+        (len("paid"), {}, (f"body left out: the record has {others[2].ByteSize():,} bytes",)),
+    ]
+    assert {each.time_ns for each in read} == {NOON_NS}
+
+
+def test_a_record_of_protobuf_that_is_no_utf8_or_far_too_long_breaks_alone() -> None:
+    fields = LogRecord(attributes=[KeyValue()] * LONG)
+    body = request(fields, record("aXb"), record("kept")).SerializeToString().replace(b"aXb", b"a\xffb")
+
+    assert [isinstance(each, NewLog) for each in of_protobuf(body)] == [False, False, True]
 
 
 def test_a_resource_is_read_once_however_many_its_scopes() -> None:
