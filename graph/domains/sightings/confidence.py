@@ -43,7 +43,7 @@ class Confidence:
     @property
     def total(self) -> float:
         """The sum of the parts, at most 1."""
-        return min(1.0, self.lifetime + self.confirmations + self.trust)
+        return round(min(1.0, self.lifetime + self.confirmations + self.trust), 12)  # else 0.03 + 0.3 is below 0.33
 
     @classmethod
     def at(cls, now: float, *, expires_at: int, confirmations: int, tier: TrustTier) -> "Confidence":

@@ -95,7 +95,7 @@ class Confirming:
             new = await self._new(before, entries)
             after = self._confirmed(before, len(new)) if new else before
             if after["expiresAt"] != before["expiresAt"]:
-                await self._extend_earlier(after)
+                await expire_confirmations(self._database, after)  # at most once a minute
             if not new or await self._store(before, after, new):
                 for entry in entries:
                     entry.sighting, entry.confirmed = Sighting(after), entry in new
@@ -116,15 +116,6 @@ class Confirming:
         )
         count = before["confirmationCount"] + number
         return copies.with_rank({**before, "confirmationCount": count, "expiresAt": expires_at})
-
-    async def _extend_earlier(self, sighting: Item) -> None:
-        """Let earlier confirmations expire with their sighting, which is about to last longer: at most each minute."""
-        earlier = await self._database.query(Query(entity=CONFIRMATION, partitions=[(sighting["sightingId"],)]))
-        expiry = {"expiresAt": sighting["expiresAt"]}
-        is_there = Present("expiresAt")
-        updates = [Update(CONFIRMATION.key_of(item), set=expiry, condition=is_there) for item in earlier.items]
-        for first in range(0, len(updates), self._database.transaction_limit):
-            await self._database.transact(updates[first : first + self._database.transaction_limit])
 
     async def _store(self, before: Item, after: Item, new: Sequence[_Entry]) -> bool:
         """Store confirmations, if the sighting is as it was read and none of the users has confirmed it."""
@@ -151,3 +142,13 @@ class Confirming:
             *await self._felt.with_new([FeltBy(entry.user_id, entry.felt) for entry in new if entry.felt]),
         ]
         return await self._changes.store(ChangeKind.CONFIRMED, after, actions)
+
+
+async def expire_confirmations(database: Database, sighting: Item) -> None:
+    """Let the confirmations of a sighting expire with it, before its own expiry is changed."""
+    earlier = await database.query(Query(entity=CONFIRMATION, partitions=[(sighting["sightingId"],)]))
+    expiry = {"expiresAt": sighting["expiresAt"]}
+    is_there = Present("expiresAt")
+    updates = [Update(CONFIRMATION.key_of(item), set=expiry, condition=is_there) for item in earlier.items]
+    for first in range(0, len(updates), database.transaction_limit):
+        await database.transact(updates[first : first + database.transaction_limit])

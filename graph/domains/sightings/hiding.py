@@ -6,6 +6,7 @@ from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
 from graph.domains.sightings.changes import ROUNDS, SightingChanges
 from graph.domains.sightings.checking import check_text
+from graph.domains.sightings.confirming import expire_confirmations
 from graph.domains.sightings.entities import HIDING, SIGHTING_BY_ID
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.model import ChangeKind
@@ -45,11 +46,12 @@ class Hiding:
                 "hiddenAt": iso_of(now),
             }
             after = copies.with_rank({**before, "expiresAt": now})
+            await expire_confirmations(self._database, after)
             actions = [
                 Put(HIDING, hiding),
                 *copies.updates(before, after),
                 copies.counted(before, -1),
-                profiles.hidden(before["userId"]),
+                profiles.hidden(before["userId"], before["confirmationCount"]),
                 *await self._areas.without(before),
             ]
             if await self._changes.store(ChangeKind.HIDDEN, after, actions):

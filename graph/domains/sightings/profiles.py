@@ -67,6 +67,6 @@ def received(user_id: str, number: int) -> Update:
     return Update(PROFILE.key_for(user_id), add={"confirmationsReceived": number})
 
 
-def hidden(user_id: str) -> Update:
-    """The change for a sighting that a user has reported and that is hidden now."""
-    return Update(PROFILE.key_for(user_id), add={"reports": -1})
+def hidden(user_id: str, confirmations: int) -> Update:
+    """The change for a sighting that a user has reported, with so many confirmations, and that is hidden now."""
+    return Update(PROFILE.key_for(user_id), add={"reports": -1, "confirmationsReceived": -confirmations})

@@ -13,7 +13,9 @@ LONGEST_S = 82_800  # 23 hours, so that the hour of the day tells when an active
 class SightingSettings(SettingsPart):
     """How long sightings are active, what they are about, and how many a user may report."""
 
-    sighting_lifetime: int = Field(1800, ge=60, le=LONGEST_S, description="Seconds until a new sighting expires.")
+    sighting_lifetime: int = Field(
+        1800, ge=60, le=LONGEST_S, description="Seconds until a new sighting expires, on the next whole minute."
+    )
     sighting_refresh: int = Field(
         1800, ge=0, le=LONGEST_S, description="Seconds that a sighting has left at least once it is confirmed."
     )

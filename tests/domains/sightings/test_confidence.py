@@ -38,6 +38,12 @@ def test_the_confidence_is_that_of_the_documented_formula_until_the_expiry(
     assert found.total <= 1
 
 
+def test_a_confidence_at_a_threshold_is_exactly_that() -> None:
+    at_stale = Confidence.at(NOON_S - 54, expires_at=NOON_S, confirmations=3, tier=TrustTier.BRONZE)
+
+    assert (at_stale.total, Freshness.of(at_stale.total)) == (0.33, Freshness.FADING)
+
+
 def test_the_freshness_follows_from_the_documented_thresholds() -> None:
     for freshness, totals in {
         Freshness.FRESH: (1.0, nextafter(0.66, 1)),

@@ -147,6 +147,7 @@ class Model:
         """Take a sighting away."""
         sighting.expires_at = self.now
         self.profiles[sighting.user].reports -= 1
+        self.profiles[sighting.user].received -= len(sighting.confirmers)
         self.changes.append(("HIDDEN", sighting))
 
     def trends(self, window_hours: int) -> list[Trend]:

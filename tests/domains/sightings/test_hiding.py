@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graph.core.errors import BadUserInput, NotThere
-from graph.domains.sightings.entities import AREA, HIDING, SIGHTING
+from graph.domains.sightings.entities import AREA, CONFIRMATION, HIDING, SIGHTING
 from graph.domains.sightings.model import Sighting
 from graph.store.entity import Entity
 from tests.domains.entities import everything_in
@@ -49,6 +49,18 @@ async def test_who_has_hidden_what_and_why_is_stored_for_good_and_logged(
         "moderator_id": CARA,
         "reason": "Names a person",
     }
+
+
+async def test_what_was_hidden_counts_for_no_tier_and_its_confirmations_are_gone_with_it(engine: str) -> None:
+    async with sightings(engine) as ours:
+        kept, hidden = await ours.new(ANNA), await ours.new(ANNA, area="Elsewhere")
+        for sighting, user in ((kept, BEN), (hidden, BEN), (hidden, CARA)):
+            await ours.confirm(user, sighting)
+        await ours.hiding.hide(CARA, hidden.sighting_id, "Spam")
+
+        profile = await ours.profiles.of(ANNA)
+        assert (profile.reports, profile.confirmations_received) == (1, 1)
+        assert [item["sightingId"] for item in await ours.items(CONFIRMATION)] == [kept.sighting_id]
 
 
 async def test_a_sighting_that_is_not_there_cannot_be_hidden_or_confirmed(caplog: pytest.LogCaptureFixture) -> None:

@@ -21,7 +21,8 @@ export function confidence({ expiresAt, confirmations, reporterTier }, now) {
     return 0;
   }
   const lifetime = Math.min(1, left / WINDOW_MS);
-  return Math.min(1, lifetime + Math.min(PER_CONFIRMATION * confirmations, MOST_BY_CONFIRMATIONS) + TRUST[reporterTier]);
+  const total = lifetime + Math.min(PER_CONFIRMATION * confirmations, MOST_BY_CONFIRMATIONS) + TRUST[reporterTier];
+  return Math.min(1, Number(total.toFixed(12))); // else 0.03 + 0.3 is below 0.33
 }
 
 /** @returns {"fresh" | "fading" | "stale"} how fresh a sighting of that confidence looks */
