@@ -14,7 +14,7 @@ from graph.domains.earthquakes.statistics import goodness_of_fit as goodness
 from graph.domains.earthquakes.statistics.gutenberg_richter import LEAST_EVENTS
 from graph.domains.earthquakes.statistics.networks import LEAST_JUDGED, Network
 from graph.domains.earthquakes.statistics.population import SAMPLE
-from graph.domains.earthquakes.statistics.reliability import Reliability
+from graph.domains.earthquakes.statistics.reliability import REJECTED_BELOW, Reliability
 from graph.domains.earthquakes.statistics.statistics import Relation
 
 MOST_NETWORKS = 100
@@ -52,27 +52,23 @@ class GoodnessOfFit:
         description=f"The part of {goodness.SAMPLES} simulated exponential samples, each with its own fit, that "
         "are at least as far off: Lilliefors (1969), JASA 64, 387-389, for samples in bins, which need no dithering."
     )
-    b_change: float | None = strawberry.field(
-        description="The distance of b from its mean over completenesses up to half a magnitude higher, in standard "
-        "deviations of b: Cao and Gao (2002), GRL 29 (9), 48-1. Null with too few events above."
-    )
-    is_stable: bool | None = strawberry.field(
-        description="Whether `bChange` is at most 1: Woessner and Wiemer (2005), BSSA 95, 684-698."
-    )
     scatter: float = strawberry.field(
         description="The variance of the magnitudes, as a part of that of exponential ones: more than 1 where the "
-        "events mix slopes, less where small or great ones are missing."
+        "events mix slopes."
     )
     scatter_p_value: float = strawberry.field(
-        description="Twice the part of the simulated samples whose scatter is at least as far out on its side."
+        description="The part of the simulated samples that scatter at least as much: Greenwood (1946), JRSS 109, "
+        "85-110."
     )
-    drift: float = strawberry.field(
-        description="The mean change of b at each higher completeness that leaves 50 events, in standard deviations: "
-        "positive where small events are missing, negative where the events mix slopes. After Tormann, Wiemer and "
-        "Mignan (2014), JGR Solid Earth 119, 2036-2054."
+    b_change: float | None = strawberry.field(
+        description="How far the mean of b over completenesses up to half a magnitude higher is above b, in standard "
+        "deviations of b: Cao and Gao (2002), GRL 29 (9), 48-1. Null with too few events above."
     )
-    drift_p_value: float = strawberry.field(
-        description="Twice the part of the simulated samples whose drift is at least as far out on its side."
+    b_change_p_value: float | None = strawberry.field(
+        description="The part of the simulated samples whose b rises at least as much. Null like `bChange`."
+    )
+    is_stable: bool | None = strawberry.field(
+        description=f"Whether `bChangePValue` is at least {REJECTED_BELOW}: else small events are missing."
     )
 
 

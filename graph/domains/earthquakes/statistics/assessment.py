@@ -7,12 +7,12 @@ from graph.domains.earthquakes.statistics.goodness_of_fit import (
     SAMPLES,
     GoodnessOfFit,
     Tested,
-    b_change,
     sample_above,
     simulated,
     tested,
 )
 from graph.domains.earthquakes.statistics.gutenberg_richter import Counts, above, mean_above, tinti_mulargia
+from graph.domains.earthquakes.statistics.reliability import REJECTED_BELOW
 from graph.domains.earthquakes.statistics.resampling import percentile_interval, resampled_b_values
 from graph.work.account import charge_rows, give_way
 
@@ -47,24 +47,17 @@ async def goodness_of_fit(counts: Counts, least: float) -> GoodnessOfFit:
         others.append(other)
         if number % SAMPLES_AT_ONCE == 0:
             await give_way()
-    change = b_change(counts, least)
+    change = found.b_change
+    rises = None if change is None else sum((other.b_change or 0) >= change for other in others) / SAMPLES
     return GoodnessOfFit(
         distance=found.distance,
         p_value=sum(other.distance >= found.distance for other in others) / SAMPLES,
-        b_change=change,
-        is_stable=None if change is None else change <= 1,
         scatter=found.scatter,
-        scatter_p_value=_two_sided(found.scatter, [other.scatter for other in others]),
-        drift=found.drift,
-        drift_p_value=_two_sided(found.drift, [other.drift for other in others]),
+        scatter_p_value=sum(other.scatter >= found.scatter for other in others) / SAMPLES,
+        b_change=change,
+        b_change_p_value=rises,
+        is_stable=None if rises is None else rises >= REJECTED_BELOW,
     )
-
-
-def _two_sided(value: float, others: list[float]) -> float:
-    """Twice the part of other values that are at least as far out on the same side, at most 1."""
-    as_low = sum(other <= value for other in others)
-    as_high = sum(other >= value for other in others)
-    return min(1.0, 2 * min(as_low, as_high) / len(others))
 
 
 async def bootstrap(counts: Counts, least: float, confidence: float) -> Interval:

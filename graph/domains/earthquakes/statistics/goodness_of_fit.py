@@ -3,17 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from math import exp, sqrt
+from math import exp
 from random import Random
 
-from graph.domains.earthquakes.statistics.gutenberg_richter import (
-    LEAST_EVENTS,
-    Counts,
-    above,
-    b_value,
-    shi_bolt,
-    tinti_mulargia,
-)
+from graph.domains.earthquakes.statistics.gutenberg_richter import Counts, above, b_value, shi_bolt, tinti_mulargia
 from graph.domains.earthquakes.statistics.resampling import SEED, exponential
 
 SAMPLES = 400  # simulated; a p-value is known to 0.025 at worst
@@ -29,12 +22,11 @@ class GoodnessOfFit:
 
     distance: float  # of Kolmogorov and Smirnov, between the two cumulative distributions, 0 to 1
     p_value: float  # of the distance
+    scatter: float  # the variance, as a part of that of an exponential sample with the same mean
+    scatter_p_value: float  # of so great a scatter
     b_change: float | None  # of b over half a magnitude, in standard deviations; None with too few events
-    is_stable: bool | None  # whether that is at most one
-    scatter: float = 1.0  # the variance, as a part of that of an exponential sample with the same mean
-    scatter_p_value: float = 1.0  # of a scatter so far from 1 on its side, doubled
-    drift: float = 0.0  # the mean of b's changes at each higher completeness, in their standard deviations
-    drift_p_value: float = 1.0  # of a drift so far from 0 on its side, doubled
+    b_change_p_value: float | None  # of so great a rise
+    is_stable: bool | None  # whether that is no unusual one
 
 
 def ks_distance(sample: list[int], beta_bin: float) -> float:
@@ -57,18 +49,20 @@ class Tested:
 
     distance: float
     scatter: float
-    drift: float
+    b_change: float | None
 
 
 def tested(sample: list[int]) -> Tested:
     """Compare a sample with exponential ones."""
-    return Tested(fitted_distance(sample), scatter(sample), drift(sample))
+    return Tested(fitted_distance(sample), scatter(sample), b_change(sample))
 
 
 def scatter(sample: list[int]) -> float:
     """The variance of the magnitudes, as a part of that of an exponential sample in bins with the same mean.
 
-    Magnitudes of several slopes scatter more. Where small events are missing, or great ones, they scatter less.
+    Magnitudes of several slopes scatter more.
+
+    Source: Greenwood (1946), Journal of the Royal Statistical Society 109, 85-110, whose statistic grows with this one.
     """
     events = sum(sample)
     mean = sum(number * count for number, count in enumerate(sample)) / events
@@ -76,32 +70,25 @@ def scatter(sample: list[int]) -> float:
     return squares / events / (mean * (mean + 1)) if mean else 1.0
 
 
-def drift(sample: list[int]) -> float:
-    """How b changes as the completeness rises: the mean over all that leave enough events.
+def b_change(sample: list[int]) -> float | None:
+    """How far the mean of b over completenesses up to half a magnitude higher is above b, in standard deviations of b.
 
-    Each change counts in its own standard deviation. The events of a higher completeness are among those of the
-    lowest one, so the variance of a change is the difference of the variances of both.
+    A b-value that still rises with the completeness is of an incomplete sample. None if a higher
+    completeness leaves no b-value.
 
-    Source: Tormann, Wiemer and Mignan (2014), Journal of Geophysical Research: Solid Earth 119, 2036-2054, whose index
-        of non-linearity compares the scatter of these b-values with their uncertainty. It is mostly below its limit of
-        1, for mixtures too; this mean has the sign of what is wrong, and is compared with simulated samples.
+    Source: Cao and Gao (2002), Geophysical Research Letters 29 (9), 48-1; the comparison with the
+        standard deviation is of Woessner and Wiemer (2005), BSSA 95, 684-698.
     """
-    events, distance = sum(sample), sum(number * count for number, count in enumerate(sample))
-    first_rate = first_variance = total = 0.0
-    changes = 0
-    for number, count in enumerate(sample):
-        if events < LEAST_EVENTS or not distance:
-            break
-        mean = distance / events
-        rate, variance = tinti_mulargia(mean), 1 / (events * mean * (mean + 1))
-        if number == 0:
-            first_rate, first_variance = rate, variance
-        elif variance > first_variance:
-            total += (rate - first_rate) / sqrt(variance - first_variance)
-            changes += 1
-        events -= count
-        distance -= events  # the others are a bin nearer to the next completeness
-    return total / changes if changes else 0.0
+    estimates: list[float] = []
+    uncertainty = 0.0
+    for begin in range(STABLE_BINS):
+        complete = {number: count for number, count in enumerate(sample[begin:]) if count}
+        if len(complete) < 2:
+            return None
+        estimates.append(b_value(complete, 0))
+        if not begin:
+            uncertainty = shi_bolt(estimates[0], complete)
+    return (sum(estimates) / STABLE_BINS - estimates[0]) / uncertainty
 
 
 def fitted_distance(sample: list[int]) -> float:
@@ -132,25 +119,3 @@ def sample_above(counts: Counts, least: float) -> list[int]:
     """The number of events in each bin from the magnitude of completeness to the greatest."""
     complete, begin = above(counts, least), round(least * 10)
     return [complete.get(tenths, 0) for tenths in range(begin, max(complete) + 1)]
-
-
-def b_change(counts: Counts, least: float) -> float | None:
-    """How far b is from its mean over completenesses up to half a magnitude higher, in standard deviations of b.
-
-    A b-value that still rises with the completeness is of an incomplete sample. None if a higher
-    completeness leaves no b-value.
-
-    Source: Cao and Gao (2002), Geophysical Research Letters 29 (9), 48-1; the comparison with the
-        standard deviation is of Woessner and Wiemer (2005), BSSA 95, 684-698.
-    """
-    begin = round(least * 10)
-    estimates: list[float] = []
-    uncertainty = 0.0
-    for tenths in range(begin, begin + STABLE_BINS):
-        complete = above(counts, tenths / 10)
-        if len(complete) < 2:
-            return None
-        estimates.append(b_value(complete, tenths))
-        if tenths == begin:
-            uncertainty = shi_bolt(estimates[0], complete)
-    return abs(sum(estimates) / STABLE_BINS - estimates[0]) / uncertainty

@@ -81,7 +81,7 @@ query Population($filter: EventFilter) {
     count
     gutenbergRichter {
       completeness b uncertainty a aPerYear events reliability reason
-      goodnessOfFit { distance pValue bChange isStable scatter scatterPValue drift driftPValue }
+      goodnessOfFit { distance pValue scatter scatterPValue bChange bChangePValue isStable }
       networks { network events complete completeness }
       bootstrap(confidence: 0.9) { low high confidence }
       overTime(events: 60, step: 30) { windows { firstMs lastMs events b uncertainty } reason }

@@ -8,7 +8,7 @@ from graph.domains.earthquakes.statistics.great_events import GreatEvents
 from graph.domains.earthquakes.statistics.networks import Mixture, Network, mixture, network_of
 from graph.domains.earthquakes.statistics.reliability import Reliability, Verdict, verdict
 
-FITS = GoodnessOfFit(0.01, 0.5, 0.3, True)
+FITS = GoodnessOfFit(0.01, 0.5, 1.0, 0.5, 0.3, 0.4, True)
 ONE = Mixture((Network("ci", 300, 200, 1.0),), (), 0.0)
 
 
@@ -17,13 +17,12 @@ def test_a_verdict_is_the_worst_of_its_tests() -> None:
     for fit, mixed, expected in (
         (FITS, ONE, Reliability.GOOD),
         (FITS, None, Reliability.GOOD),
-        (GoodnessOfFit(0.2, 0.0, 0.3, True), ONE, Reliability.POOR),
-        (GoodnessOfFit(0.01, 0.0, 0.3, True), ONE, Reliability.DOUBTFUL),
-        (GoodnessOfFit(0.2, 0.03, 0.3, True), ONE, Reliability.DOUBTFUL),
-        (GoodnessOfFit(0.01, 0.5, 3.0, False), ONE, Reliability.DOUBTFUL),
-        (GoodnessOfFit(0.01, 0.5, None, None), ONE, Reliability.GOOD),
-        (replace(FITS, scatter_p_value=0.02), ONE, Reliability.DOUBTFUL),
-        (replace(FITS, drift_p_value=0.02), ONE, Reliability.DOUBTFUL),
+        (replace(FITS, distance=0.2, p_value=0.0), ONE, Reliability.POOR),
+        (replace(FITS, p_value=0.0), ONE, Reliability.DOUBTFUL),
+        (replace(FITS, distance=0.2, p_value=0.01), ONE, Reliability.GOOD),
+        (replace(FITS, is_stable=False), ONE, Reliability.DOUBTFUL),
+        (replace(FITS, is_stable=None), ONE, Reliability.GOOD),
+        (replace(FITS, scatter_p_value=0.055), ONE, Reliability.DOUBTFUL),
         (FITS, Mixture(networks, (), 0.0), Reliability.GOOD),
         (FITS, Mixture(networks, networks[:1], 0.5), Reliability.POOR),
     ):
@@ -43,18 +42,10 @@ def test_a_reason_names_great_events_and_claims_no_smaller_part_than_was_simulat
 
     for fit, said in (
         (replace(FITS, scatter=1.3, scatter_p_value=0.0), "The magnitudes scatter more than exponential ones"),
-        (
-            replace(FITS, scatter=0.7, scatter_p_value=0.0),
-            "0.70 times their variance: small or great events are missing.",
-        ),
-        (replace(FITS, drift=1.5, drift_p_value=0.0), "b rises with the completeness, on average by 1.50 standard"),
-        (replace(FITS, drift=-1.5, drift_p_value=0.0), "deviations: the events mix slopes."),
+        (replace(FITS, b_change=1.04, is_stable=False), "its mean is 1.04 standard deviations higher. Small events"),
+        (replace(FITS, distance=0.2, p_value=0.0), "as at most 0.25% of exponential samples are"),
     ):
         assert said in (verdict(fit, ONE).reason or "")
-
-    reason = verdict(GoodnessOfFit(0.2, 0.0, 1.04, False), ONE).reason or ""
-    assert "as at most 0.25% of exponential samples are" in reason
-    assert "its mean is 1.04 standard deviations off" in reason
 
 
 def test_a_network_is_incomplete_if_its_maximum_lies_well_above_the_completeness() -> None:
