@@ -12,7 +12,9 @@ from typing import Any
 import httpx
 import orjson
 import pytest
+from google.protobuf.json_format import ParseDict
 from graphql import (
+    GraphQLField,
     GraphQLInputObjectType,
     GraphQLInputType,
     GraphQLList,
@@ -20,6 +22,7 @@ from graphql import (
     get_nullable_type,
     is_required_argument,
 )
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from pydantic import SecretStr
 
 from graph.app import create_app
@@ -30,13 +33,15 @@ from graph.store.values import VALUES
 from graph.transport.request import MOST_VALUES
 from tests.attacks.steps import Steps
 from tests.bearers import SECRET, bearer
-from tests.contracts.documents import leaves, value_of
+from tests.contracts.documents import OPERATIONS, leaves, value_of
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.domains.service_logs.otlp.messages import PROTOBUF
 from tests.processes import TIMEOUT_S
 from tests.schemas import schema
 from tests.service import serving, settings, without_timeouts
 
 MOST_STEPS = 100_000
+EVENT_STREAM = "text/event-stream"
 MANY = MOST_VALUES - 100
 LONG = 900_000  # characters
 
@@ -85,11 +90,12 @@ def large_values(type_: Any) -> Iterator[Any]:
 
 
 def arguments() -> Iterator[Any]:
-    """The arguments of the root fields of queries and mutations."""
-    for parent, operation in ((schema.query_type, "query"), (schema.mutation_type, "mutation")):
-        assert parent
-        for name, field in parent.fields.items():
-            yield from (pytest.param(operation, name, each, id=f"{name}.{each}") for each in field.args)
+    """The arguments of the root fields."""
+    for parent, operation in OPERATIONS.items():
+        for name, field in schema.type_map[parent].fields.items():  # type: ignore[attr-defined]
+            yield from (
+                pytest.param(operation, field, name, each, id=f"{operation} {name}.{each}") for each in field.args
+            )
 
 
 @dataclass(frozen=True)
@@ -101,10 +107,13 @@ class Counted:
 
     def send(self, place: str, method: str, path: str, **request: Any) -> None:
         """Send a request, which must hold the loop for few steps. It is taken, or refused by a code."""
-        with self.steps.counted():
-            answer = self.http.request(method, path, **request)
-        assert answer.status_code < 500, (place, answer.text[:500])
-        assert self.steps.most <= MOST_STEPS, (place, answer.text[:500])
+        with self.steps.counted(), self.http.stream(method, path, **request) as answer:
+            if answer.headers.get("content-type", "").startswith(EVENT_STREAM):
+                self.http.get("/healthz")  # behind which the subscription has begun
+            else:
+                answer.read()
+        assert answer.status_code < 500, place
+        assert self.steps.most <= MOST_STEPS, place
 
 
 @pytest.fixture(scope="module")
@@ -117,11 +126,11 @@ def counted(tmp_path_factory: pytest.TempPathFactory, _usgs: UsgsServer) -> Iter
         yield Counted(steps, http)
 
 
-@pytest.mark.parametrize(("operation", "name", "argument"), list(arguments()))
+@pytest.mark.parametrize(("operation", "field", "name", "argument"), list(arguments()))
 def test_the_largest_values_of_an_argument_hold_the_loop_for_few_steps(
-    counted: Counted, operation: str, name: str, argument: str
+    counted: Counted, operation: str, field: GraphQLField, name: str, argument: str
 ) -> None:
-    field = (schema.query_type if operation == "query" else schema.mutation_type).fields[name]  # type: ignore[union-attr]
+    accept = {"accept": EVENT_STREAM} if operation == "subscription" else {}
     required = {each: value_of(of.type) for each, of in field.args.items() if is_required_argument(of)}
     names = {*required, argument}
     declared = ", ".join(f"${each}: {field.args[each].type}" for each in names)
@@ -130,7 +139,7 @@ def test_the_largest_values_of_an_argument_hold_the_loop_for_few_steps(
     for place, type_, build in places(field.args[argument].type, lambda value: value, argument):
         for value in large_values(type_):
             body = {"query": document, "variables": {**required, argument: build(value)}}
-            counted.send(f"{name}: {place}", "POST", "/graphql", json=body)
+            counted.send(f"{name}: {place}", "POST", "/graphql", json=body, headers=accept)
 
 
 PARAMETERS_OF = {
@@ -186,3 +195,10 @@ BODIES: dict[str, list[Any]] = {
 def test_the_largest_bodies_of_a_route_hold_the_loop_for_few_steps(counted: Counted, path: str) -> None:
     for number, body in enumerate(BODIES[path]):
         counted.send(f"{number}", "POST", path, json=body)
+
+
+def test_the_largest_bodies_in_protobuf_hold_the_loop_for_few_steps(counted: Counted) -> None:
+    long = records(*[{"body": {"stringValue": "x" * 1_000_000}, "attributes": [ATTRIBUTE] * 120}] * 15)
+    for number, body in enumerate([*BODIES["/v1/logs"], long]):
+        content = ParseDict(body, ExportLogsServiceRequest()).SerializeToString()
+        counted.send(f"{number}", "POST", "/v1/logs", content=content, headers={"content-type": PROTOBUF})
