@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from graph.store.sqlite.opened_file import LEAST_FREE_BYTES
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.effort import rounds
 from tests.faults.ingests import INGEST, large_events
-from tests.faults.test_sqlite import PAGE_BYTES
+from tests.faults.test_sqlite import PAGE_BYTES, disk
 from tests.service import Service, running, settings
 from tests.serving.test_connections import _eventually
 
@@ -34,6 +35,17 @@ def becomes_ready(service: Service) -> None:
 
 def becomes_unready(service: Service) -> None:
     _eventually(lambda: ready(service) == (503, UNAVAILABLE), every_s=BETWEEN_PINGS_S)
+
+
+@pytest.mark.needs("a tmpfs")
+def test_a_full_disk_makes_the_service_unready_until_there_is_room(tmp_path: Path, usgs: UsgsServer) -> None:
+    with disk(tmp_path / "disk", megabytes=16) as folder, running(settings(folder / "full.db", usgs)) as service:
+        becomes_ready(service)
+        filler = folder / "filler"
+        filler.write_bytes(bytes(shutil.disk_usage(folder).free - LEAST_FREE_BYTES // 2))
+        becomes_unready(service)
+        filler.unlink()
+        becomes_ready(service)
 
 
 @pytest.fixture

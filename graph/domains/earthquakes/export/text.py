@@ -135,7 +135,7 @@ class Csv(Encoder):
     async def rows(self, events: Sequence[Event]) -> bytes:
         rows = [[*row.values()] for row in CSV_ROWS.of(events)]
         if self._spreadsheet:
-            rows = [[_inert(value) for value in row] for row in rows]
+            rows = [[inert(value) for value in row] for row in rows]
         return self._hashed(_csv_lines(rows))
 
     def read_text(self, written: str) -> str:
@@ -178,7 +178,7 @@ def _csv_lines(rows: list[list[Any]]) -> bytes:
     return text[2:-4].replace(b",\n],[", b"\n") + b"\n"
 
 
-def _inert(value: Any) -> Any:
+def inert(value: Any) -> Any:
     """The value, of which a spreadsheet computes nothing."""
     return INERT + value if isinstance(value, str) and value.startswith(COMPUTED) else value
 

@@ -161,6 +161,7 @@ EXTENSIONS = tuple(
         ),
         ("kmlcolorby", "xs:string", one_of(*KML_COLOURS), "What decides a colour in kml.", "age", KML_COLOURS),
         ("kmlanimated", "xs:boolean", truth, "Whether kml shows each event at its time.", "false", ()),
+        ("spreadsheet", "xs:boolean", truth, "Whether csv is for a spreadsheet, which computes =1+1.", "false", ()),
         (
             *(
                 "includedeleted",

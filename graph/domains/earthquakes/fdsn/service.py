@@ -129,7 +129,7 @@ class EventService:
             case "text":
                 return Text()
             case "csv":
-                return UsgsCsv()
+                return UsgsCsv(spreadsheet=given.get("spreadsheet", False))
             case "geojson":
                 return GeoJson(url=url, generated_ms=now_ms, version=VERSION)
             case "kml":

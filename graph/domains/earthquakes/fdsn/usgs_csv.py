@@ -4,9 +4,10 @@ Source: https://earthquake.usgs.gov/earthquakes/feed/v1.0/csv.php
 """
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from io import StringIO
 
+from graph.domains.earthquakes.export.text import inert
 from graph.domains.earthquakes.fdsn.formats import NO_EARLIER, Earlier, Format, iso_time
 from graph.domains.earthquakes.model import Event
 from graph.store.entity import Item
@@ -18,7 +19,7 @@ COLUMNS = (
 
 
 class UsgsCsv(Format):
-    """CSV of events. Columns that the catalogue does not have are empty."""
+    """CSV of events. Columns that the catalogue does not have are empty; for a `spreadsheet`, see `inert`."""
 
     media_type = "text/csv; charset=utf-8"
     attributes = frozenset(
@@ -29,13 +30,19 @@ class UsgsCsv(Format):
     )
     is_document_without_events = True
 
+    def __init__(self, *, spreadsheet: bool = False) -> None:
+        self._spreadsheet = spreadsheet
+
     @property
     def head(self) -> bytes:
         return (",".join(COLUMNS) + "\n").encode()
 
     def rows(self, events: Sequence[Event], earlier: Earlier = NO_EARLIER) -> bytes:
         written = StringIO(newline="")
-        csv.writer(written, lineterminator="\n").writerows([_row(event.item) for event in events])
+        rows: Iterable[Iterable[object]] = [_row(event.item) for event in events]
+        if self._spreadsheet:
+            rows = (map(inert, row) for row in rows)
+        csv.writer(written, lineterminator="\n").writerows(rows)
         return written.getvalue().encode()
 
 

@@ -104,13 +104,23 @@ def test_a_value_of_the_text_holds_no_separator() -> None:
 
 
 def test_the_csv_quotes_what_it_must() -> None:
-    written = UsgsCsv().rows([an_event(place='5 km "N", of\nX', net="us", nst=7, updated=0)]).decode()
+    event = an_event(place='5 km "N", of\nX', net="us", nst=7, updated=0)
+    written = UsgsCsv().rows([event]).decode()
 
     (row,) = csv.reader(StringIO(written))
     named = dict(zip(COLUMNS, row, strict=True))
     assert named["place"] == '5 km "N", of\nX'
     assert (named["net"], named["nst"], named["updated"]) == ("us", "7", "1970-01-01T00:00:00.000Z")
     assert named["horizontalError"] == named["magNst"] == ""
+
+
+def test_the_csv_for_a_spreadsheet_has_no_text_that_it_would_compute() -> None:
+    event = an_event(place="=1+1", lat=-2, net="-us")
+
+    for switch, expected in ((False, ("=1+1", "-2", "-us")), (True, ("'=1+1", "-2", "'-us"))):
+        (row,) = csv.reader(StringIO(UsgsCsv(spreadsheet=switch).rows([event]).decode()))
+        named = dict(zip(COLUMNS, row, strict=True))
+        assert (named["place"], named["latitude"], named["net"]) == expected
 
 
 def test_geojson_in_parts_is_one_document() -> None:

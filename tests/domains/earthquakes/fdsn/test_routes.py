@@ -142,6 +142,7 @@ def test_an_address_of_usgss_search_page_works_with_the_host_exchanged(week: Ser
     points = kml.findall("k:Document/k:Placemark/k:Point/k:coordinates", {"k": "http://www.opengis.net/kml/2.2"})
     assert [point.text for point in points] == ["{},{}".format(*each["geometry"]["coordinates"]) for each in events]
     assert week.http.get(f"{ROOT}/query.csv?format=geojson").status_code == 400
+    assert week.http.get(f"{ROOT}/query.csv?limit=1&spreadsheet=true").status_code == 200
     assert week.http.get(f"{ROOT}/query.csv?format=csv&limit=1").status_code == 200
 
 
