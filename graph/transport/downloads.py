@@ -14,44 +14,31 @@ slot of an operation, no connection to the store. When the client disconnects, t
 megabyte or two, so an answer that its client does not read at once counts as a download, however short it is.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from contextlib import ExitStack, aclosing
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import count
-from sys import maxsize
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Send
+from starlette.types import Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from graph.access.callers import Scope
 from graph.access.rate import Rates, spender
-from graph.api.context import Context
 from graph.api.recording import Record
-from graph.core.errors import BadRequest, GraphError, InternalServerError, Overloaded, outcome_of
+from graph.core.errors import BadRequest, GraphError, InternalServerError, outcome_of
 from graph.observability.logs import get_logger, on_behalf_of
 from graph.observability.metrics import OK
 from graph.observability.requests import ABANDONED, ABANDONED_STATUS, Answer
 from graph.transport.admission import ExecutionLimits
 from graph.transport.deadline import run_with_timeout
+from graph.transport.reads import Reads
 from graph.transport.refusals import Refusals
 from graph.transport.routes import Refuse, format_as_json
-from graph.transport.streams import Streams
-from graph.work.account import Account, Work, charged_to
-from graph.work.length import Length
-from graph.work.slots import OperationSlots
-
-PAUSE_S = 0.5  # before a later page is tried again while the service has no room
-MOST_TRIES = 60
-SLOW_S = 1.0  # for which an answer may wait for its client before it counts as a download
-
-T = TypeVar("T")
+from graph.transport.sending import Sending
 
 logger = get_logger(__name__)
 
@@ -65,121 +52,12 @@ class Download:
     is_long: bool = True  # whether it counts against the caller's limit of downloads, if it does not yet
     headers: Mapping[str, str] = field(default_factory=dict)
 
-
-class Reads:
-    """Runs the reads of one answer, one after the other. Each is limited and charged as an operation of its own."""
-
-    def __init__(
-        self,
-        context: Context,
-        spender: str,
-        state: Mapping[str, Any],
-        limits: ExecutionLimits,
-        *,
-        pause_s: float = PAUSE_S,
-    ) -> None:
-        """Prepare to read.
-
-        Args:
-            spender: the name that points are charged to.
-            state: of the application.
-            limits: on each read, and on the points of all reads before the answer is sent.
-            pause_s: before a later read is tried again.
-        """
-        self.context = context
-        self.facts: dict[str, Any] = {}  # for the request log; the route's function adds them
-        self.at_end: AtEnd = _nothing  # told the outcome before it is logged; may add facts
-        self.spent = 0  # points
-        self.is_sending = False  # whether the head is sent, so that no refusal is possible
-        self.spender = spender
-        self._limits = limits
-        self._pause_s = pause_s
-        self._rates: Rates = state["rates"]
-        self._work: Work = state["work"]
-        self._slots: OperationSlots = state["operations"][Length.LONG]
-        self._downloads: Streams = state["downloads"]
-        self._counted = ExitStack()
-        self._is_long = False
-        self._never_refused = False
-        self._owed = 0.0  # part of a point
-
-    def count(self) -> None:
-        """Count the answer against its caller's limit of downloads, once.
-
-        Raises:
-            TooManySubscriptions: The caller has reached the limit.
-        """
-        if not self._is_long:
-            self._counted.enter_context(self._downloads.counted(self.spender))
-            self._is_long = True
-
-    def begin_download(self) -> None:
-        """Count the answer, and refuse none of its reads: they wait for points and for room, and have no time limit.
-
-        An answer to any filter needs this, since a page of rare rows may take longer than a query. Reads that take so
-        long are counted as heavy work, which leaves room for others.
-
-        Raises:
-            TooManySubscriptions: The caller has reached the limit of downloads.
-        """
-        self.count()
-        self._never_refused = True
-
-    def close(self) -> None:
-        """End the answer."""
-        self._counted.close()
-
-    async def run(self, read: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Read, and write what was read, in a slot and within the time of a query. Nothing may be sent inside.
-
-        Raises:
-            GraphError: As a query. Once the answer is being sent or `begin_download` was called, neither for lack of
-                points nor at once for lack of room.
-        """
-        seconds = None if self._never_refused else self._limits.query_seconds
-        for tried in count(1):
-            account = self._account()
-            try:
-                with charged_to(account):
-                    if self._never_refused:
-                        account.begin_heavy_work()  # it would begin on the loop, and again on a thread
-                    await self._slots.begin(account)
-                    result = await run_with_timeout(seconds, read())
-                if self._waits:  # the slot and the time of a query are over, since this may take minutes
-                    await self._rates.spend_in_time(self.spender, account.spent)
-                return result
-            except Overloaded:
-                if not self._waits or (tried == MOST_TRIES and not self._never_refused):
-                    raise
-                await asyncio.sleep(self._pause_s)
-            finally:
-                self.spent += account.spent
-                self._owed = account.owed
-        raise AssertionError("the tries do not end")
-
     @property
-    def _waits(self) -> bool:
-        """Whether a read waits for points and for room."""
-        return self.is_sending or self._never_refused
-
-    def _account(self) -> Account:
-        if self._waits:
-            return Account(self._work, self.spender, maxsize, _paid_later, self.spent, owed=self._owed)
-        most = max(self._limits.cost - self.spent, 0)
-        charge = partial(self._rates.spend, self.spender)
-        return Account(self._work, self.spender, most, charge, self.spent, owed=self._owed)
-
-
-async def _paid_later(points: int) -> None:
-    """Charge nothing yet."""
-
-
-AtEnd = Callable[[str], None]
-"""Called at the end of an answer with the code of its error, `OK` or `ABANDONED`."""
-
-
-def _nothing(code: str) -> None:
-    """Do nothing."""
+    def head(self) -> Message:
+        """The message of ASGI that begins it."""
+        headers = {"content-type": self.media_type, "cache-control": "no-store", **self.headers}
+        raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        return {"type": "http.response.start", "status": 200, "headers": raw}
 
 
 Answering = Callable[[Request, Reads], Awaitable[Response | Download]]
@@ -293,7 +171,10 @@ class _Endpoint:
                 reads.count()
             reads.is_sending = True
             sending = Sending(send, reads.count)
-            await _send_all(answer, pieces, send, sending, head_only=request.method == "HEAD")
+            await send(answer.head)
+            if request.method != "HEAD":
+                await sending.send_pieces(pieces)
+            await sending(b"", more=False)
         return 200
 
     def _log(self, reads: Reads, status: int, code: str | None, started: int) -> None:
@@ -311,44 +192,3 @@ class _Endpoint:
                 facts=reads.facts,
             )
         )
-
-
-class Sending:
-    """Sends messages of a body, and counts the answer as soon as its client turns out to be slow."""
-
-    def __init__(self, send: Send, count: Callable[[], None], *, slow_s: float = SLOW_S) -> None:
-        """Begin. `count` counts the answer among its caller's downloads, or raises what refuses it."""
-        self._send = send
-        self._count = count
-        self._slow_s = slow_s
-        self._is_counted = False
-
-    async def __call__(self, body: bytes, *, more: bool) -> None:
-        """Send a part of the body. This waits while the client does not read what was sent before."""
-        message = {"type": "http.response.body", "body": body, "more_body": more}
-        if self._is_counted or not more:  # at the end, the client may be gone before another iteration of the loop
-            await self._send(message)
-            return
-        sent = asyncio.ensure_future(self._send(message))
-        try:
-            await asyncio.wait([sent], timeout=self._slow_s)
-            if not sent.done():
-                self._count()
-                self._is_counted = True
-            await sent
-        finally:
-            sent.cancel()
-
-
-async def _send_all(
-    answer: Download, pieces: AsyncIterator[bytes], send: Send, sending: Sending, *, head_only: bool
-) -> None:
-    """Send the head and all pieces."""
-    headers = {"content-type": answer.media_type, "cache-control": "no-store", **answer.headers}
-    raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": 200, "headers": raw})
-    if not head_only:
-        async for piece in pieces:
-            await sending(piece, more=True)
-            await asyncio.sleep(0)  # it need not wait, and only the loop learns that the client has left
-    await sending(b"", more=False)

@@ -23,7 +23,9 @@ from graph.domain import Domain
 from graph.domains import DOMAINS
 from graph.settings import Settings as CoreSettings
 from graph.transport.admission import ExecutionLimits
-from graph.transport.downloads import MOST_TRIES, Download, Reads, Sending, download_route
+from graph.transport.downloads import Download, download_route
+from graph.transport.reads import MOST_TRIES, Reads
+from graph.transport.sending import Sending
 from graph.transport.streams import Streams
 from graph.work.account import Work, WorkLimits, charge_rows
 from graph.work.length import Length

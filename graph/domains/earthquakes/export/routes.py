@@ -16,7 +16,8 @@ from graph.domains.earthquakes.schema.export import export_request
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.settings import Settings
 from graph.transport.admission import ExecutionLimits
-from graph.transport.downloads import Download, Reads, download_route
+from graph.transport.downloads import Download, download_route
+from graph.transport.reads import Reads
 
 OF_CSV = ("comments", "spreadsheet")  # parameters that are 0 or 1
 

@@ -23,7 +23,8 @@ from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.settings import Settings
 from graph.transport.admission import ExecutionLimits
-from graph.transport.downloads import Answering, Download, Reads, download_route
+from graph.transport.downloads import Answering, Download, download_route
+from graph.transport.reads import Reads
 
 ROOT = "/fdsnws/event/1"
 XML = "application/xml"

@@ -7,7 +7,7 @@ or as aliases. An event that was merged leads to the event that it was merged in
 from collections.abc import Iterable, MutableMapping, Sequence
 
 from graph.domains.earthquakes.entities import ALIAS, EVENT
-from graph.domains.earthquakes.ingest.changed_events import NOTHING, Known
+from graph.domains.earthquakes.ingest.deciding import NOTHING, Known
 from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion, is_deleted
 from graph.domains.earthquakes.revisions.merges import follow_merges
 from graph.domains.earthquakes.revisions.names import NEVER, Names, Rank, absorb, followed, ids_of, joined, names_of

@@ -17,8 +17,8 @@ from cachetools import FIFOCache
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.entities import ALIAS
-from graph.domains.earthquakes.ingest.changed_events import Known, write_of
 from graph.domains.earthquakes.ingest.chunk import Chunk
+from graph.domains.earthquakes.ingest.deciding import Known, write_of
 from graph.domains.earthquakes.ingest.look_up import LookUp, is_known
 from graph.domains.earthquakes.ingest.transaction import Transaction
 from graph.domains.earthquakes.ingest.write import NewEvent, Outcome, Write

@@ -14,7 +14,7 @@ import orjson
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE
-from graph.domains.earthquakes.ingest.changed_events import NOTHING, Known, write_of
+from graph.domains.earthquakes.ingest.deciding import NOTHING, Known, write_of
 from graph.domains.earthquakes.ingest.look_up import LookUp
 from graph.domains.earthquakes.ingest.transaction import Transaction
 from graph.domains.earthquakes.ingest.write import NewEvent, Write

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS
-from graph.domains.earthquakes.ingest.changed_events import MOST_EVENTS, MOST_NAMES
+from graph.domains.earthquakes.ingest.deciding import MOST_EVENTS, MOST_NAMES
 from graph.domains.earthquakes.model import Event, is_deleted
 from graph.domains.earthquakes.revisions.views import Deleted, View
 from graph.domains.earthquakes.usgs.requests import UsgsFeed, changes_since
