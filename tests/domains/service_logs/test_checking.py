@@ -89,7 +89,8 @@ def stored(log: NewLog) -> Any:
 def test_a_log_is_kept_without_an_id_of_a_trace_or_span_that_is_none_and_says_so() -> None:
     for name, right in (("trace_id", TRACE), ("span_id", SPAN)):
         for text in (right[1:], f"{right}0", "g" + right[1:], f"{right}\n", "ä" + right[1:]):
-            item = stored(a_log(**{name: text}))
+            given: dict[str, Any] = {name: text}
+            item = stored(a_log(**given))
             assert name not in item
             note = f"{name} left out: it must have {len(right)} hexadecimal digits"
             assert item["metadata"] == {"quakegraph.changed": note}

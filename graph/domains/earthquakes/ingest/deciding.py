@@ -73,7 +73,7 @@ def write_of(record: Incoming, known: Known) -> Write | None:
         if isinstance(said, SourceDeletion) and event_id not in names:
             aliases += _early(event_id, said, known)
         elif (deleted := known.aliases.get(event_id, {}).get("deletedAt")) is not None:
-            names[event_id] = joined(names.get(event_id), Name(deleted=deleted))
+            names = joined(names, {event_id: Name(deleted=deleted)})
     absorb(names, said)
     values = [RecordValues.of_stored(item) for item in known.current]
     values += [RecordValues.of_record(Event(hidden)) for item in known.current for hidden in hidden_in(item)]
@@ -98,10 +98,7 @@ def _alone(record: Incoming) -> Incoming:
 
 def _all_names(known: Known) -> Names:
     """The ids of all stored events that a record is about."""
-    names: Names = {}
-    for item in known.current:
-        for event_id, name in names_of(item).items():
-            names[event_id] = joined(names.get(event_id), name)
+    names = joined(*map(names_of, known.current))
     for event_id, into in _leading(known):  # earlier versions of the service forgot them
         if event_id not in names and into in known.events:
             names[event_id] = Name(Rank(NEVER, 0, Rank.of_values(known.events[into]).event_id))

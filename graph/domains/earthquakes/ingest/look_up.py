@@ -10,7 +10,7 @@ from graph.domains.earthquakes.entities import ALIAS, EVENT
 from graph.domains.earthquakes.ingest.deciding import NOTHING, Known
 from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion, is_deleted
 from graph.domains.earthquakes.revisions.merges import follow_merges
-from graph.domains.earthquakes.revisions.names import NEVER, Names, Rank, absorb, followed, ids_of, joined, names_of
+from graph.domains.earthquakes.revisions.names import NEVER, Rank, absorb, followed, ids_of, joined, names_of
 from graph.domains.earthquakes.revisions.versions import hash_of
 from graph.store.contract import Database
 from graph.store.entity import Item
@@ -113,10 +113,7 @@ class LookUp:
         Args:
             items: the events that the record is about.
         """
-        names: Names = {}
-        for item in items:
-            for event_id, name in names_of(item).items():
-                names[event_id] = joined(names.get(event_id), name)
+        names = joined(*map(names_of, items))
         listers = {each: names[each].listers - names.keys() for each in ids_of(record) if each in names}
         if isinstance(record, SourceDeletion) or not any(listers.values()):
             return []

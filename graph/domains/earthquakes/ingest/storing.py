@@ -8,9 +8,11 @@ or a race loses no version and counts no event twice. A refused record is looked
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from itertools import chain
 from operator import attrgetter
+from typing import TypeVar
 
 from cachetools import FIFOCache
 
@@ -32,6 +34,8 @@ from graph.work.account import give_way
 
 ROUNDS = 20  # in which other writers of the same events were first
 RECORDS_AT_ONCE = 100  # are compared with what is stored, in some milliseconds, before giving way to other work
+
+T = TypeVar("T")
 Count = Callable[[Outcome, int], None]
 """(outcome, number of records)."""
 
@@ -64,7 +68,7 @@ class Storing:
             DatabaseUnavailable: Some may be stored. Storing all of them again completes the work.
             PayloadNotKept: The same.
         """
-        for wave in _waves(chunk.records) if self._revises else _in_turn(chunk.records):
+        for wave in _waves(chunk.records) if self._revises else _in_turn(chunk.records, ids_of):
             pending, rounds = wave, 0
             while pending:
                 writes = await self._writes(pending, probably_new=probably_new)
@@ -180,37 +184,28 @@ def _waves(records: Sequence[Incoming]) -> Iterable[Sequence[Incoming]]:
     ids = [ids_of(record) for record in records]
     if len(set().union(*ids)) == sum(map(len, ids)):
         return [records]
-    return _in_turn(sorted(records, key=lambda record: (Rank.of(record).time, isinstance(record, SourceDeletion))))
+    ordered = sorted(records, key=lambda record: (Rank.of(record).time, isinstance(record, SourceDeletion)))
+    return _in_turn(ordered, ids_of)
 
 
-def _in_turn(records: Iterable[Incoming]) -> list[list[Incoming]]:
-    """The records in parts, in which each id is at most once. Records with an id in common stay in their order."""
-    waves: list[list[Incoming]] = []
+def _in_turn(given: Iterable[T], ids_of: Callable[[T], Collection[str]]) -> list[list[T]]:
+    """Records or writes in parts, in which each id is at most once. Those with an id in common stay in their order."""
+    waves: list[list[T]] = []
     turn_of: dict[str, int] = {}  # id → the number of the next part that may have it
-    for record in records:
-        ids = ids_of(record)
+    for each in given:
+        ids = ids_of(each)
         turn = max(turn_of.get(event_id, 0) for event_id in ids)
         turn_of |= dict.fromkeys(ids, turn + 1)
         if turn == len(waves):
             waves.append([])
-        waves[turn].append(record)
+        waves[turn].append(each)
     return waves
 
 
-def _disjoint(writes: Sequence[Write]) -> tuple[Sequence[Write], list[Write]]:
+def _disjoint(writes: Sequence[Write]) -> tuple[list[Write], list[Write]]:
     """Writes that touch different events, and those that have to follow them."""
-    ids = [write.ids for write in writes]
-    if len(set().union(*ids)) == sum(map(len, ids)):
-        return writes, []
-    at_once, later = list[Write](), list[Write]()
-    taken: set[str] = set()
-    for write in writes:
-        if taken.isdisjoint(write.ids):
-            taken.update(write.ids)
-            at_once.append(write)
-        else:
-            later.append(write)
-    return at_once, later
+    at_once, *later = _in_turn(writes, attrgetter("ids")) or [[]]
+    return at_once, list(chain(*later))
 
 
 def _transactions(writes: Iterable[Write], limit: int) -> Iterator[list[Write]]:

@@ -141,10 +141,16 @@ def absorb(names: Names, record: Incoming) -> None:
             names[event_id] = replace(name, listing=rank)
 
 
-def joined(one: Name | None, other: Name) -> Name:
-    """What two places remember of one id."""
-    if one is None:
-        return other
+def joined(*places: Names) -> Names:
+    """What several places remember of ids."""
+    names: Names = {}
+    for place in places:
+        for event_id, name in place.items():
+            names[event_id] = _joined(names[event_id], name) if event_id in names else name
+    return names
+
+
+def _joined(one: Name, other: Name) -> Name:
     since = [each for each in (one.since, other.since) if each is not None]
     deleted = [each for each in (one.deleted, other.deleted) if each is not None]
     listings = [each for each in (one.listing, other.listing) if each is not None]
