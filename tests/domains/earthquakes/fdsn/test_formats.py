@@ -117,7 +117,7 @@ def test_the_csv_quotes_what_it_must() -> None:
 def test_the_csv_for_a_spreadsheet_has_no_text_that_it_would_compute() -> None:
     event = an_event(place="=1+1", lat=-2, net="-us")
 
-    for switch, expected in ((False, ("=1+1", "-2", "-us")), (True, ("'=1+1", "-2", "'-us"))):
+    for switch, expected in ((False, ("=1+1", "-2.0", "-us")), (True, ("'=1+1", "-2.0", "'-us"))):
         (row,) = csv.reader(StringIO(UsgsCsv(spreadsheet=switch).rows([event]).decode()))
         named = dict(zip(COLUMNS, row, strict=True))
         assert (named["place"], named["latitude"], named["net"]) == expected
