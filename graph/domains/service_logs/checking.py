@@ -13,7 +13,6 @@ from graph.domains.service_logs.entities import (
     LONGEST_MESSAGE,
     LONGEST_SERVICE,
     LONGEST_SEVERITY,
-    SERVICE_LOG,
 )
 from graph.domains.service_logs.ids import is_uuid, uuid_of
 from graph.domains.service_logs.model import (
@@ -26,15 +25,23 @@ from graph.domains.service_logs.model import (
     ServiceLogType,
     is_shard,
 )
-from graph.domains.service_logs.repairs import CHANGED, HALF_CHARACTER, shortened, whole_characters, whole_values
+from graph.domains.service_logs.repairs import (
+    CHANGED,
+    HALF_CHARACTER,
+    fitting,
+    shortened,
+    whole_characters,
+    whole_values,
+)
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.store.entity import Item
-from graph.store.values import InvalidItem, bytes_at_most, check_number_of_values
+from graph.store.values import InvalidItem, bytes_at_most, check_number_of_values, value_bytes
 
 MOST_AHEAD_S = 2 * 3600  # of the service's clock; as CloudWatch Logs has it
 MOST_METADATA_NAMES = 128  # as in Loki's structured metadata
 LAST_NS = 2**63 - 1
 BYTES_BESIDE = 2_000  # of an item, without message and metadata
+BYTES_OF_NOTE = 2_000  # in metadata: what was changed
 BYTES_PER_CHARACTER = 4  # the most that UTF-8 takes
 
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]*")
@@ -74,6 +81,10 @@ class _Refused(Exception):
     def __init__(self, code: Problem, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class _TooLarge(_Refused):
+    """The metadata have too many bytes."""
 
 
 class Checks:
@@ -131,14 +142,9 @@ class Checks:
             elif text:
                 changed.append(f"{name} left out: it must have {digits} hexadecimal digits")
         if metadata := log.metadata:
-            try:
-                size += _checked_size(metadata)
-            except _Refused as refusal:
-                if "surrogate" not in str(refusal):  # what is too much is not walked again
-                    raise
-                metadata = whole_values(metadata)
-                size += _checked_size(metadata)
-                changed = list(dict.fromkeys([*changed, HALF_CHARACTER]))
+            metadata, of_metadata, repairs = _storable(metadata)
+            size += of_metadata
+            changed = list(dict.fromkeys([*changed, *repairs]))
         if changed:
             self.changed[index] = ", ".join(changed)
             metadata = _with_note(metadata or {}, self.changed[index])
@@ -191,6 +197,20 @@ def _check_service(service: str) -> None:
         )
 
 
+def _storable(metadata: Mapping[str, Any]) -> tuple[Mapping[str, Any], int, list[str]]:
+    """Metadata without half characters and within the limit, an upper bound of its bytes, and what was changed."""
+    try:
+        return metadata, _checked_size(metadata), []
+    except _TooLarge:
+        repaired, changed = fitting(metadata, LARGEST_METADATA - BYTES_OF_NOTE)
+    except _Refused as refusal:
+        if "surrogate" not in str(refusal):  # what is too much is not walked again
+            raise
+        repaired, changed = whole_values(metadata), [HALF_CHARACTER]
+    metadata, size, more = _storable(repaired)
+    return metadata, size, [*changed, *more]
+
+
 def _checked_size(metadata: Mapping[str, Any]) -> int:
     """An upper bound of the metadata's bytes."""
     if len(metadata) > MOST_METADATA_NAMES:
@@ -198,10 +218,10 @@ def _checked_size(metadata: Mapping[str, Any]) -> int:
     try:
         check_number_of_values(metadata)
         size = bytes_at_most(metadata)
-        if size > LARGEST_METADATA:
-            SERVICE_LOG.named["metadata"].check(metadata)  # measures it exactly
     except InvalidItem as error:
         raise _Refused(Problem.METADATA_INVALID, f"The metadata cannot be stored: {error}.") from error
+    if size > LARGEST_METADATA < value_bytes(metadata):
+        raise _TooLarge(Problem.METADATA_INVALID, f"The metadata must have at most {LARGEST_METADATA} bytes.")
     return size
 
 

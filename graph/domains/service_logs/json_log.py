@@ -144,10 +144,7 @@ def _type(given: Mapping[str, Any]) -> ServiceLogType:
 
 def _severity(given: Mapping[str, Any]) -> int:
     """The severity number: that of the log, or the usual one of its level."""
-    if "severityNumber" in given:
-        number = whole(given["severityNumber"])
-        if number is None or not 1 <= number <= MOST_SEVERE:
-            raise _Unreadable(f"`severityNumber` must be a whole number from 1 to {MOST_SEVERE}.")
+    if number := _severity_number(given):
         return number
     level = given.get("level", "")
     name = level if isinstance(level, str) else whole(level)
@@ -156,9 +153,17 @@ def _severity(given: Mapping[str, Any]) -> int:
     return severity_of(name) or INFO
 
 
+def _severity_number(given: Mapping[str, Any]) -> int:
+    """The severity number that is given; 0 if none is, as OpenTelemetry has it."""
+    number = whole(given.get("severityNumber") or 0)
+    if number is None or not 0 <= number <= MOST_SEVERE:
+        raise _Unreadable(f"`severityNumber` must be a whole number from 0 to {MOST_SEVERE}.")
+    return number
+
+
 def _severity_text(given: Mapping[str, Any]) -> str | None:
     """The severity as the log names it. Beside a number, `level` is the name that this service has for that."""
-    if "severityText" in given or "severityNumber" in given:
+    if "severityText" in given or _severity_number(given):
         return _optional_text(given, "severityText")
     level = given.get("level")
     return None if level is None else str(level)

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from graph.domains.service_logs.entities import LONGEST_MESSAGE
-from graph.store.values import DEPTH
+from graph.store.values import DEPTH, value_bytes
 
 CHANGED = "quakegraph.changed"
 HALF_CHARACTER = "half a surrogate pair replaced"
+LEAST_TEXT = 200  # bytes; what has less room is left out
 
 
 def whole_characters(text: str) -> str:
@@ -36,5 +37,35 @@ def whole_values(value: Any, depth: int = 0) -> Any:
 
 def shortened(message: str) -> str:
     """The beginning of a message that is too long, with its length behind it."""
-    mark = f"… ({len(message):,} characters)"
+    mark = _mark(message)
     return message[: LONGEST_MESSAGE - len(mark)] + mark
+
+
+def _mark(text: str) -> str:
+    return f"… ({len(text):,} characters)"
+
+
+def fitting(metadata: Mapping[str, Any], most: int) -> tuple[dict[str, Any], list[str]]:
+    """Metadata within so many bytes, and what was changed: long texts are cut, and other long values left out.
+
+    Each value may take an equal part of the room that shorter ones leave.
+
+    Args:
+        metadata: what can be stored but for its size.
+    """
+    sizes = {name: value_bytes(value) for name, value in metadata.items()}
+    room = most - value_bytes(dict.fromkeys(metadata, ""))
+    fitting, changed = dict(metadata), list[str]()
+    for number, name in enumerate(sorted(sizes, key=sizes.__getitem__)):
+        value, part = metadata[name], room // (len(sizes) - number)
+        room -= min(sizes[name], part)
+        if sizes[name] <= part:
+            continue
+        if isinstance(value, str) and part >= LEAST_TEXT:
+            mark = _mark(value)
+            fitting[name] = value.encode()[: part - len(mark.encode())].decode(errors="ignore") + mark
+            changed.append(f"{name} cut from {len(value):,} characters")
+        else:
+            del fitting[name]
+            changed.append(f"{name} left out: it is too large")
+    return fitting, changed

@@ -5,6 +5,7 @@ from typing import Any
 
 from graph.domains.service_logs.checking import Checks, Retention
 from graph.domains.service_logs.model import LogLevel, NewLog, Problem, Rejection, ServiceLogType, WriteReport
+from graph.domains.service_logs.repairs import CHANGED, HALF_CHARACTER
 from graph.domains.service_logs.settings import ServiceLogSettings
 from tests.domains.service_logs.builders import DAY, NOON, NOON_NS, SECOND, a_log, is_consistent, service_logs
 
@@ -62,7 +63,6 @@ REFUSED = [
     ),
     (a_log(log_id=UUID.replace("-", "")), Problem.LOG_ID_INVALID),
     (a_log(metadata={f"n{n}": n for n in range(129)}), Problem.METADATA_INVALID),
-    (a_log(metadata={"x": "y" * 65_532}), Problem.METADATA_INVALID),
     *((a_log(metadata={"x": value}), Problem.METADATA_INVALID) for value in (2**63, 1e126, 1e-131, object())),
     *((a_log(metadata={"x": value}), Problem.METADATA_INVALID) for value in (float("nan"), float("inf"))),
     (a_log(metadata={"": 1}), Problem.METADATA_INVALID),
@@ -109,6 +109,24 @@ def test_a_text_that_is_too_long_or_no_unicode_is_shortened_or_repaired_and_the_
     assert item["metadata"] == {"\ufffd": ["\U0001f600", {"b": "\ufffd"}], "quakegraph.changed": half}
     item = stored(a_log(event_name="\ud800" + "x" * 300, severity_text="\ud800" + "x" * 300))
     assert (item["event_name"], item["severity_text"]) == ("\ufffd" + "x" * 255, "\ufffd" + "x" * 63)
+
+
+def test_metadata_that_are_too_large_are_cut_or_left_out_from_the_longest_and_the_log_says_so() -> None:
+    given = {"stack": "x" * 73_000, "script": "ا" * 73_000, "list": ["y" * 73_000], "a": 1}
+    cut = stored(a_log(metadata=given))["metadata"]
+    assert (cut.keys(), cut["a"]) == ({"stack", "script", "a", CHANGED}, 1)
+    assert set(cut[CHANGED].split(", ")) == {
+        *("stack cut from 73,000 characters", "script cut from 73,000 characters", "list left out: it is too large"),
+    }
+    assert len(cut["stack"]) > 20_000
+    assert all(cut[name].endswith("… (73,000 characters)") for name in ("stack", "script"))
+
+    one = stored(a_log(metadata={"stack": "\ud800" + "x" * 73_000}))["metadata"]
+    assert (len(one["stack"]) > 63_000, one[CHANGED]) == (True, f"{HALF_CHARACTER}, stack cut from 73,001 characters")
+    names = {f"{n}".ljust(600, "x"): "y" * 600 for n in range(128)}
+    assert not stored(a_log(metadata=names)).get("metadata", {}).keys() & names.keys()
+    whole = {"x": "y" * 65_530}
+    assert stored(a_log(metadata=whole))["metadata"] == whole
 
 
 def test_a_level_has_the_severity_numbers_of_opentelemetry() -> None:

@@ -70,6 +70,9 @@ def test_the_case_of_level_and_type_does_not_matter_and_other_fields_become_meta
             assert (log.severity, log.log_type) == (severity, ServiceLogType.SYSTEM)
             assert log.severity_text == (None if level is None else str(level))
     assert read(**a_line(level="ERROR", severityNumber=18, severityText="DPANIC")).severity_text == "DPANIC"
+    for none in (0, None):
+        log = read(**a_line(level="WARN", severityNumber=none))
+        assert (log.severity, log.severity_text) == (13, "WARN")
     assert read(**a_line(user="ann", ms=5, metadata={"ms": 6})).metadata == {"user": "ann", "ms": 6}
     assert read(**a_line(metadata=None)).metadata is None
 
@@ -132,7 +135,7 @@ def test_what_is_no_log_is_rejected_with_a_reason() -> None:
             {"service": "checkout", "timestamp": 1},
             {"service": "checkout", "message": 5, "timestamp": 1},
             *(a_line(level=level) for level in (["WARN"], True)),
-            *(a_line(severityNumber=number) for number in (25, 0, True)),
+            *(a_line(severityNumber=number) for number in (25, -1, True)),
             *(a_line(type="debug"), a_line(logId=5)),
         ],
         "METADATA_INVALID": [a_line(metadata=[1])],
