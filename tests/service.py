@@ -5,12 +5,10 @@ client does, and finds the service's data in the store after the shutdown.
 """
 
 import shutil
-import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -29,6 +27,7 @@ from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, running_usgs
 from tests.domains.entities import ENTITIES
 from tests.processes import TIMEOUT_S
+from tests.server_thread import in_thread
 from tests.settings import Settings
 from tests.sharing import folder_of_run, made_once
 from tests.store.engines import make_tables
@@ -91,18 +90,11 @@ def running(settings: CoreSettings, *, clock: Clock = now_ms, domains: Sequence[
 @contextmanager
 def serving(app: ASGIApp) -> Iterator[str]:
     """Run an application on a free port. Yields the URL of its root."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(
-            app, lifespan="on", ws="websockets-sansio", server_header=False, access_log=False, log_config=None
-        )
-        server = uvicorn.Server(config)
-        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()  # no need to wait: the listener queues connections until the server accepts them
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
+    config = uvicorn.Config(
+        app, lifespan="on", ws="websockets-sansio", server_header=False, access_log=False, log_config=None
+    )
+    with in_thread(uvicorn.Server(config)) as url:
+        yield url
 
 
 def without_timeouts(settings: S) -> S:

@@ -4,9 +4,7 @@ The service runs in a thread, and otherwise like `quakegraph serve`, with uvloop
 """
 
 import asyncio
-import socket
 import subprocess
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -19,7 +17,6 @@ import pytest
 from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
-from starlette.types import ASGIApp
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin, Subprotocol
@@ -38,6 +35,7 @@ from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import a_feature
 from tests.observability.scraping import parsed
 from tests.processes import TIMEOUT_S, Server, started
+from tests.server_thread import in_thread
 from tests.service import without_timeouts
 from tests.settings import Settings
 
@@ -111,26 +109,12 @@ def live_service(
         graph = GraphQLEndpoint(admission, heart_beat_s=heart_beat_s)
         direct.endpoint = graph
         direct.app.router.routes[1] = WebSocketRoute(GRAPH_PATH, sockets)
+    server = DrainingServer(configuration(app, settings), 0)
     with (
-        in_thread(app, settings) as (server, url),
+        in_thread(server) as url,
         httpx.Client(base_url=url, headers=bearer(), timeout=TIMEOUT_S) as http,
     ):
-        assert http.get("/healthz").status_code == 200  # it has started
         yield LiveService(url, server, http)
-
-
-@contextmanager
-def in_thread(app: ASGIApp, settings: Settings) -> Iterator[tuple[DrainingServer, str]]:
-    """A server of an application, and the URL of its root."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = DrainingServer(configuration(app, settings), 0)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield server, f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 async def ingested_elsewhere(folder: Path, *event_ids: str) -> None:

@@ -23,6 +23,7 @@ from graph.app import create_app
 from graph.serving.server import configuration
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import TIMEOUT_S
+from tests.server_thread import in_thread
 from tests.service import settings
 from tests.settings import Settings
 
@@ -148,16 +149,9 @@ def served(app: ASGIApp, *, loop: Literal["auto", "asyncio"] = "auto", **limits:
     """An application behind connections with these limits."""
     config = configuration(app, Settings(**limits))
     config.loop = loop
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            with ExitStack() as clients:
-                yield Served(listener.getsockname(), server, clients)
-        finally:
-            server.should_exit = True
-            thread.join()
+    server = uvicorn.Server(config)
+    with in_thread(server) as url, ExitStack() as clients:
+        yield Served(("127.0.0.1", int(url.rpartition(":")[2])), server, clients)
 
 
 def answering(body: bytes) -> ASGIApp:

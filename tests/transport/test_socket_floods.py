@@ -10,11 +10,14 @@ import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graph.app import create_app
+from graph.serving.drain import DrainingServer
+from graph.serving.server import configuration
 from graph.transport.websocket import MESSAGES_PER_ITERATION
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.server_thread import in_thread
 from tests.service import settings
 from tests.settings import Settings
-from tests.subscribers import in_thread, initialised
+from tests.subscribers import initialised
 
 NUMBER = 5000
 GO = "go"  # the payload of the ping behind which the server below has many messages at once
@@ -65,7 +68,7 @@ async def test_messages_are_answered_in_order_and_other_clients_after_a_few(
     plain: Settings, message: dict[str, Any]
 ) -> None:
     app = Full(create_app(plain), message)
-    with in_thread(app, plain) as (_, url):
+    with in_thread(DrainingServer(configuration(app, plain), 0)) as url:
         async with initialised(url) as client:
             await client.send_message("ping", payload=GO)
             for payload in (GO, *range(1, 1 + NUMBER * (message["type"] == "ping"))):

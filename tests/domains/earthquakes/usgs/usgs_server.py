@@ -9,7 +9,6 @@ thread, so it can also serve tests that block or run their own event loop.
 import asyncio
 import gzip
 import re
-import socket
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from email.utils import formatdate
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -33,6 +32,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.processes import TIMEOUT_S
+from tests.server_thread import in_thread
 
 FDSN_QUERY = "/fdsnws/event/1/query"
 FDSN_COUNT = "/fdsnws/event/1/count"
@@ -161,7 +161,7 @@ class Holdings:
 class UsgsServer:
     """The server's received requests and its next answers."""
 
-    url: str
+    url: str = ""  # once it runs
     requests: list[Received] = field(default_factory=list)
     _answers: deque[ASGIApp] = field(default_factory=deque)
     _held: ASGIApp | None = None  # None: the week
@@ -204,16 +204,13 @@ class UsgsServer:
 @contextmanager
 def running_usgs() -> Iterator[UsgsServer]:
     """Run the server for the time of the `with`."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        usgs = UsgsServer(f"http://127.0.0.1:{listener.getsockname()[1]}")
-        server = uvicorn.Server(uvicorn.Config(usgs, lifespan="off", ws="none", log_config=None, log_level="critical"))
-        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()  # no need to wait: a connection made before it accepts stands in the listener's queue
+    usgs = UsgsServer()
+    server = uvicorn.Server(uvicorn.Config(usgs, lifespan="off", ws="none", log_config=None, log_level="critical"))
+    with in_thread(server) as usgs.url:
         try:
             yield usgs
         finally:
-            server.should_exit = server.force_exit = True
-            thread.join()
+            server.force_exit = True
 
 
 # The real week
