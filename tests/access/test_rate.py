@@ -9,15 +9,7 @@ import asyncio
 import pytest
 from limits.aio.storage import MemoryStorage
 
-from graph.access.rate import (
-    WINDOW_S,
-    PointsPerMinute,
-    Rates,
-    Unlimited,
-    UnusableRateStore,
-    rates,
-    spender,
-)
+from graph.access.rate import WINDOW_S, PointsPerMinute, Rates, Unlimited, UnusableRateStore, rates, spender
 from graph.core.errors import QueryTooComplex, RateLimited
 from tests.settings import Settings
 

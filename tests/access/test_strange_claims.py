@@ -10,16 +10,7 @@ from graph.access.callers import Caller
 from graph.access.tokens import Claims, SharedSecret
 from graph.core.errors import Unauthenticated
 from tests.access.key_server import SigningKey, key_server
-from tests.access.strange import (
-    LATER,
-    NO_TIMES,
-    OF_EVERY_TYPE,
-    PAST,
-    by_key,
-    by_secret,
-    members,
-    token,
-)
+from tests.access.strange import LATER, NO_TIMES, OF_EVERY_TYPE, PAST, by_key, by_secret, members, token
 from tests.bearers import SCOPES, SECRET
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import settings

@@ -12,14 +12,7 @@ from itertools import product
 from typing import Any
 
 import orjson
-from graphql import (
-    GraphQLEnumType,
-    GraphQLField,
-    GraphQLObjectType,
-    get_named_type,
-    is_leaf_type,
-    is_required_argument,
-)
+from graphql import GraphQLEnumType, GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type, is_required_argument
 
 from tests.contracts.filled import ANNA, MANY, Filled
 from tests.schemas import schema

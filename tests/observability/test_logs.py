@@ -16,14 +16,7 @@ from typing import Any
 import orjson
 import pytest
 
-from graph.observability.logs import (
-    LogFormat,
-    configure_logging,
-    during_request,
-    formatter,
-    get_logger,
-    on_behalf_of,
-)
+from graph.observability.logs import LogFormat, configure_logging, during_request, formatter, get_logger, on_behalf_of
 from graph.serving import server
 from tests.settings import Settings
 

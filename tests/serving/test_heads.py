@@ -11,17 +11,7 @@ from graph.serving.connections import ClientConnection
 from graph.serving.heads import MOST_HEAD_BYTES, MOST_HEADERS
 from graph.serving.pieces import PIECE_BYTES
 from tests.processes import TIMEOUT_S
-from tests.serving.test_connections import (
-    GET,
-    HANDSHAKE,
-    SHORT_S,
-    Client,
-    Held,
-    Served,
-    _answer,
-    hello,
-    served,
-)
+from tests.serving.test_connections import GET, HANDSHAKE, SHORT_S, Client, Held, Served, _answer, hello, served
 
 LINE = b"GET / HTTP/1.1\r\n"
 TOO_MUCH = MOST_HEAD_BYTES + 2 * PIECE_BYTES  # for a head that does not end

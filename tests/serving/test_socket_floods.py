@@ -13,14 +13,7 @@ from starlette.types import Receive, Scope, Send
 from graph.serving.frame_budget import FRAMES_PER_ITERATION
 from graph.serving.sockets import ClientSocket
 from tests.processes import TIMEOUT_S
-from tests.serving.test_connections import (
-    GET,
-    HANDSHAKE,
-    Served,
-    _answer,
-    _eventually,
-    served,
-)
+from tests.serving.test_connections import GET, HANDSHAKE, Served, _answer, _eventually, served
 
 NUMBER = 20_000
 MASK = bytes(4)

@@ -20,12 +20,7 @@ from graph.store import dynamodb
 from graph.store.contract import Database
 from graph.store.design import TableDesign, table_name
 from graph.store.dynamodb import RetryPolicy
-from graph.store.dynamodb.declaration import (
-    STREAM_VIEW_TYPE,
-    attribute_definitions,
-    global_secondary_index,
-    key_schema,
-)
+from graph.store.dynamodb.declaration import STREAM_VIEW_TYPE, attribute_definitions, global_secondary_index, key_schema
 from graph.store.dynamodb.engine import ANYWHERE
 from graph.store.dynamodb.signing import API
 from graph.store.entity import Entity

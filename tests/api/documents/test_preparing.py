@@ -12,14 +12,7 @@ import pytest
 from graph.api.documents.persisted import UnusableList, persisted
 from graph.api.documents.prepared import InvalidDocument
 from graph.core.errors import GraphError, QueryTooComplex
-from tests.api.documents.hostile import (
-    MOST_BYTES,
-    MOST_TOKENS,
-    OTHERS,
-    TOO_COMPLEX,
-    multiplied,
-    tokens,
-)
+from tests.api.documents.hostile import MOST_BYTES, MOST_TOKENS, OTHERS, TOO_COMPLEX, multiplied, tokens
 from tests.api.documents.test_cost import INTROSPECTION
 from tests.api.documents.test_documents import documents
 from tests.pages.dashboard.documents import documents as dashboard_documents

@@ -12,15 +12,7 @@ from graph.domains.service_logs.live import ServiceLogBroadcast
 from graph.domains.service_logs.model import ServiceLog, ServiceLogType
 from graph.domains.service_logs.selection import LogSelection
 from graph.feed.broadcast import Notice
-from tests.domains.service_logs.builders import (
-    DAY,
-    NOON_NS,
-    SECOND,
-    Logs,
-    a_log,
-    held_clock,
-    service_logs,
-)
+from tests.domains.service_logs.builders import DAY, NOON_NS, SECOND, Logs, a_log, held_clock, service_logs
 from tests.processes import TIMEOUT_S
 
 ALL = LogSelection()

@@ -10,11 +10,7 @@ from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, FELT_REPOR
 from graph.domains.sightings.felt.collecting import felt_report
 from tests.domains.earthquakes.revisions.histories import Clock, Source, a_record
 from tests.domains.sightings.counted import check_all
-from tests.domains.sightings.in_store import (
-    ANNA,
-    sightings,
-    two_processes,
-)
+from tests.domains.sightings.in_store import ANNA, sightings, two_processes
 from tests.effort import rounds
 
 CROWD = rounds(1000)

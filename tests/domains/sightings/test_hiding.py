@@ -13,14 +13,7 @@ from graph.domains.sightings.model import Sighting
 from graph.store.entity import Entity
 from tests.domains.entities import everything_in
 from tests.domains.sightings.counted import check_counts
-from tests.domains.sightings.in_store import (
-    ANNA,
-    BEN,
-    CARA,
-    SightingStore,
-    sightings,
-    sightings_of,
-)
+from tests.domains.sightings.in_store import ANNA, BEN, CARA, SightingStore, sightings, sightings_of
 from tests.domains.triggers.watching.cuts import Meanwhile
 
 

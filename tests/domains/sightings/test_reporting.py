@@ -19,14 +19,7 @@ from tests.domains.earthquakes.revisions.histories import Clock, Source, a_recor
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import everything_in
 from tests.domains.sightings.counted import check_all
-from tests.domains.sightings.in_store import (
-    ANNA,
-    CARA,
-    NOON_S,
-    sightings,
-    sightings_of,
-    two_processes,
-)
+from tests.domains.sightings.in_store import ANNA, CARA, NOON_S, sightings, sightings_of, two_processes
 
 LAT, LON = 35.6, -117.6
 HERE: dict[str, Any] = {"lat": LAT, "lon": LON}

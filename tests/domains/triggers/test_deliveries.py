@@ -13,12 +13,7 @@ from strawberry.utils.await_maybe import await_maybe
 from graph.core.errors import BadUserInput, InvalidCursor, NotThere, QueryTooComplex
 from graph.core.paging import Page, Paging
 from graph.domains.triggers import deliveries
-from graph.domains.triggers.deliveries import (
-    ATTEMPTS_SHOWN,
-    DeliverySelection,
-    EventDeliveryOrder,
-    SequenceOrder,
-)
+from graph.domains.triggers.deliveries import ATTEMPTS_SHOWN, DeliverySelection, EventDeliveryOrder, SequenceOrder
 from graph.domains.triggers.entities import ATTEMPT, DELIVERY, QUEUE
 from graph.domains.triggers.model import Delivery, DeliveryState, Endpoint, delivery_key
 from graph.domains.triggers.sending.answers import Answer, Failure

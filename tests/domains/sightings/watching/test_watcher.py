@@ -15,18 +15,7 @@ from graph.domains.triggers.entities import FEED_POSITION
 from graph.store.contract import Delete
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.sightings.in_store import sightings_of
-from tests.domains.sightings.watching.lookouts import (
-    ADA,
-    BEA,
-    FIRE,
-    HERE,
-    REX,
-    SHAKING,
-    THERE,
-    Lookout,
-    every,
-    told_by,
-)
+from tests.domains.sightings.watching.lookouts import ADA, BEA, FIRE, HERE, REX, SHAKING, THERE, Lookout, every, told_by
 
 
 async def test_a_watch_is_told_of_its_area_and_category_and_not_of_its_users_own_reports(lookout: Lookout) -> None:

@@ -3,12 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.domains.triggers.delivering.health import (
-    DISABLED_AFTER_MS,
-    FAILURES_TO_OPEN,
-    LONGEST_OPEN_MS,
-    Health,
-)
+from graph.domains.triggers.delivering.health import DISABLED_AFTER_MS, FAILURES_TO_OPEN, LONGEST_OPEN_MS, Health
 
 NOW = 1_691_031_133_000
 LEAST_MS = 5000

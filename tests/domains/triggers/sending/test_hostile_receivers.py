@@ -11,15 +11,7 @@ import pytest
 from graph.domains.triggers.sending.answers import EXCERPT_BYTES, Answer, Failure
 from graph.domains.triggers.sending.connections import RECEIVE_BUFFER_BYTES, open_socket
 from graph.domains.triggers.sending.sender import TIMEOUT_S
-from tests.domains.triggers.sending.receivers import (
-    Receiver,
-    Reply,
-    outbound,
-    receiving,
-    saying,
-    status,
-    then_close,
-)
+from tests.domains.triggers.sending.receivers import Receiver, Reply, outbound, receiving, saying, status, then_close
 from tests.domains.triggers.sending.receivers import answer as found
 
 SHORT_S = 0.1
