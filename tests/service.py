@@ -35,12 +35,7 @@ from tests.store.samples import HeldClock
 
 S = TypeVar("S", bound=CoreSettings)
 
-LONG_TIMEOUTS = {
-    "store_timeout": 60.0,
-    "execution_timeout": 600.0,
-    "ingest_timeout": 3600.0,
-    "request_timeout": 600.0,
-}
+LONG_TIMEOUTS = {"store_timeout": 60.0, "execution_timeout": 600.0, "ingest_timeout": 3600.0, "request_timeout": 600.0}
 """The greatest possible values of these settings."""
 
 

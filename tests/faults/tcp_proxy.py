@@ -95,11 +95,7 @@ async def proxy(url: str) -> AsyncIterator[Proxy]:
 
 
 async def _pass_on(
-    between: Proxy,
-    reader: StreamReader,
-    onward: StreamWriter,
-    client: StreamWriter,
-    *resets: Fault,
+    between: Proxy, reader: StreamReader, onward: StreamWriter, client: StreamWriter, *resets: Fault
 ) -> None:
     """Pass the bytes of one direction on, unless a fault resets the client's connection instead."""
     while chunk := await reader.read(65_536):

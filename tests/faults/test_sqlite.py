@@ -103,10 +103,7 @@ sys.stdin.read()
 
 def test_a_process_that_keeps_the_write_lock_blocks_only_ingests(tmp_path: Path, usgs: UsgsServer) -> None:
     store = tmp_path / "quakes.db"
-    with (
-        running(settings(store, usgs)) as patient,
-        running(settings(store, usgs, store_timeout=SHORT_S)) as service,
-    ):
+    with running(settings(store, usgs)) as patient, running(settings(store, usgs, store_timeout=SHORT_S)) as service:
         assert ingest(patient, 0, 100) == 100
         command = [sys.executable, "-c", HOLDER, str(store)]
         with Child(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:

@@ -20,15 +20,9 @@ EXPIRING_SEQUENCE = SequenceEntities.of(
     SAMPLES, "EXPIRING", "EXPIRING_CHANGE", keys="noteIds", number="change", expires=True
 )
 NOTE = Entity(
-    "NOTE",
-    SAMPLES,
-    key=("NOTE#{noteId}", "NOTE"),
-    attributes=(Text("noteId"), Whole("change", optional=True)),
+    "NOTE", SAMPLES, key=("NOTE#{noteId}", "NOTE"), attributes=(Text("noteId"), Whole("change", optional=True))
 )
-ENTITIES = (
-    NOTE,
-    *(entity for each in (NOTE_SEQUENCE, EXPIRING_SEQUENCE) for entity in (each.change, each.latest)),
-)
+ENTITIES = (NOTE, *(entity for each in (NOTE_SEQUENCE, EXPIRING_SEQUENCE) for entity in (each.change, each.latest)))
 
 
 @dataclass(frozen=True)

@@ -200,14 +200,10 @@ async def return_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("work", "logged"),
-    [(crash, "ValueError"), (cancel_itself, "CancelledError"), (return_at_once, "RuntimeError")],
+    ("work", "logged"), [(crash, "ValueError"), (cancel_itself, "CancelledError"), (return_at_once, "RuntimeError")]
 )
 async def test_work_that_ends_gives_up_the_lease_and_begins_again_after_a_pause(
-    works: Works,
-    work: EndlessWork,
-    logged: str,
-    caplog: pytest.LogCaptureFixture,
+    works: Works, work: EndlessWork, logged: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with works.process(work):
         await works.settled(1)

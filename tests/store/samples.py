@@ -49,10 +49,7 @@ READINGS = TableDesign("readings", partition_key=KeyAttribute("station", "N"), s
 """Numbers for keys, no index, no expiry."""
 
 READING = Entity(
-    "READING",
-    READINGS,
-    key=("{station}", "{number}"),
-    attributes=(Whole("station"), Real("number"), Text("value")),
+    "READING", READINGS, key=("{station}", "{number}"), attributes=(Whole("station"), Real("number"), Text("value"))
 )
 
 BY_DAY = Index("ByDay", partition_key=KeyAttribute("gsi1pk", "S"), sort_key=KeyAttribute("gsi1sk", "N"))

@@ -154,9 +154,6 @@ async def test_items_have_the_defaults_first_and_their_own_values(table: OneEnti
 
     page = await table.query(BY_TIME, "mon", where=where, attributes=("kind", "note", "mag"), defaults=defaults)
 
-    assert page.items == [
-        defaults | timed("a", 1, kind="quake", note="x"),
-        defaults | timed("b", 2),
-    ]
+    assert page.items == [defaults | timed("a", 1, kind="quake", note="x"), defaults | timed("b", 2)]
     assert [[*item][: len(defaults)] for item in page.items] == [[*defaults]] * 2
     assert defaults == {"level": 7, "kind": "none", "made": None, "mag": 0.5}

@@ -247,9 +247,7 @@ async def test_a_filter_in_python_that_drops_little_of_many_partitions_reads_lit
     assert watched.items <= AT_LEAST * len(days)
 
 
-async def test_many_partitions_are_not_all_read_in_one_iteration_of_the_loop_if_others_wait(
-    table: OneEntity,
-) -> None:
+async def test_many_partitions_are_not_all_read_in_one_iteration_of_the_loop_if_others_wait(table: OneEntity) -> None:
     readings = 30
     days = [f"day{n:03}" for n in range(readings * table.database.merges)]
     await table.put_many(spread(2 * len(days), days))

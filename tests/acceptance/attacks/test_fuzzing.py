@@ -50,11 +50,6 @@ schema = schemathesis.graphql.from_path(CHECKED_IN)
 
 @pytest.mark.repeated
 @schema.parametrize()
-@settings(
-    max_examples=EXAMPLES,
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+@settings(max_examples=EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_operation_makes_the_service_fail(case: Case[Any], url: str) -> None:
     case.call_and_validate(base_url=url, headers=bearer(), checks=[not_a_server_error])

@@ -37,10 +37,7 @@ async def all_changes(ours: SightingStore) -> list[int]:
 
 
 async def test_each_change_is_sent_once_in_the_order_of_storing(engine: str) -> None:
-    async with (
-        sightings(engine, stream=True) as ours,
-        aclosing(await ours.broadcast.changes(None, None)) as notices,
-    ):
+    async with sightings(engine, stream=True) as ours, aclosing(await ours.broadcast.changes(None, None)) as notices:
         fire = await ours.new(ANNA, "FIRE", lat=35.6, lon=-117.6)
         damage = await ours.new(BEN, "DAMAGE")
         await ours.confirm(BEN, fire)

@@ -74,12 +74,7 @@ def confidence_of(item: Item) -> float:
     backward=st.booleans(),
 )
 async def test_pages_by_confidence_are_those_of_all_active_sightings_in_its_order(
-    engine: str,
-    some: list[Item],
-    expired: list[tuple[int, int, int, str]],
-    since: int,
-    size: int,
-    backward: bool,
+    engine: str, some: list[Item], expired: list[tuple[int, int, int, str]], since: int, size: int, backward: bool
 ) -> None:
     gone = [
         a_sighting(1000 + number, NOON_S - 60, lives_s=60, category="FIRE", confirmationCount=count, reporterTier=tier)

@@ -81,11 +81,7 @@ async def test_it_creates_a_watch_of_what_the_filters_select_from_now_on(page: P
 async def test_without_an_endpoint_it_says_how_to_create_one_and_offers_the_inbox(page: Page, opened: Opener) -> None:
     """And axe finds nothing in the dialogue, before and after."""
     url = opened().url
-    await watching(
-        page,
-        address(url, *TRIGGERS, EVENTS_READ, path=JAVA),
-        {"types": ["quarry blast"]},
-    )
+    await watching(page, address(url, *TRIGGERS, EVENTS_READ, path=JAVA), {"types": ["quarry blast"]})
 
     dialog = page.get_by_role("dialog", name="Watch this area")
     await expect(dialog).to_contain_text("From now on, all events of the type quarry blast, since no filter is set.")

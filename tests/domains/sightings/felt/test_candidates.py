@@ -41,10 +41,7 @@ async def test_candidates_are_the_earthquakes_before_a_report_the_most_plausible
 
 
 async def test_deleted_and_merged_earthquakes_are_no_candidates() -> None:
-    events = [
-        an_event("kept", NOON, mag=5.0),
-        an_event("deleted", NOON + 1000, mag=6.0),
-    ]
+    events = [an_event("kept", NOON, mag=5.0), an_event("deleted", NOON + 1000, mag=6.0)]
     async with shaken("sqlite", events) as here:
         item = events[1].item
         gone = {**item, "dayBucket": f"DELETED#{item['dayBucket']}", "status": DELETED}
