@@ -5,9 +5,10 @@ import signal
 import subprocess
 from collections import defaultdict
 from contextlib import suppress
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import TracebackType
-from typing import AnyStr
+from typing import IO, AnyStr
 
 
 class Child(subprocess.Popen[AnyStr]):
@@ -20,6 +21,33 @@ class Child(subprocess.Popen[AnyStr]):
             kill_descendants(self.pid)
             self.kill()
         super().__exit__(kind, error, trace)
+
+
+class Fork:
+    """A forked process, with what a test of a service does to a `Child`."""
+
+    def __init__(self, process: BaseProcess, stderr: IO[str]) -> None:
+        assert process.pid
+        self.pid = process.pid
+        self.stderr = stderr
+        self._process = process
+        self.terminate, self.kill = process.terminate, process.kill
+
+    def poll(self) -> int | None:
+        """The exit status, unless it runs."""
+        return self._process.exitcode
+
+    def wait(self, timeout: float) -> int:
+        """Wait for the exit status."""
+        self._process.join(timeout)
+        if (status := self.poll()) is None:
+            raise subprocess.TimeoutExpired("quakegraph", timeout)
+        return status
+
+    def send_signal(self, number: int) -> None:
+        """Send the signal, if it runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
 
 
 def children() -> dict[int, list[int]]:

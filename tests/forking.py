@@ -1,6 +1,6 @@
-"""Runs `quakegraph` in a process forked from one that has imported it, for tests that end dozens of processes.
+"""Runs `quakegraph` in a process forked from one that has imported it, unless a test is about the start itself.
 
-The import takes a second of a processor each time. A test of the start itself uses `tests.processes.started`.
+The import takes a second of a processor each time. `tests.processes` has it, for the tests of the start.
 """
 
 import os
@@ -9,11 +9,12 @@ from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from threading import Thread
 
 from graph.cli import main
-from tests.processes import TIMEOUT_S, environment
+from tests.children import Fork
+from tests.processes import TIMEOUT_S, Server, environment, printing_its_address
 
 _forking = get_context("forkserver")
 _forking.set_forkserver_preload(["graph.cli"])
@@ -40,6 +41,21 @@ def forked(
     finally:
         process.kill()
         process.join()
+
+
+@contextmanager
+def serving(*options: str, folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """Run `quakegraph serve` on a free port, without workers. It ends at the end of the `with`, if not before."""
+    with TemporaryDirectory() as own:
+        errors = os.path.join(own, "errors")
+        os.mkfifo(errors)
+        arguments = ("serve", "--port", "0", *options)
+        with (
+            forked(*arguments, folder=folder, settings=settings, errors=errors) as process,
+            open(errors) as lines,
+            printing_its_address(Fork(process, lines)) as server,
+        ):
+            yield server
 
 
 def ended(*arguments: str, folder: Path, settings: Mapping[str, str] | None = None) -> tuple[int | None, str]:

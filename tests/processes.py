@@ -21,6 +21,7 @@ from click.testing import CliRunner, Result
 from graph.cli import main
 from tests.bearers import SECRET, bearer
 from tests.children import Child as Child
+from tests.children import Fork
 
 NOWHERE = "http://127.0.0.1:9"  # no server listens there
 SETTINGS = {
@@ -86,7 +87,7 @@ def in_background(*command: str) -> list[str]:
 class Server:
     """A `quakegraph serve` that has printed its address."""
 
-    process: Child[str]
+    process: Child[str] | Fork
     output: list[str] = field(default_factory=list)  # lines of standard error so far
     _lines: queue.SimpleQueue[str | None] = field(default_factory=queue.SimpleQueue)
 
@@ -135,18 +136,27 @@ def serving(
     *options: str, folder: Path, settings: Mapping[str, str] | None = None, background: bool = False
 ) -> Iterator[Server]:
     """Run `quakegraph serve` on a free port. It ends at the end of the `with`, if not before."""
-    with started("serve", "--port", "0", *options, folder=folder, settings=settings, background=background) as process:
-        server = Server(process)
-        reader = Thread(target=server.read)
-        reader.start()
-        try:
-            server.wait_for_output("GraphiQL: ")
-            yield server
-        finally:
-            if process.poll() is None:
-                process.terminate()
-                try:
-                    process.wait(TIMEOUT_S)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-            reader.join()
+    with (
+        started("serve", "--port", "0", *options, folder=folder, settings=settings, background=background) as process,
+        printing_its_address(process) as server,
+    ):
+        yield server
+
+
+@contextmanager
+def printing_its_address(process: Child[str] | Fork) -> Iterator[Server]:
+    """The server that a process of `quakegraph serve` is. It ends at the end of the `with`, if not before."""
+    server = Server(process)
+    reader = Thread(target=server.read)
+    reader.start()
+    try:
+        server.wait_for_output("GraphiQL: ")
+        yield server
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        reader.join()
