@@ -36,6 +36,7 @@ from tests.bearers import SECRET, bearer
 from tests.contracts.documents import OPERATIONS, leaves, value_of
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.service_logs.otlp.messages import PROTOBUF
+from tests.effort import THOROUGH, rounds
 from tests.processes import TIMEOUT_S
 from tests.schemas import schema
 from tests.service import serving, settings, without_timeouts
@@ -73,7 +74,7 @@ def large_values(type_: Any) -> Iterator[Any]:
         element = value_of(type_.of_type)
         size = len(orjson.dumps(element)) + 1
         each = 1 + orjson.dumps(element).count(b",") + orjson.dumps(element).count(b"{")
-        for number in (min(MANY // each, LONG // size), 1000, 100):
+        for number in (min(MANY // each, LONG // size), 1000, *((100,) if THOROUGH else ())):
             yield [element] * number
     elif isinstance(type_, GraphQLInputObjectType):
         yield {f"a{number}": 1 for number in range(MANY)}
@@ -86,7 +87,7 @@ def large_values(type_: Any) -> Iterator[Any]:
     elif isinstance(type_, GraphQLScalarType) and type_.name in ("Int", "Float", "EpochMillis", "Boolean"):
         yield from (2**31 - 1, 1e308)
     else:
-        yield from ("1." * (LONG // 2), "é" * (LONG // 3))
+        yield from ("1." * (LONG // 2), "é" * (LONG // 3))[: rounds(2, at_least=1)]
 
 
 def arguments() -> Iterator[Any]:
@@ -126,6 +127,7 @@ def counted(tmp_path_factory: pytest.TempPathFactory, _usgs: UsgsServer) -> Iter
         yield Counted(steps, http)
 
 
+@pytest.mark.repeated
 @pytest.mark.parametrize(("operation", "field", "name", "argument"), list(arguments()))
 def test_the_largest_values_of_an_argument_hold_the_loop_for_few_steps(
     counted: Counted, operation: str, field: GraphQLField, name: str, argument: str
