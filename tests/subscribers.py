@@ -4,7 +4,6 @@ The service runs in a thread, and otherwise like `quakegraph serve`, with uvloop
 """
 
 import asyncio
-import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -33,8 +32,9 @@ from graph.transport.websocket import SUBPROTOCOL, SocketLimits, WebSocketEndpoi
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import a_feature
+from tests.forking import ended
 from tests.observability.scraping import parsed
-from tests.processes import TIMEOUT_S, Server, started
+from tests.processes import TIMEOUT_S, Server
 from tests.server_thread import in_thread
 from tests.service import without_timeouts
 from tests.settings import Settings
@@ -119,10 +119,10 @@ def live_service(
 
 async def ingested_elsewhere(folder: Path, *event_ids: str) -> None:
     """Ingest events into the catalogue of a folder with `quakegraph ingest`, in another process."""
-    lines = b"".join(orjson.dumps(a_feature(event_id)) + b"\n" for event_id in event_ids)
-    with started("ingest", "-", folder=folder, stdin=subprocess.PIPE) as process:
-        said = await asyncio.to_thread(process.communicate, lines.decode(), TIMEOUT_S)
-    assert (process.returncode, said[1]) == (0, "")
+    file = folder / "elsewhere.ndjson"
+    file.write_bytes(b"".join(orjson.dumps(a_feature(event_id)) + b"\n" for event_id in event_ids))
+    status, said = await asyncio.to_thread(ended, "ingest", file.name, folder=folder)
+    assert status == 0, said
 
 
 async def has_subscriptions(server: Server, number: int) -> None:

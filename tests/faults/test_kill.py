@@ -17,7 +17,8 @@ from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.entities import ENTITIES
 from tests.effort import rounds
 from tests.faults.ingests import INGEST
-from tests.processes import TIMEOUT_S, Server, serving
+from tests.forking import serving
+from tests.processes import TIMEOUT_S, Server
 from tests.service import running
 from tests.settings import Settings
 from tests.store.engines import new_store

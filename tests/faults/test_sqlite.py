@@ -17,7 +17,8 @@ from tests.attacks.leaks import leaks
 from tests.children import Child
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.faults.ingests import INGEST, check_summaries, large_events
-from tests.processes import TIMEOUT_S, quakegraph, started
+from tests.forking import ended
+from tests.processes import TIMEOUT_S, quakegraph
 from tests.service import Service, running, settings
 
 PAGE_BYTES = 4096
@@ -81,11 +82,10 @@ def test_a_file_that_cannot_be_written_stops_the_start_with_a_line(tmp_path: Pat
         shutil.copy(week_file, store)
         content = store.read_bytes()
         subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
-        with started("serve", "--port", "0", "--store", f"sqlite:///{store}", folder=tmp_path) as process:
-            _, said = process.communicate(timeout=TIMEOUT_S)
+        status, said = ended("serve", "--port", "0", "--store", f"sqlite:///{store}", folder=tmp_path)
         ingested = quakegraph("ingest", "-", "--store", f"sqlite:///{store}")
 
-        assert (process.returncode, ingested.exit_code) == (1, 1)
+        assert (status, ingested.exit_code) == (1, 1)
         for line in (said, ingested.stderr):
             assert line.startswith("Error: SQLite cannot ")
             assert line.count("\n") == 1

@@ -1,7 +1,6 @@
 """`EventSource` and `WebSocket` in Chromium, on a page of the service itself, and on one that is not."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
@@ -10,8 +9,7 @@ from starlette.routing import Route
 
 from tests.acceptance.browser import Visit
 from tests.service import serving
-from tests.settings import Settings
-from tests.subscribers import LiveService, live_service
+from tests.subscribers import LiveService
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -86,16 +84,3 @@ async def test_a_page_of_another_origin_receives_nothing(visit: Visit, live: Liv
     await hears(visit, "listened", "error")
     await hears(visit, "connected", 1006)
     await live.has_subscriptions(0)
-
-
-async def test_a_page_of_an_allowed_origin_receives_events_over_a_websocket(
-    visit: Visit, tmp_path: Path, elsewhere: str
-) -> None:
-    """By an `EventSource` it does not: that asks before nothing, as if it came from any page."""
-    with live_service(Settings(store=f"sqlite:///{tmp_path}/live.db", cors_origins=(elsewhere,))) as service:
-        await visit.page.goto(elsewhere)
-        await visit.page.evaluate(CONNECT, [f"{service.url}/graphql", QUERY])
-        await service.has_subscriptions(1)
-        service.store("us1")
-        await hears(visit, "connected", "us1")
-        await visit.page.goto("about:blank")

@@ -18,7 +18,8 @@ import pytest
 from scripts.npm_package import NpmPackage
 from tests.bearers import bearer
 from tests.children import Child
-from tests.processes import TIMEOUT_S, serving
+from tests.forking import serving
+from tests.processes import TIMEOUT_S
 from tests.subscribers import LiveService, has_subscriptions, ingested_elsewhere
 
 pytestmark = pytest.mark.needs("npm", "node")
