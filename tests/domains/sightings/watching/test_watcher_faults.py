@@ -39,7 +39,7 @@ from tests.domains.watching import (
     follower_steps,
     sequences_in,
 )
-from tests.effort import rounds
+from tests.effort import THOROUGH, rounds
 
 
 async def reported(lookout: Lookout, watches: list[AreaWatch], number: int = 1) -> Told:
@@ -47,6 +47,7 @@ async def reported(lookout: Lookout, watches: list[AreaWatch], number: int = 1) 
     return every(watches, *[await lookout.report() for _ in range(number)])
 
 
+@pytest.mark.repeated
 async def test_a_follower_that_breaks_off_at_any_call_of_the_store_repeats_and_leaves_out_nothing(
     lookout: Lookout, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,6 +57,7 @@ async def test_a_follower_that_breaks_off_at_any_call_of_the_store_repeats_and_l
     await lookout.endpoints().create(ADA, URL, EndpointChanges())
     watches = [await lookout.watch(user, category=category) for user in (ADA, BEA) for category in (ALL, SHAKING)]
     ways, step = (EACH_WAY, 1) if engine == "sqlite" else ([("answer lost", True), ("cancelled", False)], 4)
+    step *= 1 if THOROUGH else 3
     happen = partial(reported, lookout, watches, 2)
     wanted = await assert_told_although_it_breaks_off(lookout, happen, ways, step=step)
 

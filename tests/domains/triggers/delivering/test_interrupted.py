@@ -38,7 +38,7 @@ LATER = (status(429, "retry-after: 30"), status(503, "retry-after: Tue, 02 Mar 2
 
 def seeds(engine: str) -> range:
     """Of the receiver's troubles, and of what interrupts: few on the slow engine."""
-    return range(rounds(10, at_least=2) if engine == "sqlite" else rounds(5, at_least=1))
+    return range(rounds(10 if engine == "sqlite" else 5, at_least=1))
 
 
 Several = Callable[[int], Awaitable[list[Workshop]]]

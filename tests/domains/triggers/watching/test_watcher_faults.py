@@ -29,7 +29,7 @@ from tests.domains.watching import (
     follower_steps,
     sequences_in,
 )
-from tests.effort import rounds
+from tests.effort import THOROUGH, rounds
 from tests.processes import TIMEOUT_S
 
 
@@ -49,6 +49,7 @@ async def revisions_of(station: Station, number: int) -> Happen:
     return happen
 
 
+@pytest.mark.repeated
 async def test_a_watcher_that_breaks_off_at_any_call_of_the_store_repeats_and_leaves_out_nothing(
     station: Station, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,6 +59,7 @@ async def test_a_watcher_that_breaks_off_at_any_call_of_the_store_repeats_and_le
     monkeypatch.setattr(following, "CHANGES_AT_ONCE", 2)
     happen = await revisions_of(station, 2)
     ways, step = (EACH_WAY, 1) if engine == "sqlite" else ([("answer lost", True), ("cancelled", False)], 4)
+    step *= 1 if THOROUGH else 3
     wanted = await assert_told_although_it_breaks_off(station, happen, ways, step=step)
 
     assert await sequences_in(station.database) == list(range(1, wanted.total() // 3 + 1))
