@@ -14,7 +14,7 @@ from graph.serving.pieces import PIECE_BYTES, PIECES_PER_ITERATION
 from tests.processes import TIMEOUT_S
 from tests.serving.test_connections import SHORT_S, Client, Served, _answer, _eventually, served
 
-NUMBER = 20_000
+NUMBER = 5_000
 SHORTEST = b"GET / HTTP/1.1\r\n\r\n"
 AS_MANY_AS_A_PIECE = PIECE_BYTES // len(SHORTEST) + 1
 
