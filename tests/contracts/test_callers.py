@@ -72,6 +72,10 @@ def test_a_list_that_a_user_owns_is_empty_or_not_there_for_another_one(key: str,
         for part in of.path:
             found = found and found[part]
         assert found is None or found["edges"] == found["nodes"] == []
+        if found and of.case.node.name not in SHARED:
+            cursor = of.cursor(of.page(first=1)["edges"][0])
+            for paging in ({"first": 1, "after": cursor}, {"last": 1, "before": cursor}):
+                assert codes(of.body(BEN, **paging)) == ["INVALID_CURSOR"]
 
 
 @pytest.mark.parametrize("node", sorted(NODES))

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from graph.core.errors import BadUserInput, InvalidCursor, NotThere, TooMany
-from graph.core.paging import Paging
+from graph.core.errors import BadUserInput, NotThere, TooMany
 from graph.domains.sightings.categories import ALL
 from graph.domains.sightings.entities import AREA_WATCH, AREA_WATCHER
-from graph.domains.sightings.model import AREA_WATCHES, AreaWatch
+from graph.domains.sightings.model import AreaWatch
 from graph.store.ordering import PageRequest
 from tests.domains.entities import connections
 from tests.domains.sightings.in_store import held_clock
@@ -119,6 +118,3 @@ async def test_the_pages_of_a_user_have_its_watches_in_order_of_areas_and_catego
     page = await lookout.watches.page(ADA, PageRequest.of_first(9))
 
     assert [(each.area_slug, each.category) for each in page.records] == wanted
-    after = AREA_WATCHES.place_of(AREA_WATCHES.cursor_of(page.records[1].item), "after")
-    with pytest.raises(InvalidCursor):
-        await lookout.watches.page(BEA, PageRequest(Paging(3, after=after)))
