@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 from unicodedata import category, normalize
 
@@ -10,15 +9,6 @@ from graph.core.paging import Paging
 from graph.domains.service_logs.model import LogLevel, ServiceLog, ServiceLogType
 from graph.domains.service_logs.selection import LogSelection
 from graph.domains.service_logs.volumes import LogInterval, LogVolume, VolumeBy
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A page as a client sees it."""
-
-    logs: list[str]  # their ids
-    has_previous: bool
-    has_next: bool
 
 
 def selects(selection: LogSelection, log: ServiceLog) -> bool:
@@ -58,24 +48,22 @@ def place(log: ServiceLog) -> tuple[float, str]:
     return log.timestamp, log.service_name
 
 
-def expected_page(logs: Sequence[ServiceLog], selection: LogSelection, paging: Paging[Any], *, forward: bool) -> Shown:
-    """The page that Relay defines. `logs` are all stored ones."""
+def expected_page(
+    logs: Sequence[ServiceLog], selection: LogSelection, paging: Paging[Any], *, forward: bool
+) -> list[str]:
+    """The ids of a page. `logs` are all stored ones."""
     order = sorted((log for log in logs if selects(selection, log)), key=place, reverse=not forward)
 
     def is_behind(log: ServiceLog, cursor: Any) -> bool:
         return bool(place(log) > cursor.place if forward else place(log) < cursor.place)
 
-    after = [log for log in order if paging.after is not None and not is_behind(log, paging.after)]
-    before = [
-        log
-        for log in order
-        if paging.before is not None and (is_behind(log, paging.before) or place(log) == paging.before.place)
+    after = [log for log in order if paging.after is None or is_behind(log, paging.after)]
+    ids = [
+        log.log_id
+        for log in after
+        if paging.before is None or not (is_behind(log, paging.before) or place(log) == paging.before.place)
     ]
-    window = [log for log in order if log not in after and log not in before]
-    rest = len(window) - paging.size
-    if paging.backward:
-        return Shown(_ids(window[max(rest, 0) :]), rest > 0, bool(before))
-    return Shown(_ids(window[: paging.size]), bool(after), rest > 0)
+    return ids[max(len(ids) - paging.size, 0) :] if paging.backward else ids[: paging.size]
 
 
 def expected_volume(
@@ -97,7 +85,3 @@ def expected_volume(
     read: dict[VolumeBy, Callable[[str], Any]] = {VolumeBy.LEVEL: LogLevel.__getitem__, VolumeBy.TYPE: ServiceLogType}
     convert = read.get(by, str)
     return [LogVolume(start, counts[start, name], **{series: convert(name)}) for start, name in sorted(counts)]
-
-
-def _ids(logs: Sequence[ServiceLog]) -> list[str]:
-    return [log.log_id for log in logs]
