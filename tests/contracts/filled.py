@@ -9,17 +9,14 @@ from typing import Any
 
 from graph.observability.logs import get_logger
 from tests.bearers import bearer
-from tests.domains.earthquakes.builders import at
 from tests.domains.earthquakes.ingest.ingests import a_feature
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.entities import ENTITIES
+from tests.domains.noon import NOON, held_clock
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.engines import new_store
 from tests.store.samples import HeldClock
-
-NOON = at("2100-03-02T12:00:00")
-"""Where the clock begins. DynamoDB's emulator deletes what has expired by the machine's clock."""
 
 ANNA, BEN = "anna", "ben"
 URL = "http://127.0.0.1:9/hook"  # nothing is sent there
@@ -89,8 +86,7 @@ def filled(engine: str, folder: Path, usgs: UsgsServer) -> Iterator[Filled]:
         "max_cost": 1_000_000,
     }
     store = asyncio.run(new_store(engine, folder, ENTITIES))
-    clock = HeldClock()
-    clock.now = NOON
+    clock = held_clock()
     with running(Settings(store=store, usgs_url=usgs.url, own_logs=True, **quiet), clock=clock) as service:
         first = Filled(service)
         _fill(first, clock, usgs)

@@ -9,20 +9,16 @@ from typing import Any
 from graph.core.clock import Clock
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.entities import ENTITIES, LEVELS, LOG_VOLUME, SERVICE_LOG
-from graph.domains.service_logs.model import NewLog, ServiceLog, WriteReport, service_of
+from graph.domains.service_logs.model import NewLog, ServiceLog, WriteReport
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.domains.service_logs.volumes import LogInterval
 from graph.domains.service_logs.writing import LogWriter
 from graph.observability.metrics import Metrics
 from graph.store.contract import Database
-from graph.store.entity import Item
-from tests.domains.earthquakes.builders import at
+from tests.domains.noon import NOON as NOON
+from tests.domains.noon import held_clock as held_clock
 from tests.store.engines import empty_database
-from tests.store.samples import HeldClock
-
-NOON = at("2100-03-02T12:00:00")
-"""Where the clock stands. DynamoDB's emulator deletes what has expired by the machine's clock."""
 
 NOON_NS = NOON * 1_000_000
 MICROSECOND = 1000  # nanoseconds
@@ -39,13 +35,6 @@ def a_log(service: str = "checkout", time_ns: int = NOON_NS, message: str = "pai
 def numbered(number: int, time_ns: int = NOON_NS, service: str = "checkout", **others: Any) -> list[NewLog]:
     """So many logs of one moment, whose messages are their numbers."""
     return [a_log(service, time_ns, f"{n}", **others) for n in range(number)]
-
-
-def held_clock() -> HeldClock:
-    """A clock that stands at noon."""
-    clock = HeldClock()
-    clock.now = NOON
-    return clock
 
 
 @dataclass(frozen=True)
@@ -133,8 +122,3 @@ async def is_consistent(logs: Logs) -> bool:
 def messages(logs: Sequence[ServiceLog]) -> list[str]:
     """The messages of logs, in order."""
     return [log.message for log in logs]
-
-
-def item_of(log: ServiceLog) -> Item:
-    """A stored log's item, with its service."""
-    return {**log.item, "service": service_of(log.service_name)}

@@ -27,25 +27,16 @@ from graph.store.contract import Database
 from graph.store.entity import Entity, Item
 from graph.store.location import StoreLocation
 from graph.store.ordering import PageRequest
-from tests.domains.earthquakes.builders import at
 from tests.domains.entities import ENTITIES
+from tests.domains.noon import NOON as NOON
+from tests.domains.noon import held_clock as held_clock
 from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database, new_store
 from tests.store.samples import HeldClock
 
-NOON = at("2100-03-02T12:00:00")
-"""Where the clock stands. DynamoDB's emulator deletes what has expired by the machine's clock."""
-
 NOON_S = NOON // 1000
 ANNA, BEN, CARA = "anna", "ben", "cara"
 LIFETIMES = Lifetimes(new=1800, refreshed=1800, longest=21_600)
-
-
-def held_clock() -> HeldClock:
-    """A clock that stands at noon."""
-    clock = HeldClock()
-    clock.now = NOON
-    return clock
 
 
 @dataclass(frozen=True)

@@ -26,13 +26,11 @@ from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
 from graph.store.query import Query
-from tests.domains.earthquakes.builders import at
 from tests.domains.entities import ENTITIES
+from tests.domains.noon import NOON as NOON
+from tests.domains.noon import held_clock as held_clock
 from tests.store.engines import empty_database
 from tests.store.samples import HeldClock
-
-NOON = at("2100-03-02T12:00:00")
-"""Where the clock stands. DynamoDB's emulator deletes what has expired by the machine's clock."""
 
 DAY_MS = 86_400_000
 ANNA, BEN = "anna", "ben"
@@ -44,13 +42,6 @@ POLICY = RetryPolicy((60.0,) * (ATTEMPTS - 1), lambda least, greatest: greatest)
 OK = Answer(status=200, latency_ms=3)
 ERROR = Answer(status=500, latency_ms=3)
 GONE = Answer(status=410, latency_ms=3)
-
-
-def held_clock() -> HeldClock:
-    """A clock that stands at noon."""
-    clock = HeldClock()
-    clock.now = NOON
-    return clock
 
 
 def a_new_event(
