@@ -103,13 +103,6 @@ def test_every_option_of_serve_is_a_setting_with_its_default() -> None:
             assert f"[default: {default}]" in said
 
 
-def test_an_unknown_command_ends_with_one_line() -> None:
-    result = quakegraph("sever")
-
-    assert result.exit_code == 2
-    assert result.stderr.splitlines()[-1].startswith("Error: No such command 'sever'.")
-
-
 def test_the_module_and_the_script_are_the_same_command() -> None:
     (script,) = entry_points(group="console_scripts", name="quakegraph")
     module = subprocess.run(

@@ -183,27 +183,6 @@ def test_a_setting_is_read_from_its_own_variable(environment: pytest.MonkeyPatch
         assert Settings().model_dump() == {**DEFAULTS, name: value}
 
 
-def test_unknown_environment_variables_are_ignored(environment: pytest.MonkeyPatch) -> None:
-    environment.setenv("GRAPH_COLOUR", "blue")
-    environment.setenv("PORT", "9000")
-
-    assert Settings().model_dump() == DEFAULTS
-
-
-def test_arguments_win_over_the_environment(environment: pytest.MonkeyPatch) -> None:
-    environment.setenv("GRAPH_PORT", "9000")
-
-    assert Settings(port=9001).port == 9001
-
-
-def test_settings_are_never_changed() -> None:
-    settings = Settings()
-
-    for name, default in DEFAULTS.items():
-        with pytest.raises(ValidationError, match="frozen"):
-            setattr(settings, name, default)
-
-
 def test_another_process_gets_the_same_settings(environment: pytest.MonkeyPatch) -> None:
     settings = settings_class(EarthquakeSettings, RequestLogSettings)(
         port=0,

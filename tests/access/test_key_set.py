@@ -57,7 +57,6 @@ class Checked:
 
 
 UNKNOWN = "it is signed by a key that is not known here"
-NOT_ACCEPTED = "it is signed by an algorithm that is not accepted here"
 
 
 @pytest.fixture
