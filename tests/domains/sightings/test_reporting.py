@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
-from math import inf, nan, pi
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graph.core.errors import BadUserInput, NotThere
-from graph.domains.earthquakes.areas import EARTH_RADIUS_KM
 from graph.domains.sightings.entities import LISTED_SIGHTING, RECENT_REPORT, SIGHTING, SIGHTING_BY_ID
 from graph.domains.sightings.grid import KM10
 from graph.domains.sightings.lifetimes import Lifetimes
@@ -23,8 +22,6 @@ from tests.domains.sightings.in_store import ANNA, CARA, NOON_S, sightings, sigh
 
 LAT, LON = 35.6, -117.6
 HERE: dict[str, Any] = {"lat": LAT, "lon": LON}
-METRE = 180 / (pi * EARTH_RADIUS_KM * 1000)  # degrees of a great circle
-TILES_M = 18  # by which the distance of two tiles' middles may differ from that of two positions in them
 
 
 class Writes(WatchedDatabase):

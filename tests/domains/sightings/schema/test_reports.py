@@ -1,4 +1,4 @@
-"""What clients report is bounded."""
+"""What clients report and ask for is bounded. `tests.domains.sightings.test_reporting` has the other bounds."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,6 @@ from tests.settings import Settings
 
 REPORT = "mutation ($input: ReportSightingInput!) { reportSighting(input: $input) { created sighting { sightingId } } }"
 FILTERED = "query ($areas: [String!]) { sightings(filter: {areas: $areas}) { nodes { id } } }"
-WATCH = "mutation ($area: String!) { watchArea(input: {area: $area}) { watch { watchId } } }"
 
 
 def report(**given: Any) -> dict[str, Any]:
@@ -24,26 +23,14 @@ def refusal(service: Service, query: str, variables: dict[str, Any], code: str =
     return message
 
 
-def test_what_breaks_a_bound_is_refused_and_stores_nothing(tmp_path: Path) -> None:
+def test_areas_of_a_filter_and_reports_of_an_hour_have_a_bound(tmp_path: Path) -> None:
     position = {"lat": 1.0, "lon": 2.0}
     with running(Settings(store=f"sqlite:///{tmp_path}/reports.db", sighting_reports=1), clock=held_clock()) as service:
         for name in ("x" * 129, "—!—", "<b>town</b>", "x" * 1_000_000, ""):
             assert refusal(service, FILTERED, {"areas": ["Ridgecrest", name]}).startswith("`areas` must")
-            assert refusal(service, REPORT, report(area=name)).startswith("`area` must")
-            assert refusal(service, WATCH, {"area": name}).startswith("`area` must")
         areas = [f"Town {number}" for number in range(101)]
         assert service.ask(FILTERED, {"areas": areas[:100]}) == {"sightings": {"nodes": []}}
         assert refusal(service, FILTERED, {"areas": areas}) == "`areas` takes at most 100 areas."
-        refused: list[dict[str, Any]] = [
-            {"questionnaire": {}},
-            {"questionnaire": {"felt": None}},
-            {"category": "SNEAKERS"},
-        ]
-        for given in refused:
-            refusal(service, REPORT, report(**position, **given))
-        nothing = {"sightings": {"nodes": []}, "profile": {"reports": 0}}
-        assert service.ask("{ sightings { nodes { id } } profile { reports } }") == nothing
-
         assert service.ask(REPORT, report(**position, questionnaire={"felt": 0}))["reportSighting"]["created"]
         again = refusal(service, REPORT, report(**position, category="OTHER"), "RATE_LIMITED")
         assert "try again in 3600 s" in again
