@@ -366,9 +366,9 @@ async def test_an_invalid_cursor_affects_only_the_list_and_a_filter_without_matc
     )
 
 
-async def test_an_empty_catalogue_shows_how_to_fill_it(page: Page, opened: Opener) -> None:
-    url = opened(empty=True).url
-    await page.goto(url)
+async def test_an_empty_catalogue_shows_how_to_fill_it_and_then_its_first_event(page: Page, opened: Opener) -> None:
+    subscription = opened(empty=True)
+    await page.goto(subscription.url)
 
     await expect(page.locator("#summary")).to_contain_text("quakegraph ingest --feed ALL_WEEK")
     await expect(page.locator("#connection")).to_contain_text("Live")
@@ -378,6 +378,12 @@ async def test_an_empty_catalogue_shows_how_to_fill_it(page: Page, opened: Opene
     await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("No Gutenberg–Richter relation")
     for plot in ("magnitude-time", "event-rates", "depth-section", "magnitude-frequency"):
         await expect(page.locator(f"#{plot} canvas")).to_have_count(0)
+    assert subscription.asked == [{"filter": {}, "after": None}]
+
+    subscription.arrive(an_event("new1"))
+
+    await expect(page.locator("#summary")).to_have_text("1 event.")
+    assert await items(page) == ["new1"]
 
 
 async def test_a_token_from_the_address_is_sent_and_not_shown(visit: Visit, opened: Opener) -> None:

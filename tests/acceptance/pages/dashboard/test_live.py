@@ -350,19 +350,6 @@ async def test_typed_values_stay_until_they_are_applied(page: Page, subscription
     ]
 
 
-async def test_the_first_event_of_an_empty_catalogue_is_shown(page: Page, opened: Opener) -> None:
-    subscription = opened(empty=True)
-    await page.goto(subscription.url)
-    await expect(page.locator("#connection")).to_contain_text("Live")
-    await expect(page.locator("#summary")).to_contain_text("The catalogue is empty.")
-    assert subscription.asked == [{"filter": {}, "after": None}]
-
-    subscription.arrive(an_event("new1"))
-
-    await expect(page.locator("#summary")).to_have_text("1 event.")
-    assert await items(page) == ["new1"]
-
-
 async def test_events_that_arrive_while_the_page_loads_are_shown_once(page: Page, subscription: Subscription) -> None:
 
     async def arrive_first(route: Route) -> None:
