@@ -10,20 +10,20 @@ from unicodedata import combining, name, normalize
 
 from anyascii import anyascii
 
-APOSTROPHES = "'‘’‛ʹʻʼʽʾʿ＇"  # also as letters: the Hawaiian ʻokina, hamza and ayin
+APOSTROPHES = "'`‘’‛′ʹʻʼʽʾʿꞋꞌ"  # also as letters: the Hawaiian ʻokina, hamza and ayin
 LONGEST_REMEMBERED = 100  # characters
 
 
 def fold(text: str) -> str:
     """The folded text: compatibility forms (NFKD) as above, case-folded, with a space for each `_`."""
     if text.isascii():
-        return text.lower().replace("_", " ").replace("'", "")
+        return text.lower().replace("_", " ").replace("'", "").replace("`", "")
     return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _folded(text)
 
 
 def _folded(text: str) -> str:
     base = "".join([character if character.isascii() else _base(character) for character in normalize("NFKD", text)])
-    return base.casefold().replace("_", " ").replace("'", "")
+    return base.casefold().replace("_", " ").replace("'", "").replace("`", "")
 
 
 @lru_cache(maxsize=4096)

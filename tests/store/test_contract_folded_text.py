@@ -25,6 +25,7 @@ PLACES = [
     "Hawaiʻi",
     "Hawai'i",
     "hawaii",
+    "HAWAI`I",
 ]
 WILDCARDS = ["100%", "100", "1000", "_", "%", "a_b", "a b", "aXb", "a\\b", "[a]*?", "'; --", '"kind"']
 NUL = ["a", "a\x00", "A\x00B", "a\x00c", "\x00b", "ā\x00b"]
@@ -59,14 +60,14 @@ async def test_a_reader_finds_a_place_however_it_is_written(table: OneEntity) ->
         (HasText("kind", "pahala"), "012"),
         (HasText("kind", "PĀHALA_"), ""),
         (SameText("kind", ("tromsø",)), "89"),
-        (HasText("kind", "Hawai'i"), "0abc"),
-        (HasText("kind", "waii"), "0abc"),
+        (HasText("kind", "Hawai'i"), "0abcd"),
+        (HasText("kind", "waii"), "0abcd"),
         (HasText("kind", "y_b"), "345"),
         (SameText("kind", ("Quarry Blast",)), "345"),
         (SameText("kind", ("strasse", "pahala")), "1267"),
         (AllOf((HasText("kind", "ss"), Compare("kind", "<", "Sa"))), "7"),
         (AnyOf((HasText("kind", "SS"), Compare("at", "<=", 1))), "0167"),
-        (AnyOf((AllOf((HasText("kind", "a"), Compare("at", ">", 4))), Compare("note", "=", "3"))), "3567abc"),
+        (AnyOf((AllOf((HasText("kind", "a"), Compare("at", ">", 4))), Compare("note", "=", "3"))), "3567abcd"),
     ]
     for where, found in conditions:
         assert sks((await table.query(BY_TIME, "mon", where=where)).items) == [*found]

@@ -21,7 +21,7 @@ from graph.store.folding import fold
         ("STRASSE", "strasse"),
         ("İıſK", "iisk"),
         ("Tromsø Łódź Iğdır Đakovo Æbeltoft Þorlákshöfn", "tromso lodz igdir dakovo aebeltoft thorlakshofn"),
-        ("Hawaiʻi Hawai’i HAWAI'I Oʻahu Qaʾim", "hawaii hawaii hawaii oahu qaim"),
+        ("Hawaiʻi Hawai’i HAWAI'I Oʻahu Qaʾim Puʻu Pu`u Puꞌu Pu′u", "hawaii hawaii hawaii oahu qaim puu puu puu puu"),
         ("Ελ Дж 北", "ελ дж 北"),  # only Latin letters are written without strokes
         ("ﬃ Ⅷ ①", "ffi viii 1"),
         ("ΣΊΣΥΦΟΣ Σίσυφος", "σισυφοσ σισυφοσ"),

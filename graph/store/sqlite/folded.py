@@ -17,7 +17,7 @@ LONGEST_SIEVE = 100  # characters; SQLite refuses patterns of more than 50,000 b
 
 def folded_test(column: str, condition: SameText | HasText) -> tuple[str, list[Any]]:
     """The condition on a column in SQL, and the values that it binds. A `SameText` has at least one text."""
-    unusual = f"(length({column}) <> length(CAST({column} AS BLOB)) OR instr({column}, '''') > 0)"
+    unusual = f"(length({column}) <> length(CAST({column} AS BLOB)) OR instr({column}, '''') OR instr({column}, '`'))"
     match condition:
         case SameText(_, texts):
             wanted = list(dict.fromkeys(map(fold, texts)))
