@@ -51,5 +51,5 @@ class Subject(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Check a name."""
         if not 0 < len(value) <= LONGEST_SUBJECT or not is_line(value):
-            self.fail(f"a subject has 1 to {LONGEST_SUBJECT} characters that can be printed.", param, ctx)
+            self.fail(f"a subject has 1 to {LONGEST_SUBJECT} characters, without control characters.", param, ctx)
         return str(value)

@@ -137,7 +137,8 @@ def checked(token: str, key: Any, algorithm: str, claims: Claims) -> Caller:
     subject = decoded["sub"]
     if not 0 < len(subject) <= LONGEST_SUBJECT or not is_line(subject):
         raise Unauthenticated(
-            f"Your token was not accepted: its `sub` must be 1 to {LONGEST_SUBJECT} characters that can be printed."
+            f"Your token was not accepted: its `sub` must be 1 to {LONGEST_SUBJECT} characters, "
+            "without control characters."
         )
     return Caller(subject, _scopes(decoded, claims.scopes), until=decoded["exp"] + claims.leeway_s)
 

@@ -17,11 +17,11 @@ def claims_of(token: str, secret: str = SECRET) -> dict[str, Any]:
 
 
 def test_the_command_prints_a_token_alone_on_a_line() -> None:
-    said = quakegraph("token", "--scope", "events:write,logs:read", "--subject", "importer")
+    said = quakegraph("token", "--scope", "events:write,logs:read", "--subject", "my\u00a0importer")
 
     assert (said.exit_code, said.stderr, said.stdout.count("\n")) == (0, "", 1)
     claims = claims_of(said.stdout.strip())
-    assert (claims["sub"], claims["scope"]) == ("importer", "events:write logs:read")
+    assert (claims["sub"], claims["scope"]) == ("my\u00a0importer", "events:write logs:read")
 
 
 def test_a_token_is_valid_for_its_lifetime_and_names_the_issuer_and_the_audience_that_are_set() -> None:

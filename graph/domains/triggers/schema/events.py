@@ -143,8 +143,8 @@ class CreateTriggerEventInput:
     )
     idempotency_key: str | None = strawberry.field(
         default=None,
-        description=f"A text of 1 to {LONGEST_IDEMPOTENCY_KEY} characters that can be printed. To create the same "
-        "event again with the same key is safe, for 30 days: it is stored once.",
+        description=f"A text of 1 to {LONGEST_IDEMPOTENCY_KEY} characters, without control characters. To create "
+        "the same event again with the same key is safe, for 30 days: it is stored once.",
     )
 
 
