@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from graph.domains.data_files.entities import LONGEST_NAME
 from graph.domains.data_files.exports.datasets import Dataset
 from graph.domains.data_files.exports.names import SOFTWARE
 from graph.domains.data_files.openlineage.checked import Checked, Warn
@@ -147,7 +148,10 @@ def _own_tags(facet: Checked) -> dict[str, str]:
 
 
 def _dataset_version(facet: Checked) -> str:
-    return facet.text("datasetVersion")
+    version = facet.text("datasetVersion")
+    if len(version) > LONGEST_NAME:
+        raise facet.refuse("datasetVersion", f"must have at most {LONGEST_NAME} characters")
+    return version
 
 
 def _nominal_time(facet: Checked) -> dict[str, Any]:

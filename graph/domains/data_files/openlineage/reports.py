@@ -61,7 +61,7 @@ def file_of(named: NamedDataset) -> NewFile:
     """The file that a dataset is.
 
     Raises:
-        InvalidEvent: Its name or version is too long.
+        InvalidEvent: Its name is too long.
     """
     return NewFile(
         name=file_name(named),
@@ -77,13 +77,11 @@ def file_name(named: NamedDataset) -> str:
     """The name of a dataset's file.
 
     Raises:
-        InvalidEvent: It, or the version, is too long.
+        InvalidEvent: It is too long.
     """
     name = named.dataset.file_name
     if possible_key(FILE, name) is None:
         raise InvalidEvent(f"A dataset's namespace and name have more than {LONGEST_NAME} characters: {name[:80]!r}…")
-    if len(named.version or "") > LONGEST_NAME:
-        raise InvalidEvent(f"The version of a dataset has more than {LONGEST_NAME} characters: {name!r}.")
     return name
 
 

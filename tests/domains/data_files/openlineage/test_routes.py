@@ -15,7 +15,8 @@ from tests.service import Service, running
 from tests.settings import Settings
 
 PATH, BATCH = "/api/v1/lineage", "/api/v1/lineage/batch"
-EVENT = run_event(1, "COMPLETE", [dataset("raw.nc", "v1")], [dataset("rad.nc", "v1")]) | {
+SIZE = {"inputFacets": {"inputStatistics": {"size": 12.0}}}
+EVENT = run_event(1, "COMPLETE", [dataset("raw.nc", "v1") | SIZE], [dataset("rad.nc", "v1")]) | {
     "run": {
         "runId": run_id(1),
         "facets": {
@@ -131,6 +132,8 @@ def test_a_detail_that_cannot_be_read_is_left_out_or_repaired_with_a_warning_tha
         (facets, [], "must be an object"),
         (("inputs", 0, "facets"), [], "must be an object"),
         (("outputs", 0, "facets", "version", "datasetVersion"), 7, "must be a text"),
+        (("outputs", 0, "facets", "version", "datasetVersion"), "v" * 401, "must have at most 400 characters"),
+        (("inputs", 0, "inputFacets", "inputStatistics", "size"), 1.5, "must be a whole number of bytes"),
     ]
     for path, value, what in doubtful:
         status, body = send(service, orjson.dumps(changed(path, value)))
@@ -141,7 +144,10 @@ def test_a_detail_that_cannot_be_read_is_left_out_or_repaired_with_a_warning_tha
         assert (warning["index"], f"`{place}`" in warning["message"]) == (0, True), warning
         assert what in warning["message"]
         assert warning["message"].endswith((" It is left out.", "0Z.", "+01:00."))
-    assert send(service, orjson.dumps([EVENT, {**EVENT, "schemaURL": None}]))[1]["warnings"] == []
+    long = changed((*facets, "tags", "tags", 0, "value"), "f" * 129)
+    body = send(service, orjson.dumps([EVENT, {**EVENT, "schemaURL": None, "eventType": "complete"}, *[long] * 101]))[1]
+    assert (body["status"], {each["index"] for each in body["warnings"]}) == ("success", {*range(2, 102)})
+    assert "`configuration-hash`" in body["warnings"][0]["message"]
 
 
 @pytest.mark.parametrize("path", [PATH, BATCH], ids=["lineage", "batch"])
