@@ -78,7 +78,7 @@ class _Joined:
 
 def _is_json(text: bytes) -> bool:
     try:
-        orjson.loads(text)
+        _parsed(text)
     except orjson.JSONDecodeError:
         return False
     return True

@@ -73,6 +73,7 @@ def test_the_case_of_level_and_type_does_not_matter_and_other_fields_become_meta
     for none in (0, None):
         log = read(**a_line(level="WARN", severityNumber=none))
         assert (log.severity, log.severity_text) == (13, "WARN")
+    assert read(**a_line(severityNumber=18.0)).severity == 18
     assert read(**a_line(user="ann", ms=5, metadata={"ms": 6})).metadata == {"user": "ann", "ms": 6}
     assert read(**a_line(metadata=None)).metadata is None
 
@@ -83,6 +84,7 @@ TIMES: list[tuple[dict[str, Any], int]] = [
     ({"time": "2023-11-14 22:13:20.123456789Z"}, 1_700_000_000_123_456_789),
     ({"time": "2023-11-14T22:13:20.1234567891234Z"}, 1_700_000_000_123_456_789),
     ({"timeUnixNano": 1_700_000_000_123_456_789}, 1_700_000_000_123_456_789),
+    ({"timeUnixNano": 1.7e18}, 1_700_000_000_000_000_000),
     ({"timestamp": 1_700_000_000}, 1_700_000_000_000_000_000),
     ({"timestamp": 1_700_000_000.123456}, 1_700_000_000_123_456_000),
     ({"timestamp": 1, "time": "2023-11-14T22:13:20Z"}, 1_700_000_000_000_000_000),

@@ -23,6 +23,9 @@ def test_each_line_is_a_log_or_the_whole_file_is_one() -> None:
     assert read(orjson.dumps(a_line("one"), option=orjson.OPT_INDENT_2)) == [(1, "one")]
     request = a_request(*[a_record(str(number)) for number in range(3)])
     assert read(orjson.dumps(request, option=orjson.OPT_INDENT_2)) == [(1, "0"), (1, "1"), (1, "2")]
+    assert read(b'{"resourceLogs": [\n  {"scopeLogs": [{"logRecords": [{"body": {"stringValue": "\\ud83d"}}]}]}]}') == [
+        (1, "\ud83d")
+    ]
     assert read(b"") == read(b"\n \n") == []
 
 
