@@ -259,7 +259,7 @@ class Summary:
 
     def on_edge(self, tenths: int) -> int:
         """The number of events exactly on the lower edge of a bin."""
-        return int(self.item.get(f"edge{tenths}", 0))
+        return max(int(self.item.get(f"edge{tenths}", 0)), 0)
 
     def counts(self, counted: Counted) -> Bins:
         """The counts by magnitude."""

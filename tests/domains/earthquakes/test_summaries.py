@@ -10,7 +10,7 @@ from graph.domains.earthquakes.facets import TYPE
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.summaries import day_key, year_key
+from graph.domains.earthquakes.summaries import Summary, day_key, year_key
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Page, Partition, Query
@@ -39,6 +39,13 @@ async def test_a_summary_is_stored_under_its_documented_names(engine: str) -> No
         year = {"pk": "SUMMARY#YEARS", "sk": "YEAR#2023", "entity": "SUMMARY", **numbers}
         assert documented(DAY_SUMMARY, await database.get(day_key("20230803")) or {}) == day
         assert documented(YEAR_SUMMARY, await database.get(year_key("2023")) or {}) == year
+
+
+def test_a_bin_that_an_earlier_version_left_below_zero_counts_nothing() -> None:
+    summary = Summary({"events": 3, "bin44": 2, "bin45": -1, "edge45": -1, "bin46": 1})
+    assert summary.bins(MagnitudeRange(4.4, 4.6)) == {44: 2, 45: 0, 46: 0}
+    assert summary.bins(MagnitudeRange(4.4, 4.5)) == {44: 2, 45: 0}
+    assert summary.counts("bin").below(47) == 3
 
 
 async def test_a_year_that_did_not_change_is_read_once_and_an_ingest_by_another_process_is_seen() -> None:
