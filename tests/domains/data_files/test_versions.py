@@ -52,6 +52,8 @@ def test_known_versions_are_in_their_order() -> None:
         ["1.0.0a1", "1.0.0b1", "1.0.0rc1", "1.0.0rc2", "1.0.0rc10", "1.0.0", "1.0.0.1", "1.0.1"],
         ["V1-2-3RC1", "V1-2-3", "V1-2-10"],  # as in names of Libera's files
         ["1.0", "1.0-1", "1.0.1"],  # a post-release without its word
+        ["1.2.dev1", "1.2a1", "1.2b2.dev3", "1.2b2", "1.2rc9", "1.2rc10", "1.2", "1.2+abc", "1.2+5", "1.2.post1.dev2"],
+        ["1.2+5", "1.2.post1.dev2", "1.2.post1", "1.2.post1+a", "1.2.1", "2024.1", "1!0.1"],
         ["R2022b", "R2023a", "R2023b"],  # no versions of PEP 440
         ["0", "0.1", "1"],
     ):
@@ -59,3 +61,5 @@ def test_known_versions_are_in_their_order() -> None:
         assert orders == sorted(set(orders))
     # Zeros before a number and behind all do not count, nor does a `v`.
     assert order_of("1.02.0") == order_of("1.2.0") == order_of("v1.2") == order_of("1.2")
+    for spellings in ("1.2rc9 1.2c9 1.2-pre.9 V1.2_preview9", "1.2.post1 1.2-1 1.2r1 1.2-rev.1", "1.2a0 1.2alpha"):
+        assert len(set(map(order_of, spellings.split()))) == 1
