@@ -60,6 +60,7 @@ def test_the_image_runs_as_a_user_of_its_own_and_checks_its_health() -> None:
     final = whole.split("\nFROM ")[-1]
 
     assert whole.startswith("# syntax=")  # elsewhere, it is an ordinary comment
+    assert "docker run --read-only --tmpfs /tmp " in whole.partition("FROM ")[0]
     assert re.search(r"^USER quakegraph$", final, re.MULTILINE)
     assert "/readyz" in re.findall(r"^HEALTHCHECK .*\\\n.*$", final, re.MULTILINE)[0]
 

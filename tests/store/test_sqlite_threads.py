@@ -112,3 +112,19 @@ async def test_reads_at_the_same_time_have_connections_of_their_own_and_others_f
             assert len({*await asyncio.gather(readers.run(read), readers.run(read))}) == 2
 
         assert len({await readers.run(id) for _ in range(50)}) == 1
+
+
+@pytest.mark.parametrize("is_there", [[False], [True, False]], ids=["before", "during"])
+async def test_a_write_to_a_file_that_is_removed_before_or_during_its_commit_fails(
+    tmp_path: Path, is_there: list[bool]
+) -> None:
+    checks = iter(is_there)
+
+    def check_place() -> None:
+        if not next(checks, True):  # true when the writer is closed
+            raise sqlite3.OperationalError
+
+    writer = Writer(connect(tmp_path / "t.db"), check_place)
+    with pytest.raises(sqlite3.OperationalError):
+        await writer.run(lambda db: db.execute("INSERT INTO t VALUES (1)").rowcount)
+    writer.close()

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from starlette.responses import PlainTextResponse
 
-from graph.transport.origins import allows
+from graph.transport.origins import allows, with_cors
 from tests.bearers import bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import TIMEOUT_S
@@ -96,7 +97,8 @@ def test_cors_and_websockets_are_open_only_to_the_named_origins(
 
 PROGRAMS = (
     *("apollographql-client-name", "apollographql-client-version", "apollo-require-preflight", "traceparent"),
-    *("tracestate", "baggage", "sentry-trace", "x-requested-with", "cache-control", "x-tenant"),
+    *("tracestate", "baggage", "sentry-trace", "x-requested-with", "cache-control", "last-event-id"),
+    *("x-apollo-operation-id", "x-tenant"),
 )
 """Headers that clients and their libraries send, and one of the setting."""
 
@@ -123,6 +125,22 @@ def test_pages_may_send_the_headers_of_usual_programs_and_of_the_setting_and_a_r
         {"header": "x-b3", "setting": "GRAPH_CORS_HEADERS"},
         {"origin": "https://b.example", "setting": "GRAPH_CORS_ORIGINS"},
     ]
+
+
+async def test_the_setting_may_allow_all_headers_and_the_log_names_a_hundred_refused_ones_shortly(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    preflight = {"Origin": NAMED[0], "Access-Control-Request-Method": "POST"}
+    statuses = []
+    for headers in (["*"], []):
+        transport = httpx.ASGITransport(with_cors(PlainTextResponse(), NAMED, headers))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+            asked = [{**preflight, "Access-Control-Request-Headers": f"x-{'b' * 300}{number}"} for number in range(101)]
+            statuses += [(await http.options("/", headers=each)).status_code for each in asked]
+
+    assert statuses == [200] * 101 + [400] * 101
+    logged = [record.__dict__["keywords"]["header"] for record in caplog.records]
+    assert list(map(len, logged)) == [200] * 100
 
 
 NO_HEADER = "The header x-b3 may not be sent: GRAPH_CORS_HEADERS allows it."

@@ -105,8 +105,10 @@ def test_the_180th_meridian_and_a_pole_are_one_place_however_they_are_written(lo
     """In a box that ends there, or consists of it alone, and in a circle of radius 0."""
     event = {"lat": -17.5, "lon": lon}
     for west, east in ((-180, -170), (170, 180), (180, 180), (-180, -180), (180, -180), (170, -180), (180, -170)):
-        condition = Box(-20, -10, west, east).condition
+        box = Box(-20, -10, west, east)
+        condition = box.condition
         assert condition is not None
+        assert cells_agree(box, event["lat"], lon, inside=True)
         assert [predicate(condition)(each) for each in (event, event | {"lon": 0.0})] == [True, False], (west, east)
     for circle, there in (
         *((Circle(-17.5, meridian, 0), event) for meridian in (180, -180)),

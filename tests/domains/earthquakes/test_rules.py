@@ -82,6 +82,7 @@ def test_a_magnitude_is_clamped_and_a_depth_above_the_sea_is_stored_as_0() -> No
 READ: list[tuple[str, Any, Any]] = [
     ("ids", ",us1,ci2,", ["us1", "ci2"]),
     ("ids", "us1", ["us1"]),
+    ("ids", ["us\u00a01", "\u3000"], ["us\u00a01", "\u3000"]),
     ("ids", ",,", None),
     ("ids", ",a\ud800,", None),
     ("ids", 7, None),

@@ -94,9 +94,10 @@ async def test_a_user_whose_quota_is_spent_is_told_so_once_and_gets_nothing_more
 
 
 async def test_the_process_that_delivers_follows_every_feed_from_a_position_of_its_own(tmp_path: Path) -> None:
-    settings = Settings(store=f"sqlite:///{tmp_path}/quakes.db")
+    settings = Settings(store=f"sqlite:///{tmp_path}/quakes.db", max_watch_events=99)
     async with open_services(settings, DOMAINS) as services, asyncio.timeout(TIMEOUT_S):
         database, outbox = services.of(Resources).database, services.of(Outbox)
+        assert outbox.quota.most == 99
         feeds = [Steps(database, "one"), Steps(database, "two")]
         await feeds[0].store()
         await Follower(database, feeds[0], outbox).catch_up()

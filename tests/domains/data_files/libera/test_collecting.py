@@ -36,17 +36,17 @@ def test_folders_are_searched_in_order_without_following_links() -> None:
 
 
 def test_what_cannot_be_a_data_file_is_rejected() -> None:
-    data("notes.txt")
+    data("my\u3000notes.txt")
     data("a\nb.nc")
     data(MANIFEST, b"{}")
     os.mkfifo(RAD)
     Path("broken").symlink_to("nowhere")
 
-    found = collect(["notes.txt", "a\nb.nc", MANIFEST, RAD, "broken", "gone", "with\0zero"])
+    found = collect(["my\u3000notes.txt", "a\nb.nc", MANIFEST, RAD, "broken", "gone", "with\0zero"])
 
     assert not found.sources
     assert found.rejections == [
-        PathRejection("notes.txt", "'notes.txt' is not the name of a data product of Libera."),
+        PathRejection("my\u3000notes.txt", "'my\\u3000notes.txt' is not the name of a data product of Libera."),
         PathRejection("'a\\nb.nc'", "'a\\nb.nc' is not the name of a data product of Libera."),
         PathRejection(RAD, "It is neither a file nor a folder."),
         PathRejection("broken", "It cannot be read: No such file or directory."),

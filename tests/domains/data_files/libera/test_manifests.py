@@ -28,11 +28,11 @@ def read(document: Any, name: str = NAME) -> Manifest:
 
 
 def test_an_output_manifest_has_the_files_of_both_sides() -> None:
-    inputs = [{"filename": "s3://bucket/L1A/given.nc", "checksum": MD5.upper()}]
+    inputs = [{"filename": "s3://bucket/L1A\u30002024/given.nc", "checksum": MD5.upper()}]
     manifest = read({"manifest_type": "OUTPUT", "files": [FILE], "configuration": {"input_manifest_files": inputs}})
 
     assert manifest.files == [ListedFile("/out/made.nc", MD5)]
-    assert manifest.inputs == [ListedFile("s3://bucket/L1A/given.nc", MD5)]
+    assert manifest.inputs == [ListedFile("s3://bucket/L1A\u30002024/given.nc", MD5)]
     assert [each.name for each in (*manifest.files, *manifest.inputs)] == ["made.nc", "given.nc"]
     copy = {**FILE, "filename": "/copy/made.nc"}
     assert read({"files": [FILE, copy]}).files == [ListedFile("/out/made.nc", MD5)], "a file that is listed twice"

@@ -21,7 +21,7 @@ FILES: list[dict[str, Any]] = [
         "archiveTime": "2024-01-01T00:01:00Z",
         "algorithmVersion": "1.0.0",
         "checksum": "a" * 32,
-        "size": 123,
+        "size": 123.0,  # as a program writes it that has one type of numbers
         "url": "https://example.org/L0_CONS_file.PDS",
         "namespace": "archive",
         "metadata": {"x": [1, None, {"y": True}]},

@@ -96,11 +96,11 @@ def test_a_deleted_event_does_not_exist() -> None:
 
 
 def test_a_value_of_the_text_holds_no_separator() -> None:
-    line = Text().rows([an_event("us|1", place="5 km | N\nof\x85 X", mag_type="m|l")]).decode()
+    line = Text().rows([an_event("us|1", place="5 km | N\nof\x85 X\u200cY", mag_type="m|l")]).decode()
 
     assert line.count("\n") == 1
     assert line.count("|") == 13
-    assert "5 km / N of X" in line
+    assert "5 km / N of X\u200cY" in line
 
 
 def test_the_csv_quotes_what_it_must() -> None:

@@ -44,6 +44,19 @@ def test_bytes_are_read_or_refused(query_string: bytes) -> None:
         return
 
 
+def test_an_area_that_has_the_180th_meridian_has_its_events_however_they_are_written() -> None:
+    for area, is_there in (
+        *(("minlongitude=170", True), ("maxlongitude=-170", True), ("minlongitude=170&maxlongitude=180", True)),
+        *(("minlongitude=-180&maxlongitude=-170", True), ("minlongitude=180&maxlongitude=190", True)),
+        *(("minlongitude=-190&maxlongitude=-180", True), ("minlongitude=180&maxlongitude=180", True)),
+        *(("latitude=0&longitude=180&maxradius=0", True), ("latitude=0&longitude=-180&maxradiuskm=0", True)),
+        *(("latitude=0&longitude=180&minradius=0.1", False), ("minlongitude=-179.9&maxlongitude=179.9", False)),
+    ):
+        selection = FdsnQuery.of(read_parameters(area.encode())).selection
+        for lon in (180.0, -180.0):
+            assert selection.admits(an_event(lat=0.0, lon=lon).item) is is_there, (area, lon)
+
+
 def test_a_time_is_utc_and_rounded_towards_the_inside() -> None:
     for text, starts, ends in (
         ("2023-08-03", "2023-08-03T00:00:00.000", "2023-08-03T00:00:00.000"),

@@ -129,8 +129,8 @@ def test_a_query_that_breaks_a_rule_is_refused_as_plain_text(week: Service) -> N
 def test_an_address_of_usgss_search_page_works_with_the_host_exchanged(week: Service) -> None:
     area = "maxlatitude=62.962&minlatitude=-59.322&maxlongitude=-26.367&minlongitude=-195.273"
     when = "starttime=2023-08-01%2000:00:00&endtime=2023-08-03%2023:59:59"
-    found = {}
-    for path in ("query.geojson?", "query.csv?", "query.quakeml?", "query.kml?kmlcolorby=depth&", "query?format=csv&"):
+    found, as_kml = {}, "query.kml?kmlcolorby=depth&kmlanimated=true&"
+    for path in ("query.geojson?", "query.csv?", "query.quakeml?", as_kml, "query?format=csv&"):
         answer = week.http.get(f"{ROOT}/{path}{when}&{area}&minmagnitude=3&orderby=time&producttype=shakemap")
         assert answer.status_code == 200, answer.text
         found[path] = answer
@@ -138,9 +138,15 @@ def test_an_address_of_usgss_search_page_works_with_the_host_exchanged(week: Ser
     assert len(events) == len(found["query.csv?"].text.splitlines()) - 1 > 5
     assert found["query.csv?"].text == found["query?format=csv&"].text
     assert found["query.quakeml?"].text.count("<event ") == len(events)
-    kml = ElementTree.fromstring(found["query.kml?kmlcolorby=depth&"].content)  # noqa: S314 # of our own making
-    points = kml.findall("k:Document/k:Placemark/k:Point/k:coordinates", {"k": "http://www.opengis.net/kml/2.2"})
-    assert [point.text for point in points] == ["{},{}".format(*each["geometry"]["coordinates"]) for each in events]
+    kml = ElementTree.fromstring(found[as_kml].content)  # noqa: S314 # our own
+    points, colours, times = (
+        [each.text for each in kml.iterfind(f".//{{http://www.opengis.net/kml/2.2}}{name}")]
+        for name in ("coordinates", "color", "when")
+    )
+    assert points == ["{},{}".format(*each["geometry"]["coordinates"]) for each in events]
+    shallow = [each["geometry"]["coordinates"][2] <= 33 for each in events]
+    assert [each == "ff00a5ff" for each in colours] == shallow
+    assert (set(shallow), len(times)) == ({True, False}, len(events))
     assert week.http.get(f"{ROOT}/query.csv?format=geojson").status_code == 400
     assert week.http.get(f"{ROOT}/query.csv?limit=1&spreadsheet=true").status_code == 200
     assert week.http.get(f"{ROOT}/query.csv?format=csv&limit=1").status_code == 200
@@ -260,7 +266,7 @@ def test_requests_are_logged_and_counted(tmp_path: Path, week_file: Path, usgs: 
     with running(settings(file, usgs), clock=HeldClock()) as service:
         service.http.get(f"{ROOT}/query?minmagnitude=4.5&limit=10&starttime=2023-08-01")
         service.http.get(f"{ROOT}/count?limit=x")
-        service.http.get(f"{ROOT}/query?minmagnitude=9")
+        service.http.get(f"{ROOT}/query.text?minmagnitude=9")
         metrics = service.http.get("/metrics").text
 
     assert f'quakegraph_fields_total{{code="OK",field="{ROOT}/query"}} 2.0' in metrics

@@ -141,7 +141,7 @@ async def test_an_old_event_is_revised_but_not_inserted(
     await station.ingest.file(file_of([a_feature("us2", time=old - 1)]))
     changed = [
         a_feature("us2", time=old - 1, mag=4.7, updated=NOW),
-        a_feature("us3", time=old - 1),
+        a_feature("us3", time=float(old - 1)),
         a_feature("us4", time=old),
         a_feature("nc5", time=old - 1, ids=",nc5,us2,", updated=NOW + 1),
         {"type": "Feature", "id": "us6"},

@@ -130,6 +130,8 @@ async def test_what_a_back_fill_has_stored_of_a_publication_before_the_first_ing
             found = await catalogue.event("us1", as_of=as_of)
             assert found is not None
             assert [each.mag for each in await listed(database, View(as_of))] == [found.mag] == [mag]
+            behind = Paging(1, after=found.position)
+            assert not (await catalogue.page(Selection(), behind, view=View(as_of))).records
             for counted in (catalogue.total, catalogue.count):
                 assert await counted(Selection(), View(as_of)) == 1
             with pytest.raises(HistoryUnavailable):

@@ -344,6 +344,7 @@ async def test_a_cancelled_fetch_is_not_tried_again(client: UsgsClient, usgs: Us
 async def test_a_count_has_the_limit_of_usgs_and_never_a_higher_one(client: UsgsClient, usgs: UsgsServer) -> None:
     for answer, most_at_once in (
         (b'{"count": 7, "maxAllowed": 50}', 50),
+        (b'{"count": 7.0, "maxAllowed": 50.0}', 50),
         (b'{"count": 7, "maxAllowed": 100000}', 20_000),
         (b'{"count": 7, "maxAllowed": 5, "error": "7 matching events exceeds search limit of 5."}', 5),
     ):

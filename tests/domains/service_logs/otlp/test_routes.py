@@ -112,17 +112,17 @@ def test_json_answers_as_otlp_spells_it(sender: Sender) -> None:
 
 def test_names_that_otlp_does_not_have_are_named_in_a_warning(sender: Sender) -> None:
     record = '{"time_unix_nano":"1","severity_text":"x","body":{"string_value":"a"},"attributes":[{"name":"b"}]}'
-    body = (
-        f'{{"resourceLogs":[{{"resource":{{"attrs":[]}},"scope_logs":1,"scopeLogs":[{{"logRecords":[{record}]}}]}}]}}'
-    )
+    scope = f'{{"scope":{{"Name":"x"}},"log_records":[],"logRecords":[{record}]}}'
+    resource = f'{{"resource":{{"attrs":[]}},"scope_logs":1,"scopeLogs":[{scope}]}}'
+    body = f'{{"resource_logs":[],"resourceLogs":[{resource}]}}'
 
     for _ in range(2):  # each request has a warning of its own
         partial = sender.post(body.encode(), JSON).json()["partialSuccess"]
         assert partial["rejectedLogRecords"] == "0"
         assert partial["errorMessage"] == (
-            "ignored, since OTLP does not have it: `attrs` of a resource, `name` of an attribute, `scope_logs` of "
-            "`resourceLogs`, `severity_text` of a log record, `string_value` of a value, "
-            "`time_unix_nano` of a log record"
+            "ignored, since OTLP does not have it: `Name` of a scope, `attrs` of a resource, `log_records` of "
+            "`scopeLogs`, `name` of an attribute, `resource_logs` of the request, `scope_logs` of `resourceLogs`, "
+            "`severity_text` of a log record, `string_value` of a value, `time_unix_nano` of a log record"
         )
     known = '{"resourceLogs":[{"schemaUrl":"x","scopeLogs":[{"scope":{"name":"x"},"logRecords":[{"flags":1}]}]}]}'
     assert sender.post(known.encode(), JSON).content == b"{}"

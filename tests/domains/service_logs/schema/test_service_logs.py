@@ -48,6 +48,15 @@ def for_ever(tmp_path: Path, usgs: UsgsServer, clock: HeldClock) -> Iterator[Ser
         yield service
 
 
+def test_a_severity_is_served_as_its_sender_wrote_it_too(service: Service) -> None:
+    record = {"timeUnixNano": "1699956000000000000", "severityText": "SEVERE", "body": {"stringValue": "no memory"}}
+    body = {"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]}
+    assert service.http.post("/v1/logs", json=body).json() == {}
+
+    (node,) = service.ask("{ serviceLogs { nodes { level severityNumber severityText } } }")["serviceLogs"]["nodes"]
+    assert node == {"level": "ERROR", "severityNumber": 17, "severityText": "SEVERE"}
+
+
 def test_a_log_comes_back_with_all_that_was_written(service: Service) -> None:
     metadata = {"user": "anna", "ms": 12.5, "tags": ["a", None, True], "nested": {"ü": {}}, "big": 2**53 - 1}
     written = log(

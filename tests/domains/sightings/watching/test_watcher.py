@@ -10,12 +10,26 @@ from graph.domains.sightings.entities import AREA_WATCHER, SIGHTING_CHANGE
 from graph.domains.sightings.grid import KM10
 from graph.domains.sightings.watching import area_watches
 from graph.domains.sightings.watching.reported import REPORTED
+from graph.domains.sightings.watching.watcher import AreaWatcher
 from graph.domains.triggers.checking import OWN_WORDS, check_type
 from graph.domains.triggers.entities import FEED_POSITION
+from graph.domains.triggers.following import Position
 from graph.store.contract import Delete
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.sightings.in_store import sightings_of
-from tests.domains.sightings.watching.lookouts import ADA, BEA, FIRE, HERE, REX, SHAKING, THERE, Lookout, every, told_by
+from tests.domains.sightings.watching.lookouts import (
+    ADA,
+    BEA,
+    FIRE,
+    HERE,
+    REX,
+    SHAKING,
+    THERE,
+    Lookout,
+    every,
+    told_by,
+    watches_in,
+)
 
 
 async def test_a_watch_is_told_of_its_area_and_category_and_not_of_its_users_own_reports(lookout: Lookout) -> None:
@@ -62,6 +76,16 @@ async def test_a_report_is_told_once_although_others_repeat_and_confirm_it_and_i
     said = event.payload["sighting"]
     assert said["position"] == {"lat": sighting.lat, "lon": sighting.lon, "precisionKm": 10}
     assert (said["reporterTier"], said["reportedAt"]) == ("BRONZE", "2100-03-02T12:00:00Z")
+
+
+async def test_a_user_whose_turn_or_quota_is_over_is_left_out(lookout: Lookout) -> None:
+    await lookout.watch(ADA)
+    await lookout.watch(BEA)
+    await lookout.report()
+    watcher = AreaWatcher(lookout.database, watches_in(lookout.database, lookout.clock))
+    (change,) = await watcher.sequence.since(0, 9)
+
+    assert [each.event.user_id async for each in watcher.wanted(change, Position(), BEA.__eq__)] == [BEA]
 
 
 async def test_a_sighting_that_has_expired_or_is_hidden_is_not_told_any_more(lookout: Lookout) -> None:

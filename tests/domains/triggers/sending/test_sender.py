@@ -116,7 +116,7 @@ async def test_the_status_and_the_wait_of_an_answer_are_kept() -> None:
 
 EXCERPTS = [
     (b"", ""),
-    ("Überhitzt\r\n\tsehr".encode(), "Überhitzt\r\n\tsehr"),
+    ("Überhitzt\r\n\tsehr\u00a0heiß".encode(), "Überhitzt\r\n\tsehr\u00a0heiß"),
     (b"a\x00b\x1b[31mc\x7f", "a\ufffdb\ufffd[31mc\ufffd"),
     ("\u202egpj.exe\u2028".encode(), "\ufffdgpj.exe\ufffd"),  # would be shown from right to left
     (b"\xed\xa0\x80", "\ufffd" * 3),  # a lone surrogate
