@@ -1,4 +1,4 @@
-"""What a test needs to hold a document to the service: a page's blocks and lists, and a table as any client sees it."""
+"""What a test needs to hold a document to the service: a page's block, and a table as any client sees it."""
 
 import json
 import re
@@ -11,9 +11,8 @@ import botocore.session
 
 from graph.store.design import TableDesign, table_name
 from graph.store.location import ENVIRONMENT
-from tests.documents.markdown import ROOT, Document
+from tests.documents.markdown import Document
 
-SCHEMA = (ROOT / "schema.graphql").read_text()
 _NAME = re.compile(r"(?<![:\w])(?!AND\b|BETWEEN\b|begins_with\b)[A-Za-z_][\w-]*")
 
 
@@ -25,18 +24,6 @@ def block(page: Document, language: str, test: str) -> str:
         if each.language == language and each.test and Path(each.test).name == Path(test).name
     ]
     return text
-
-
-def in_code(text: str) -> list[str]:
-    """The code spans of a text."""
-    return re.findall(r"`([^`]+)`", text)
-
-
-def fields(kind: str) -> set[str]:
-    """The fields of a type or input of the schema, which `kind` names: `input LogInput`."""
-    declared = re.search(rf"^{kind}\b[^{{\n]*{{\n(.*?)^}}", SCHEMA, re.MULTILINE | re.DOTALL)
-    assert declared, kind
-    return set(re.findall(r"^  (\w+)[:(]", declared[1], re.MULTILINE))
 
 
 class RawTable:

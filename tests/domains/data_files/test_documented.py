@@ -4,7 +4,7 @@ What differs is said beside the test: the document leaves higher levels and the 
 original overwrote items that repeat, and found a file on one of its days alone.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -14,9 +14,8 @@ import pytest
 from graph.domains.data_files.entities import ENTITIES as OURS
 from graph.domains.data_files.entities import LIBERA_METADATA
 from graph.domains.data_files.new_files import AdditionalMetadata, NewFile, SortableMetadata
-from graph.domains.data_files.references import Version
 from tests.domains.data_files.followed import RawTable
-from tests.domains.data_files.in_store import FileStore, a_calibration, a_file, day, references
+from tests.domains.data_files.in_store import FileStore, a_calibration, a_file, day
 from tests.domains.entities import ENTITIES
 from tests.service import Service, running
 from tests.settings import Settings
@@ -175,7 +174,19 @@ async def test_a_file_across_midnight_and_repeated_items_of_a_construction_recor
         "PDS": [{"filename": f"{number}.PDS"} for number in range(2)],
     }
     async with ours_and_raw() as (ours, raw):
-        await ours.register(_record(repeated, days=(31, 30)))
+        packets = SortableMetadata(
+            type="APID11",
+            applicable_dates=[day(31), day(30)],
+            first_packet_time=MIDNIGHT,
+            last_packet_time=MIDNIGHT,
+            missing_packet_count=3,
+        )
+        items = [
+            AdditionalMetadata(identifier=identifier, attributes=each)
+            for identifier, every in repeated.items()
+            for each in every
+        ]
+        await ours.register(NewFile(name=RECORD, level="L0", sortable=[packets], additional=items))
         assert len((await ours.files.parts([RECORD]))[RECORD]) == 9
 
     for identifier, each in repeated.items():
@@ -185,19 +196,6 @@ async def test_a_file_across_midnight_and_repeated_items_of_a_construction_recor
     for day_, sort_key in (("2024-01-30", "#L0#APID11"), ("2024-01-31", "#L0#APID11#0002")):
         (item,) = raw.query("applicable-date = :day", "ApplicableDateIndex", day=day_)
         assert (item["PK"], item["SK"], item["missing-packet-count"]) == (RECORD, sort_key, 3)
-
-
-@pytest.mark.usefixtures("dynamodb_endpoint")
-async def test_what_a_file_was_made_from_is_found_again() -> None:
-    inputs = [RECORD, CALIBRATION]
-    async with ours_and_raw() as (ours, raw):
-        await ours.register(_record(), a_calibration(CALIBRATION, "1.0.0"))
-        run = await ours.run(1, used=inputs, makes=["l1a.nc"])
-        revision = (await ours.files.by_version([Version("l1a.nc", 1)]))[Version("l1a.nc", 1)]
-        found = (await ours.runs.by_id([str(revision.generated_by)]))[run.run_id]
-    assert references(found.used) == [f"{name}@1" for name in inputs]
-    (edge,) = raw.query("PK = :used", used=f"USED#{CALIBRATION}@1")  # as "which files does it concern?" begins
-    assert edge["SK"].startswith(f"RUN#{run.run_id}#")
 
 
 @pytest.mark.usefixtures("dynamodb_endpoint")
@@ -214,20 +212,3 @@ async def test_files_of_every_level_are_found_by_their_day_and_calibrations_in_t
         assert one(raw, f"{level}.nc", "#")["level"] == level
     found = raw.query("SK = :of", "CalibrationIndex", forward=False, of="#CAL#L0")
     assert [item["calibration-version"] for item in found] == ["2.0.0", "1.10.0", "1.10.0rc1", "1.9.0"]
-
-
-def _record(additional: Mapping[str, Sequence[Mapping[str, Any]]] | None = None, days: Sequence[int] = (1,)) -> NewFile:
-    """A construction record with these additional items by their identifiers."""
-    packets = SortableMetadata(
-        type="APID11",
-        applicable_dates=[day(number) for number in days],
-        first_packet_time=MIDNIGHT,
-        last_packet_time=MIDNIGHT,
-        missing_packet_count=3,
-    )
-    items = [
-        AdditionalMetadata(identifier=identifier, attributes=each)
-        for identifier, every in (additional or {}).items()
-        for each in every
-    ]
-    return NewFile(name=RECORD, level="L0", sortable=[packets], additional=items)

@@ -185,6 +185,9 @@ async def test_a_run_whose_process_is_interrupted_is_ended(tmp_path: Path) -> No
     store = await new_store("sqlite", tmp_path, ENTITIES)
     async with StoreLocation.of(store).open(ENTITIES, clock=now_ms, timeout_s=TIMEOUT_S) as database:
         with started("ingest", "-", "--store", store, folder=tmp_path, stdin=subprocess.PIPE) as process:
+            assert process.stdin is not None
+            begin = '{"type": "FeatureCollection", "features": [' + " " * 200_000  # more than a pipe holds
+            await asyncio.to_thread(process.stdin.write, begin)  # until the process has read some of it
             async with asyncio.timeout(TIMEOUT_S):
                 while await states_in(database) != [RunState.RUNNING]:
                     assert process.poll() is None

@@ -20,7 +20,7 @@ from graph.domains.earthquakes.payloads.rebuilding import rebuild
 from graph.domains.earthquakes.payloads.receiving import Recorder
 from graph.domains.earthquakes.payloads.versions import PayloadVersions
 from graph.domains.earthquakes.usgs.requests import RecentEvents
-from graph.store.contract import Database
+from graph.store.contract import Database, Put
 from tests.domains.earthquakes.ingest.ingests import a_feature, file_of
 from tests.domains.earthquakes.payloads.kept import a_keeper, with_floats
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection, week_features
@@ -87,6 +87,7 @@ async def test_the_files_of_many_changes_take_two_readings(tmp_path: Path) -> No
         keeper.payloads.add(recorder(keeper.database, keeper.clock))
         for number in range(10):
             await keeper.ingest.file(file_of([a_feature(f"us{number}")]))
+        await keeper.database.put(Put(EVENT_SEQUENCE.change, {"number": 17, "eventIds": ["of an earlier version"]}))
         watched = WatchedDatabase(keeper.database)
 
         found = await SourceFiles(DataFiles(watched), PayloadVersions(watched)).of_changes(range(1, 20))
@@ -94,6 +95,7 @@ async def test_the_files_of_many_changes_take_two_readings(tmp_path: Path) -> No
         assert found.keys() == set(range(1, 11))
         assert len({file.name for file in found.values()}) == 10
         assert [entity for entity, _ in watched.gets] == [EVENT_SEQUENCE.change, FILE]
+        assert watched.gets[0][1] == {"payload"}
 
 
 async def test_rebuilding_registers_the_files_and_runs_again(engine: str, usgs: UsgsServer, tmp_path: Path) -> None:

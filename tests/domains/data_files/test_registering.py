@@ -1,21 +1,24 @@
 """Files are registered once, as revisions of their content, each with its own items and counts, on either engine."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.domains.data_files.entities import FILE_REVISION, PART
+from graph.domains.data_files.entities import ENTITIES, FILE_REVISION
 from graph.domains.data_files.model import Problem
 from graph.domains.data_files.new_files import NewFile, SortableMetadata
 from graph.domains.data_files.references import Version
 from graph.store.dynamodb.engine import ACTIONS_PER_TRANSACTION
-from tests.domains.data_files.in_store import FileStore, a_calibration, a_file, checksum, data_files, day, items
+from tests.domains.data_files.in_store import FileStore, a_calibration, a_file, checksum, data_files, data_files_at, day
 from tests.domains.data_files.whole import assert_whole, counters
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.effort import rounds
+from tests.store.engines import new_store
 
 NAMES = ("a.nc", "b.nc", "c.nc")
 
@@ -54,17 +57,6 @@ async def test_a_file_without_a_checksum_is_known_by_its_metadata(engine: str) -
         assert await totals(ours, replace(file, metadata={"y": 2, "x": 1})) == (0, 1)
         assert await totals(ours, replace(file, metadata={"x": 2})) == (1, 0)
         assert len(await revisions(ours, "a.nc")) == 2
-
-
-async def test_the_items_of_a_revision_replace_those_of_the_one_before(engine: str) -> None:
-    some = items(3)
-    first = a_file("a.nc", 1, 2, type="APID11", additional=some)
-    second = a_file("a.nc", 2, type="APID11", additional=some[2:])
-    async with data_files(engine, [first, second]) as ours:
-        assert await ours.identifiers("a.nc") == ["L0#APID11", "PDS"]
-        (pds,) = [part for part in await ours.items(PART) if part["identifier"] == "PDS"]
-        assert pds["n"] == 2
-        assert await counters(ours) == {("2024-01-02", "items"): 1, ("2024-01-02", "L0##"): 1}
 
 
 @settings(A_FEW, max_examples=rounds(60))
@@ -151,3 +143,20 @@ async def test_a_file_of_more_days_than_a_transaction_takes_is_refused_alone() -
 def _of_days(name: str, number: int) -> NewFile:
     days = [day(1).replace(year=1901 + at) for at in range(number)]
     return NewFile(name=name, level="L0", sortable=[SortableMetadata(applicable_dates=days)])
+
+
+async def test_what_two_processes_register_at_once_is_registered_once(engine: str, tmp_path: Path) -> None:
+    files = [a_file(f"{number}.nc", 1, 2, checksum=checksum(number)) for number in range(20)]
+    url = await new_store(engine, tmp_path, ENTITIES)
+    async with data_files_at(url) as first, data_files_at(url) as second:
+        reports = await asyncio.gather(first.register(*files), second.register(*files[::-1]))
+        assert sum(report.registered for report in reports) == len(files)
+        assert sum(report.skipped for report in reports) == len(files)
+        assert {item["revision"] for item in await first.items(FILE_REVISION)} == {1}
+
+        for number in range(4):  # other contents are revisions in a row
+            contents = [a_file("a.nc", 1 + at, type=f"T{at}", checksum=checksum(2 * number + at)) for at in (0, 1)]
+            reports = await asyncio.gather(first.register(contents[0]), second.register(contents[1]))
+            assert [report.registered for report in reports] == [1, 1]
+        assert len(await second.items(FILE_REVISION)) == len(files) + 2 * 4
+        await assert_whole(second)

@@ -11,6 +11,8 @@ from graph.domains.data_files.times import time_of, time_text, written
 
 @given(st.datetimes(timezones=st.just(UTC)))
 @example(datetime(2024, 1, 1, tzinfo=UTC))
+@example(datetime.min.replace(tzinfo=UTC))
+@example(datetime.max.replace(tzinfo=UTC))
 @example(datetime(2024, 1, 1, microsecond=1, tzinfo=UTC))
 def test_a_time_is_written_as_if_it_had_been_read(time: datetime) -> None:
     text = time_text(time)

@@ -12,6 +12,7 @@ from graph.domains.data_files.errors import ProvenanceCycle
 from graph.domains.data_files.exports.datasets import dataset_version
 from graph.domains.data_files.model import RunState
 from graph.domains.data_files.new_files import NewFile
+from graph.domains.data_files.references import Version
 from tests.domains.data_files.openlineage.builders import Receiver, dataset, receiving, run_event, run_id
 from tests.domains.data_files.whole import assert_whole
 
@@ -109,23 +110,17 @@ async def test_a_version_that_two_revisions_have_goes_out_for_the_latest_alone(t
     assert sorted(versions) == [run_id(1), "v1"]
 
 
-async def test_a_version_names_a_registered_file_that_has_none(taking: Receiver) -> None:
+async def test_a_version_names_a_registered_file_that_has_none_and_a_number_its_revision(taking: Receiver) -> None:
     await taking.register(NewFile(name="rad.nc", level="L1B", checksum="0" * 32))
-
-    await taking.take(run_event(1, "COMPLETE", [dataset("rad.nc", "etag-1", namespace="quakegraph")]))
-
-    assert await taking.edges() == {"1 used rad.nc@1"}
-    (revision,) = (await taking.revisions()).values()
-    assert (revision.dataset_version, revision.level, revision.checksum) == ("etag-1", "L1B", "0" * 32)
-
-
-async def test_a_revision_that_went_out_by_its_number_comes_in_by_it(taking: Receiver) -> None:
     for digit in "012":
-        await taking.register(NewFile(name="rad.nc", checksum=digit * 32))
+        await taking.register(NewFile(name="map.nc", checksum=digit * 32))
 
-    await taking.take(run_event(1, "COMPLETE", [dataset("rad.nc", "quakegraph:2", namespace="quakegraph")]))
+    named = [dataset(*each, namespace="quakegraph") for each in (("rad.nc", "etag-1"), ("map.nc", "quakegraph:2"))]
+    await taking.take(run_event(1, "COMPLETE", named))
 
-    assert await taking.edges() == {"1 used rad.nc@2"}
+    assert await taking.edges() == {"1 used rad.nc@1", "1 used map.nc@2"}
+    revision = (await taking.revisions())[Version("rad.nc", 1)]
+    assert (revision.dataset_version, revision.level, revision.checksum) == ("etag-1", "L1B", "0" * 32)
 
 
 async def test_a_cycle_is_refused_and_changes_nothing(taking: Receiver) -> None:
@@ -194,15 +189,13 @@ async def test_a_failure_whose_time_has_no_offset_ends_the_run_at_that_time_in_u
     ]
 
 
-async def test_a_run_has_the_end_of_the_events_that_give_its_state_in_any_order() -> None:
+async def test_a_run_has_the_end_of_the_events_that_give_its_state_in_any_order(taking: Receiver) -> None:
     told = [("START", 1), ("FAIL", 7), ("COMPLETE", 2), ("COMPLETE", 3), ("ABORT", 9)]
-    events = [run_event(1, type_, eventTime=f"2024-01-01T00:0{minute}:00Z") for type_, minute in told]
-    for order in permutations(events):
-        async with receiving("sqlite") as taking:
-            await taking.take(order[:3])
-            await taking.take(order[3:])
-            (run,) = await taking.all_runs()
-            assert (run.state, run.ended_at) == (RunState.COMPLETE, datetime(2024, 1, 1, 0, 3, tzinfo=UTC))
+    for number, order in enumerate(permutations(told)):
+        events = [run_event(number, type_, eventTime=f"2024-01-01T00:0{minute}:00Z") for type_, minute in order]
+        await taking.take(events[:3], events[3:])
+    found = [(run.state, run.ended_at) for run in await taking.all_runs()]
+    assert found == [(RunState.COMPLETE, datetime(2024, 1, 1, 0, 3, tzinfo=UTC))] * 120
 
 
 EVENTS = (

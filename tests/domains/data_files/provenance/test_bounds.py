@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from graph.core.errors import BadUserInput
-from graph.domains.data_files.entities import RUN, USED
+from graph.domains.data_files.entities import RUN
 from graph.domains.data_files.errors import UnknownVersion
 from graph.domains.data_files.model import RunState
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.recording import MOST_USED
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.store.values import ITEM_BYTES, item_bytes
-from tests.domains.data_files.in_store import FileStore, a_report, data_files, items, names
+from tests.domains.data_files.in_store import FileStore, a_report, data_files, items, names, references
 from tests.domains.data_files.whole import assert_whole
 from tests.domains.entities import documented
 
@@ -26,7 +26,7 @@ async def refusal(ours: FileStore, report: RunReport, kind: type[BadUserInput] =
     return str(refused.value)
 
 
-async def test_a_run_uses_a_thousand_files_and_no_more_and_their_names_have_a_bound() -> None:
+async def test_a_run_uses_and_generates_a_thousand_new_files_and_no_more_and_their_names_have_a_bound() -> None:
     async with data_files("sqlite") as ours:
         for report in (a_report(1, used=names(MOST_USED + 1)), a_report(1, makes=names(MOST_USED + 1))):
             message = "A run uses or generates at most 1,000 files in one report."
@@ -37,9 +37,12 @@ async def test_a_run_uses_a_thousand_files_and_no_more_and_their_names_have_a_bo
         assert message.startswith("`used` has ")
         assert message.endswith(" bytes, but may have at most 120000.")
 
-        await ours.register(*names(MOST_USED))
-        run = await ours.run(1, used=names(MOST_USED), makes=["made"])
-        assert len(run.used) == len(await ours.items(USED)) == MOST_USED
+        used, makes = names(MOST_USED, "used"), names(MOST_USED, "made")
+        report = a_report(1, used=[UsedFile(name, may_be_unknown=True) for name in used], makes=makes)
+        run = await ours.runs.record(report)
+        assert references(run.used) == [f"{name}@1" for name in used]
+        assert references(run.generated) == [f"{name}@1" for name in makes]
+        assert (await ours.runs.record(report)).item == run.item
         await assert_whole(ours)
 
 

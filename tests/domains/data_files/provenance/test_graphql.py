@@ -182,17 +182,6 @@ def test_a_revision_that_was_registered_before_its_run_has_ended_the_one_before_
     assert (latest["invalidatedBy"], before["invalidatedBy"]) == (None, {"runId": run_id(50)})
 
 
-def test_a_revision_has_the_runs_that_used_it(service: Service) -> None:
-    service.ask(REGISTER, {"files": [{"name": "hub.nc"}]})
-    for number in (61, 60):
-        record(service, number, ["hub.nc"], [{"name": f"of-hub-{number}.nc"}])
-
-    of_runs = "usedBy(first: 5) { nodes { runId used { name } } }"
-    query = f'{{ dataFile(name: "hub.nc") {{ revisions(first: 1) {{ nodes {{ {of_runs} }} }} }} }}'
-    (revision,) = service.ask(query)["dataFile"]["revisions"]["nodes"]
-    assert revision["usedBy"]["nodes"] == [{"runId": run_id(at), "used": [{"name": "hub.nc"}]} for at in (60, 61)]
-
-
 def test_what_a_run_used_and_a_plan_are_charged_by_what_is_read(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'wide.db'}"
     files = [{"name": f"in{number}"} for number in range(900)]

@@ -8,8 +8,6 @@ import pytest
 from graph.domains.data_files.entities import FILE_REVISION
 from graph.domains.data_files.errors import AlreadyGenerated
 from graph.domains.data_files.new_files import NewFile
-from graph.domains.data_files.provenance.edges import Edges
-from graph.domains.data_files.provenance.recording import MOST_USED
 from graph.domains.data_files.provenance.reports import UsedFile
 from tests.domains.data_files.in_store import (
     FileStore,
@@ -29,19 +27,6 @@ from tests.effort import THOROUGH
 
 MANY = names(2 * ACTIONS, "made")
 FIRST = [f"{name}@1" for name in MANY]
-
-
-async def test_a_run_uses_and_generates_a_thousand_new_files() -> None:
-    used, makes = names(MOST_USED, "used"), names(MOST_USED, "made")
-    report = a_report(1, used=[UsedFile(name, may_be_unknown=True) for name in used], makes=makes)
-    async with data_files("sqlite") as ours:
-        run = await ours.runs.record(report)
-        assert references(run.used) == [f"{name}@1" for name in used]
-        assert references(run.generated) == [f"{name}@1" for name in makes]
-        assert (await ours.runs.record(report)).item == run.item
-        assert await Edges(ours.database).makers(references(run.generated)) == {
-            f"{name}@1": run_id(1) for name in makes
-        }
 
 
 async def test_a_run_generates_files_of_more_bytes_than_a_transaction_takes(engine: str) -> None:

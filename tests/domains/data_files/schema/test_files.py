@@ -5,9 +5,12 @@ from typing import Any
 
 from graph.api.relay import global_id
 from graph.app import schema_of
+from graph.domains import DOMAINS
 from graph.domains.data_files import DOMAIN
 from graph.domains.earthquakes import DOMAIN as EARTHQUAKES
 from tests.domains.data_files.schema.conftest import REGISTER, RUN_ID, serving_files
+from tests.domains.triggers.schema.probes import selection
+from tests.schemas import schema
 from tests.service import Service
 
 LONGEST = "\U0001f6f0" * 400
@@ -122,3 +125,29 @@ def test_bad_files_are_rejected_with_their_codes_and_places(tmp_path: Path) -> N
 
 def test_the_domain_needs_only_the_earthquakes() -> None:
     assert schema_of((EARTHQUAKES, DOMAIN)).graphql.query_type is not None
+
+
+# All fields
+
+WITHOUT = schema_of(tuple(domain for domain in DOMAINS if domain is not DOMAIN)).graphql
+ROOTS = {
+    "dataFile": '(name: "L0_CONS_file.PDS")',
+    "dataFiles": '(first: 2, filter: {from: "2024-01-01", version: LATEST})',
+    "calibrations": '(product: "L0", version: LATEST_MAJOR)',
+    "run": f'(runId: "{RUN_ID}")',
+    "affectedBy": '(calibration: "cal.nc", version: "1.0.0")',
+}
+"""Each root field that the domain adds, with its arguments."""
+
+
+def test_all_fields_together_are_answered_alike(both: tuple[Service, Service]) -> None:
+    """By compiled functions and by the execution. For any selection, it is a rule of the compiled functions."""
+    assert schema.query_type is not None
+    assert WITHOUT.query_type is not None
+    assert schema.query_type.fields.keys() - WITHOUT.query_type.fields.keys() == ROOTS.keys()
+    lineage = f"lineage(direction: BOTH, depth: 3) {selection(schema.type_map['Lineage'], 3)}"
+    texts = {root: selection(schema.query_type.fields[root].type, 3) for root in ROOTS}
+    for root, text in [*texts.items(), ("dataFile", f"{{ {lineage} }}")]:
+        compiled, plain = (service.ask(f"{{ {root}{ROOTS[root]} {text} }}") for service in both)
+        assert compiled == plain, root
+        assert compiled[root]
