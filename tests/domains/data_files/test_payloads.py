@@ -95,7 +95,7 @@ async def test_the_files_of_many_changes_take_two_readings(tmp_path: Path) -> No
         assert found.keys() == set(range(1, 11))
         assert len({file.name for file in found.values()}) == 10
         assert [entity for entity, _ in watched.gets] == [EVENT_SEQUENCE.change, FILE]
-        assert watched.gets[0][1] == {"payload"}
+        assert watched.gets[0][1] == frozenset({"payload"})
 
 
 async def test_rebuilding_registers_the_files_and_runs_again(engine: str, usgs: UsgsServer, tmp_path: Path) -> None:
