@@ -42,6 +42,7 @@ from tests.schemas import schema
 from tests.service import serving, settings, without_timeouts
 
 MOST_STEPS = 100_000
+MOST_STEPS_TO_SUBSCRIBE = 120_000  # some 18 ms: Strawberry converts the 1,000 values of a list, each in 115 steps
 EVENT_STREAM = "text/event-stream"
 MANY = MOST_VALUES - 100
 LONG = 900_000  # characters
@@ -109,12 +110,13 @@ class Counted:
     def send(self, place: str, method: str, path: str, **request: Any) -> None:
         """Send a request, which must hold the loop for few steps. It is taken, or refused by a code."""
         with self.steps.counted(), self.http.stream(method, path, **request) as answer:
-            if answer.headers.get("content-type", "").startswith(EVENT_STREAM):
+            is_stream = answer.headers.get("content-type", "").startswith(EVENT_STREAM)
+            if is_stream:
                 self.http.get("/healthz")  # behind which the subscription has begun
             else:
                 answer.read()
         assert answer.status_code < 500, place
-        assert self.steps.most <= MOST_STEPS, place
+        assert self.steps.most <= (MOST_STEPS_TO_SUBSCRIBE if is_stream else MOST_STEPS), place
 
 
 @pytest.fixture(scope="module")
