@@ -30,18 +30,20 @@ from graph.domains.service_logs.repairs import (
     HALF_CHARACTER,
     fitting,
     shortened,
+    sizes_of,
     whole_characters,
     whole_values,
 )
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.store.entity import Item
-from graph.store.values import InvalidItem, bytes_at_most, check_number_of_values, value_bytes
+from graph.store.values import InvalidItem, bytes_at_most, check_number_of_values
 
 MOST_AHEAD_S = 2 * 3600  # of the service's clock; as CloudWatch Logs has it
 MOST_METADATA_NAMES = 128  # as in Loki's structured metadata
 LAST_NS = 2**63 - 1
 BYTES_BESIDE = 2_000  # of an item, without message and metadata
 BYTES_OF_NOTE = 2_000  # in metadata: what was changed
+BYTES_OF_MAPPING = 3  # of metadata, beside names and values
 BYTES_PER_CHARACTER = 4  # the most that UTF-8 takes
 
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]*")
@@ -220,7 +222,7 @@ def _checked_size(metadata: Mapping[str, Any]) -> int:
         size = bytes_at_most(metadata)
     except InvalidItem as error:
         raise _Refused(Problem.METADATA_INVALID, f"The metadata cannot be stored: {error}.") from error
-    if size > LARGEST_METADATA < value_bytes(metadata):
+    if size > LARGEST_METADATA < sum(sizes_of(metadata).values()) + BYTES_OF_MAPPING:
         raise _TooLarge(Problem.METADATA_INVALID, f"The metadata must have at most {LARGEST_METADATA} bytes.")
     return size
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graph.domains.service_logs.entities import LONGEST_MESSAGE
-from graph.store.values import DEPTH, value_bytes
+from graph.store.values import DEPTH, written_bytes
 
 CHANGED = "quakegraph.changed"
 HALF_CHARACTER = "half a surrogate pair replaced"
@@ -45,6 +45,14 @@ def _mark(text: str) -> str:
     return f"… ({len(text):,} characters)"
 
 
+def sizes_of(metadata: Mapping[str, Any]) -> dict[str, int]:
+    """The bytes of each name with its value, which can be stored: at least as many as DynamoDB counts."""
+    return {
+        name: 1 + len(name.encode()) + (len(value.encode()) if isinstance(value, str) else written_bytes(value))
+        for name, value in metadata.items()
+    }
+
+
 def fitting(metadata: Mapping[str, Any], most: int) -> tuple[dict[str, Any], list[str]]:
     """Metadata within so many bytes, and what was changed: long texts are cut, and other long values left out.
 
@@ -53,17 +61,17 @@ def fitting(metadata: Mapping[str, Any], most: int) -> tuple[dict[str, Any], lis
     Args:
         metadata: what can be stored but for its size.
     """
-    sizes = {name: value_bytes(value) for name, value in metadata.items()}
-    room = most - value_bytes(dict.fromkeys(metadata, ""))
+    room, sizes = most, sizes_of(metadata)
     fitting, changed = dict(metadata), list[str]()
     for number, name in enumerate(sorted(sizes, key=sizes.__getitem__)):
         value, part = metadata[name], room // (len(sizes) - number)
         room -= min(sizes[name], part)
         if sizes[name] <= part:
             continue
-        if isinstance(value, str) and part >= LEAST_TEXT:
+        left = part - 1 - len(name.encode())
+        if isinstance(value, str) and left >= LEAST_TEXT:
             mark = _mark(value)
-            fitting[name] = value.encode()[: part - len(mark.encode())].decode(errors="ignore") + mark
+            fitting[name] = value.encode()[: left - len(mark.encode())].decode(errors="ignore") + mark
             changed.append(f"{name} cut from {len(value):,} characters")
         else:
             del fitting[name]
