@@ -54,14 +54,3 @@ def failing(error: Exception, *, when: Callable[[str, Any], bool]) -> Guard:
         return await operation()
 
     return guard
-
-
-def noting(sizes: list[tuple[str, int]]) -> Guard:
-    """A guard that writes down each read of several items and each transaction with its size."""
-
-    async def guard(name: str, about: Any, operation: Callable[[], Awaitable[T]]) -> T:
-        if name in ("get_many", "transact"):
-            sizes.append((name, len(about)))
-        return await operation()
-
-    return guard

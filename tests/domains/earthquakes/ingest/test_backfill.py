@@ -24,6 +24,7 @@ from tests.domains.earthquakes.ingest.ingests import (
     an_ingest,
     counts,
     events_in,
+    file_of,
     logs_in,
     recounted,
     summaries_in,
@@ -47,10 +48,6 @@ def features_at(*times: int, **properties: Any) -> list[dict[str, Any]]:
 def evenly(events: int) -> list[dict[str, Any]]:
     """So many events from the first to the last millisecond of the window."""
     return features_at(*[START + (END - START) * n // (events - 1) for n in range(events)])
-
-
-def paths(usgs: UsgsServer) -> list[str]:
-    return [request.path for request in usgs.requests]
 
 
 # Every event once
@@ -89,20 +86,6 @@ async def test_every_event_arrives_once_however_they_lie_in_time(
         assert await summaries_in(station.database) == await recounted(station.database)
 
 
-async def test_all_parts_together_count_each_event_once(station: Station) -> None:
-    features = evenly(40)
-    features[3]["properties"]["mag"] = features[33]["properties"]["mag"] = None
-    station.usgs.hold(features[10:20])
-    await station.ingest.window(WINDOW)
-    station.usgs.hold(features, limit=LIMIT)
-
-    report = await station.ingest.window(WINDOW)
-
-    assert counts(report) == (40, 28, 10, 2)
-    assert sorted(rejection.event_id or "" for rejection in report.rejections) == ["us3", "us33"]
-    assert len(await events_in(station.database)) == 38
-
-
 # Requests
 
 
@@ -111,7 +94,7 @@ async def test_a_window_that_fits_is_one_count_and_one_query_and_leaves_no_marks
 
     report = await station.ingest.window(WINDOW)
 
-    assert paths(station.usgs) == [FDSN_COUNT, FDSN_QUERY]
+    assert [request.path for request in station.usgs.requests] == [FDSN_COUNT, FDSN_QUERY]
     assert counts(report) == (4, 4, 0, 0)
     assert len(report.upstream_hash or "") == 64
     expected = {"EVENT", "ARRIVAL", "SUMMARY", "FACETS", "LOG", "LOG_COUNT"}
@@ -189,19 +172,6 @@ async def test_events_that_come_between_count_and_query_are_fetched_too(station:
         assert (LIMIT in holdings.given, holdings.refused > 0) == (cuts, not cuts)
 
 
-async def test_a_part_that_has_grown_to_the_limit_exactly_is_halved_as_well(station: Station) -> None:
-    """Nothing tells an answer with as many events as USGS gives from one that was cut."""
-    features = evenly(LIMIT)
-    holdings = station.usgs.hold(features[:-1], limit=LIMIT)
-    holdings.arriving.append(features[-1:])
-
-    report = await station.ingest.window(WINDOW)
-
-    assert counts(report) == (LIMIT, LIMIT, 0, 0)
-    assert holdings.given[0] == LIMIT
-    assert sum(holdings.given[1:]) == LIMIT
-
-
 # Failures
 
 
@@ -241,19 +211,25 @@ async def test_an_outage_ends_the_ingest_after_the_parts_in_progress_and_all_ret
     assert len(station.usgs.requests) <= 3 + 12 + 2 * 4
 
 
-async def test_an_ingest_tells_its_progress_and_is_logged_once_with_the_size_of_all_bodies(station: Station) -> None:
-    station.usgs.hold(evenly(40), limit=LIMIT)
+async def test_all_parts_are_told_of_and_logged_together_with_the_size_of_all_bodies(station: Station) -> None:
+    features = evenly(40)
+    features[3]["properties"]["mag"] = features[33]["properties"]["mag"] = None
+    await station.ingest.file(file_of(features[10:20]))
+    station.usgs.hold(features, limit=LIMIT)
     told: list[tuple[int | None, int, int]] = []
 
     report = await station.ingest.window(
         WINDOW, lambda report, now: told.append((now.to_fetch, report.fetched, now.parts))
     )
 
+    assert counts(report) == (40, 28, 10, 2)
+    assert sorted(rejection.event_id or "" for rejection in report.rejections) == ["us3", "us33"]
+    assert len(await events_in(station.database)) == 38
     assert told[:2] == [(None, 0, 0), (40, 0, 0)]
     assert (told[-1][0], told[-1][1]) == (40, 40)
     assert [fetched for _, fetched, _ in told] == sorted(fetched for _, fetched, _ in told)
-    (log,) = await logs_in(station.database)
-    assert (log["requestId"], log["fetched"], log["upserted"]) == (report.request_id, 40, 40)
+    (log,) = [log for log in await logs_in(station.database) if log["route"] == "/ingest/recent"]
+    assert (log["requestId"], log["fetched"], log["upserted"]) == (report.request_id, 40, 28)
     assert log["upstreamSize"] == report.upstream_size
     assert (report.upstream_size or 0) > 40 * 100
     assert (report.upstream_hash, "upstreamHash" in log) == (None, False)

@@ -101,12 +101,13 @@ async def done_in(database: Database, query: EventQuery) -> list[Done]:
     return await BackfillMarks(database, query, lambda: NOW).resume() or []
 
 
-async def test_after_any_interruption_the_next_ingest_fetches_only_the_rest(any_station: Station) -> None:
-    """At each operation in one of the ways; in a thorough run in each."""
+async def test_after_any_interruption_the_next_ingest_fetches_only_the_rest(any_station: Station, engine: str) -> None:
+    """At each operation in one of the ways, on DynamoDB at a quarter of them; in a thorough run in each."""
     station, fuse, skipping = any_station, Fuse(), 0
+    step = 1 if THOROUGH or engine == "sqlite" else 4
     async with httpx.AsyncClient(transport=GuardedTransport(fuse)) as http:
         doomed = an_ingest(GuardedDatabase(station.database, fuse), http, station.usgs.url, station.pauses)
-        for number in count(3 if THOROUGH else 1):  # for each, other events on a day of their own
+        for number in count(3 if THOROUGH else 1, step):  # for each, other events on a day of their own
             at, how = (number // 3 if THOROUGH else number), list(How)[number % 3]
             day = NOW - number * 10 * DAY_MS
             query = EventQuery(20_000, day, day + DAY_MS - 1)
@@ -117,7 +118,8 @@ async def test_after_any_interruption_the_next_ingest_fetches_only_the_rest(any_
             done = await done_in(station.database, query)
             keys = [EVENT.key_for(event) for event in times]
             stored = {item["eventId"] for item in (await station.database.get_many(keys)).values()}
-            surely = {event for event, time in times.items() if any(lies_in(time, part.window) for part in done)}
+            windows = [range(part.window.start_ms, part.window.end_ms + 1) for part in done]
+            surely = {event for event, time in times.items() if any(time in window for window in windows)}
             assert stored >= surely
             assert len(surely) == sum(part.events for part in done)
             skipping += bool(done)
@@ -133,12 +135,8 @@ async def test_after_any_interruption_the_next_ingest_fetches_only_the_rest(any_
             assert len(await station.database.get_many(keys)) == EVENTS
 
     assert at > 20  # operations of a run
-    assert skipping >= 6  # of which so many end it when something is done already
+    assert skipping >= 6 // step  # of which so many end it when something is done already
     assert await summaries_in(station.database) == await recounted(station.database)
-
-
-def lies_in(time: int, window: Window) -> bool:
-    return window.start_ms <= time <= window.end_ms
 
 
 # What is kept of it
@@ -169,6 +167,7 @@ async def test_marks_count_only_for_the_same_window_and_magnitude(station: Stati
         EventQuery(20_000, DAY, NOW + 1, 2.5),
         EventQuery(20_000, DAY - 1, NOW, 2.5),
         EventQuery(20_000, DAY, None, 2.5),
+        EventQuery(20_000, DAY, NOW, 2.5, updated_after=NOW, include_deleted=True),
     ):
         assert await done_in(station.database, other) == []
         assert (await station.ingest.window(other)).fetched == 40

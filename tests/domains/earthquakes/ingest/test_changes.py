@@ -11,8 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from graph.core.days import DAY_MS
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.entities import BACKFILL_PART, CHANGES, CHANGES_BACKFILL
-from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
+from graph.domains.earthquakes.entities import BACKFILL_PART, CHANGES
 from graph.domains.earthquakes.ingest.changes import (
     CHANGES_LEASE,
     EVERY_MS,
@@ -24,7 +23,6 @@ from graph.domains.earthquakes.ingest.changes import (
     follow_forever,
 )
 from graph.domains.earthquakes.ingest.status import IngestStatusReader
-from graph.domains.earthquakes.usgs.requests import EventQuery, changes_since
 from graph.work.tasks import BackgroundTasks
 from tests.domains.earthquakes.ingest.ingests import (
     NOW,
@@ -100,10 +98,8 @@ async def test_the_first_query_asks_for_the_changes_of_a_month(station: Station,
 
 
 async def test_each_hour_one_of_three_processes_asks_for_what_changed_since_the_last_query_with_a_margin(
-    any_station: Station, time: HeldTime
+    station: Station, time: HeldTime
 ) -> None:
-    station = any_station
-    station.usgs.hold([a_feature("us1", time=NOW)])
     async with AsyncExitStack() as processes:
         for _ in range(3):
             await processes.enter_async_context(follows(station, time))
@@ -180,6 +176,8 @@ async def test_pauses_grow_and_the_first_failure_is_logged(
         await time.all_asleep()
         state = await state_in(station)
         assert (state.failures, state.last_success) == (0, time.now // 1000 * 1000)
+        item = documented(CHANGES, await station.database.get(CHANGES_LEASE.key) or {})
+        assert (item["pk"], item["sk"], item["entity"]) == ("POLL#USGS", "CHANGES", "POLL")
         assert (await read.status()).last_changes == state.last_success
 
     assert [record.getMessage() for record in logs_of_following(caplog)] == [
@@ -233,31 +231,3 @@ async def test_a_run_that_takes_too_long_ends_itself_and_goes_on_later(station: 
     assert (state.failures, state.last_success, state.last_error) == (0, None, None)
     await begun(station, time)
     assert (await state_in(station)).last_success == time.now // 1000 * 1000
-
-
-async def test_the_items_have_the_documented_names(any_station: Station, time: HeldTime) -> None:
-    station = any_station
-    station.usgs.answer_next(status(400))
-    await begun(station, time)
-    time.move(120)
-    await begun(station, time)
-
-    item = documented(CHANGES, await station.database.get(CHANGES_LEASE.key) or {})
-
-    assert (item["pk"], item["sk"], item["entity"]) == ("POLL#USGS", "CHANGES", "POLL")
-    assert item.keys() == {
-        *("pk", "sk", "entity", "holder", "due", "unended", "lastSuccess", "lastError", "lastErrorAt", "failures")
-    }
-
-
-async def test_an_ingest_of_changes_has_marks_of_its_own(station: Station, time: HeldTime) -> None:
-    """A back-fill of the same window is another one."""
-    changes = changes_since(NOW)
-    window = EventQuery(20_000, changes.start_ms)
-    for query in (changes, window):
-        await BackfillMarks(station.database, query, time).begin()
-
-    (run,) = [documented(CHANGES_BACKFILL, item) async for item in station.database.scan(CHANGES_BACKFILL)]
-    assert (run["pk"], run["sk"]) == (f"CHANGES#{NOW}#{changes.start_ms}##", "RUN")
-    assert await BackfillMarks(station.database, window, time).resume() == []
-    assert await BackfillMarks(station.database, changes_since(NOW - 1), time).resume() is None

@@ -43,17 +43,19 @@ async def test_ingests_killed_many_times_and_then_finished_equal_clean_ones_and_
     clean, killed = (Ingests(tmp_path / name) for name in ("clean", "killed"))
     chosen, stored = random.Random(20230803), [0]
     for content in (catalogue(), catalogue(later=1)):
-        clean.finish(content)
+        clean.ingest(content)
         for number in range(1, KILLS + 1):
             cut = len(content) * number // (KILLS + 1)
             if number % 2:
-                killed.kill(content[:cut])
+                killed.ingest(content[:cut], is_killed=True)
             else:
-                killed.kill(content[: cut + MORE_BYTES], journal_bytes=chosen.randrange(A_COMMIT_BYTES))
+                killed.ingest(
+                    content[: cut + MORE_BYTES], is_killed=True, journal_bytes=chosen.randrange(A_COMMIT_BYTES)
+                )
             stored.append(await killed.versions())
             assert stored[-2] <= stored[-1]
         await killed.assert_payloads_have_what_is_stored()
-        killed.finish(content)
+        killed.ingest(content)
 
     assert len(set(stored)) > 2  # so the kills hit ingests that were at different points
     assert any(place.part.exists() for place in places_in(killed.kept))
@@ -94,15 +96,8 @@ class Ingests:
         os.mkfifo(self._pipe)
         self.store, self.kept = folder / "store.db", folder / "kept"
 
-    def finish(self, content: bytes) -> None:
-        """Ingest the content to its end."""
-        self._ingest(content, to_its_end=True)
-
-    def kill(self, content: bytes, *, journal_bytes: int | None = None) -> None:
-        """Ingest the content, with more to come, and kill the process when it has taken all, or begun to commit."""
-        self._ingest(content, to_its_end=False, journal_bytes=journal_bytes)
-
-    def _ingest(self, content: bytes, *, to_its_end: bool, journal_bytes: int | None = None) -> None:
+    def ingest(self, content: bytes, *, is_killed: bool = False, journal_bytes: int | None = None) -> None:
+        """Ingest the content. With more to come, kill the process when it has taken all, or begun to commit."""
         reading, taken, ended = Event(), Event(), Event()
 
         def feed() -> None:
@@ -111,7 +106,7 @@ class Ingests:
                 stream.write(content)
                 stream.flush()
                 taken.set()
-                if not to_its_end:
+                if is_killed:
                     ended.wait(TIMEOUT_S)
 
         options = ("ingest", str(self._pipe), "--store", f"sqlite:///{self.store}")
@@ -119,7 +114,7 @@ class Ingests:
         feeding = Thread(target=feed, daemon=True)
         feeding.start()
         with forked(*options, folder=self._folder, settings=keeping) as process:
-            if to_its_end:
+            if not is_killed:
                 process.join(TIMEOUT_S)
             else:
                 assert reading.wait(TIMEOUT_S)
@@ -128,7 +123,7 @@ class Ingests:
                         break
                 process.kill()
                 process.join()
-            assert process.exitcode == (0 if to_its_end else -signal.SIGKILL)
+            assert process.exitcode == (-signal.SIGKILL if is_killed else 0)
         ended.set()
         feeding.join()
 

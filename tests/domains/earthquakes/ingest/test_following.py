@@ -9,11 +9,9 @@ import pytest
 
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.ingest.changes import follow_forever
-from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.polling import poll_forever
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.model import is_deleted
-from graph.store.contract import Database
 from graph.work.tasks import BackgroundTasks
 from tests.domains.earthquakes.ingest.ingests import Station, a_station, an_ingest
 from tests.domains.earthquakes.ingest.truth import assert_it_is_the_truth
@@ -32,25 +30,15 @@ class Followed:
     """A store that two services keep up with USGS. Each has leases of its own, so that both poll at the same time."""
 
     def __init__(self, station: Station, history: UsgsHistory, time: HeldTime) -> None:
-        self.station = station
+        self.database = station.database
         self.history = history
         self._time = time
         self.reports: list[IngestReport] = []
 
-    @property
-    def ingest(self) -> Ingest:
-        """An ingest of one service, whose reports are kept."""
-        station = self.station
-
-        def observe(route: str, report: IngestReport, code: str) -> None:
-            assert code == "OK"
-            self.reports.append(report)
-
-        return an_ingest(station.database, station.http, station.usgs.url, [], station.clock, observe)
-
-    @property
-    def database(self) -> Database:
-        return self.station.database
+    def observe(self, route: str, report: IngestReport, code: str) -> None:
+        """Keep the report of an ingest."""
+        assert code == "OK"
+        self.reports.append(report)
 
     async def move_to(self, now: int) -> None:
         """Let time pass, and both services do all that is due."""
@@ -69,7 +57,7 @@ async def following(engine: str, usgs: UsgsServer, history: UsgsHistory) -> Asyn
         followed = Followed(station, history, time)
         for _ in range(SERVICES):
             leases = await stack.enter_async_context(empty_database("sqlite", ENTITIES, clock=time))
-            ingest = followed.ingest
+            ingest = an_ingest(station.database, station.http, usgs.url, [], time, followed.observe)
             tasks.start("polling", partial(poll_forever, ingest, leases, 60.0, time, time.sleep))
             tasks.start("following", partial(follow_forever, ingest, leases, time, time.sleep))
         await time.all_asleep(2 * SERVICES)

@@ -9,12 +9,8 @@ from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS, FIRST_MS
 from graph.domains.earthquakes.ingest.report import REJECTIONS_LISTED
-from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import is_listed
-from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
-from tests.domains.earthquakes.builders import catalogue_of
-from tests.domains.earthquakes.ingest.guarded import GuardedDatabase, noting
 from tests.domains.earthquakes.ingest.ingests import (
     NOW,
     Station,
@@ -28,25 +24,8 @@ from tests.domains.earthquakes.ingest.ingests import (
     summaries_in,
 )
 from tests.domains.earthquakes.strategies import A_FEW
-from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection, week
-
-THE_WEEK = RecentEvents(feed=UsgsFeed.ALL_WEEK)
-
-
-# The real week
-
-
-async def test_the_real_week_is_stored_once_and_counted_exactly(station: Station) -> None:
-    first = await station.ingest.recent(THE_WEEK)
-    again = await station.ingest.recent(THE_WEEK)
-
-    assert counts(first) == (2124, 2124, 0, 0)
-    assert counts(again) == (2124, 0, 2124, 0)
-    assert (first.upstream_size, first.upstream_hash) == (1_502_447, sha256(week()).hexdigest())
-    assert (first.retries, first.rejections, first.latency_ms) == (0, [], 0)
-
-    assert await catalogue_of(station.database).total(Selection(magnitudes=MagnitudeRange(4.5))) == 81
-    assert await summaries_in(station.database) == await recounted(station.database)
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection
+from tests.domains.triggers.watching.cuts import Noted
 
 
 async def test_an_event_is_stored_as_the_documented_item(any_station: Station) -> None:
@@ -101,26 +80,6 @@ async def test_an_event_is_stored_as_the_documented_item(any_station: Station) -
     }
 
 
-# One event, several times
-
-
-async def test_an_event_twice_in_one_payload_is_stored_as_it_came_first_unless_that_is_rejected(
-    station: Station,
-) -> None:
-    given: list[tuple[str, float | None]] = [("us1", 5.0), ("us2", None), ("us1", 6.0), ("us2", 1.0)]
-    station.usgs.answer_next(collection([a_feature(event_id, mag=mag) for event_id, mag in given]))
-
-    report = await station.ingest.recent(RecentEvents())
-
-    assert counts(report) == (4, 2, 1, 1)
-    assert magnitudes(await events_in(station.database)) == {"us1": 5.0, "us2": 1.0}
-    assert await summaries_in(station.database) == await recounted(station.database)
-
-
-def magnitudes(events: dict[str, Any]) -> dict[str, float]:
-    return {event_id: item["mag"] for event_id, item in events.items()}
-
-
 # Many events of a file
 
 
@@ -143,14 +102,12 @@ async def test_a_file_is_stored_and_its_progress_reported_a_thousand_events_at_a
 
 
 async def test_events_are_looked_up_first_until_all_are_new_and_again_once_one_is_not(station: Station) -> None:
-    sizes: list[tuple[str, int]] = []
-    features = [a_feature(f"us{n}") for n in range(4999)]
+    features, noted = [a_feature(f"us{n}") for n in range(4999)], Noted(station.database)
 
-    ingest = station.ingest_into(GuardedDatabase(station.database, noting(sizes)))
-    await ingest.file(file_of([*features[:2500], features[0], *features[2500:]]))
+    await station.ingest_into(noted).file(file_of([*features[:2500], features[0], *features[2500:]]))
 
     by_alias = deleted = 1000
-    assert [size for name, size in sizes if name == "get_many"] == [
+    assert [len(keys) for method, keys in noted.noted if method == "get_many"] == [
         *(1000, by_alias, deleted),  # the first thousand
         *(by_alias, deleted, by_alias, deleted - 1, 1),  # the third shows that one of its events is stored
         *(1000, by_alias, deleted, 1000, by_alias, deleted),
@@ -183,6 +140,7 @@ STORED: list[tuple[dict[str, Any], dict[str, Any]]] = [
     (located("coordinates-tiny", 1e-300, -1e-300, 1e-200), {"lon": 0.0, "lat": 0.0, "depth": 0.0}),
     (a_feature("place-513", place="🌋" * 513), {"place": "🌋" * 512}),
     (a_feature("time-before-1970", time=-1), {"eventTsMs": -1, "gsi1pk": "DAY#19691231", "gsi1sk": -1}),
+    (a_feature("geometry-null", mag=2.0), {"mag": 2.0}),  # which was rejected before
 ]
 
 # Feature → the id and code of its rejection.
@@ -204,7 +162,7 @@ async def test_each_feature_is_stored_or_rejected_by_its_own_rule(any_station: S
     mixed = [feature for feature, _ in STORED]
     for place, (feature, _, _) in enumerate(REJECTED):
         mixed.insert(2 * place, feature)
-    station.usgs.answer_next(collection(mixed))
+    station.usgs.answer_next(collection([*mixed, a_feature("magnitude-above", mag=1.0)]))
 
     report = await station.ingest.recent(RecentEvents())
 
@@ -212,17 +170,21 @@ async def test_each_feature_is_stored_or_rejected_by_its_own_rule(any_station: S
     assert {
         feature["id"]: {name: items[feature["id"]].get(name, NOTHING) for name in rules} for feature, rules in STORED
     } == {feature["id"]: rules for feature, rules in STORED}
-    assert [(told.event_id, told.code) for told in report.rejections] == [(id_, code) for _, id_, code in REJECTED]
-    assert (report.fetched, report.upserted, report.skipped) == (len(mixed), len(STORED), 0)
+    assert [(told.index, told.event_id, told.code) for told in report.rejections] == [
+        (2 * place, id_, code) for place, (_, id_, code) in enumerate(REJECTED)
+    ]
+    assert (report.fetched, report.upserted, report.skipped) == (len(mixed) + 1, len(STORED), 1)
     assert len(items) == len(STORED)
     assert await summaries_in(station.database) == await recounted(station.database)
 
 
 async def test_all_rejections_are_counted_and_the_first_thousand_listed(station: Station) -> None:
-    report = await station.ingest.file(file_of(a_feature(f"us{n}", mag=None) for n in range(1003)))
+    report = await station.ingest.file(file_of(a_feature(f"us{n}", mag=None if n else 1.0) for n in range(1003)))
 
-    assert (report.fetched, report.rejected, await events_in(station.database)) == (1003, 1003, {})
-    assert [told.event_id for told in report.rejections] == [f"us{n}" for n in range(REJECTIONS_LISTED)]
+    assert (report.fetched, report.rejected, list(await events_in(station.database))) == (1003, 1002, ["us0"])
+    assert [(told.index, told.event_id) for told in report.rejections] == [
+        (n, f"us{n}") for n in range(1, REJECTIONS_LISTED + 1)
+    ]
 
 
 # Anything at all

@@ -86,7 +86,7 @@ async def test_ingests_of_the_same_events_at_once_lose_nothing_and_count_each_in
 ) -> None:
     """Each has a connection of its own, as several processes have."""
     usgs.forget()
-    features, ingests = week_features()[::8], 4
+    features, ingests = week_features()[::16], 4
     usgs.hold(features)
     async with connections(engine, tmp_path, ingests, always_now) as databases, plain_http() as http:
         at_once = [

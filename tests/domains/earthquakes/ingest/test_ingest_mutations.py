@@ -135,16 +135,6 @@ def test_given_events_are_stored_as_they_are_given(service: Service) -> None:
     assert stored["bare"] == {**dict.fromkeys(full), **EVENT, "place": "35.60°N 117.60°W", "source": "USGS"}
 
 
-def test_a_call_takes_at_most_a_thousand_events(service: Service) -> None:
-    events = [{**EVENT, "eventId": f"us{n}"} for n in range(1001)]
-
-    assert service.codes(EVENTS, {"input": {"events": events}}) == ["BAD_USER_INPUT"]
-    assert service.ask("{ events { totalCount } }") == {"events": {"totalCount": 0}}
-
-    assert service.ask(EVENTS, {"input": {"events": events[:1000]}})["answer"]["upserted"] == 1000
-    assert service.ask("{ events { totalCount } }") == {"events": {"totalCount": 1000}}
-
-
 def test_no_events_are_no_error_and_a_window_beyond_the_calendar_is_no_defect(
     service: Service, usgs: UsgsServer
 ) -> None:
@@ -194,19 +184,6 @@ def test_an_event_with_both_times_or_none_rejects_itself_alone_but_a_deletion_ne
     ]
     assert service.ask(REJECTED, {"input": {"events": [deleted]}})["ingestEvents"]["rejections"] == []
     assert service.ask('{ event(eventId: "us3") { reviewStatus } }') == {"event": {"reviewStatus": "DELETED"}}
-
-
-def test_a_rejection_names_the_position_of_a_feature_in_its_answer(service: Service, usgs: UsgsServer) -> None:
-    features = week_features()[:1200]
-    for at in (0, 7, 1100):
-        features[at] = {**features[at], "geometry": None}
-    usgs.answer_next(collection(features))
-
-    recent = "mutation { ingestRecent(input: {feed: ALL_WEEK}) { fetched rejections { index code } } }"
-    payload = service.ask(recent)["ingestRecent"]
-
-    assert payload["fetched"] == 1200
-    assert payload["rejections"] == [{"index": at, "code": "COORDINATES_INVALID"} for at in (0, 7, 1100)]
 
 
 def test_the_alert_and_the_status_are_enumerations_beside_the_texts(service: Service) -> None:

@@ -98,14 +98,6 @@ async def begun(station: Station, time: HeldTime) -> None:
 # One process at a time
 
 
-async def test_a_service_that_restarts_often_polls_once_a_minute(station: Station, time: HeldTime) -> None:
-    for second in range(0, 120, 20):
-        time.move(second - time.passed_s)
-        await begun(station, time)
-
-    assert len(station.usgs.requests) == 2
-
-
 async def test_the_end_of_a_process_does_not_wait_for_usgs(station: Station, time: HeldTime) -> None:
     asked = threading.Event()
 
@@ -118,12 +110,10 @@ async def test_the_end_of_a_process_does_not_wait_for_usgs(station: Station, tim
         async with polls(station, time):
             await asyncio.to_thread(asked.wait)
 
-    assert await logs_in(station.database) == []
+    assert (len(station.usgs.requests), station.pauses, await logs_in(station.database)) == (1, [], [])
 
 
-async def test_the_item_has_the_documented_names(any_station: Station, time: HeldTime) -> None:
-    station = any_station
-    station.usgs.hold(HELD)
+async def test_the_item_has_the_documented_names(station: Station, time: HeldTime) -> None:
     await begun(station, time)
     station.usgs.answer_next(status(503))
     time.move(MINUTE)
@@ -220,17 +210,23 @@ async def test_a_changed_feed_is_stored_and_its_version_remembered_if_it_is_vali
     assert [log["upserted"] for log in await logs_in(station.database)] == [MONTH, 1, 1, 1, 1, 0]
 
 
-async def test_each_feed_has_a_version_of_its_own(station: Station, time: HeldTime) -> None:
+async def test_after_an_outage_the_feed_covers_all_of_it_and_each_feed_has_a_version_of_its_own(
+    station: Station, time: HeldTime
+) -> None:
     await begun(station, time)
     month = (await state_in(station)).validators(UsgsFeed.ALL_MONTH)
-    time.move(MINUTE)
-    await begun(station, time)
-    assert conditions(station) == (None, None)
+    station.usgs.answer_next(status(503), status(503))
+    for pause_s in (300, 300):
+        time.move(pause_s)
+        await begun(station, time)
+        assert conditions(station) == (None, None)
     time.move(10 * 86_400)
     await begun(station, time)
-
-    assert requested_paths(station) == [ALL_MONTH, ALL_DAY, ALL_MONTH]
     assert conditions(station) == (month.etag, month.last_modified)
+    time.move(MINUTE)
+    await begun(station, time)
+
+    assert requested_paths(station) == [ALL_MONTH, ALL_DAY, ALL_DAY, ALL_MONTH, ALL_DAY]
     assert (await state_in(station)).validators(UsgsFeed.ALL_DAY).etag
 
 
@@ -291,60 +287,50 @@ async def test_a_failure_of_the_store_and_a_defect_do_not_end_polling(
     assert "us1" in await events_in(station.database)
 
 
-@pytest.mark.parametrize(
-    ("between", "every_s", "pauses"),
-    [
-        (longest, MINUTE, [120, 240, 480, 960, 1800, 1800, 1800]),
-        (shortest, MINUTE, [60, 120, 240, 480, 900, 900, 900]),
-        (shortest, 1000, [1000, 1000, 1000]),  # never more often than while all is well
-        (longest, 3600, [3600, 3600]),
-    ],
-    ids=["longest", "shortest", "quarter", "hour"],
-)
-async def test_the_pause_grows_from_failure_to_failure_up_to_half_an_hour(
-    station: Station,
-    time: HeldTime,
-    between: Callable[[float, float], float],
-    every_s: float,
-    pauses: list[float],
-) -> None:
+PAUSES = [
+    (longest, MINUTE, [120, 240, 480, 960, 1800, 1800, 1800]),
+    (shortest, MINUTE, [60, 120, 240, 480, 900, 900, 900]),
+    (shortest, 1000, [1000, 1000, 1000]),  # never more often than while all is well
+    (longest, 3600, [3600, 3600]),
+]
+
+
+async def test_the_pause_grows_from_failure_to_failure_up_to_half_an_hour(station: Station, time: HeldTime) -> None:
     """Each is one attempt, and the first success ends it."""
-    station.usgs.answer_next(*[html()] * len(pauses))
-    async with polls(station, time, every_s=every_s, between=between):
-        for failures, pause_s in enumerate(pauses, 1):
+    for between, every_s, pauses in PAUSES:
+        station.usgs.requests.clear()
+        station.usgs.answer_next(*[html()] * len(pauses))
+        async with polls(station, time, every_s=every_s, between=between):
+            for failures, pause_s in enumerate(pauses, 1):
+                await time.all_asleep()
+                state = await state_in(station)
+                assert (state.failures, state.next_attempt) == (failures, time.now + pause_s * 1000)
+                assert (state.last_error, state.last_error_at) == ("INVALID_UPSTREAM_RESPONSE", time.now)
+                time.move(pause_s - 1)
+                await time.all_asleep()
+                assert len(station.usgs.requests) == failures
+                time.move(1)
             await time.all_asleep()
             state = await state_in(station)
-            assert (state.failures, state.next_attempt) == (failures, time.now + pause_s * 1000)
-            assert (state.last_error, state.last_error_at) == ("INVALID_UPSTREAM_RESPONSE", time.now)
-            time.move(pause_s - 1)
-            await time.all_asleep()
-            assert len(station.usgs.requests) == failures
-            time.move(1)
-        await time.all_asleep()
-
-        state = await state_in(station)
-        assert (state.last_success, state.failures, state.next_attempt) == (time.now, 0, time.now + every_s * 1000)
-        assert state.last_error_at == time.now - pauses[-1] * 1000
+            assert (state.last_success, state.failures, state.next_attempt) == (time.now, 0, time.now + every_s * 1000)
+            assert state.last_error_at == time.now - pauses[-1] * 1000
+        time.move(every_s)
 
 
-@pytest.mark.parametrize(
-    ("retry_after", "pause_s"),
-    [("7200", 7200), ("10", 120), ("9" * 400, 86_400)],  # its own pause is longer than the second
-    ids=["hours", "sooner", "endless"],
-)
-async def test_no_process_polls_before_retry_after_is_over(
-    station: Station, time: HeldTime, retry_after: str, pause_s: int
-) -> None:
-    station.usgs.answer_next(status(503, retry_after=retry_after))
-    await begun(station, time)
+async def test_no_process_polls_before_retry_after_is_over(station: Station, time: HeldTime) -> None:
+    for retry_after, pause_s in (("7200", 7200), ("10", 120), ("9" * 400, 86_400)):  # the second has its own pause
+        station.usgs.requests.clear()
+        station.usgs.answer_next(status(503, retry_after=retry_after))
+        await begun(station, time)
 
-    time.move(pause_s - 1)
-    await begun(station, time)
-    assert len(station.usgs.requests) == 1
-    assert (await state_in(station)).last_error == "UPSTREAM_UNAVAILABLE"
-    time.move(1)
-    await begun(station, time)
-    assert len(station.usgs.requests) == 2
+        time.move(pause_s - 1)
+        await begun(station, time)
+        assert len(station.usgs.requests) == 1
+        assert (await state_in(station)).last_error == "UPSTREAM_UNAVAILABLE"
+        time.move(1)
+        await begun(station, time)
+        assert len(station.usgs.requests) == 2
+        time.move(MINUTE)
 
 
 async def test_hours_without_usgs_are_one_warning_whichever_process_polls(
@@ -372,18 +358,6 @@ def polling_logs(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
 
 
 # After an outage
-
-
-async def test_after_an_outage_the_feed_covers_all_of_it_and_afterwards_a_day_again(
-    station: Station, time: HeldTime
-) -> None:
-    await begun(station, time)
-    station.usgs.answer_next(status(503), status(503))
-    for pause_s in (300, 300, 10 * 86_400, MINUTE):
-        time.move(pause_s)
-        await begun(station, time)
-
-    assert requested_paths(station)[-2:] == [ALL_MONTH, ALL_DAY]
 
 
 def test_a_feed_covers_half_a_day_more_than_the_outage() -> None:

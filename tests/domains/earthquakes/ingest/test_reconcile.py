@@ -75,7 +75,8 @@ async def listed_in(station: Station) -> dict[str, Event]:
 async def test_each_answer_of_usgs_is_applied_and_silence_is_not(any_station: Station) -> None:
     station, history = any_station, stood_in(any_station.usgs)
     before = ("same", "gone", "weak", "late", "name", "twin", "dupe", "lost", "else", "took")
-    await station.ingest.file(file_of(stored(f"us{name}") for name in before))
+    split = stored("ussplit", ids=",ussplit,ncsplit,")
+    await station.ingest.file(file_of([split, *(stored(f"us{name}") for name in before)]))
     own = {"event_ts_ms": YESTERDAY, "mag": 4.5, "place": None, "lat": 1.0, "lon": 1.0, "depth": None}
     given = {**dict.fromkeys(("status", "ids", "updated")), **own}
     await station.ingest.events([{**given, "event_id": "my1", "source": "MINE"}])  # which USGS is not asked for
@@ -90,11 +91,14 @@ async def test_each_answer_of_usgs_is_applied_and_silence_is_not(any_station: St
         changed("usnew"),
         changed("usother", ids=",usother,"),
         changed("usnear", time=NOW - 9 * DAY_MS),
+        changed("ncsplit"),  # which is an event of its own now
+        changed("ussplit", status="deleted", time=NOW - 9 * DAY_MS),
     )
 
     report, found = await reconciled(station)
 
     assert [(difference.event_id, difference.kind, difference.now) for difference in found] == [
+        ("ncsplit", "created", None),
         ("usdupe", "revised", None),
         ("uselse", "unknown", None),
         ("usgone", "deleted", None),
@@ -103,6 +107,7 @@ async def test_each_answer_of_usgs_is_applied_and_silence_is_not(any_station: St
         ("usname", "revised", None),
         ("usnew", "created", None),
         ("usother", "created", None),
+        ("ussplit", "deleted", None),
         ("ustook", "other", "usnear"),
         ("ustwin", "merged", "usdupe"),
         ("usweak", "revised", None),
@@ -110,11 +115,11 @@ async def test_each_answer_of_usgs_is_applied_and_silence_is_not(any_station: St
     by_id = {difference.event_id: difference for difference in found}
     assert by_id["usweak"].changes == {"mag": (4.5, 2.9), "status": (None, "reviewed")}
     assert by_id["usname"].changes == {"status": (None, "reviewed"), "preferredId": ("usname", "ncname")}
-    assert report.compared == 10
-    assert report.looked_up == 6
+    assert report.compared == 11
+    assert report.looked_up == 7
     ours = await listed_in(station)
-    names = ("ussame", "usweak", "uslate", "ncname", "ustwin", "usnew", "usother", "uslost", "uselse", "ustook", "my1")
-    assert ours.keys() == set(names)
+    names = {f"us{name}" for name in ("same", "weak", "late", "twin", "new", "other", "lost", "else", "took")}
+    assert ours.keys() == names | {"ncname", "ncsplit", "my1"}
     assert (ours["uslate"].event_ts_ms, ours["usweak"].mag) == (YESTERDAY + 2 * DAY_MS, 2.9)
     (log,) = [log for log in await logs_in(station.database) if log["route"] == "/ingest/reconcile"]
     counts = report.ingest
@@ -156,17 +161,6 @@ async def test_a_dry_run_finds_the_same_and_writes_nothing_and_a_second_run_what
     assert (report.compared, report.looked_up, report.ingest.revised) == (2, 1, 0)
 
 
-async def test_an_event_that_usgs_has_split_is_looked_up(station: Station, history: UsgsHistory) -> None:
-    """Its other id is an event of its own now."""
-    await station.ingest.file(file_of([stored("us1", ids=",us1,nc1,")]))
-    history.lives = lives_of(changed("nc1"), changed("us1", status="deleted", time=NOW - 9 * DAY_MS))
-
-    report, found = await reconciled(station)
-
-    assert report.looked_up == 1
-    assert ("us1", "deleted") in [(difference.event_id, difference.kind) for difference in found]
-
-
 async def test_any_window_of_any_history_becomes_what_usgs_has(station: Station) -> None:
     """The catalogue was filled in the midst of the history, and nobody polled since."""
     history = UsgsHistory(3, limit=25)
@@ -203,7 +197,8 @@ async def test_an_interrupted_run_goes_on_where_it_was(station: Station, history
     features = [stored(f"us{number}", time=NOW - number * 3_600_000) for number in range(20)]
     await station.ingest.file(file_of(features))
     history.limit = 8
-    deleted = [replace_properties(f, status="deleted", updated=NOW, time=NOW - 90 * DAY_MS) for f in features[10:]]
+    gone_by = {"status": "deleted", "updated": NOW, "time": NOW - 90 * DAY_MS}
+    deleted = [stored(f"us{number}", **gone_by) for number in range(10, 20)]
     history.lives = lives_of(*features[:10], *deleted)
     station.usgs.answer_next(*[station.usgs.catalogue] * answers, *[status(503)] * 50)
     with pytest.raises(UpstreamUnavailable):
@@ -219,10 +214,6 @@ async def test_an_interrupted_run_goes_on_where_it_was(station: Station, history
     assert report.looked_up == 10 - len(gone)
     asked = [Window(*request.window) for request in station.usgs.requests if "starttime" in request.query][1:]
     assert [window for window in asked if window.without(done) != [window]] == []
-
-
-def replace_properties(feature: dict[str, Any], **properties: Any) -> dict[str, Any]:
-    return {**feature, "properties": {**feature["properties"], **properties}}
 
 
 async def test_look_ups_are_spread_over_time_and_bounded(station: Station, history: UsgsHistory) -> None:

@@ -1,7 +1,5 @@
 """The ingest status: the graph, `/readyz` and the metrics say it alike, in whichever process."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -11,8 +9,6 @@ import pytest
 
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.ingest.ingest import Ingest
-from graph.domains.earthquakes.ingest.polling import poll_forever
 from graph.domains.earthquakes.ingest.status import LOOK_EVERY_S, OVERDUE_MS, IngestStatus, IngestStatusReader
 from graph.domains.earthquakes.metrics import measure_ingest_status
 from graph.observability.metrics import Metrics
@@ -20,7 +16,8 @@ from graph.store.contract import Database
 from graph.store.sqlite import open_sqlite
 from graph.work.tasks import BackgroundTasks
 from tests.domains.earthquakes.ingest.guarded import GuardedDatabase, failing
-from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, an_ingest, file_of, longest, plain_http
+from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, an_ingest, file_of, plain_http
+from tests.domains.earthquakes.ingest.test_polling import begun, polls
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status, week_features
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
@@ -55,26 +52,8 @@ def lag_s(passed_s: int = 0) -> float:
     return (NOW + passed_s * 1000 - NEWEST) / 1000
 
 
-@asynccontextmanager
-async def polling(ingest: Ingest, database: Database, time: HeldTime) -> AsyncIterator[None]:
-    """A process that polls every minute."""
-    async with BackgroundTasks() as tasks:
-        poll = partial(poll_forever, ingest, database, 60, time, time.sleep, longest)
-        tasks.start("polling", poll)
-        yield
-
-
-@asynccontextmanager
-async def polled(station: Station, time: HeldTime) -> AsyncIterator[None]:
-    """Another process polls, and has done so once."""
-    async with polling(station.ingest, station.database, time):
-        await time.all_asleep()
-        yield
-
-
 async def test_polling_is_off_when_no_process_polls(station: Station, time: HeldTime) -> None:
-    async with polled(station, time):
-        pass
+    await begun(station, time)
     time.move(60 + OVERDUE_MS / 1000)
     assert (await reader(station.database, time).status()).state == "ok"
 
@@ -146,7 +125,8 @@ async def test_metrics_are_answered_without_reading_the_store(station: Station, 
         return [metrics.registry.get_sample_value(f"quakegraph_{name}") for name in names]
 
     assert metric_values() == [0, 0, inf]
-    async with polled(station, time):
+    async with polls(station, time):
+        await time.all_asleep()
         await known.status()
         station.usgs.answer_next(status(503))
         time.move(60)
@@ -182,7 +162,7 @@ async def test_a_service_that_does_not_poll_reports_the_polling_of_another(
         async with (
             open_sqlite(file, ENTITIES, clock=time) as database,
             plain_http() as http,
-            polling(an_ingest(database, http, usgs.url, [], time), database, time),
+            polls(Station(database, usgs, an_ingest(database, http, usgs.url, [], time), http, time), time),
         ):
             await time.all_asleep()
             assert service.ask(STATUS)["ingestStatus"] == known(

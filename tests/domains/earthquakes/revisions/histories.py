@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS
-from graph.core.paging import Paging
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.views import PRESENT, View
 from graph.domains.earthquakes.selection import Selection
 from graph.store.contract import Database
+from tests.domains.data_files.in_store import walked
 from tests.domains.earthquakes.builders import at, catalogue_of
 from tests.domains.earthquakes.ingest.ingests import unlogged_ingest
 
@@ -67,13 +68,8 @@ async def listed(
     size: int = 100,
 ) -> list[Event]:
     """All events of a view, page by page, oldest first."""
-    catalogue, events = catalogue_of(database), list[Event]()
-    page = await catalogue.page(selection, Paging(size), ascending=True, view=view)
-    events += page.records
-    while page.has_next:
-        page = await catalogue.page(selection, Paging(size, after=page.records[-1].position), ascending=True, view=view)
-        events += page.records
-    return events
+    read = partial(catalogue_of(database).page, selection, ascending=True, view=view)
+    return await walked(read, lambda event: event.position, size)
 
 
 def tracked_values(events: Sequence[Event]) -> dict[str, tuple[Any, ...]]:

@@ -1,9 +1,6 @@
 """What records of a source make of stored events: versions, aliases, merges and deletions."""
 
 import asyncio
-from collections.abc import AsyncIterator
-
-import pytest
 
 from graph.domains.earthquakes.entities import ALIAS, EVENT, REVISION
 from graph.domains.earthquakes.ingest.report import IngestReport
@@ -14,22 +11,11 @@ from graph.domains.earthquakes.revisions.views import Deleted, View
 from graph.store.contract import Database, Put
 from graph.store.entity import Item
 from tests.domains.earthquakes.builders import an_event, catalogue_of
-from tests.domains.earthquakes.ingest.guarded import GuardedDatabase, noting
 from tests.domains.earthquakes.ingest.ingests import counted_in, recounted, summaries_in
 from tests.domains.earthquakes.revisions.histories import MIDNIGHT, Record, Source, a_record, listed
 from tests.domains.entities import ENTITIES
+from tests.domains.triggers.watching.cuts import Noted
 from tests.store.engines import empty_database
-
-
-@pytest.fixture
-async def database() -> AsyncIterator[Database]:
-    async with empty_database("sqlite", ENTITIES) as database:
-        yield database
-
-
-@pytest.fixture
-def source(database: Database) -> Source:
-    return Source(database)
 
 
 async def event(database: Database, event_id: str = "us1") -> Event:
@@ -89,13 +75,6 @@ async def test_other_attributes_follow_along_without_a_version(database: Databas
     assert await summaries_in(database) == summaries
     assert outcome(await source.say(a_record(felt=8, updated=4))) == (0, 0, 1)
     assert (await event(database)).felt == 7
-
-
-async def test_two_versions_in_one_payload_are_both_taken(database: Database, source: Source) -> None:
-    report = await source.say(a_record(mag=4.5), a_record(mag=4.7, updated=2), a_record(mag=4.6, updated=1))
-
-    assert outcome(report) == (1, 1, 1)
-    assert await versions(database) == [(1, RevisionKind.CREATED, 4.5), (2, RevisionKind.REVISED, 4.7)]
 
 
 async def test_a_new_preferred_id_renames_the_event_whose_id_stays(database: Database, source: Source) -> None:
@@ -164,17 +143,6 @@ async def test_a_deleted_event_leaves_the_lists_and_answers_with_its_last_values
     ]
 
 
-async def test_a_deletion_finds_an_event_of_its_own_payload(database: Database, source: Source) -> None:
-    us1, ci2 = a_record("us1"), a_record("us2", ids=["us2", "ci2"])
-    gone = [{"event_id": event_id, "status": "deleted", "updated": 2} for event_id in ("us1", "ci2")]
-
-    assert outcome(await source.say(us1, gone[0])) == (1, 1, 0)
-    assert outcome(await source.say(gone[1], ci2)) == (1, 1, 0)
-
-    assert await listed(database) == []
-    assert {each.event_id for each in await listed(database, View(deleted=Deleted.ONLY))} == {"us1", "us2"}
-
-
 async def test_an_event_of_version_0_1_is_version_1(database: Database, source: Source) -> None:
     old = an_event("us1", MIDNIGHT, 4.5, updated=1).item
     old.pop("sourceDepth")
@@ -225,27 +193,25 @@ async def test_ingests_that_race_lose_no_version_and_count_no_event_twice(engine
 
 
 async def test_a_feed_in_which_nothing_changed_takes_one_read_an_event_and_no_write(database: Database) -> None:
-    sizes: list[tuple[str, int]] = []
-    source = Source(GuardedDatabase(database, noting(sizes)))
+    source = Source(noted := Noted(database))
     feed = [a_record(f"us{n}", ids=[f"us{n}", f"ci{n}"]) for n in range(20)]
     await source.say(*feed)
     renamed = [{**record, "event_id": record["ids"][1], "updated": 2} for record in feed[:5]]
     await source.say(*renamed, *feed[5:])
-    sizes.clear()
+    noted.noted.clear()
 
     assert outcome(await source.say(*renamed, *feed[5:])) == (0, 0, 20)
 
-    assert sizes == [("get_many", 20)]
+    assert [(method, len(asked)) for method, asked in noted.noted] == [("get_many", 20)]
 
 
 async def test_a_revision_takes_one_write_more_than_an_insert_and_three_if_its_day_changes(database: Database) -> None:
-    sizes: list[tuple[str, int]] = []
-    source = Source(GuardedDatabase(database, noting(sizes)))
+    source = Source(noted := Noted(database))
     await source.say(a_record(event_ts_ms=MIDNIGHT))
     await source.say(a_record(event_ts_ms=MIDNIGHT, mag=5.0, updated=2))
     await source.say(a_record(event_ts_ms=MIDNIGHT - 1, mag=5.0, updated=3))
 
-    assert [size for name, size in sizes if name == "transact"] == [7, 8, 10]
+    assert [len(actions) for method, actions in noted.noted if method == "transact"] == [7, 8, 10]
 
 
 async def test_a_merged_event_leads_to_the_end_of_its_merges_and_a_circle_of_them_ends() -> None:

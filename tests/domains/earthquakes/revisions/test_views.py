@@ -1,29 +1,26 @@
 """The catalogue of another time is what the ingests up to then had made."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Callable
 from functools import partial
-from itertools import product
-from typing import cast
+from itertools import count, product
+from typing import Any
 
 import pytest
 from hypothesis import given
 
 from graph.core.days import DAY_MS
 from graph.core.errors import DatabaseUnavailable, HistoryUnavailable
-from graph.core.paging import Paging, Position
+from graph.core.paging import Paging
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT, REVISION
 from graph.domains.earthquakes.export.source import ExportRequest, ExportSource
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.revisions.merged_walk import MergedWalk
 from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
 from graph.domains.earthquakes.selection import Selection
 from graph.store.contract import Database
-from graph.store.entity import Item
 from graph.store.query import Query
-from graph.store.time_walk import Keep, Reading, Walk
-from tests.domains.earthquakes.builders import an_event, catalogue_of, ids
+from tests.domains.earthquakes.builders import catalogue_of, ids
 from tests.domains.earthquakes.ingest.ingests import counted_in, recounted
 from tests.domains.earthquakes.oracle import PLACE_OF
 from tests.domains.earthquakes.revisions.histories import (
@@ -40,16 +37,10 @@ from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.test_catalogue import page_of, pages, position_of, sides
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
+from tests.domains.triggers.watching.cuts import Meanwhile
 from tests.store.engines import empty_database
 
 STRONG = Selection(magnitudes=MagnitudeRange(4.55))
-
-
-async def replayed(database: Database, ingests: list[list[Record]], *, revises: bool = True) -> Source:
-    source = Source(database, revises=revises)
-    for records in ingests:
-        await source.say(*records)
-    return source
 
 
 async def listed_since_begin(database: Database, view: View, selection: Selection) -> list[Event]:
@@ -89,8 +80,9 @@ async def test_the_first_versions_are_the_catalogue_of_first_writes(history: lis
     """Of events that no record names by two ids, which a catalogue without versions stores twice."""
     alone = [[{**record, "ids": None} for record in records] for records in history]
     async with empty_database("sqlite", ENTITIES) as database, empty_database("sqlite", ENTITIES) as first_wins:
-        await replayed(database, alone)
-        await replayed(first_wins, alone, revises=False)
+        for source in (Source(database), Source(first_wins, revises=False)):
+            for records in alone:
+                await source.say(*records)
 
         found = await listed(database, View(AsOf(first=True)), size=2)
 
@@ -98,59 +90,50 @@ async def test_the_first_versions_are_the_catalogue_of_first_writes(history: lis
         assert [each.felt for each in found if each.revision > 1] == []
 
 
-async def test_a_time_before_the_first_ingest_has_no_history(engine: str) -> None:
-    async with empty_database(engine, ENTITIES) as database:
-        catalogue = catalogue_of(database)
-        with pytest.raises(HistoryUnavailable) as caught:
-            await catalogue.page(Selection(), Paging(1), view=View(AsOf(recorded_ms=BEGIN)))
-        assert caught.value.earliest is None
-        await Source(database).say(a_record())
+async def test_before_the_first_ingest_there_is_no_history_but_what_a_back_fill_has_stored_of_publications(
+    database: Database, source: Source
+) -> None:
+    """Nothing else is known of that time, so everything else is no answer."""
+    catalogue = catalogue_of(database)
+    with pytest.raises(HistoryUnavailable) as caught:
+        await catalogue.page(Selection(), Paging(1), view=View(AsOf(recorded_ms=BEGIN)))
+    assert caught.value.earliest is None
+    for mag, updated in ((4.0, 100), (5.0, 200)):
+        await source.say(a_record("us1", mag=mag, updated=updated))
+    assert BEGIN > 200
 
-        with pytest.raises(HistoryUnavailable) as caught:
-            await catalogue.page(Selection(), Paging(1), view=View(AsOf(recorded_ms=BEGIN + 999)))
+    for published_ms, mag in ((100, 4.0), (199, 4.0), (200, 5.0), (BEGIN - 1, 5.0)):
+        as_of = AsOf(published_ms=published_ms)
+        found = await catalogue.event("us1", as_of=as_of)
+        assert found is not None
+        assert [each.mag for each in await listed(database, View(as_of))] == [found.mag] == [mag]
+        behind = Paging(1, after=found.position)
+        assert not (await catalogue.page(Selection(), behind, view=View(as_of))).records
+        for counted in (catalogue.total, catalogue.count):
+            assert await counted(Selection(), View(as_of)) == 1
+        with pytest.raises(HistoryUnavailable):
+            await catalogue.event("us2", as_of=as_of)
 
+    before = View(AsOf(published_ms=99))
+    for refused in (
+        catalogue.event("us1", as_of=before.as_of),
+        catalogue.page(Selection(), Paging(1), view=before),
+        catalogue.page(Selection(), Paging(1), view=View(AsOf(recorded_ms=BEGIN + 999))),
+        catalogue.page_by_magnitude(Selection(), Paging(1), view=before),
+        catalogue.total(Selection(), before),
+        catalogue.count(Selection(), before),
+    ):
+        with pytest.raises(HistoryUnavailable) as caught:
+            await refused
         assert caught.value.extensions == {
             "code": "HISTORY_UNAVAILABLE",
             "classification": "BAD_USER_INPUT",
             "earliest": "2023-08-04T00:00:01.000Z",
         }
-        assert len(await listed(database, View(AsOf(recorded_ms=BEGIN + 1000)))) == 1
-
-
-async def test_what_a_back_fill_has_stored_of_a_publication_before_the_first_ingest_answers(engine: str) -> None:
-    """Nothing else is known of that time, so everything else is no answer."""
-    async with empty_database(engine, ENTITIES) as database:
-        source, catalogue = Source(database), catalogue_of(database)
-        for mag, updated in ((4.0, 100), (5.0, 200)):
-            await source.say(a_record("us1", mag=mag, updated=updated))
-        assert BEGIN > 200
-
-        for published_ms, mag in ((100, 4.0), (199, 4.0), (200, 5.0), (BEGIN - 1, 5.0)):
-            as_of = AsOf(published_ms=published_ms)
-            found = await catalogue.event("us1", as_of=as_of)
-            assert found is not None
-            assert [each.mag for each in await listed(database, View(as_of))] == [found.mag] == [mag]
-            behind = Paging(1, after=found.position)
-            assert not (await catalogue.page(Selection(), behind, view=View(as_of))).records
-            for counted in (catalogue.total, catalogue.count):
-                assert await counted(Selection(), View(as_of)) == 1
-            with pytest.raises(HistoryUnavailable):
-                await catalogue.event("us2", as_of=as_of)
-
-        before = View(AsOf(published_ms=99))
-        for refused in (
-            catalogue.event("us1", as_of=before.as_of),
-            catalogue.page(Selection(), Paging(1), view=before),
-            catalogue.page_by_magnitude(Selection(), Paging(1), view=before),
-            catalogue.total(Selection(), before),
-            catalogue.count(Selection(), before),
-        ):
-            with pytest.raises(HistoryUnavailable) as caught:
-                await refused
-            assert caught.value.earliest == "2023-08-04T00:00:01.000Z"
-        since = View(AsOf(published_ms=BEGIN + 1000))
-        assert await catalogue.event("us2", as_of=since.as_of) is None
-        assert await catalogue.total(Selection(magnitudes=MagnitudeRange(9)), since) == 0
+    assert len(await listed(database, View(AsOf(recorded_ms=BEGIN + 1000)))) == 1
+    since = View(AsOf(published_ms=BEGIN + 1000))
+    assert await catalogue.event("us2", as_of=since.as_of) is None
+    assert await catalogue.total(Selection(magnitudes=MagnitudeRange(9)), since) == 0
 
 
 class Revised(WatchedDatabase):
@@ -187,29 +170,27 @@ async def test_a_total_of_a_past_time_is_exact_or_null_while_events_are_revised(
             await catalogue.count(Selection(), view)
 
 
-async def test_what_its_source_had_published_by_a_time_is_another_axis(engine: str) -> None:
-    async with empty_database(engine, ENTITIES) as database:
-        source = Source(database)
-        await source.say(a_record("old"))
-        begin = source.clock.now
-        for mag, updated in ((4.0, begin), (5.0, begin + 100), (6.0, begin + 300)):
-            await source.say(a_record("us1", mag=mag, updated=updated))
+async def test_what_its_source_had_published_by_a_time_is_another_axis(database: Database, source: Source) -> None:
+    await source.say(a_record("old"))
+    begin = source.clock.now
+    for mag, updated in ((4.0, begin), (5.0, begin + 100), (6.0, begin + 300)):
+        await source.say(a_record("us1", mag=mag, updated=updated))
 
-        async def magnitudes(as_of: AsOf) -> list[float]:
-            return [each.mag for each in await listed(database, View(as_of)) if each.event_id == "us1"]
+    async def magnitudes(as_of: AsOf) -> list[float]:
+        return [each.mag for each in await listed(database, View(as_of)) if each.event_id == "us1"]
 
-        assert [await magnitudes(AsOf(published_ms=begin + after)) for after in (0, 99, 100, 299, 300)] == [
-            *([4.0], [4.0], [5.0], [5.0], [6.0])
-        ]
-        assert [await magnitudes(AsOf(recorded_ms=begin + after)) for after in (999, 1000, 2000, 3000)] == [
-            *([], [4.0], [5.0], [6.0])
-        ]
-        catalogue = catalogue_of(database)
-        for as_of, mag in ((AsOf(published_ms=begin + 100), 5.0), (AsOf(recorded_ms=begin + 1000), 4.0)):
-            found = await catalogue.event("us1", as_of=as_of)
-            assert found is not None
-            assert found.mag == mag
-        assert await catalogue.event("us1", as_of=AsOf(recorded_ms=begin)) is None
+    assert [await magnitudes(AsOf(published_ms=begin + after)) for after in (0, 99, 100, 299, 300)] == [
+        *([4.0], [4.0], [5.0], [5.0], [6.0])
+    ]
+    assert [await magnitudes(AsOf(recorded_ms=begin + after)) for after in (999, 1000, 2000, 3000)] == [
+        *([], [4.0], [5.0], [6.0])
+    ]
+    catalogue = catalogue_of(database)
+    for as_of, mag in ((AsOf(published_ms=begin + 100), 5.0), (AsOf(recorded_ms=begin + 1000), 4.0)):
+        found = await catalogue.event("us1", as_of=as_of)
+        assert found is not None
+        assert found.mag == mag
+    assert await catalogue.event("us1", as_of=AsOf(recorded_ms=begin)) is None
 
 
 async def test_pages_of_a_past_time_are_walked_in_both_directions_over_ties(engine: str) -> None:
@@ -221,7 +202,7 @@ async def test_pages_of_a_past_time_are_walked_in_both_directions_over_ties(engi
         expected = sorted(((MIDNIGHT + n // 4, f"us{n}") for n in range(12)), reverse=True)
 
         catalogue = catalogue_of(database)
-        for size, backward in product((1, 2, 5, 12, 13), (False, True)):
+        for size, backward in product((1, 5, 12, 13), (False, True)):
             turned = await pages(catalogue, "time", Selection(), size, backward=backward, view=then)
             step = -1 if backward else 1
             found = [each for page in turned[::step] for each in page.records]
@@ -244,7 +225,7 @@ async def test_a_cursor_of_one_list_goes_on_in_every_other_one(engine: str, orde
         for view, ascending in product(views, (False, True)):
             read = partial(page_of, catalogue, order, Selection(), ascending=ascending, view=view)
             expected = sorted((await read(Paging(99))).records, key=PLACE_OF[order], reverse=not ascending)
-            for at, event in enumerate(expected):
+            for at, event in list(enumerate(expected))[:: 1 if engine == "sqlite" else 3]:
                 position = position_of(order, event)
                 assert ids((await read(Paging(99, after=position))).records) == ids(expected[at + 1 :])
                 assert ids((await read(Paging(99, backward=True, before=position))).records) == ids(expected[:at])
@@ -254,142 +235,97 @@ async def test_a_cursor_of_one_list_goes_on_in_every_other_one(engine: str, orde
                     assert ids(await export.next_page(frozenset(), None)) == ids(expected[at + 1 :])
 
 
-async def test_a_list_of_what_was_updated_since_reads_only_the_days_that_changed(engine: str) -> None:
-    async with empty_database(engine, ENTITIES) as database:
-        source = Source(database)
-        await source.say(*(a_record(f"us{n}", event_ts_ms=MIDNIGHT + n * DAY_MS) for n in range(1, 9)))
-        await source.say(a_record("us3", event_ts_ms=MIDNIGHT + 3 * DAY_MS, mag=5.0, updated=2))
-        await source.say({"event_id": "us5", "status": "deleted", "updated": 2})
-        since = Selection(updated_since_ms=BEGIN + 2000)
+async def test_a_list_of_what_was_updated_since_reads_only_the_days_that_changed(
+    database: Database, source: Source
+) -> None:
+    await source.say(*(a_record(f"us{n}", event_ts_ms=MIDNIGHT + n * DAY_MS) for n in range(1, 9)))
+    await source.say(a_record("us3", event_ts_ms=MIDNIGHT + 3 * DAY_MS, mag=5.0, updated=2))
+    await source.say({"event_id": "us5", "status": "deleted", "updated": 2})
+    since = Selection(updated_since_ms=BEGIN + 2000)
 
-        changed = await catalogue_of(database).page(since, Paging(9))
+    changed = await catalogue_of(database).page(since, Paging(9))
 
-        assert ([each.event_id for each in changed.records], changed.partitions) == (["us3"], 1)
-        gone = await catalogue_of(database).page(since, Paging(9), view=View(deleted=Deleted.INCLUDE))
-        assert [each.event_id for each in gone.records] == ["us5", "us3"]
-        assert await catalogue_of(database).total(since, View(deleted=Deleted.INCLUDE)) == 2
+    assert ([each.event_id for each in changed.records], changed.partitions) == (["us3"], 1)
+    gone = await catalogue_of(database).page(since, Paging(9), view=View(deleted=Deleted.INCLUDE))
+    assert [each.event_id for each in gone.records] == ["us5", "us3"]
+    assert await catalogue_of(database).total(since, View(deleted=Deleted.INCLUDE)) == 2
 
 
-async def test_what_was_updated_since_has_values_that_make_no_version(engine: str) -> None:
+async def test_what_was_updated_since_has_values_that_make_no_version(database: Database, source: Source) -> None:
     """So a regular request, or an export, misses nothing that a whole one would show."""
-    async with empty_database(engine, ENTITIES) as database:
-        source, catalogue = Source(database), catalogue_of(database)
-        days = [MIDNIGHT + n * DAY_MS for n in range(1, 4)]
-        await source.say(*(a_record(f"us{n}", event_ts_ms=day, felt=1) for n, day in enumerate(days)))
-        known: Record = {}
-        changes: list[Record] = [{"felt": 2}, {"cdi": 3.1}, {"nst": 9}]
-        for updated, values in enumerate(changes, 2):
-            known |= values
-            report = await source.say(a_record("us1", event_ts_ms=days[1], updated=updated, **known))
-            assert report.skipped == 1
-            since = Selection(updated_since_ms=source.clock.now)
-            for view in (View(), View(deleted=Deleted.INCLUDE), View(AsOf(recorded_ms=source.clock.now))):
-                page = await catalogue.page(since, Paging(9), view=view)
-                assert [(each.event_id, each.felt, each.cdi, each.nst) for each in page.records] == [
-                    ("us1", known["felt"], known.get("cdi"), known.get("nst"))
-                ]
-                assert await catalogue.total(since, view) == 1
-            assert (await catalogue.page(since, Paging(9))).partitions == 1
-            export = await ExportSource.begin(catalogue, database, source.clock, ExportRequest(since))
-            assert ids(await export.next_page(frozenset(), None)) == ["us1"]
-        assert (await catalogue.page(Selection(updated_since_ms=source.clock.now + 1), Paging(9))).records == []
+    catalogue = catalogue_of(database)
+    days = [MIDNIGHT + n * DAY_MS for n in range(1, 4)]
+    await source.say(*(a_record(f"us{n}", event_ts_ms=day, felt=1) for n, day in enumerate(days)))
+    known: Record = {}
+    changes: list[Record] = [{"felt": 2}, {"cdi": 3.1}, {"nst": 9}]
+    for updated, values in enumerate(changes, 2):
+        known |= values
+        report = await source.say(a_record("us1", event_ts_ms=days[1], updated=updated, **known))
+        assert report.skipped == 1
+        since = Selection(updated_since_ms=source.clock.now)
+        for view in (View(), View(deleted=Deleted.INCLUDE), View(AsOf(recorded_ms=source.clock.now))):
+            page = await catalogue.page(since, Paging(9), view=view)
+            assert [(each.event_id, each.felt, each.cdi, each.nst) for each in page.records] == [
+                ("us1", known["felt"], known.get("cdi"), known.get("nst"))
+            ]
+            assert await catalogue.total(since, view) == 1
+        assert (await catalogue.page(since, Paging(9))).partitions == 1
+        export = await ExportSource.begin(catalogue, database, source.clock, ExportRequest(since))
+        assert ids(await export.next_page(frozenset(), None)) == ["us1"]
+    assert (await catalogue.page(Selection(updated_since_ms=source.clock.now + 1), Paging(9))).records == []
 
 
-async def test_a_page_of_a_past_time_reads_at_most_twice_the_partitions_of_a_present_one(engine: str) -> None:
-    async with empty_database(engine, ENTITIES) as database:
-        source, days = Source(database), 40
-        for version in range(1, 5):
-            await source.say(
-                *(
-                    a_record(f"us{n}", event_ts_ms=MIDNIGHT - n * DAY_MS, mag=4.0 + version, updated=version)
-                    for n in range(days)
-                )
+async def test_a_page_of_a_past_time_reads_at_most_twice_the_partitions_of_a_present_one(
+    database: Database, source: Source
+) -> None:
+    days = 40
+    for version in range(1, 5):
+        await source.say(
+            *(
+                a_record(f"us{n}", event_ts_ms=MIDNIGHT - n * DAY_MS, mag=4.0 + version, updated=version)
+                for n in range(days)
             )
-        times = [BEGIN + 1000 * version for version in range(1, 5)]
-        watched = WatchedDatabase(database)
-        catalogue = catalogue_of(watched)
+        )
+    times = [BEGIN + 1000 * version for version in range(1, 5)]
+    watched = WatchedDatabase(database)
+    catalogue = catalogue_of(watched)
 
-        async def read(view: View) -> int:
-            watched.calls.clear()
-            page = await catalogue.page(Selection(), Paging(10), view=view)
-            assert [each.event_id for each in page.records] == [f"us{n}" for n in range(10)]
-            return len(watched.read(EVENT, TIME_ORDERED)) + len(watched.read(REVISION, TIME_ORDERED))
+    async def read(view: View) -> int:
+        watched.calls.clear()
+        page = await catalogue.page(Selection(), Paging(10), view=view)
+        assert [each.event_id for each in page.records] == [f"us{n}" for n in range(10)]
+        return len(watched.read(EVENT, TIME_ORDERED)) + len(watched.read(REVISION, TIME_ORDERED))
 
-        await read(View())  # reads the summaries
-        present = await read(View())
-        for time_ms in times:
-            assert await read(View(AsOf(recorded_ms=time_ms))) <= 2 * present
-        assert await read(View(AsOf(first=True))) <= 2 * present
+    await read(View())  # reads the summaries
+    present = await read(View())
+    for time_ms in times:
+        assert await read(View(AsOf(recorded_ms=time_ms))) <= 2 * present
+    assert await read(View(AsOf(first=True))) <= 2 * present
 
 
 # A version that moves while pages are read
 
 
-NUMBER = 6
+def reading(number: int) -> Callable[[str, Any], bool]:
+    """Tells the query of versions with this number, from 0."""
+    numbers = count()
+    return lambda method, asked: method == "query" and asked.entity in (EVENT, REVISION) and next(numbers) == number
 
 
-class Streams:
-    """The latest and the superseded versions. One version is superseded before the read with a given number."""
-
-    def __init__(self, versions: Sequence[Item], moving: int, before_read: int) -> None:
-        self.streams = list(versions), list[Item]()
-        self.reads = 0
-        self._moving = moving
-        self._before_read = before_read
-
-    def move(self) -> None:
-        """Count a read, and move the version when it is time."""
-        if self.reads == self._before_read:
-            self.streams[1].append(self.streams[0].pop(self._moving))
-        self.reads += 1
-
-
-class StreamWalk:
-    """A walk through one of the streams."""
-
-    def __init__(self, streams: Streams, number: int, selection: Selection, keep: Keep) -> None:
-        self._streams = streams
-        self._number = number
-        self._selection = selection
-        self._keep = keep
-
-    async def read(self, size: int, *, forward: bool) -> Reading:
-        self._streams.move()
-        first, last = self._selection.span
-        found = [
-            item
-            for item in self._streams.streams[self._number]
-            if first <= item["eventTsMs"] <= last and self._keep.holds(item)
-        ]
-        found.sort(key=lambda item: (item["eventTsMs"], item["eventId"]), reverse=not forward)
-        return Reading(found[:size], len(found) > size, 1, forward=forward, start=None)
-
-
-async def test_a_version_that_moves_while_pages_are_read_is_found_once() -> None:
-    for moving, before_read, forward in product(range(NUMBER), range(5), (True, False)):
-        await assert_each_is_found_once(moving, before_read, forward=forward)
-
-
-async def assert_each_is_found_once(moving: int, before_read: int, *, forward: bool) -> None:
-    times = (1, 2, 2, 2, 2, 3)
-    items = [an_event(event_id=f"e{(at * 5) % NUMBER}", event_ts_ms=time).item for at, time in enumerate(times)]
-    streams = Streams(items, moving, before_read)
-
-    def walk_of(number: int, selection: Selection, keep: Keep) -> Walk:
-        return cast("Walk", StreamWalk(streams, number, selection, keep))
-
-    async def days(selection: Selection, *, forward: bool) -> AsyncGenerator[tuple[str, int], None]:
-        yield "19700101", NUMBER
-
-    walk = MergedWalk(Selection(), days, [lambda s, k: walk_of(0, s, k), lambda s, k: walk_of(1, s, k)])
-    found: list[tuple[int, str]] = []
-    after: Position | None = None
-    more = True
-    while more:
-        page = await walk.page(Paging(2, after=after), forward=forward, record_of=Event)
-        found += [(event.item["eventTsMs"], event.item["eventId"]) for event in page.records]
-        more = page.has_more
-        after = page.records[-1].position
-
-    expected = sorted((item["eventTsMs"], item["eventId"]) for item in items)
-    assert found == (expected if forward else expected[::-1])
+async def test_a_version_that_moves_while_pages_are_read_is_found_once(database: Database, source: Source) -> None:
+    """From the latest versions to the superseded ones, before any of the queries."""
+    records = [a_record(f"us{number}", event_ts_ms=MIDNIGHT + (number + 3) // 4) for number in range(6)]
+    await source.say(*records)
+    moved = set()
+    for updated, (moving, before, ascending) in enumerate(product((1, 3), range(6), (True, False)), 2):
+        then = source.clock.now
+        revision = {**records[moving], "mag": updated / 10, "updated": updated}
+        meanwhile = Meanwhile(database, partial(source.say, revision), reading(before))
+        turned = await pages(
+            catalogue_of(meanwhile), "time", Selection(), 2, ascending=ascending, view=View(AsOf(recorded_ms=then))
+        )
+        found = [each.event_id for page in turned for each in page.records]
+        assert found == [f"us{number}" for number in range(6)][:: 1 if ascending else -1], (moving, before)
+        if source.clock.now > then:
+            moved.add(before)
+    assert moved == set(range(6))

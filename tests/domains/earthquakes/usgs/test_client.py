@@ -3,15 +3,13 @@
 import asyncio
 import gzip
 import hashlib
-import socket
-import threading
 from collections.abc import AsyncIterator, Awaitable
 from typing import Any, TypeVar
 
 import httpx
 import orjson
 import pytest
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from graph.core.errors import (
     BadUserInput,
@@ -26,7 +24,6 @@ from graph.domains.earthquakes.usgs.requests import EventQuery, UsgsFeed
 from tests.domains.earthquakes.ingest.ingests import NOW, plain_http
 from tests.domains.earthquakes.usgs.usgs_server import (
     ALL_WEEK,
-    FDSN_COUNT,
     FDSN_QUERY,
     UsgsServer,
     body,
@@ -99,19 +96,6 @@ def test_a_query_that_contradicts_itself_or_usgs_is_refused() -> None:
             EventQuery(**arguments)  # type: ignore[arg-type]
 
     assert EventQuery(start_ms=NOW, end_ms=NOW).parameters["starttime"] == "2023-08-04T03:08:57.000Z"
-
-
-async def test_a_count_has_the_conditions_of_its_query(client: UsgsClient, usgs: UsgsServer) -> None:
-    start_ms, end_ms = 1_690_934_400_000, 1_691_020_799_999
-    query = EventQuery(limit=5, start_ms=start_ms, end_ms=end_ms, min_magnitude=4.5)
-
-    assert await client.count(query) == UsgsCount(events=9, most_at_once=20_000)
-
-    (received,) = usgs.requests
-    assert f"{received.path}?{received.query}" == (
-        f"{FDSN_COUNT}?format=geojson&starttime=2023-08-02T00%3A00%3A00.000Z"
-        "&endtime=2023-08-02T23%3A59%3A59.999Z&minmagnitude=4.5"
-    )
 
 
 # What is answered
@@ -237,16 +221,6 @@ async def test_a_broken_body_is_sized_and_hashed_to_its_end(client: UsgsClient, 
         assert (failed.size, failed.sha256) == (len(content), hashlib.sha256(content).hexdigest())
 
 
-async def test_a_refused_connection_is_retried_and_given_up(http: httpx.AsyncClient, pauses: list[float]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-
-    failed = await failure(a_client(http, f"http://127.0.0.1:{port}", pauses).fetch(EventQuery()), UpstreamUnavailable)
-
-    assert str(failed) == "USGS cannot be reached: try again later."
-    assert (failed.retries, failed.size, failed.sha256) == (3, None, None)
-
-
 @pytest.mark.parametrize("answer", [stall, drip])
 async def test_an_answer_that_does_not_end_is_cut_at_the_deadline(
     usgs: UsgsServer, http: httpx.AsyncClient, pauses: list[float], answer: Any
@@ -317,25 +291,6 @@ async def test_five_redirects_are_followed_and_a_sixth_is_an_invalid_answer(
     failed: InvalidUpstreamResponse = await failure(client.fetch(EventQuery()))
     assert str(failed) == "USGS redirects in a circle or to nowhere: tell the operator of this service."
     assert (failed.retries, len(usgs.requests)) == (0, 6 + 6)
-
-
-async def test_a_cancelled_fetch_is_not_tried_again(client: UsgsClient, usgs: UsgsServer, pauses: list[float]) -> None:
-    asked = threading.Event()
-
-    async def note_and_stall(scope: Scope, receive: Receive, send: Send) -> None:
-        asked.set()
-        await stall(scope, receive, send)
-
-    usgs.answer_next(note_and_stall)
-    fetching = asyncio.ensure_future(client.fetch(EventQuery()))
-    await asyncio.to_thread(asked.wait)
-
-    fetching.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await fetching
-
-    assert pauses == []
-    assert len(usgs.requests) == 1
 
 
 # Counts, and one event

@@ -1,7 +1,6 @@
 """Reading GeoJSON as a stream: every form of a file, damage of every kind, and memory that does not grow."""
 
 import gzip
-import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable
@@ -14,7 +13,6 @@ from graph.domains.earthquakes.usgs.geojson import (
     MAX_DETAIL_BYTES,
     MAX_FEATURE_BYTES,
     FeatureParser,
-    Fingerprinted,
     InvalidGeoJson,
     RawFeature,
     UnreadableFeature,
@@ -106,14 +104,6 @@ def test_a_file_may_be_long_or_short_or_empty_and_so_may_its_beginning() -> None
     assert read(b'{"features":[]}') == read(b'{"type": "FeatureCollection", "features": [ ]}\n') == []
     assert read(orjson.dumps(long) + b"\n" + LINES[0]) == [long, FEATURES[0]]
     assert read(orjson.dumps(titled)) == FEATURES[:2]
-
-
-def test_whole_numbers_are_ints_and_others_floats() -> None:
-    feature = b'{"type":"Feature","time":-1690934400000,"mag":2.0,"gap":1e2,"felt":null}'
-
-    for content in (feature, b'{"features": [%b]}' % feature):
-        (found,) = read(content)
-        assert repr(found) == "{'type': 'Feature', 'time': -1690934400000, 'mag': 2.0, 'gap': 100.0, 'felt': None}"
 
 
 # Damage of a file
@@ -230,22 +220,6 @@ def test_a_gzip_file_that_breaks_off_or_is_damaged_is_refused_after_what_was_com
     features, message = read_until_damage(bytes(checked))
     assert message == "The file is gzipped, and the compressed data is damaged."
     assert features == FEATURES[: len(features)]
-
-
-# Fingerprint
-
-
-def test_a_fingerprint_is_of_the_raw_file_and_grows_with_reading() -> None:
-    zipped = gzip.compress(week(), mtime=0)
-    stream = Fingerprinted(io.BytesIO(zipped))
-    features = read_features(stream)
-
-    assert stream.size == 0
-    next(features)
-    assert 0 < stream.size < len(zipped)
-    assert len(list(features)) == 2123
-    assert stream.size == len(zipped)
-    assert stream.sha256 == hashlib.sha256(zipped).hexdigest()
 
 
 # Pushed in chunks
