@@ -20,7 +20,7 @@ from graph.store.contract import Database, Delete, Put
 from graph.store.entity import Item, Key
 from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, ids, ingest, stored
 from tests.domains.earthquakes.oracle import selects
-from tests.domains.earthquakes.revisions.histories import Record, Source, a_record, histories, listed
+from tests.domains.earthquakes.revisions.histories import Record, Source, histories, listed
 from tests.domains.earthquakes.strategies import A_FEW, catalogues, selections
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES, documented
@@ -87,29 +87,6 @@ async def test_facets_count_what_is_listed_after_any_history(
         for records in history:
             await source.say(*({**record, **tracked} for record in records))
             assert await counted(database) == recounted(await listed(database))
-
-
-async def test_a_value_that_changes_without_a_version_is_found_at_once(engine: str) -> None:
-    async with empty_database(engine, ENTITIES) as database:
-        source, catalogue = Source(database), catalogue_of(database)
-        await source.say(a_record(), a_record("us2"))
-        changes: list[tuple[Record, Selection]] = [
-            ({"felt": 100}, Selection(min_felt=100)),
-            ({"sig": 600}, Selection(min_sig=600)),
-            ({"gap": 20.0}, Selection(max_gap=20)),
-            ({"net": "ci"}, Selection(networks=("ci",))),
-        ]
-        given: Record = {}
-        for updated, (changed, selection) in enumerate(changes, 2):
-            assert await catalogue.total(selection) == 0
-            given |= changed
-
-            report = await source.say(a_record(updated=updated, **given))
-
-            assert report.skipped == 1
-            page = await catalogue.page(selection, Paging(9))
-            assert (ids(page.records), await catalogue.total(selection)) == (["us1"], 1)
-            assert page.records[0].revision == 1
 
 
 # Catalogues of earlier versions

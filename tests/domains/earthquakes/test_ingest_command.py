@@ -25,9 +25,6 @@ def lines(features: list[Any]) -> bytes:
 SOME = week_features()[:200]
 COLLECTION = orjson.dumps({"type": "FeatureCollection", "features": SOME})
 FORMS = {
-    "some.geojson": COLLECTION,
-    "some.geojson.gz": gzip.compress(COLLECTION),
-    "some.ndjson": lines(SOME),
     "some.ndjson.gz": gzip.compress(lines(SOME)),
     "some": gzip.compress(COLLECTION),  # the name says nothing
 }

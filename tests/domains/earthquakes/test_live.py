@@ -1,4 +1,4 @@
-"""Subscribers get each event and each of its versions once, in the order of storing, from wherever they begin."""
+"""Events are numbered in the order of storing, and subscribers get each of their versions so, once, from anywhere."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,24 +8,22 @@ import pytest
 from hypothesis import given, settings
 
 from graph.core.errors import InvalidCursor
-from graph.domains.earthquakes.areas import Circle
-from graph.domains.earthquakes.entities import EVENT
-from graph.domains.earthquakes.live import EventBroadcast
+from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE
+from graph.domains.earthquakes.live import EventBroadcast, event_sequence
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.revisions.versions import RevisionKind
 from graph.domains.earthquakes.selection import Selection
 from graph.feed.broadcast import Notice
-from graph.store.contract import Database, Put
-from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, events_at, ids, ingest
+from graph.store.contract import Database
+from tests.domains.earthquakes.builders import an_event, catalogue_of, events_at, ids, ingest
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.revisions.histories import Source, a_record
 from tests.domains.earthquakes.strategies import catalogues, selections
+from tests.domains.entities import documented
 from tests.effort import rounds
 from tests.processes import TIMEOUT_S
-
-ALL = Selection()
 
 
 async def some(notices: AsyncIterator[Notice[EventRevision]], number: int) -> list[Notice[EventRevision]]:
@@ -34,64 +32,38 @@ async def some(notices: AsyncIterator[Notice[EventRevision]], number: int) -> li
         return [await anext(notices) for _ in range(number)]
 
 
-def sent(notices: list[Notice[EventRevision]]) -> list[str]:
-    """The ids of the events, of which none was dropped."""
-    assert [notice.dropped for notice in notices] == [0] * len(notices)
-    assert [notice.cursor for notice in notices] == [notice.record.notice_cursor for notice in notices if notice.record]
-    return [notice.record.event.event_id for notice in notices if notice.record]
-
-
-async def test_only_records_stored_after_subscribing_are_sent_in_order(
-    database: Database, broadcast: EventBroadcast
-) -> None:
-    await ingest(database, [an_event("old")])
-    async with aclosing(await broadcast.events(ALL, None)) as notices:
-        first = asyncio.ensure_future(some(notices, 2))
-        await ingest(database, [an_event("b", NOON), an_event("a", NOON - 1)])
-        assert sent(await first) == ["a", "b"]  # one transaction, in order of time
-
-        await ingest(database, [an_event("much older", 0)])
-        await ingest(database, [an_event("old"), an_event("newer", NOON + 1)])
-        assert sent(await some(notices, 2)) == ["much older", "newer"]
-
-
-async def test_the_cursor_of_an_event_without_a_number_replays_all_and_one_of_no_event_is_refused(
-    database: Database, broadcast: EventBroadcast
-) -> None:
-    unnumbered = an_event("old")
-    await database.put(Put(EVENT, unnumbered.item))
-    await ingest(database, events_at(10, 20))
-
-    async with aclosing(await broadcast.events(ALL, unnumbered.cursor)) as notices:
-        replayed = await some(notices, 2)
-        assert sent(replayed) == ["e000", "e001"]
-        assert replayed[1].cursor == events_at(10, 20)[1].cursor, "as of an edge of a page"
-    for cursor in ("", "nonsense", an_event("unknown").cursor):
-        with pytest.raises(InvalidCursor):
-            await broadcast.events(ALL, cursor)
-
-
-async def test_only_what_is_selected_is_sent(database: Database, broadcast: EventBroadcast) -> None:
-    near = Selection(magnitudes=MagnitudeRange(4.5, None), circle=Circle(35.6, -117.6, 100))
-    events = [
-        *(an_event("small", mag=4.4), an_event("far", lat=0), an_event("it", mag=4.5)),
-        *(an_event("too", mag=9, lat=35.5), an_event("end", mag=8)),
-    ]
-    await ingest(database, [an_event("before", 0)])
-    async with (
-        aclosing(await broadcast.events(near, an_event("before", 0).cursor)) as replayed,
-        aclosing(await broadcast.events(near, None)) as joined,
-    ):
-        first = asyncio.ensure_future(some(joined, 3))
-        await ingest(database, events)
-        assert sent(await first) == sent(await some(replayed, 3)) == ["it", "too", "end"]
-
-
 @settings(max_examples=rounds(200))
 @given(catalogues, selections)
 def test_a_selection_admits_what_a_query_would_find(events: list[Event], selection: Selection) -> None:
     admitted = [event for event in events if selection.admits(event.item)]
     assert ids(admitted) == ids([event for event in events if selects(selection, event)])
+
+
+async def test_each_transaction_has_the_next_number_and_its_events_have_it_too(database: Database) -> None:
+    sequence = event_sequence(database)
+    assert await sequence.latest() == 0
+
+    await ingest(database, events_at(30, 10, 20))
+    assert await ingest(database, events_at(30, 10)) == 0, "a stored event gets no second number"
+    await ingest(database, [an_event("late", 5), an_event("e001", 10)])
+
+    changes = await sequence.since(0, 10_000)
+    assert [(each.number, each.keys) for each in changes] == [(1, ("e001", "e002", "e000")), (2, ("late",))]
+    events = await catalogue_of(database).events(["e000", "late"])
+    assert [EVENT_SEQUENCE.number_of(events[name].item) for name in ("e000", "late")] == [1, 2]
+    assert EVENT_SEQUENCE.number_of(an_event().item) == 0, "of an older table: stored before all that are numbered"
+
+    items = [documented(EVENT_SEQUENCE.change, item) async for item in database.scan(EVENT_SEQUENCE.change)]
+    (late,) = [item for item in items if item["eventIds"] == ["late"]]
+    payload = late["payload"]
+    index = {"gsi1pk": f"PAYLOAD#{payload}", "gsi1sk": 2}
+    key = {"pk": "ARRIVALS", "sk": "000000000002", "entity": "ARRIVAL"}
+    assert late == {**key, **index, "eventIds": ["late"], "payload": payload}
+    latest = documented(EVENT_SEQUENCE.latest, await database.get(EVENT_SEQUENCE.latest.key_for()) or {})
+    assert latest == {"pk": "ARRIVALS#LATEST", "sk": "STATE", "entity": "ARRIVAL", "number": 2}
+    stored = await database.get(EVENT.key_for("late"))
+    assert stored
+    assert stored["arrival"] == 2
 
 
 # Versions

@@ -1,10 +1,12 @@
 """What a page costs: summaries and the days that hold its events, whatever else the catalogue holds."""
 
+from functools import partial
+
 import pytest
 from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.days import DAY_MS
-from graph.core.paging import Paging, Position
+from graph.core.paging import Paging
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.areas import Circle
 from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
@@ -12,6 +14,7 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.store.query import Partition
+from tests.domains.data_files.in_store import walked
 from tests.domains.earthquakes.builders import an_event, at, catalogue_of, events_at, filled, ids, stored
 from tests.domains.earthquakes.watched_database import LaggingDatabase, WatchedDatabase
 
@@ -114,17 +117,8 @@ async def test_a_page_is_full_even_if_the_index_lags_behind_the_summaries(engine
     async with stored(engine, events) as database:
         lagging = LaggingDatabase(database, {EVENT.key_for(event.event_id) for event in hidden})
         catalogue = catalogue_of(lagging)
-        seen: list[Event] = []
-        cursor = None
-        for _ in range(len(visible)):
-            paging: Paging[Position] = Paging(4, True, before=cursor) if backward else Paging(4, after=cursor)
-            page = await catalogue.page(Selection(), paging, ascending=True)
-            assert len(page.records) == min(4, len(visible) - len(seen)), "a page is short only where nothing follows"
-            seen = [*page.records, *seen] if backward else [*seen, *page.records]
-            if not page.has_more:
-                break
-            cursor = page.records[0 if backward else -1].position
-        assert seen == visible
+        read = partial(catalogue.page, Selection(), ascending=True)
+        assert await walked(read, lambda event: event.position, 4, backward=backward) == visible
 
         lagging.hidden = {EVENT.key_for(event.event_id) for event in events}
         page = await catalogue.page(Selection(), Paging(4, backward))

@@ -75,8 +75,8 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-async def test_an_ingest_that_changes_an_event_of_another_writer_counts_its_day(engine: str, change: str) -> None:
-    async with empty_database(engine, ENTITIES) as database:
+async def test_an_ingest_that_changes_an_event_of_another_writer_counts_its_day(change: str) -> None:
+    async with empty_database("sqlite", ENTITIES) as database:
         source, foreign = Source(database), an_event("us1", NOON)
         await source.say(a_record("us2", event_ts_ms=NOON + DAY_MS))
         await database.put_many([Put(EVENT, event.item) for event in (foreign, an_event("us3", NOON))])

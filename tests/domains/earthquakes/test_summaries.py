@@ -2,32 +2,17 @@
 
 from collections.abc import Sequence
 
-from hypothesis import given
-
 from graph.core.paging import Paging
 from graph.domains.earthquakes.entities import DAY_SUMMARY, YEAR_SUMMARY
-from graph.domains.earthquakes.facets import TYPE
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
-from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import Summary, day_key, year_key
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Page, Partition, Query
 from tests.domains.earthquakes.builders import INGESTED_AT, NOON, an_event, at, catalogue_of, ids, ingest, stored
-from tests.domains.earthquakes.ingest.ingests import counted_in, recount
-from tests.domains.earthquakes.strategies import A_FEW, catalogues
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import documented
-
-
-@A_FEW
-@given(events=catalogues)
-async def test_summaries_count_exactly_the_stored_events(engine: str, events: list[Event]) -> None:
-    async with stored(engine, events) as database:
-        names = (TYPE.name(event.type).removeprefix("type:") for event in events)
-        expected = recount({**event.item, "type": name} for event, name in zip(events, names, strict=True))
-        assert await counted_in(database) == expected
 
 
 async def test_a_summary_is_stored_under_its_documented_names(engine: str) -> None:

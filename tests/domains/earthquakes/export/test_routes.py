@@ -9,7 +9,6 @@ import pytest
 
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from tests.bearers import bearer
-from tests.domains.earthquakes.export.raw_client import asking
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.request_logs.test_logged import logged
 from tests.service import Service, running, settings
@@ -141,19 +140,6 @@ def test_an_export_is_logged_and_charged_to_the_caller(tmp_path: Path, week_file
     ]
     assert 'quakegraph_exports_total{code="OK",format="csv"} 2.0' in metrics
     assert f'quakegraph_export_events_total{{format="csv"}} {lines - 1}.0' in metrics
-
-
-def test_a_caller_has_a_limited_number_of_exports_at_once(tmp_path: Path, long_file: Path, usgs: UsgsServer) -> None:
-    (tmp_path / "long.db").write_bytes(long_file.read_bytes())
-    with running(settings(tmp_path / "long.db", usgs, max_heavy_operations=1)) as service:
-        with asking(service, NDJSON) as first:
-            first.read(1)
-            refused = service.http.get(NDJSON)
-            first.rest()
-        assert service.http.get(NDJSON).status_code == 200
-
-    assert refused.status_code == 429
-    assert [error["extensions"]["code"] for error in refused.json()["errors"]] == ["TOO_MANY_SUBSCRIPTIONS"]
 
 
 URL = """query($filter: EventFilter, $orderBy: EventOrder!) {

@@ -87,13 +87,9 @@ def test_deleted_and_updated_since_have_the_meaning_that_they_have_in_the_graph(
     assert found >= {0, 4, 15, 19}
     whole = exported(revised, deleted="INCLUDE")
     assert Counter(row["revision"] for row in whole) == {1: 13, 2: 6, 3: 1}
-
-
-def test_an_export_resumes_behind_a_deleted_event_too(revised: Service) -> None:
-    for deleted in DELETED:
-        whole = exported(revised, deleted=deleted)
-        for at, row in enumerate(whole):
-            assert exported(revised, deleted=deleted, after=row["eventId"]) == whole[at + 1 :]
+    for at, row in enumerate(whole):
+        rest = exported(revised, deleted="INCLUDE", after=row["eventId"])
+        assert rest == whole[at + 1 :], "an export resumes behind a deleted event, too"
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])

@@ -14,7 +14,7 @@ from graph.domains.earthquakes.payloads.model import Ending, Payload
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents
 from graph.store.contract import Database
 from tests.domains.earthquakes.ingest.ingests import NOW, a_feature, file_of
-from tests.domains.earthquakes.payloads.kept import Keeper, a_keeper
+from tests.domains.earthquakes.payloads.kept import a_keeper
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, week_features
 from tests.domains.triggers.watching.cuts import Cut
 from tests.processes import TIMEOUT_S
@@ -113,14 +113,6 @@ class Waiting(Notes):
         await super().ended(payload, ending)
 
 
-async def cancelled_ingest(keeper: Keeper) -> None:
-    """An ingest that is cancelled at its first call of the store."""
-    cut = Cut(keeper.database, "cancelled")
-    cut.left = 1
-    with pytest.raises(asyncio.CancelledError):
-        await asyncio.create_task(keeper.through(cut).file(file_of([a_feature()])))
-
-
 @pytest.mark.parametrize("waits_s", [TIMEOUT_S, 0], ids=["waits", "hurries"])
 async def test_a_cancellation_waits_for_the_record_of_its_end_only_at_the_shutdown_and_not_long(
     waits_s: float, tmp_path: Path
@@ -128,7 +120,10 @@ async def test_a_cancellation_waits_for_the_record_of_its_end_only_at_the_shutdo
     async with a_keeper("sqlite", tmp_path, cancelled_ends_within_s=waits_s) as keeper:
         notes = Waiting(keeper.database)
         keeper.payloads.add(lambda: notes)
-        await cancelled_ingest(keeper)
+        cut = Cut(keeper.database, "cancelled")
+        cut.left = 1
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.create_task(keeper.through(cut).file(file_of([a_feature()])))
         assert notes.ended_payloads == []
 
         if waits_s:

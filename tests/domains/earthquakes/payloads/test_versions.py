@@ -1,6 +1,5 @@
 """Each version of an event leads to the payload that brought it, and each payload to its versions, page by page."""
 
-from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -8,20 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.core.errors import InvalidCursor
-from graph.core.paging import PageSizes, Paging
+from graph.core.paging import Paging
 from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE, REVISION
 from graph.domains.earthquakes.payloads.folder import places_in
 from graph.domains.earthquakes.payloads.journal import header_of, read_lines
-from graph.domains.earthquakes.payloads.versions import PayloadOrder, PayloadVersion, PayloadVersions, VersionPosition
+from graph.domains.earthquakes.payloads.versions import PayloadOrder, PayloadVersion
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
 from graph.store.contract import Put
+from tests.domains.data_files.in_store import walked
 from tests.domains.earthquakes.ingest.ingests import a_feature, file_of
 from tests.domains.earthquakes.payloads.kept import Keeper, a_keeper
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, week_features
-from tests.domains.earthquakes.watched_database import WatchedDatabase
-
-SIZES = PageSizes(1000, 1000)
 
 
 def payloads_in(folder: Path) -> list[str]:
@@ -33,16 +30,12 @@ def payloads_in(folder: Path) -> list[str]:
     return ids
 
 
-def paging(**arguments: int | str | None) -> Paging[VersionPosition]:
-    return Paging.read(PayloadOrder().place_of, SIZES, **arguments)  # type: ignore[arg-type]
-
-
 def named(versions: list[PayloadVersion]) -> list[tuple[str, int]]:
     return [(version.item["eventId"], version.number) for version in versions]
 
 
 async def all_versions(keeper: Keeper, payload_id: str) -> list[tuple[str, int]]:
-    return named(list((await keeper.versions.page(payload_id, paging(first=1000))).records))
+    return named(list((await keeper.versions.page(payload_id, Paging(1000))).records))
 
 
 async def test_versions_lead_to_their_payload_and_back(usgs: UsgsServer, tmp_path: Path) -> None:
@@ -68,28 +61,15 @@ async def test_versions_lead_to_their_payload_and_back(usgs: UsgsServer, tmp_pat
         assert await all_versions(keeper, "unknown") == []
 
 
-async def test_payloads_of_many_changes_take_one_reading_and_an_earlier_version_has_none(
-    engine: str, tmp_path: Path
-) -> None:
-    async with a_keeper(engine, tmp_path) as keeper:
-        await keeper.ingest.file(file_of([a_feature()]))
-        await keeper.database.put(Put(EVENT_SEQUENCE.change, {"number": 7, "eventIds": ["old"]}))
-        watched = WatchedDatabase(keeper.database)
-
-        assert await PayloadVersions(watched).payloads_of(range(1, 100)) == {1: payloads_in(tmp_path)[0]}
-
-        assert watched.gets == [(EVENT_SEQUENCE.change, frozenset({"payload"}))]
-
-
 async def test_a_cursor_of_another_payload_is_refused(tmp_path: Path) -> None:
     async with a_keeper("sqlite", tmp_path) as keeper:
         await keeper.ingest.file(file_of([a_feature("us1")]))
         await keeper.ingest.file(file_of([a_feature("us2")]))
         first, second = payloads_in(tmp_path)
-        [version] = (await keeper.versions.page(first, paging(first=1))).records
+        [version] = (await keeper.versions.page(first, Paging(1))).records
 
         with pytest.raises(InvalidCursor):
-            await keeper.versions.page(second, paging(after=version.cursor))
+            await keeper.versions.page(second, Paging(1, after=PayloadOrder().place_of(version.cursor, "after")))
         with pytest.raises(InvalidCursor):
             PayloadOrder().place_of(version.event.cursor, "after")
 
@@ -110,18 +90,10 @@ async def test_pages_of_any_size_in_both_directions_have_each_version_once(
             other = {"number": 101 + 2 * number, "eventIds": keys[:1], "payload": "other"}
             await keeper.database.put_many([Put(EVENT_SEQUENCE.change, item) for item in (change, other)])
 
-        pages: list[list[tuple[str, int]]] = []
-        cursor = None
-        while True:
-            arguments = {"first": size, "after": cursor} if forward else {"last": size, "before": cursor}
-            page = await keeper.versions.page("ours", paging(**arguments))
-            has_next, has_previous = page.has_next, page.has_previous
-            ahead, behind = (has_next, has_previous) if forward else (has_previous, has_next)
-            assert (behind if isinstance(behind, bool) else await behind) == bool(pages)
-            pages.append(named(list(page.records)))
-            if not ahead:
-                break
-            cursor = page.records[-1 if forward else 0].cursor
-
-        assert list(chain.from_iterable(pages if forward else reversed(pages))) == expected
-        assert {len(page) for page in pages[:-1]} <= {size}
+        versions = await walked(
+            lambda paging: keeper.versions.page("ours", paging),
+            lambda version: PayloadOrder().place_of(version.cursor, "after"),
+            size,
+            backward=not forward,
+        )
+        assert named(versions) == expected
