@@ -122,13 +122,19 @@ class Checked:
         return self.object(name) if name in self else Checked({}, self._at(name), self._warn)
 
     def objects(self, name: str) -> Iterator["Checked"]:
-        """The objects of a member that is a list; none if there is no list."""
+        """The objects of a member that is a list, without elements that are none; none if there is no list."""
         value = self._value.get(name)
         if value is not None and not isinstance(value, list):
-            raise self.refuse(name, "must be a list")
+            self._warn(f"{self.refuse(name, 'must be a list')} It is left out.")
+            value = None
         if value is not None and len(value) > MOST_OBJECTS:
             raise self.refuse(name, f"may have at most {MOST_OBJECTS:,} elements, and has {len(value):,}")
-        return (Checked(each, f"{self._at(name)}[{at}]", self._warn) for at, each in enumerate(value or ()))
+        for at, each in enumerate(value or ()):
+            place = f"{name}[{at}]"
+            if isinstance(each, dict):
+                yield Checked(each, self._at(place), self._warn)
+            else:
+                self._warn(f"{self.refuse(place, 'must be an object')} It is left out.")
 
     def facets(self, name: str = "facets") -> Mapping[str, "Checked"]:
         """The facets of an object by name, without those that are deleted or no object."""

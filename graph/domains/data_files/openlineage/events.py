@@ -155,8 +155,10 @@ def _dataset_version(facet: Checked) -> str:
 
 
 def _nominal_time(facet: Checked) -> dict[str, Any]:
-    names = [name for name in ("nominalStartTime", "nominalEndTime") if name in facet or name == "nominalStartTime"]
-    return {name: facet.time(name).isoformat() for name in names}
+    times = {"nominalStartTime": facet.time("nominalStartTime")}
+    if "nominalEndTime" in facet and (end := facet.detail(lambda of: of.time("nominalEndTime"))):
+        times["nominalEndTime"] = end
+    return {name: time.isoformat() for name, time in times.items()}
 
 
 def _parent(facet: Checked) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def test_a_body_that_is_no_event_is_refused(service: Service, body: bytes) -> No
 def test_a_refusal_names_the_place(service: Service) -> None:
     wrong: list[tuple[tuple[Any, ...], Any]] = [
         *((("eventType",), "FINISHED"), (("run", "runId"), "1"), (("job", "name"), "")),
-        *((("inputs", 0, "name"), "a\tb"), (("outputs",), {})),
+        (("inputs", 0, "name"), "a\tb"),
     ]
     for path, value in wrong:
         answer = send(service, orjson.dumps(changed(path, value)))
@@ -126,11 +126,12 @@ def test_a_detail_that_cannot_be_read_is_left_out_or_repaired_with_a_warning_tha
         (run, "manual__2024-01-01", "must be a UUID"),
         ((*facets, "parent"), None, "must be an object"),
         ((*facets, "others"), None, "must be an object"),
-        ((*facets, "nominalTime", "nominalStartTime"), "soon", "must be a time"),
+        *(((*facets, "nominalTime", f"nominal{end}Time"), "soon", "must be a time") for end in ("Start", "End")),
         ((*facets, "processing_engine", "version"), 2.1, "must be a text"),
         ((*facets, "tags", "tags"), 1, "must be a list"),
         (facets, [], "must be an object"),
         (("inputs", 0, "facets"), [], "must be an object"),
+        *((("outputs",), {}, "must be a list"), (("outputs", 0), None, "must be an object")),
         (("outputs", 0, "facets", "version", "datasetVersion"), 7, "must be a text"),
         (("outputs", 0, "facets", "version", "datasetVersion"), "v" * 401, "must have at most 400 characters"),
         (("inputs", 0, "inputFacets", "inputStatistics", "size"), 1.5, "must be a whole number of bytes"),
