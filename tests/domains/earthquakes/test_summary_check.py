@@ -16,6 +16,7 @@ from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes import DOMAIN
 from graph.domains.earthquakes.entities import EVENT, SUMMARY_CHECK
 from graph.domains.earthquakes.rebuild import rebuild_summaries
+from graph.domains.earthquakes.revisions.views import Deleted, View
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summary_check import (
     EVENTS_A_CHECK,
@@ -36,7 +37,18 @@ from graph.store.entity import Item, Key
 from graph.store.location import StoreLocation
 from graph.store.query import Query
 from graph.work.tasks import BackgroundTasks
-from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, ids, ingest, stored
+from tests.domains.earthquakes.builders import (
+    NOON,
+    an_event,
+    as_given,
+    at,
+    catalogue_of,
+    events_at,
+    ids,
+    ingest,
+    stored,
+)
+from tests.domains.earthquakes.ingest.ingests import unlogged_ingest
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
@@ -148,6 +160,22 @@ async def test_a_day_is_counted_anew_once_several_checks_have_found_an_event_les
     assert (await rebuild_summaries(database)).corrected == 0
     told = [(record.levelname, record.getMessage()) for record in caplog.records if "ummaries" in record.getMessage()]
     assert told == [("WARNING", "Events of another program were counted in the summaries")]
+
+
+async def test_a_day_that_is_counted_anew_keeps_what_was_deleted_and_revised(
+    database: Database, time: HeldTime
+) -> None:
+    later = {"updated": NOW}
+    await unlogged_ingest(database, lambda: NOW).events(
+        [{**as_given(EVENTS[0]), "status": "deleted", **later}, {**as_given(EVENTS[1]), "mag": 5.5, **later}]
+    )
+    assert (await rebuild_summaries(database)).corrected == 0
+    await by_another_writer(database, NOON + 2)
+
+    await Checks(database, time).several(2 * CONFIRMATIONS)
+
+    assert await catalogue_of(database).total(Selection(), View(deleted=Deleted.INCLUDE)) == 4
+    assert (await rebuild_summaries(database)).corrected == 0
 
 
 async def test_a_check_that_a_rebuild_has_overtaken_restores_no_difference(database: Database, time: HeldTime) -> None:

@@ -13,6 +13,7 @@ from graph.domains.earthquakes.export.files import ExportFile
 from graph.domains.earthquakes.export.formats import ExportFormat
 from tests.children import Child
 from tests.domains.earthquakes.export.readers import check_end
+from tests.domains.earthquakes.ingest.ingests import a_feature
 from tests.processes import TIMEOUT_S, environment, quakegraph
 from tests.service import Service
 from tests.store.samples import NOON
@@ -55,6 +56,15 @@ def test_a_file_has_what_the_service_answers(week: Service) -> None:
         assert files() == {f"found.{name}"}
         assert f"found.{name}: " in done.stderr
         Path(f"found.{name}").unlink()
+
+
+def test_csv_for_a_spreadsheet_is_a_switch() -> None:
+    Path("one.ndjson").write_bytes(orjson.dumps(a_feature("us1", place="=1+1")))
+    assert quakegraph("ingest", "one.ndjson", "--store", "sqlite:///one.db").exit_code == 0
+    for switch, place in ((), ',"=1+1",'), (("--spreadsheet",), ',"\'=1+1",'):
+        assert quakegraph("export", "one.csv", *switch, "--store", "sqlite:///one.db").exit_code == 0
+        assert place in Path("one.csv").read_text()
+        Path("one.csv").unlink()
 
 
 def test_standard_output_has_lines_of_json_which_may_begin_behind_an_event(week: Service) -> None:
