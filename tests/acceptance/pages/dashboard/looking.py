@@ -107,6 +107,11 @@ async def until(page: Page, condition: str, arg: object = None) -> None:
         await page.evaluate(looking, arg)
 
 
+async def fits(page: Page, width: float) -> None:
+    """Wait until the page is no wider: its drawings follow a new width some frames later."""
+    await until(page, "width => document.documentElement.scrollWidth <= width", width)
+
+
 async def went(page: Page, search: str) -> None:
     """Lead the page to another address, as the browser's back and forward do, which loads nothing anew."""
     await page.evaluate(

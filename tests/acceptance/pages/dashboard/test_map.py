@@ -310,8 +310,8 @@ async def test_a_map_that_is_drawn_slowly_moves_without_its_lines(page: Page, sh
         x, y = await place_of(page, 160, 0)
         await page.mouse.move(x, y)
         await page.mouse.down()
-        for step in range(1, 30):
-            await page.mouse.move(x - 4 * step, y)
+        for step in range(1, 13):  # more frames than are judged
+            await page.mouse.move(x - 10 * step, y)
             await page.evaluate(
                 """async ms => {
                   for (let frame = 0; frame < 4; frame++) { await new Promise(requestAnimationFrame); }

@@ -4,7 +4,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from tests.acceptance.browser import Visit
-from tests.acceptance.pages.dashboard.looking import STRONG, drawn_somehow, loaded, with_filters
+from tests.acceptance.pages.dashboard.looking import STRONG, drawn_somehow, fits, loaded, with_filters
 
 pytestmark = pytest.mark.needs("chromium", "the web pages' packages")
 
@@ -53,10 +53,10 @@ async def looked_over(page: Page, size: str) -> None:
         await expect(page.locator(f"#{plot}-caption")).not_to_be_empty()
         await page.locator(f"#{plot}").scroll_into_view_if_needed()
         await expect(page.locator(f"#{plot} canvas").first).to_be_visible()
-    assert await page.evaluate("document.documentElement.scrollWidth") <= width
+    await fits(page, width)
     await with_filters(page)
     await expect(page.get_by_role("searchbox", name="Place")).to_be_in_viewport()
-    assert await page.evaluate("document.documentElement.scrollWidth") <= width
+    await fits(page, width)
     await page.locator("#more-filters summary").click()
 
 
