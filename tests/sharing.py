@@ -1,6 +1,6 @@
 """What the processes of one run share: pytest-xdist runs the tests in several processes, each with its own session.
 
-`-n auto` starts a process more than there are processors, since tests also wait for disks, browsers and children.
+`-n auto` starts two processes more than there are processors, since tests also wait for disks, browsers and children.
 Files that tests only read are made once for all processes: `made_once`. Servers are started and stopped by the parent
 of all processes: see `tests.store.emulator`.
 
@@ -38,7 +38,7 @@ aiobotocore.httpsession.get_cert_path = lambda verify: None  # type: ignore[attr
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    return (os.cpu_count() or 1) + 1
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_collection_finish() -> None:
