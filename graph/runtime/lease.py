@@ -172,7 +172,7 @@ class Lease:
             else:
                 failures.end()
                 wait_s = (due - self.clock()) / 1000
-            await sleep(min(wait_s, LOOK_EVERY_S) if wait_s > 0 else LOOK_EVERY_S)
+            await sleep(max(0.0, min(wait_s, LOOK_EVERY_S)))
 
     async def _change_own(self, holder: str, attributes: Mapping[str, Any]) -> bool:
         return await self._change(attributes, Compare(self._item.holder, "=", holder))

@@ -196,6 +196,26 @@ async def test_failures_in_a_row_are_logged_once_and_end_nothing(
     assert len(jobs.begun) == 3
 
 
+async def test_a_job_that_took_longer_than_to_its_next_attempt_is_done_again_at_once(
+    database: Database, time: HeldTime
+) -> None:
+    jobs = Jobs(time)
+
+    async def job(state: LeaseState, now: int) -> Done:
+        done = await jobs.run(state, now)
+        time.now += 2 * EVERY_MS
+        return done
+
+    async with BackgroundTasks() as tasks:
+        tasks.start("sweeping", partial(a_lease(database, time).run_forever, job, sleep=time.sleep))
+        for _ in range(2):
+            await time.all_asleep()
+            time.move(0)
+        await time.all_asleep()
+
+    assert [begun - NOW for begun in jobs.begun] == [0, 2 * EVERY_MS, 4 * EVERY_MS]
+
+
 async def test_a_job_that_fails_is_tried_again_when_its_lease_has_ended(
     database: Database, time: HeldTime, caplog: pytest.LogCaptureFixture
 ) -> None:
