@@ -154,9 +154,10 @@ async def test_the_event_of_a_dataset_registers_it_once_and_that_of_a_job_stores
 
 
 async def test_what_is_told_of_a_run_beside_its_files_is_kept(taking: Receiver) -> None:
+    unreadable = {"run": {"runId": "manual"}, "job": {"namespace": "airflow", "name": "daily"}}
     facets = {
         "nominalTime": {"nominalStartTime": "2024-01-01T03:00:00+03:00", "_producer": "x", "unknown": 1},
-        "parent": {"run": {"runId": run_id(9)}, "job": {"namespace": "airflow", "name": "daily"}},
+        "parent": {"run": {"runId": run_id(9)}, "job": unreadable["job"], "root": unreadable},
         "processing_engine": {"version": "2.10", "name": "Airflow"},
         "my_facet": {"anything": ["goes"]},
     }

@@ -129,6 +129,7 @@ def test_a_detail_that_cannot_be_read_is_left_out_or_repaired_with_a_warning_tha
         *(((*facets, "nominalTime", f"nominal{end}Time"), "soon", "must be a time") for end in ("Start", "End")),
         ((*facets, "processing_engine", "version"), 2.1, "must be a text"),
         ((*facets, "tags", "tags"), 1, "must be a list"),
+        ((*facets, "tags", "tags", 0, "key"), 5, "must be a text"),
         (facets, [], "must be an object"),
         (("inputs", 0, "facets"), [], "must be an object"),
         *((("outputs",), {}, "must be a list"), (("outputs", 0), None, "must be an object")),
