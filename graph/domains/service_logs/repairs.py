@@ -12,6 +12,7 @@ from graph.store.values import DEPTH, written_bytes
 CHANGED = "quakegraph.changed"
 HALF_CHARACTER = "half a surrogate pair replaced"
 LEAST_TEXT = 200  # bytes; what has less room is left out
+MOST_NAMED, LONGEST_NAMED = 5, 64  # names that the log says, and their characters, so that it has room for them
 
 
 def whole_characters(text: str) -> str:
@@ -62,7 +63,7 @@ def fitting(metadata: Mapping[str, Any], most: int) -> tuple[dict[str, Any], lis
         metadata: what can be stored but for its size.
     """
     room, sizes = most, sizes_of(metadata)
-    fitting, changed = dict(metadata), list[str]()
+    kept, changed = dict(metadata), list[str]()
     for number, name in enumerate(sorted(sizes, key=sizes.__getitem__)):
         value, part = metadata[name], room // (len(sizes) - number)
         room -= min(sizes[name], part)
@@ -71,9 +72,10 @@ def fitting(metadata: Mapping[str, Any], most: int) -> tuple[dict[str, Any], lis
         left = part - 1 - len(name.encode())
         if isinstance(value, str) and left >= LEAST_TEXT:
             mark = _mark(value)
-            fitting[name] = value.encode()[: left - len(mark.encode())].decode(errors="ignore") + mark
-            changed.append(f"{name} cut from {len(value):,} characters")
+            kept[name] = value.encode()[: left - len(mark.encode())].decode(errors="ignore") + mark
+            changed.append(f"{name[:LONGEST_NAMED]} cut from {len(value):,} characters")
         else:
-            del fitting[name]
-            changed.append(f"{name} left out: it is too large")
-    return fitting, changed
+            del kept[name]
+            changed.append(f"{name[:LONGEST_NAMED]} left out: it is too large")
+    more = len(changed) - MOST_NAMED
+    return kept, [*changed[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
