@@ -74,8 +74,6 @@ def test_one_forbidden_field_forbids_its_whole_operation(service: Service) -> No
         f"mutation {{ {write.replace('{ upserted }', '@skip(if: true) { upserted }')} }}",
     ):
         assert code_of(answered(service, query, reader)) == "FORBIDDEN"
-    routes = service.ask("{ requestLogs { nodes { route } } }")["requestLogs"]["nodes"]
-    assert routes == []  # nothing of all that was begun
     assert service.ask("{ events { totalCount } }") == {"events": {"totalCount": 0}}
 
 
@@ -112,7 +110,6 @@ def test_an_operation_with_a_forbidden_node_resolves_nothing(service: Service) -
             assert (code_of(refused), refused.json().keys()) == (code, {"errors"}), name
             assert f"`{LOGS_READ}`" in refused.json()["errors"][0]["message"]
 
-    assert service.ask("{ requestLogs { nodes { route } } }") == {"requestLogs": {"nodes": []}}
     for name, (query, variables) in NAMING_A_LOG.items():
         answer = answered(service, query, bearer(EVENTS_READ, LOGS_READ), variables).json()
         assert answer["data"].keys() >= {"a"}, name

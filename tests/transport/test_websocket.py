@@ -213,7 +213,7 @@ async def test_a_token_in_connection_init_grants_its_scopes(service: LiveService
 
 async def test_the_token_of_connection_init_wins_over_that_of_the_header(service: LiveService) -> None:
     async with initialised(service.url, headers=bearer(LOGS_READ)) as client:
-        assert await answered(client, "q", LOGS) == {"requestLogs": {"nodes": []}}
+        assert (await answered(client, "q", LOGS)).keys() == {"requestLogs"}
     async with initialised(service.url, bearer(EVENTS_READ), headers=bearer()) as client:
         await client.ask("q", LOGS)
         assert await client.codes("q") == ["FORBIDDEN"]

@@ -134,6 +134,7 @@ def test_the_program_repairs_a_hole_and_what_it_missed_while_it_was_down(tmp_pat
             endpoint.program = program
             create(3)
             events = [program.next_event() for _ in range(3)]
+            reader.wait_for_states("FAILED", "FAILED", "DELIVERED")  # the program prints an event before it answers
             endpoint.program = None
             assert program.end() == ""
         assert sorted(event["sequence"] for event in events) == [1, 2, 3]
