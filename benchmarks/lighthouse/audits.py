@@ -16,8 +16,9 @@ from scripts.npm_lock import installed
 HERE = Path(__file__).parent
 TIMEOUT_S = 300
 ATTEMPTS = 5
-TRY_AGAIN = (
-    "Please run Lighthouse again"  # its own words where a trace has no beginning: one in seven, on a busy machine
+TRY_AGAIN = (  # its own words, on a busy machine
+    "Please run Lighthouse again",  # a trace has no beginning: one in seven
+    "the page stopped responding",  # for a second, when the time to load it was over
 )
 WAIT_MS = 15_000  # a page that follows a subscription always loads something, so Lighthouse would wait for 45 s
 FLAGS = (
@@ -105,7 +106,7 @@ def audited(
         try:
             return _report(url, options, flags)
         except Failed as failed:
-            if TRY_AGAIN not in str(failed):
+            if not _by_chance(str(failed)):
                 raise
     return _report(url, options, flags)
 
@@ -130,9 +131,13 @@ def _report(url: str, options: Sequence[str], flags: Sequence[str]) -> Report:
             raise Failed(done.stderr.strip())
         body = json.loads(output.read_bytes())
     errors = [audit["errorMessage"] for audit in body["audits"].values() if audit["scoreDisplayMode"] == "error"]
-    if failed := next((error for error in errors if TRY_AGAIN in error), None):
+    if failed := next(filter(_by_chance, errors), None):
         raise Failed(failed)  # others concern single audits, which Node 20 is too old for
     return Report(body)
+
+
+def _by_chance(message: str) -> bool:
+    return any(words in message for words in TRY_AGAIN)
 
 
 def _quoted(flag: str) -> str:
