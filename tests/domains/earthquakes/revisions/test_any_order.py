@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from graph.core.days import DAY_MS
 from graph.domains.earthquakes.ingest.deciding import MOST_EVENTS, MOST_NAMES
 from graph.domains.earthquakes.model import Event, is_deleted
+from graph.domains.earthquakes.revisions.names import MOST_LISTERS
 from graph.domains.earthquakes.revisions.views import Deleted, View
 from graph.domains.earthquakes.usgs.requests import UsgsFeed, changes_since
 from graph.store.contract import Database
@@ -245,6 +246,18 @@ async def test_any_records_end_in_one_catalogue_in_any_order_and_in_any_batches(
         first, *others = await ends_of(database, records, orders)
         for found in others:
             assert found == first
+
+
+async def test_an_id_finds_as_many_events_whose_records_list_it_as_are_remembered() -> None:
+    """They follow it, since it is older, and its last record is later than theirs."""
+    listers = [a_record(f"us{n}", updated=10 + n, ids=[f"us{n}", "nc1"]) for n in range(MOST_LISTERS)]
+    own = [a_record("nc1", updated=1, ids=["nc1"]), a_record("nc1", updated=100, mag=5.0, ids=["nc1"])]
+    records = [own[0], *listers, own[1]]
+    onwards = [[at] for at in range(len(records))]
+    async with empty_database("sqlite", ENTITIES) as database:
+        for found in await ends_of(database, records, [onwards, onwards[::-1]]):
+            names = sorted({each["event_id"] for each in records})
+            assert found["EXCLUDE"] == [one_event("nc1", 5.0, 100, *names)]
 
 
 async def test_a_record_makes_one_event_of_as_many_as_fit_a_transaction(engine: str) -> None:
