@@ -68,7 +68,7 @@ class Storing:
             DatabaseUnavailable: Some may be stored. Storing all of them again completes the work.
             PayloadNotKept: The same.
         """
-        for wave in _waves(chunk.records) if self._revises else _in_turn(chunk.records, ids_of):
+        for wave in _waves(chunk.records):
             pending, rounds = wave, 0
             while pending:
                 writes = await self._writes(pending, probably_new=probably_new)

@@ -6,7 +6,7 @@ from itertools import count, product
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from graph.core.days import DAY_MS
 from graph.core.errors import DatabaseUnavailable, HistoryUnavailable
@@ -75,6 +75,7 @@ async def test_a_list_as_of_any_time_equals_the_list_at_that_time_and_the_summar
 
 
 @A_FEW
+@example(history=[[a_record(updated=2, lat=1.0), a_record(updated=1, lat=1.5)]])
 @given(history=histories)
 async def test_the_first_versions_are_the_catalogue_of_first_writes(history: list[list[Record]]) -> None:
     """Of events that no record names by two ids, which a catalogue without versions stores twice."""
