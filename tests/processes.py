@@ -24,14 +24,18 @@ from tests.children import Child as Child
 from tests.children import Fork
 
 NOWHERE = "http://127.0.0.1:9"  # no server listens there
-SETTINGS = {
-    "GRAPH_USGS_URL": NOWHERE,
-    "GRAPH_JWT_SECRET": SECRET,
-    # Timeouts that even a busy machine never reaches. A test about a timeout sets that one.
+TIMEOUTS = {
     "GRAPH_STORE_TIMEOUT": "60",
     "GRAPH_EXECUTION_TIMEOUT": "600",
     "GRAPH_INGEST_TIMEOUT": "3600",
     "GRAPH_REQUEST_TIMEOUT": "600",
+}
+"""Timeouts that even a busy machine never reaches. A test about a timeout sets that one."""
+
+SETTINGS = {
+    "GRAPH_USGS_URL": NOWHERE,
+    "GRAPH_JWT_SECRET": SECRET,
+    **TIMEOUTS,
     "GRAPH_DRAIN": "0",  # no load balancer needs time to notice
 }
 if "GRAPH_COMPILED" in os.environ:  # `GRAPH_COMPILED=false pytest` tests everything on graphql-core alone

@@ -4,12 +4,13 @@ It runs in a thread with its own event loop, from start-up to shutdown. So a tes
 client does, and finds the service's data in the store after the shutdown.
 """
 
+import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -26,17 +27,16 @@ from graph.settings import Settings as CoreSettings
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, running_usgs
 from tests.domains.entities import ENTITIES
-from tests.processes import TIMEOUT_S
+from tests.processes import TIMEOUT_S, TIMEOUTS
 from tests.server_thread import in_thread
 from tests.settings import Settings
 from tests.sharing import folder_of_run, made_once
 from tests.store.engines import make_tables
 from tests.store.samples import HeldClock
 
-S = TypeVar("S", bound=CoreSettings)
 
-LONG_TIMEOUTS = {"store_timeout": 60.0, "execution_timeout": 600.0, "ingest_timeout": 3600.0, "request_timeout": 600.0}
-"""The greatest possible values of these settings."""
+def pytest_configure() -> None:
+    os.environ.update(TIMEOUTS)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,6 @@ def running(settings: CoreSettings, *, clock: Clock = now_ms, domains: Sequence[
 
     Unless they name keys, tokens are signed with the tests' secret. The client's token has every scope.
     """
-    settings = without_timeouts(settings)
     if settings.jwt_secret is None and settings.jwks_url is None:
         settings = settings.model_copy(update={"jwt_secret": SecretStr(SECRET)})
     app = create_app(settings, domains=domains, clock=clock)
@@ -90,12 +89,6 @@ def serving(app: ASGIApp) -> Iterator[str]:
     )
     with in_thread(uvicorn.Server(config)) as url:
         yield url
-
-
-def without_timeouts(settings: S) -> S:
-    """The settings with timeouts that no busy machine reaches, except for timeouts that the test has set."""
-    limits = {name: value for name, value in LONG_TIMEOUTS.items() if name not in settings.model_fields_set}
-    return settings.model_copy(update=limits)
 
 
 def settings(store: Path, usgs: UsgsServer, **others: Any) -> Settings:

@@ -36,7 +36,6 @@ from tests.forking import ended
 from tests.observability.scraping import parsed
 from tests.processes import TIMEOUT_S, Server
 from tests.server_thread import in_thread
-from tests.service import without_timeouts
 from tests.settings import Settings
 
 EVENTS = "subscription ($after: String) { events(after: $after) { event { eventId } cursor lost } }"
@@ -94,7 +93,6 @@ def live_service(
         limits: limits of a WebSocket, in place of the service's own.
         heart_beat_s: interval of heart beats in a stream of events.
     """
-    settings = without_timeouts(settings)
     if settings.jwt_secret is None and settings.jwks_url is None:
         settings = settings.model_copy(update={"jwt_secret": SecretStr(SECRET)})
     app = create_app(settings)

@@ -21,7 +21,7 @@ from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.opening import open_services
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import at
-from tests.service import Service, serving, without_timeouts
+from tests.service import Service, serving
 from tests.settings import Settings
 
 EVENTS = 60_000  # unless a test has fewer
@@ -99,7 +99,7 @@ def dense_service(folder: Path, dense_file: Path, **others: object) -> Iterator[
     """A service over a copy of the file."""
     copied = shutil.copy(dense_file, folder / "dense.db")
     settings = Settings(store=f"sqlite:///{copied}", jwt_secret=SecretStr(SECRET)).model_copy(update=others)
-    turns = Turns(create_app(without_timeouts(settings)))
+    turns = Turns(create_app(settings))
     with serving(turns) as url, httpx.Client(base_url=url, headers=bearer(), timeout=120) as http:
         http.get("/healthz")
         yield DenseService(url, http, turns)

@@ -39,7 +39,7 @@ from tests.domains.service_logs.otlp.messages import PROTOBUF
 from tests.effort import THOROUGH, rounds
 from tests.processes import TIMEOUT_S
 from tests.schemas import schema
-from tests.service import serving, settings, without_timeouts
+from tests.service import serving, settings
 
 MOST_STEPS = 100_000
 MOST_STEPS_TO_SUBSCRIBE = 120_000  # some 18 ms: Strawberry converts the 1,000 values of a list, each in 115 steps
@@ -122,7 +122,7 @@ class Counted:
 @pytest.fixture(scope="module")
 def counted(tmp_path_factory: pytest.TempPathFactory, _usgs: UsgsServer) -> Iterator[Counted]:
     given = settings(tmp_path_factory.mktemp("large") / "large.db", _usgs, jwt_secret=SecretStr(SECRET), max_cost=10**6)
-    steps = Steps(create_app(without_timeouts(given)))
+    steps = Steps(create_app(given))
     headers = bearer(*scopes_of(DOMAINS), subject="anna")
     with serving(steps) as url, httpx.Client(base_url=url, headers=headers, timeout=TIMEOUT_S) as http:
         http.get("/healthz")

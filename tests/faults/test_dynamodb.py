@@ -25,7 +25,7 @@ from tests.domains.entities import ENTITIES
 from tests.faults.ingests import INGEST, check_summaries, events
 from tests.faults.tcp_proxy import Fault, Proxy, proxy
 from tests.processes import TIMEOUT_S
-from tests.service import serving, without_timeouts
+from tests.service import serving
 from tests.settings import Settings
 from tests.store.engines import make_tables
 from tests.store.fault_proxy import Answer, Forward, Rule, pass_on, processing_at_most, proxying
@@ -95,7 +95,7 @@ async def unreliable_service(
     settings = Settings(
         store=f"dynamodb://{prefix}", usgs_url="http://127.0.0.1:9", jwt_secret=SecretStr(SECRET), **limits
     )
-    service = serving(create_app(without_timeouts(settings), domains=WITHOUT_TASKS))
+    service = serving(create_app(settings, domains=WITHOUT_TASKS))
     url = await asyncio.to_thread(service.__enter__)
     try:
         async with httpx.AsyncClient(base_url=url, headers=bearer(), timeout=TIMEOUT_S) as client:

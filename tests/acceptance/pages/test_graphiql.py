@@ -15,7 +15,7 @@ from tests.acceptance.browser import Visit
 from tests.bearers import bearer
 from tests.domains.earthquakes.usgs.usgs_server import week_features
 from tests.pages.examples import EXAMPLES, TABS
-from tests.service import Service, serving, without_timeouts
+from tests.service import Service, serving
 from tests.settings import Settings
 from tests.subscribers import live_service
 
@@ -45,7 +45,7 @@ async def execute(page: Page) -> None:
 def from_cdn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the page is that loads its files from the CDN, before a service of its own."""
     store = f"sqlite:///{tmp_path_factory.mktemp('graphiql')}/empty.db"
-    service = create_app(without_timeouts(Settings(store=store, usgs_url="http://127.0.0.1:9")))
+    service = create_app(Settings(store=store, usgs_url="http://127.0.0.1:9"))
     page = graphiql.page("/graphql", EXAMPLES, from_package=False)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

@@ -54,7 +54,7 @@ from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.held_time import NOW, HeldTime
 from tests.observability.scraping import scraped
-from tests.processes import quakegraph
+from tests.processes import TIMEOUT_S, quakegraph
 from tests.service import running, settings
 from tests.store.engines import new_store
 
@@ -368,7 +368,7 @@ async def test_an_item_of_another_program_is_counted_and_a_day_that_cannot_be_is
     engine: str, tmp_path: Path, usgs: UsgsServer, time: HeldTime
 ) -> None:
     url = await new_store(engine, tmp_path, ENTITIES)
-    async with StoreLocation.of(url).open(ENTITIES) as database:
+    async with StoreLocation.of(url).open(ENTITIES, timeout_s=TIMEOUT_S) as database:
         await ingest(database, EVENTS)
         documented = ("eventId", "eventTsMs", "mag", "place", "lat", "lon", "dayBucket", "source", "ingestedAt")
         elsewhere = an_event("elsewhere", NOON + DAY_MS).item

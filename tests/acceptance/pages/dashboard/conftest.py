@@ -20,7 +20,7 @@ from graph.pages.dashboard.templates import UNBUNDLED
 from tests.acceptance.pages.dashboard.subscription import Subscription
 from tests.bearers import SECRET
 from tests.domains.earthquakes.usgs.usgs_server import running_usgs, week_features
-from tests.service import running, serving, without_timeouts
+from tests.service import running, serving
 from tests.service import settings as settings_for
 from tests.settings import Settings
 from tests.sharing import folder_of_run, made_once
@@ -34,7 +34,7 @@ def app_on(store: Path, *, clock: Clock = now_ms, **others: object) -> Subscript
     """The service on a SQLite file."""
     own = {"store": f"sqlite:///{store}", "usgs_url": "http://127.0.0.1:9", "jwt_secret": SECRET}
     settings = Settings.model_validate({**own, **others})
-    return Subscription(create_app(without_timeouts(settings), clock=clock))
+    return Subscription(create_app(settings, clock=clock))
 
 
 @pytest.fixture(scope="session")
