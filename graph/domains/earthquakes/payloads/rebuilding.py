@@ -18,7 +18,7 @@ from graph.domains.earthquakes.ingest.deciding import NOTHING, Known, write_of
 from graph.domains.earthquakes.ingest.look_up import LookUp
 from graph.domains.earthquakes.ingest.transaction import Transaction
 from graph.domains.earthquakes.ingest.write import NewEvent, Write
-from graph.domains.earthquakes.model import Event, Incoming
+from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion
 from graph.domains.earthquakes.payloads.bodies import Records, check_body
 from graph.domains.earthquakes.payloads.folder import Place, places_in
 from graph.domains.earthquakes.payloads.journal import header_of, read_ends, state_of
@@ -123,25 +123,32 @@ class _Replay:
             raise kept.contradiction(line)
         reservation = Reservation(line["change"], 0, EVENT_SEQUENCE) if line["change"] else None
         sound = [write for write in writes if write]
-        transaction = await Transaction.of(sound)
-        await self._transact(transaction.actions(line["at"], reservation, kept.payload.payload_id), kept, line)
+        if sound:
+            transaction = await Transaction.of(sound)
+            await self._transact(transaction.actions(line["at"], reservation, kept.payload.payload_id), kept, line)
         self._rebuilt.stored += 1
         self._rebuilt.versions += sum(len(write.keys) for write in sound)
         if stored.is_last:
             self._open.pop(stored.payload).close()
 
     async def _writes(self, kept: "_KeptPayload", line: Mapping[str, Any]) -> list[Write | None]:
-        """The writes of a transaction again; None for one that contradicts the stored events."""
+        """The writes of a transaction again; None for one that contradicts the stored events.
+
+        A deletion that is remembered until its event arrives may be remembered by two transactions, one of which was
+        not stored. It is one deletion.
+        """
         records = [kept.record(described) for described in line["writes"]]
         changing = [record for record, described in zip(records, line["writes"], strict=True) if len(described) > 2]
         look_up = LookUp(self._database, {})
         await look_up.own_ids(changing)
         await look_up.other_ids(changing, every=True)
         known_of = dict(zip(map(id, changing), await look_up.known(changing), strict=True))
-        return [
-            kept.write(record, known_of.get(id(record), NOTHING), described)
-            for record, described in zip(records, line["writes"], strict=True)
-        ]
+        writes = list[Write | None]()
+        for record, described in zip(records, line["writes"], strict=True):
+            write = kept.write(record, known_of.get(id(record), NOTHING), described)
+            if write or not (isinstance(record, SourceDeletion) and described[2] == {}):
+                writes.append(write)
+        return writes
 
     async def _transact(self, actions: Sequence[Action], kept: "_KeptPayload", line: Mapping[str, Any]) -> None:
         """Store a transaction; in several, if it comes from a store that takes more actions at once."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph.core.errors import DatabaseUnavailable
@@ -20,7 +20,7 @@ from tests.domains.earthquakes.payloads.kept import (
     assert_it_rebuilds,
     rebuilt,
 )
-from tests.domains.earthquakes.revisions.histories import ingests
+from tests.domains.earthquakes.revisions.histories import a_record, ingests
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.usgs.usgs_history import DAY_MS, UsgsHistory
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, week_features
@@ -103,6 +103,7 @@ steps = st.lists(
 )
 
 
+@example(steps=[([a_record("us2", updated=None, status="deleted")], None, Cut.WAYS[0], 3)])  # broke off, and was redone
 @given(steps=steps)
 @A_FEW
 async def test_any_history_is_rebuilt_with_ingests_at_once_and_stores_that_fail(
