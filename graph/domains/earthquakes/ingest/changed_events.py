@@ -1,6 +1,6 @@
 """The write of a record that changes stored events: versions, updates in place, merges and splits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from graph.domains.earthquakes.entities import EVENT, REVISION
@@ -79,16 +79,24 @@ class ChangedEvents(Write):
 
     __slots__ = (
         *("aliases", "days", "ids", "is_version", "keys", "outcome", "record", "size", "steps", "stored", "time_ms"),
-        *("inserts", "is_early", "versions"),
+        *("inserts", "known", "names", "versions"),
     )
 
-    def __init__(self, record: Incoming, steps: Sequence[Step], aliases: Sequence[Put], ids: Iterable[str]) -> None:
+    def __init__(
+        self,
+        record: Incoming,
+        steps: Sequence[Step],
+        aliases: Sequence[Put],
+        ids: Iterable[str],
+        known: Set[str],
+    ) -> None:
         """Make a write.
 
         Args:
             steps: the first one is of the event that the record is about.
             aliases: to be kept.
             ids: of all events that the record is about.
+            known: the ids of the stored events that were looked at.
         """
         self.record = record
         self.steps = steps
@@ -99,7 +107,8 @@ class ChangedEvents(Write):
         self.time_ms = steps[0].item["eventTsMs"] if steps else 0
         self.ids = {*ids_of(record), *ids}
         self.inserts = [step.item["eventId"] for step in steps if step.stored is None]
-        self.is_early = any("deletedAt" in put.item for put in aliases)
+        self.names = [put.item["alias"] for put in aliases]
+        self.known = known
         self.keys = [change_key(version) for step in steps for version in step.versions]
         self.stored = [step.stored for step in steps if step.stored and step.changes_state]
         items = [item for step in steps for item in (step.stored, step.first, step.item) if item]

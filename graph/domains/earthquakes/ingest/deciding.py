@@ -86,7 +86,7 @@ def write_of(record: Incoming, known: Known) -> Write | None:
     groups = with_listers(events_of(names, listed_by), listed_by)
     steps = _steps(said, known, values, latest, groups)
     aliases += _aliases(known, groups)
-    return ChangedEvents(record, steps, aliases, names) if steps or aliases else None
+    return ChangedEvents(record, steps, aliases, names, known.events.keys()) if steps or aliases else None
 
 
 def _alone(record: Incoming) -> Incoming:

@@ -27,12 +27,15 @@ NEEDED = frozenset(
 class LookUp:
     """The stored events of some records, as of one round of reads."""
 
-    def __init__(self, database: Database, aliases: MutableMapping[str, str]) -> None:
+    def __init__(self, database: Database, aliases: MutableMapping[str, str], *, every: bool = False) -> None:
         """Prepare to look events up.
 
         Args:
             aliases: alias → event id, as known from earlier. New ones are added.
+            every: also look for what was stored of an event's own id before the event was: its deletion, or an alias
+                of another event.
         """
+        self._every = every
         self._database = database
         self._aliases = aliases
         self._of_alias: dict[str, Item] = {}  # the items of aliases, as they were read
@@ -58,16 +61,12 @@ class LookUp:
             return None  # it was an alias when an earlier ingest read it
         return named
 
-    async def other_ids(self, records: Sequence[Incoming], *, every: bool = False) -> None:
-        """Find the events of those ids that the own event does not have.
-
-        Args:
-            every: also look for deletions of the own event that arrived before it was stored.
-        """
+    async def other_ids(self, records: Sequence[Incoming]) -> None:
+        """Find the events of those ids that the own event does not have."""
         unknown = set[str]()
         for record in records:
             own = self.own(record)
-            if own is None or every or "mergedInto" in own:  # a merged one no longer has its ids
+            if own is None or self._every or "mergedInto" in own:  # a merged one no longer has its ids
                 unknown.update(ids_of(record))
             elif record.ids:
                 unknown.update(set(ids_of(record)) - names_of(own).keys())
@@ -100,9 +99,10 @@ class LookUp:
             return {}
         found: dict[str, Item] = {}
         for name in ids_of(record):
-            item = self._events.get(name) or self._events.get(self._aliases.get(name, ""))
-            if (item := await follow_merges(item, self._event)) is not None:
-                found[item["eventId"]] = item
+            own, other = self._events.get(name), self._events.get(self._aliases.get(name, ""))
+            for item in [own, other if not own or (self._every and other and name in names_of(other)) else None]:
+                if (item := await follow_merges(item, self._event)) is not None:
+                    found[item["eventId"]] = item
         for item in await self._following(record, found.values()):
             found[item["eventId"]] = item
         return found

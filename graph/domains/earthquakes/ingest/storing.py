@@ -18,7 +18,7 @@ from cachetools import FIFOCache
 
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
-from graph.domains.earthquakes.entities import ALIAS
+from graph.domains.earthquakes.entities import ALIAS, EVENT
 from graph.domains.earthquakes.ingest.chunk import Chunk
 from graph.domains.earthquakes.ingest.deciding import Known, write_of
 from graph.domains.earthquakes.ingest.look_up import LookUp, is_known
@@ -84,22 +84,24 @@ class Storing:
                     raise DatabaseUnavailable("other writers kept changing the same events")
 
     async def _complete(self, chunk: Chunk, applied: Sequence[Write]) -> None:
-        """Apply the deletions that were stored while their events were, by another ingest.
+        """Take in what other ingests stored of the same ids at the same time.
 
-        Who stores the event looks for its deletion afterwards, and who remembers the deletion looks for the event. So
-        at least one of them finds the other.
+        Who stores an event looks afterwards for an alias with its id, of another event or of a deletion that came
+        before it, and who keeps an alias looks for an event with this id. So at least one of them finds the other.
         """
-        inserting = {event_id: write.record for write in applied for event_id in write.inserts}
-        keys = list(ALIAS.keys_for(inserting))
-        found = await self._database.get_many(keys, attributes=("alias", "deletedAt")) if keys else {}
-        deleted = {item["alias"]: inserting[item["alias"]] for item in found.values() if "deletedAt" in item}
-        records = [*deleted.values(), *(write.record for write in applied if write.is_early)]
+        inserted = {event_id: write.record for write in applied for event_id in write.inserts}
+        named = {event_id: write.record for write in applied for event_id in write.names}
+        aliases, events = list(ALIAS.keys_for(inserted)), list(EVENT.keys_for(named))
+        found = await self._database.get_many(aliases, attributes=("alias",)) if aliases else {}
+        others = await self._database.get_many(events, attributes=("eventId",)) if events else {}
+        records = [inserted[item["alias"]] for item in found.values()]
+        records += [named[item["eventId"]] for item in others.values()]
         for _ in range(ROUNDS):
             if not records:
                 return
-            look_up = LookUp(self._database, self._aliases)
+            look_up = LookUp(self._database, self._aliases, every=True)
             await look_up.own_ids(records)
-            await look_up.other_ids(records, every=True)
+            await look_up.other_ids(records)
             at_once, later = _disjoint(await _decided(records, await look_up.known(records)))
             refused = await self._apply_all(chunk, at_once, _uncounted)
             records = [write.record for write in (*refused, *later)]

@@ -1,7 +1,7 @@
 """What one record of the source changes in the catalogue: the interface, and the write of a new event."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from typing import Literal
 
 from graph.domains.earthquakes.entities import ALIAS, EVENT
@@ -31,7 +31,8 @@ class Write(ABC):
     days: tuple[str, ...]  # whose summaries it changes
     size: int  # the number of its actions, without those on summaries
     inserts: Collection[str]  # the ids of new events
-    is_early: bool = False  # whether it remembers the deletion of an unknown event
+    names: Collection[str]  # the ids for which it keeps aliases
+    known: Set[str] = frozenset()  # the ids of the stored events that were looked at, changed or not
 
     @abstractmethod
     def prepare(self) -> None:
@@ -49,21 +50,21 @@ class Write(ABC):
 class NewEvent(Write):
     """The first version of an event. A bulk ingest makes many."""
 
-    __slots__ = ("_of_version", "aliases", "days", "ids", "inserts", "item", "keys", "record", "size", "time_ms")
+    __slots__ = ("_of_version", "days", "ids", "inserts", "item", "keys", "names", "record", "size", "time_ms")
 
     outcome: Outcome = "upserted"
     is_version = True
     stored = None
 
-    def __init__(self, event: Event, aliases: Sequence[str] = ()) -> None:
-        """Make a write; the aliases are kept, too."""
+    def __init__(self, event: Event, names: Sequence[str] = ()) -> None:
+        """Make a write that keeps aliases for these ids, too."""
         self.record = event
         self.item = item = event.item
-        self.aliases = aliases
+        self.names = names
         self.keys = self.inserts = (item["eventId"],)
-        self.ids = (*self.keys, *aliases) if aliases else self.keys
+        self.ids = (*self.keys, *names) if names else self.keys
         self.days = (item["dayBucket"],)
-        self.size = 1 + len(aliases)
+        self.size = 1 + len(names)
         self.time_ms = item["eventTsMs"]
         self._of_version: Item = {}
 
@@ -79,10 +80,10 @@ class NewEvent(Write):
     def actions(self, now: int, number: int) -> list[Action]:
         item = {**self.item, **self._of_version, "recordedAt": now, "arrival": number}
         put = Put(EVENT, item, if_absent=True, is_checked=True)  # the rules make only items that can be stored
-        if not self.aliases:
+        if not self.names:
             return [put]
         event_id = item["eventId"]
-        return [put, *(Put(ALIAS, {"alias": each, "eventId": event_id}, if_absent=True) for each in self.aliases)]
+        return [put, *(Put(ALIAS, {"alias": each, "eventId": event_id}, if_absent=True) for each in self.names)]
 
     def count(self, tally: Tally) -> None:
         tally.add(self.item)

@@ -6,6 +6,7 @@ records are in the payload, and the events are what the transactions before have
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -139,9 +140,9 @@ class _Replay:
         """
         records = [kept.record(described) for described in line["writes"]]
         changing = [record for record, described in zip(records, line["writes"], strict=True) if len(described) > 2]
-        look_up = LookUp(self._database, {})
+        look_up = LookUp(self._database, {}, every=True)
         await look_up.own_ids(changing)
-        await look_up.other_ids(changing, every=True)
+        await look_up.other_ids(changing)
         known_of = dict(zip(map(id, changing), await look_up.known(changing), strict=True))
         writes = list[Write | None]()
         for record, described in zip(records, line["writes"], strict=True):
@@ -190,10 +191,14 @@ class _KeptPayload:
         """A write again; None if it contradicts the stored events."""
         if not self._revises and isinstance(record, Event):
             return NewEvent(record)
-        for event_id, state in described[2].items() if len(described) > 2 else ():
+        if known is NOTHING:
+            return write_of(record, known)
+        states, *others = described[2:]
+        for event_id, state in states.items():
             if event_id not in known.events or state_of(known.events[event_id]) != state:
                 return None
-        return write_of(record, known)
+        events = {event_id: known.events[event_id] for event_id in chain(states, *others) if event_id in known.events}
+        return write_of(record, Known(events, known.aliases))
 
     def contradiction(self, line: Mapping[str, Any]) -> DamagedPayload:
         """The error for a transaction that does not fit the catalogue before it."""

@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import suppress
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from tests.domains.earthquakes.revisions.histories import a_record, ingests
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.usgs.usgs_history import DAY_MS, UsgsHistory
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, week_features
-from tests.domains.triggers.watching.cuts import Cut
+from tests.domains.triggers.watching.cuts import Cut, Meanwhile
 from tests.processes import quakegraph
 
 WEEK = RecentEvents(feed=UsgsFeed.ALL_WEEK)
@@ -118,6 +119,22 @@ async def test_any_history_is_rebuilt_with_ingests_at_once_and_stores_that_fail(
             await asyncio.gather(*map(done, at_once))
             await keeper.ingest.events(first)  # completes what broke off
 
+        await assert_it_rebuilds(keeper)
+
+
+async def test_an_event_that_was_stored_while_another_one_took_its_id_is_rebuilt(tmp_path: Path) -> None:
+    both = set(EVENT.keys_for(("us1", "nc1")))
+
+    def is_last_look(method: str, asked: Any) -> bool:
+        return method == "get_many" and both == set(asked)
+
+    async with a_keeper("sqlite", tmp_path) as keeper:
+        await keeper.ingest.events([a_record("us1", mag=4.1)])
+        other = partial(keeper.ingest.events, [a_record("nc1", updated=6, mag=4.2)])
+        meanwhile = Meanwhile(keeper.database, other, is_last_look, after=True)
+        await keeper.through(meanwhile).events([a_record("us1", mag=4.1, ids=["us1", "nc1"])])
+
+        assert [item.get("mergedInto") async for item in keeper.database.scan(EVENT)] == [None, "us1"]
         await assert_it_rebuilds(keeper)
 
 

@@ -197,10 +197,22 @@ async def test_every_order_ends_in_the_right_catalogue_whatever_brings_the_recor
             assert (found["EXCLUDE"], found["ONLY"]) == (present, gone), order
 
 
-@pytest.mark.parametrize("first", [0, 1], ids=["an event", "a deletion"])
-async def test_a_deletion_and_its_event_that_are_stored_at_once_find_each_other(engine: str, first: int) -> None:
-    records, present, gone = EXAMPLES["deleted"]
-    one, other = apart(records, 0)[:: 1 if first == 0 else -1]
+LISTED_BY_ANOTHER = [
+    a_record("us1", updated=5, mag=4.1, ids=["us1", "nc1"]),
+    a_record("nc1", updated=6, mag=4.2, ids=["nc1", "us1"]),
+]
+AT_ONCE = {
+    "a deletion": EXAMPLES["deleted"],
+    "two ids of one event": (LISTED_BY_ANOTHER, [one_event("us1", 4.2, 6, "nc1", "us1", preferred="nc1")], []),
+    "an older id": (MERGED[:2], [one_event("nc1", 4.1, 5, "nc1", "us1", preferred="us1")], []),
+}
+
+
+@pytest.mark.parametrize("turn", [1, -1], ids=["first", "second"])
+@pytest.mark.parametrize("name", AT_ONCE)
+async def test_two_records_that_are_stored_at_once_find_each_other(engine: str, name: str, turn: int) -> None:
+    records, present, gone = AT_ONCE[name]
+    one, other = apart(records, 0)[::turn]
     async with empty_database(engine, ENTITIES) as database:
         await Source(Meanwhile(database, lambda: Source(database).say(other))).say(one)
 
