@@ -89,7 +89,7 @@ class LookUp:
         known: list[Known] = []
         for record, some in zip(records, names, strict=True):
             aliases = {each: self._of_alias[each] for each in some.union(ids_of(record)) if each in self._of_alias}
-            events = {each: whole[each] for each in some if each in whole}
+            events = {each: whole[each] for each in sorted(some) if each in whole}  # in any process the same
             known.append(Known(events, aliases) if events or aliases else NOTHING)
         return known
 

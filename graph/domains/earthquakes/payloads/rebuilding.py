@@ -197,7 +197,8 @@ class _KeptPayload:
         for event_id, state in states.items():
             if event_id not in known.events or state_of(known.events[event_id]) != state:
                 return None
-        events = {event_id: known.events[event_id] for event_id in chain(states, *others) if event_id in known.events}
+        looked_at = {*states, *chain(*others)}
+        events = {event_id: item for event_id, item in known.events.items() if event_id in looked_at}
         return write_of(record, Known(events, known.aliases))
 
     def contradiction(self, line: Mapping[str, Any]) -> DamagedPayload:
