@@ -1,10 +1,10 @@
 """The write of a record that changes stored events: versions, updates in place, merges and splits."""
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from graph.domains.earthquakes.entities import EVENT, REVISION
-from graph.domains.earthquakes.ingest.write import Outcome, Write
+from graph.domains.earthquakes.ingest.write import LookedAt, Outcome, Write
 from graph.domains.earthquakes.model import Incoming, SourceDeletion, day_of
 from graph.domains.earthquakes.revisions.changes import change_key
 from graph.domains.earthquakes.revisions.names import Rank, ids_of
@@ -79,7 +79,7 @@ class ChangedEvents(Write):
 
     __slots__ = (
         *("aliases", "days", "ids", "is_version", "keys", "outcome", "record", "size", "steps", "stored", "time_ms"),
-        *("inserts", "known", "names", "versions"),
+        *("inserts", "looked_at", "names", "versions"),
     )
 
     def __init__(
@@ -88,7 +88,7 @@ class ChangedEvents(Write):
         steps: Sequence[Step],
         aliases: Sequence[Put],
         ids: Iterable[str],
-        known: Set[str],
+        looked_at: LookedAt,
     ) -> None:
         """Make a write.
 
@@ -96,7 +96,7 @@ class ChangedEvents(Write):
             steps: the first one is of the event that the record is about.
             aliases: to be kept.
             ids: of all events that the record is about.
-            known: the ids of the stored events that were looked at.
+            looked_at: what was known of these ids.
         """
         self.record = record
         self.steps = steps
@@ -108,7 +108,7 @@ class ChangedEvents(Write):
         self.ids = {*ids_of(record), *ids}
         self.inserts = [step.item["eventId"] for step in steps if step.stored is None]
         self.names = [put.item["alias"] for put in aliases]
-        self.known = known
+        self.looked_at = looked_at
         self.keys = [change_key(version) for step in steps for version in step.versions]
         self.stored = [step.stored for step in steps if step.stored and step.changes_state]
         items = [item for step in steps for item in (step.stored, step.first, step.item) if item]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from graph.domains.earthquakes.entities import ALIAS
 from graph.domains.earthquakes.ingest.changed_events import ChangedEvents, Step
 from graph.domains.earthquakes.ingest.record_values import RecordValues, best_of, text_order
-from graph.domains.earthquakes.ingest.write import NewEvent, Write
+from graph.domains.earthquakes.ingest.write import LookedAt, NewEvent, Write
 from graph.domains.earthquakes.model import DELETED, Event, Incoming, SourceDeletion
 from graph.domains.earthquakes.revisions.names import (
     MOST_IDS,
@@ -86,7 +86,9 @@ def write_of(record: Incoming, known: Known) -> Write | None:
     groups = with_listers(events_of(names, listed_by), listed_by)
     steps = _steps(said, known, values, latest, groups)
     aliases += _aliases(known, groups)
-    return ChangedEvents(record, steps, aliases, names, known.events.keys()) if steps or aliases else None
+    if not steps and not aliases:
+        return None
+    return ChangedEvents(record, steps, aliases, names, LookedAt(known.events.keys(), known.aliases.keys()))
 
 
 def _alone(record: Incoming) -> Incoming:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence, Set
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from graph.domains.earthquakes.entities import ALIAS, EVENT
 from graph.domains.earthquakes.model import Event, Incoming
@@ -14,6 +14,13 @@ from graph.store.entity import Item
 
 Outcome = Literal["upserted", "revised", "deleted", "skipped"]
 """What becomes of a record. A deletion is a revision too, and counts as one."""
+
+
+class LookedAt(NamedTuple):
+    """What was known when a write was decided: the ids of stored events, changed or not, and of aliases."""
+
+    events: Set[str] = frozenset()
+    aliases: Set[str] = frozenset()
 
 
 class Write(ABC):
@@ -32,7 +39,7 @@ class Write(ABC):
     size: int  # the number of its actions, without those on summaries
     inserts: Collection[str]  # the ids of new events
     names: Collection[str]  # the ids for which it keeps aliases
-    known: Set[str] = frozenset()  # the ids of the stored events that were looked at, changed or not
+    looked_at: LookedAt = LookedAt()
 
     @abstractmethod
     def prepare(self) -> None:

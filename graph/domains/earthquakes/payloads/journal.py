@@ -6,9 +6,9 @@
     {"end": {"counts": …, "error": null, "at": …}, "size": …, "sha256": …}     when the ingest has ended
 
 A write is the place of its record in the payload, counted from 0, the record's id, and, unless it inserts an event
-that nothing was known of, the digest of each changed event's state by its id, and the ids of other events that were
-looked at. So the same id twice in a payload is told apart, and a replay stands on the same events, also where another
-one was stored at the same time. `from` is the place before which no later
+that nothing was known of, the digest of each changed event's state by its id, the ids of other events that were looked
+at, and those of aliases. So the same id twice in a payload is told apart, and a replay knows the same, also where
+something else was stored at the same time. `from` is the place before which no later
 transaction needs a record. `at`
 is the time of the transaction, epoch milliseconds. `change` is its number in the sequence; null of updates in place,
 which have no number. They have `after`: the greatest number that surely was stored before. `turn` counts the
@@ -111,8 +111,8 @@ def described(write: Write, place: int) -> list[Any]:
     if write.stored is None:
         return [place, write.record.event_id]
     changed = {item["eventId"]: state_of(item) for item in write.stored}
-    others = sorted(write.known - changed.keys())
-    return [place, write.record.event_id, changed, *([others] if others else [])]
+    looked_at = [sorted(write.looked_at.events - changed.keys()), sorted(write.looked_at.aliases)]
+    return [place, write.record.event_id, changed, *(looked_at if any(looked_at) else [])]
 
 
 @dataclass(frozen=True, slots=True)

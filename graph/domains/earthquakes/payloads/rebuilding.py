@@ -4,9 +4,8 @@ What a transaction stores depends only on its records and on the events that the
 records are in the payload, and the events are what the transactions before have made of them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,6 +26,7 @@ from graph.domains.earthquakes.payloads.order import DamagedPayload, Stored, Sto
 from graph.domains.earthquakes.payloads.receiving import Recorder
 from graph.feed.sequence import Reservation
 from graph.store.contract import Action, Database
+from graph.store.entity import Item
 
 
 class CannotRebuild(BadUserInput):
@@ -146,9 +146,10 @@ class _Replay:
         known_of = dict(zip(map(id, changing), await look_up.known(changing), strict=True))
         writes = list[Write | None]()
         for record, described in zip(records, line["writes"], strict=True):
-            write = kept.write(record, known_of.get(id(record), NOTHING), described)
-            if write or not (isinstance(record, SourceDeletion) and described[2] == {}):
-                writes.append(write)
+            known = known_of.get(id(record), NOTHING)
+            is_early = isinstance(record, SourceDeletion) and described[2] == {}
+            if not (is_early and write_of(record, Known({}, known.aliases)) is None):
+                writes.append(kept.write(record, known, described))
         return writes
 
     async def _transact(self, actions: Sequence[Action], kept: "_KeptPayload", line: Mapping[str, Any]) -> None:
@@ -157,6 +158,10 @@ class _Replay:
         for first in range(0, len(actions), most):
             if await self._database.transact(actions[first : first + most]):
                 raise kept.contradiction(line)
+
+
+def _only(items: Mapping[str, Item], ids: Collection[str]) -> Mapping[str, Item]:
+    return {event_id: item for event_id, item in items.items() if event_id in ids}
 
 
 class _KeptPayload:
@@ -193,13 +198,12 @@ class _KeptPayload:
             return NewEvent(record)
         if known is NOTHING:
             return write_of(record, known)
-        states, *others = described[2:]
+        states, *looked_at = described[2:]
         for event_id, state in states.items():
             if event_id not in known.events or state_of(known.events[event_id]) != state:
                 return None
-        looked_at = {*states, *chain(*others)}
-        events = {event_id: item for event_id, item in known.events.items() if event_id in looked_at}
-        return write_of(record, Known(events, known.aliases))
+        others, aliases = looked_at or ((), ())
+        return write_of(record, Known(_only(known.events, {*states, *others}), _only(known.aliases, aliases)))
 
     def contradiction(self, line: Mapping[str, Any]) -> DamagedPayload:
         """The error for a transaction that does not fit the catalogue before it."""
