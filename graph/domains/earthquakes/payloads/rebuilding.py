@@ -196,8 +196,8 @@ class _KeptPayload:
         """A write again; None if it contradicts the stored events."""
         if not self._revises and isinstance(record, Event):
             return NewEvent(record)
-        if known is NOTHING:
-            return write_of(record, known)
+        if len(described) == 2:
+            return write_of(record, NOTHING)
         states, *looked_at = described[2:]
         for event_id, state in states.items():
             if event_id not in known.events or state_of(known.events[event_id]) != state:
