@@ -30,6 +30,7 @@ from graph.domains.earthquakes.revisions.names import Rank, ids_of
 from graph.domains.earthquakes.summaries import ITEMS_OF_A_PERIOD
 from graph.feed.sequence import ChangeSequence, Reservation
 from graph.store.contract import Database
+from graph.store.entity import Key
 from graph.work.account import give_way
 
 ROUNDS = 20  # in which other writers of the same events were first
@@ -89,13 +90,12 @@ class Storing:
         Who stores an event looks afterwards for an alias with its id, of another event or of a deletion that came
         before it, and who keeps an alias looks for an event with this id. So at least one of them finds the other.
         """
-        inserted = {event_id: write.record for write in applied for event_id in write.inserts}
-        named = {event_id: write.record for write in applied for event_id in write.names}
-        aliases, events = list(ALIAS.keys_for(inserted)), list(EVENT.keys_for(named))
-        found = await self._database.get_many(aliases, attributes=("alias",)) if aliases else {}
-        others = await self._database.get_many(events, attributes=("eventId",)) if events else {}
-        records = [inserted[item["alias"]] for item in found.values()]
-        records += [named[item["eventId"]] for item in others.values()]
+        looked_for: dict[Key, Incoming] = {}
+        for write in applied:
+            keys = (*ALIAS.keys_for(write.inserts), *EVENT.keys_for(write.names))
+            looked_for |= dict.fromkeys(keys, write.record)
+        found = await self._database.get_many(looked_for, attributes=("eventId",)) if looked_for else {}
+        records = [looked_for[key] for key in found]
         for _ in range(ROUNDS):
             if not records:
                 return
