@@ -56,14 +56,11 @@ async def test_a_file_of_another_application_is_refused_and_stays_as_it_is(
     assert modes_in(tmp_path).keys() == {path.name}
 
 
-async def test_a_file_from_before_files_were_marked_is_opened_and_marked(
+async def test_a_file_is_marked_and_one_that_others_may_open_is_told(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    path = tmp_path / "earlier.db"
+    path = tmp_path / "some.db"
     await opened(path)
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA application_id = 0")
-
     path.chmod(0o644)
 
     await opened(path)

@@ -53,9 +53,4 @@ def _is_foreign(path: Path) -> bool:
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
         if (owner := _application_id(db)) != 0:
             return owner != APPLICATION_ID
-        # Earlier versions left no mark. Each of their tables has an index `….key`, or of version 0.1 these columns.
-        present = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
-        if any(name.endswith(".key") for name in present):
-            return False
-        columns = "SELECT count(*) FROM pragma_table_info(?) WHERE name IN ('expires', 'item')"
-        return bool(present) and all(db.execute(columns, (name,)).fetchone() != (2,) for name in present)
+        return db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None

@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from graph.store.meter import Meter
 from graph.store.sqlite.claiming import ForeignFile, claim
 from graph.store.sqlite.engine import SqliteDatabase
 from graph.store.sqlite.integrity import Integrity, is_damage
-from graph.store.sqlite.migration import LaterLayout, prepare
+from graph.store.sqlite.layout import OtherLayout, prepare
 from graph.store.sqlite.short_reads import ShortReads
 from graph.store.sqlite.table import EntityTable
 from graph.store.sqlite.threads import ReadConnection, Readers, Writer
@@ -42,7 +42,7 @@ async def open_sqlite(
 ) -> AsyncIterator[Database]:
     """Open the tables of entities in the file `path`. Missing ones are created.
 
-    A file of version 0.1 is migrated first, which may take minutes. A file of another application is not touched.
+    A file of another application or of another layout is not touched.
 
     Args:
         busy_s: seconds that a write waits for another process's write.
@@ -59,7 +59,7 @@ async def open_sqlite(
         raise DatabaseUnavailable(f"SQLite cannot open {path}: {error}") from error
     try:
         try:
-            await _prepare(db, Path(path), tables)
+            await _prepare(db, tables.values())
         except sqlite3.DatabaseError as error:
             if not is_damage(error):
                 raise
@@ -69,7 +69,7 @@ async def open_sqlite(
             reader.close()
         for connection in (short, db, integrity):
             connection.close()
-        if isinstance(error, sqlite3.Error | LaterLayout):
+        if isinstance(error, sqlite3.Error | OtherLayout):
             raise DatabaseUnavailable(f"SQLite cannot open {path}: {error}") from error
         raise
     writer, readers = Writer(db, integrity.check_place), Readers(reading)
@@ -85,9 +85,9 @@ async def open_sqlite(
         await database.close()
 
 
-async def _prepare(db: sqlite3.Connection, path: Path, tables: Mapping[Entity, EntityTable]) -> None:
+async def _prepare(db: sqlite3.Connection, tables: Iterable[EntityTable]) -> None:
     stopped = Event()
-    preparing = asyncio.create_task(asyncio.to_thread(prepare, db, path, tables, stopped.is_set))
+    preparing = asyncio.create_task(asyncio.to_thread(prepare, db, tables, stopped.is_set))
     try:
         await asyncio.shield(preparing)
     except asyncio.CancelledError:
