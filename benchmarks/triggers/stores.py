@@ -18,7 +18,7 @@ from graph.domains.triggers.endpoints import EndpointChanges, Endpoints
 from graph.domains.triggers.entities import TRIGGER_EVENT, WATCH, WATCH_ENTRY
 from graph.domains.triggers.model import RETENTION_S, NewEvent, timestamp_at
 from graph.domains.triggers.outbox import Outbox
-from graph.domains.triggers.watching.kinds import ChangeKind
+from graph.domains.watches.kinds import ChangeKind
 from graph.opening import open_services, read_settings
 from graph.store.contract import Put
 from graph.store.entity import Item

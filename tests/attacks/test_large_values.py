@@ -28,14 +28,14 @@ from pydantic import SecretStr
 from graph.app import create_app
 from graph.domain import scopes_of
 from graph.domains import DOMAINS
-from graph.domains.earthquakes.fdsn.parameters import PARAMETERS
+from graph.domains.fdsn.parameters import PARAMETERS
 from graph.store.values import VALUES
 from graph.transport.request import MOST_VALUES
 from tests.attacks.steps import Steps
 from tests.bearers import SECRET, bearer
 from tests.contracts.documents import OPERATIONS, leaves, value_of
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
-from tests.domains.service_logs.otlp.messages import PROTOBUF
+from tests.domains.otlp.messages import PROTOBUF
 from tests.effort import THOROUGH, rounds
 from tests.processes import TIMEOUT_S
 from tests.schemas import schema

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from graph.domains.triggers.entities import DELIVERY
 from graph.domains.triggers.following import Follower
 from graph.store.contract import Database
-from tests.domains.triggers.watching.cuts import Cut, Meanwhile, cut_off
+from tests.domains.watches.cuts import Cut, Meanwhile, cut_off
 
 Told = Counter[Any]
 """How often a watch was told of something, by both."""

@@ -11,8 +11,6 @@ from graph.domains.data_files.calibrations import Calibrations
 from graph.domains.data_files.commands import files
 from graph.domains.data_files.demo import prepare
 from graph.domains.data_files.entities import ENTITIES
-from graph.domains.data_files.openlineage.intake import LineageIntake
-from graph.domains.data_files.openlineage.routes import lineage_routes
 from graph.domains.data_files.payloads import IngestRun, SourceFiles
 from graph.domains.data_files.provenance.abandoned import AbandonedRuns
 from graph.domains.data_files.provenance.lineage import Lineages
@@ -22,7 +20,6 @@ from graph.domains.data_files.provenance.users import Users
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.registering import Registration
 from graph.domains.data_files.schema.calibrations import CalibrationQueries
-from graph.domains.data_files.schema.exports import LineageExports, RevisionExports, RunExports
 from graph.domains.data_files.schema.files import DataFile, DataFileQueries
 from graph.domains.data_files.schema.lineage import Lineage, LineageOfFile, ReprocessingQueries
 from graph.domains.data_files.schema.loading import files_by_name, revisions_by_reference
@@ -32,10 +29,13 @@ from graph.domains.data_files.schema.runs import Run, RunQueries, UsersOfRevisio
 from graph.domains.data_files.schema.values import SCALARS
 from graph.domains.data_files.schema.writing import DataFileMutations
 from graph.domains.data_files.scopes import FILES_READ, FILES_WRITE
-from graph.domains.earthquakes.payloads.receiving import Payloads
-from graph.domains.earthquakes.payloads.versions import PayloadVersions
 from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.schema.revisions import EventRevision
+from graph.domains.openlineage.intake import LineageIntake
+from graph.domains.openlineage.routes import lineage_routes
+from graph.domains.payloads.receiving import Payloads
+from graph.domains.payloads.versions import PayloadVersions
+from graph.domains.provenance_exports.schema.exports import LineageExports, RevisionExports, RunExports
 
 
 @asynccontextmanager

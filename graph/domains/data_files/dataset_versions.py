@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from graph.domains.data_files.claims import settle
 from graph.domains.data_files.entities import FILE_REVISION
-from graph.domains.data_files.exports.datasets import number_of
 from graph.domains.data_files.references import Version
+from graph.domains.provenance_exports.datasets import number_of
 from graph.store.conditions import AnyOf, Compare
 from graph.store.contract import Database
 from graph.store.entity import Item

@@ -9,13 +9,13 @@ import orjson
 
 from graph.command_line import progress_bar, shown_rejections
 from graph.domain import Services
-from graph.domains.data_files.libera.collecting import Collected, PathRejection, collect
-from graph.domains.data_files.libera.file_contents import FileProblem, read_source
-from graph.domains.data_files.libera.registering import FileRegistering, FilesReport
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.registering import Registration
+from graph.domains.libera.collecting import Collected, PathRejection, collect
+from graph.domains.libera.file_contents import FileProblem, read_source
+from graph.domains.libera.registering import FileRegistering, FilesReport
 
 
 async def register_all(services: Services, *, paths: Sequence[str], as_json: bool) -> bool:

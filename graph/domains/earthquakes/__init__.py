@@ -11,10 +11,6 @@ from graph.domains.earthquakes import background, model
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.commands import demo_option, ingest, poll_option, rebuild, reconcile
 from graph.domains.earthquakes.entities import ENTITIES
-from graph.domains.earthquakes.export.commands import export
-from graph.domains.earthquakes.export.exporting import Exports
-from graph.domains.earthquakes.export.routes import export_routes
-from graph.domains.earthquakes.fdsn.routes import fdsn_routes
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.reconcile import Reconciler
 from graph.domains.earthquakes.ingest.status import IngestStatusReader
@@ -27,19 +23,23 @@ from graph.domains.earthquakes.metrics import (
     measure_summaries,
 )
 from graph.domains.earthquakes.pages.routes import dashboard_routes
-from graph.domains.earthquakes.payloads.commands import rebuild_catalogue
-from graph.domains.earthquakes.payloads.keeping import PayloadFolder
-from graph.domains.earthquakes.payloads.receiving import Payloads
-from graph.domains.earthquakes.payloads.versions import PayloadVersions
 from graph.domains.earthquakes.schema.event_queries import EventQueries
 from graph.domains.earthquakes.schema.events import Event, events_by_key
 from graph.domains.earthquakes.schema.ingest import IngestMutations, IngestQueries
 from graph.domains.earthquakes.schema.live import EventSubscriptions
-from graph.domains.earthquakes.schema.statistics import StatisticsQueries
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.earthquakes.summary_state import SummaryStatusReader
 from graph.domains.earthquakes.usgs.client import UsgsClient
+from graph.domains.export.commands import export
+from graph.domains.export.exporting import Exports
+from graph.domains.export.routes import export_routes
+from graph.domains.fdsn.routes import fdsn_routes
+from graph.domains.payloads.commands import rebuild_catalogue
+from graph.domains.payloads.keeping import PayloadFolder
+from graph.domains.payloads.receiving import Payloads
+from graph.domains.payloads.versions import PayloadVersions
+from graph.domains.statistics.schema.statistics import StatisticsQueries
 from graph.settings import Settings
 
 

@@ -15,7 +15,6 @@ from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.by_id import EventsById
 from graph.domains.earthquakes.by_magnitude import MagnitudeWalk
 from graph.domains.earthquakes.entities import EVENT, REVISION
-from graph.domains.earthquakes.export.formats import ExportFormat
 from graph.domains.earthquakes.magnitude_order import EventByMagnitude, MagnitudePosition, magnitude_place
 from graph.domains.earthquakes.model import Event, possible_id
 from graph.domains.earthquakes.planning import FEWEST_DAYS_FOR_FACETS, Planner
@@ -25,11 +24,12 @@ from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.revisions.views import LATEST, PRESENT, AsOf, Stream, View
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.settings import MOST_STATISTICS_EVENTS
-from graph.domains.earthquakes.statistics.other_types import OtherTypes
-from graph.domains.earthquakes.statistics.population import Population
-from graph.domains.earthquakes.statistics.statistics import Statistics
 from graph.domains.earthquakes.summary_reader import Summaries
 from graph.domains.earthquakes.totals import Totals
+from graph.domains.export.formats import ExportFormat
+from graph.domains.statistics.other_types import OtherTypes
+from graph.domains.statistics.population import Population
+from graph.domains.statistics.statistics import Statistics
 from graph.store.between import page_between
 from graph.store.contract import Database
 from graph.store.entity import Item

@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from graph.domains.earthquakes.fdsn.public_ids import AUTHORITY
 from graph.domains.earthquakes.usgs.requests import PUBLIC_SERVICE
+from graph.domains.fdsn.public_ids import AUTHORITY
 from graph.settings import SettingsPart, Url
 
 MOST_STATISTICS_EVENTS = 30_000  # SQLite reads so many in a tenth of a second

@@ -5,15 +5,15 @@ from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
 from graph.domain import Contribution, Domain, Node, Resources, Services, Task
+from graph.domains.otlp.intake import LogIntake
+from graph.domains.otlp.routes import otlp_routes
+from graph.domains.own_logs.own_logs import OwnLogs, keeping_own_logs
 from graph.domains.request_logs.schema import RequestLog
 from graph.domains.service_logs import model
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.commands import logs
 from graph.domains.service_logs.entities import ENTITIES
 from graph.domains.service_logs.live import ServiceLogBroadcast
-from graph.domains.service_logs.otlp.intake import LogIntake
-from graph.domains.service_logs.otlp.routes import otlp_routes
-from graph.domains.service_logs.own_logs import OwnLogs, keeping_own_logs
 from graph.domains.service_logs.schema.links import LogsOfRequest, RequestOfLog
 from graph.domains.service_logs.schema.live import ServiceLogSubscriptions
 from graph.domains.service_logs.schema.service_logs import ServiceLog, ServiceLogQueries, logs_by_key

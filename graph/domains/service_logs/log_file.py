@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, Protocol
 
 import orjson
 
+from graph.domains.otlp.json_format import Json
+from graph.domains.otlp.reading import logs_of
+from graph.domains.otlp.values import Unreadable
 from graph.domains.service_logs.json_log import log_of
 from graph.domains.service_logs.model import NewLog, Problem, Rejection
-from graph.domains.service_logs.otlp.json_format import Json
-from graph.domains.service_logs.otlp.reading import logs_of
-from graph.domains.service_logs.otlp.values import Unreadable
 
 LONGEST_LINE = 64 * 1024 * 1024  # bytes; also of a file that is one object
 NO_TIME = -1  # epoch nanoseconds; of a record of OTLP without a time, which is rejected like other logs without one

@@ -7,13 +7,13 @@ from pathlib import Path
 from graph.domain import Contribution, Domain, Node, Resources
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.schema.events import Event
+from graph.domains.felt.candidates import Candidates
+from graph.domains.felt.intensity import FeltIntensities
 from graph.domains.sightings import model
 from graph.domains.sightings.areas import KnownAreas
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.demo import prepare
 from graph.domains.sightings.entities import ENTITIES
-from graph.domains.sightings.felt.candidates import Candidates
-from graph.domains.sightings.felt.intensity import FeltIntensities
 from graph.domains.sightings.hiding import Hiding
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.live import SightingBroadcast

@@ -11,6 +11,9 @@ from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, DatabaseUnavailable, NotThere
 from graph.core.uuid7 import uuid7
 from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.felt.collecting import FeltReport, felt_report
+from graph.domains.felt.counting import FeltBy, FeltCounts
+from graph.domains.felt.questionnaire import Answers
 from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
 from graph.domains.sightings.categories import Categories
@@ -18,9 +21,6 @@ from graph.domains.sightings.changes import ROUNDS, SightingChanges
 from graph.domains.sightings.checking import check_text
 from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.entities import SIGHTING
-from graph.domains.sightings.felt.collecting import FeltReport, felt_report
-from graph.domains.sightings.felt.counting import FeltBy, FeltCounts
-from graph.domains.sightings.felt.questionnaire import Answers
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import ChangeKind, Outcome, Profile, Sighting

@@ -47,15 +47,15 @@ from graph.domains.triggers.schema.events import (
     events_by_key,
 )
 from graph.domains.triggers.schema.live import TriggerEventSubscriptions
-from graph.domains.triggers.schema.watches import Watch, WatchMutations, WatchQueries, watches_by_id
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.domains.triggers.sending.destinations import Destinations
 from graph.domains.triggers.sending.resolver import Resolver
 from graph.domains.triggers.sending.sender import Sender
 from graph.domains.triggers.settings import TriggerSettings
-from graph.domains.triggers.watching.known import KnownWatches
-from graph.domains.triggers.watching.watcher import Watcher
-from graph.domains.triggers.watching.watches import Watches
+from graph.domains.watches.known import KnownWatches
+from graph.domains.watches.schema.watches import Watch, WatchMutations, WatchQueries, watches_by_id
+from graph.domains.watches.watcher import Watcher
+from graph.domains.watches.watches import Watches
 
 
 @asynccontextmanager

@@ -7,12 +7,12 @@ from graph.domain import Services
 from graph.domains import DOMAINS
 from graph.domains.data_files.calibrations import Calibrations
 from graph.domains.data_files.demo import DAYS, GAINS, L1A, L1B, L2, REGISTERED, prepare
-from graph.domains.data_files.libera.names import parse_name
 from graph.domains.data_files.provenance.lineage import Direction, Lineages
 from graph.domains.data_files.provenance.reprocessing import Reprocessing, ReprocessingState
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.selection import FileSelection, VersionRule
+from graph.domains.libera.names import parse_name
 from graph.opening import open_services
 from graph.store.ordering import PageRequest
 from tests.domains.entities import ENTITIES

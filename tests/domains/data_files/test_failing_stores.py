@@ -7,7 +7,7 @@ import pytest
 from graph.domains.data_files.new_files import NewFile
 from tests.domains.data_files.in_store import FileStore, a_calibration, a_file, checksum, data_files, items
 from tests.domains.data_files.whole import assert_whole
-from tests.domains.triggers.watching.cuts import ACTIONS, Cut, cut_off
+from tests.domains.watches.cuts import ACTIONS, Cut, cut_off
 
 
 def files(number: int) -> list[NewFile]:

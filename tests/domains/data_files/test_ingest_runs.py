@@ -21,15 +21,15 @@ from graph.domains.data_files.provenance.reports import RunReport
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE
 from graph.domains.earthquakes.ingest.report import IngestReport
-from graph.domains.earthquakes.payloads.model import JSON, Payload, json_body
+from graph.domains.payloads.model import JSON, Payload, json_body
 from graph.store.contract import Action, Database
 from graph.store.location import StoreLocation
 from tests.domains.data_files.in_store import data_files, references
 from tests.domains.earthquakes.ingest.ingests import NOW, a_feature, file_of
-from tests.domains.earthquakes.payloads.kept import a_keeper
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
-from tests.domains.triggers.watching.cuts import Cut
+from tests.domains.payloads.kept import a_keeper
+from tests.domains.watches.cuts import Cut
 from tests.processes import TIMEOUT_S, started
 from tests.store.engines import new_store
 from tests.store.samples import HeldClock

@@ -16,16 +16,16 @@ from graph.domains.data_files.payloads import IngestRun, SourceFiles
 from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.earthquakes.entities import EVENT_SEQUENCE
-from graph.domains.earthquakes.payloads.rebuilding import rebuild
-from graph.domains.earthquakes.payloads.receiving import Recorder
-from graph.domains.earthquakes.payloads.versions import PayloadVersions
 from graph.domains.earthquakes.usgs.requests import RecentEvents
+from graph.domains.payloads.rebuilding import rebuild
+from graph.domains.payloads.receiving import Recorder
+from graph.domains.payloads.versions import PayloadVersions
 from graph.store.contract import Database, Put
 from tests.domains.earthquakes.ingest.ingests import a_feature, file_of
-from tests.domains.earthquakes.payloads.kept import a_keeper, with_floats
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection, week_features
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
+from tests.domains.payloads.kept import a_keeper, with_floats
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.engines import empty_database, new_store

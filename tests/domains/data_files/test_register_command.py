@@ -6,8 +6,8 @@ import orjson
 import pytest
 from click.testing import Result
 
-from tests.domains.data_files.libera.edos_records import NAME, Record
-from tests.domains.data_files.libera.files import MANIFEST, RUN_ID, data, level_0, manifest, product
+from tests.domains.libera.edos_records import NAME, Record
+from tests.domains.libera.files import MANIFEST, RUN_ID, data, level_0, manifest, product
 from tests.processes import quakegraph
 
 pytestmark = pytest.mark.usefixtures("folder")

@@ -19,8 +19,8 @@ from graph.domains.earthquakes.magnitude_order import MagnitudePosition, magnitu
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.statistics.gutenberg_richter import Completeness
-from graph.domains.earthquakes.statistics.series import Interval
+from graph.domains.statistics.gutenberg_richter import Completeness
+from graph.domains.statistics.series import Interval
 from graph.store.conditions import all_of, conjuncts, predicate
 from graph.store.contract import Database
 from graph.store.entity import Item

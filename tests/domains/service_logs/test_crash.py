@@ -14,7 +14,7 @@ from tests.domains.service_logs.builders import (
     logs_of,
     service_logs,
 )
-from tests.domains.triggers.watching.cuts import Cut, cut_off
+from tests.domains.watches.cuts import Cut, cut_off
 
 LOGS = 16  # of a batch, which takes several transactions
 

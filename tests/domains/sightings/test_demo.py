@@ -8,10 +8,10 @@ from graph.core.paging import Paging
 from graph.domain import Services
 from graph.domains import DOMAINS
 from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.felt.intensity import FeltIntensities
 from graph.domains.sightings.confidence import Freshness
 from graph.domains.sightings.demo import DEMO, prepare, report_demo
 from graph.domains.sightings.entities import CONFIRMER
-from graph.domains.sightings.felt.intensity import FeltIntensities
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import Sighting
 from graph.domains.sightings.reading import Sightings

@@ -11,7 +11,7 @@ from graph.domains.sightings.entities import CONFIRMER, FELT_REPORTS, HIDING
 from graph.domains.sightings.model import Sighting
 from tests.domains.sightings.counted import check_all, check_counts
 from tests.domains.sightings.in_store import ANNA, BEN, CARA, SightingStore, sightings, sightings_of
-from tests.domains.triggers.watching.cuts import Cut, cut_off
+from tests.domains.watches.cuts import Cut, cut_off
 
 ANSWERS = {"felt": 1.0, "motion": 3.0}
 

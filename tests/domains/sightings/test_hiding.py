@@ -14,7 +14,7 @@ from graph.store.entity import Entity
 from tests.domains.entities import everything_in
 from tests.domains.sightings.counted import check_counts
 from tests.domains.sightings.in_store import ANNA, BEN, CARA, SightingStore, sightings, sightings_of
-from tests.domains.triggers.watching.cuts import Meanwhile
+from tests.domains.watches.cuts import Meanwhile
 
 
 async def test_who_has_hidden_what_and_why_is_stored_for_good_and_logged(

@@ -21,7 +21,7 @@ from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.sending.answers import Answer
 from graph.domains.triggers.sending.destinations import Destinations
 from graph.domains.triggers.sending.resolver import Resolver
-from graph.domains.triggers.watching.watches import Watches
+from graph.domains.watches.watches import Watches
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest

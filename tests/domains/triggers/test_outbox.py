@@ -31,7 +31,7 @@ from tests.domains.triggers.in_store import (
     triggers,
     triggers_of,
 )
-from tests.domains.triggers.watching.cuts import Meanwhile, Noted
+from tests.domains.watches.cuts import Meanwhile, Noted
 
 REFUNDED = "order.refunded"
 

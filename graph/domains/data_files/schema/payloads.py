@@ -18,10 +18,10 @@ from graph.domains.data_files.payloads import SourceFiles, payload_of
 from graph.domains.data_files.schema.files import DataFile
 from graph.domains.data_files.scopes import FILES_READ
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.payloads.versions import PayloadOrder, PayloadVersion, PayloadVersions
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.schema.revisions import EventRevisionConnection
 from graph.domains.earthquakes.scopes import EVENTS_READ
+from graph.domains.payloads.versions import PayloadOrder, PayloadVersion, PayloadVersions
 from graph.store.ordering import PageRequest
 
 _SOURCE = [RequiresScope(scope=FILES_READ), Cost(weight="4")]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from graph.domains.earthquakes.model import Incoming
-from graph.domains.earthquakes.payloads.receiving import Received
+from graph.domains.payloads.receiving import Received
 
 
 class Chunk:

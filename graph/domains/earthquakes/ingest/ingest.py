@@ -16,13 +16,13 @@ from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
 from graph.domains.earthquakes.ingest.intake import Intake, Read, without_progress
 from graph.domains.earthquakes.ingest.old_features import without_unknown
 from graph.domains.earthquakes.ingest.report import IngestReport
-from graph.domains.earthquakes.payloads.model import ANY_FILE, JSON, Body, json_body
-from graph.domains.earthquakes.payloads.receiving import Payloads
 from graph.domains.earthquakes.rules import given_record
 from graph.domains.earthquakes.usgs.answers import NO_VALIDATORS, UsgsAnswer, Validators
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.earthquakes.usgs.geojson import InvalidGeoJson, Readable, read_features
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents, UsgsFeed
+from graph.domains.payloads.model import ANY_FILE, JSON, Body, json_body
+from graph.domains.payloads.receiving import Payloads
 from graph.store.contract import Database
 
 RECENT_ROUTE = "/ingest/recent"

@@ -17,10 +17,10 @@ from graph.domains.earthquakes.ingest.storing import Storing
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.model import Incoming
-from graph.domains.earthquakes.payloads.receiving import Received
 from graph.domains.earthquakes.rules import RejectedFeature
 from graph.domains.earthquakes.usgs.geojson import InvalidGeoJson, RawFeature
 from graph.domains.earthquakes.usgs.normalise import read_record
+from graph.domains.payloads.receiving import Received
 from graph.store.contract import Database
 from graph.work.account import give_way
 

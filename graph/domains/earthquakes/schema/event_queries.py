@@ -20,11 +20,11 @@ from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.revisions.views import Deleted, View
 from graph.domains.earthquakes.schema.event_order import EventOrder
 from graph.domains.earthquakes.schema.events import PAGE_SIZE, Event, EventConnection, event_page
-from graph.domains.earthquakes.schema.export_link import export_url
 from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
 from graph.domains.earthquakes.schema.revisions import AsOfInput
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.export.schema.export_link import export_url
 from graph.store.ordering import PageRequest
 
 

@@ -13,7 +13,6 @@ import orjson
 
 from graph.core.errors import InvalidUpstreamResponse
 from graph.core.numbers import whole
-from graph.domains.earthquakes.payloads.gzipped import Gzip
 from graph.domains.earthquakes.usgs.feature_json import UnreadableFeature, read_detail
 from graph.domains.earthquakes.usgs.geojson import (
     CHUNK_BYTES,
@@ -23,6 +22,7 @@ from graph.domains.earthquakes.usgs.geojson import (
     RawFeature,
 )
 from graph.domains.earthquakes.usgs.requests import MAX_EVENTS
+from graph.domains.payloads.gzipped import Gzip
 
 MAX_COUNT_BYTES = 64 * 1024  # a count takes about 200
 

@@ -11,10 +11,10 @@ from graph.api.selected import needs
 from graph.api.sizes import Cost, ListSize
 from graph.core.paging import Page
 from graph.domains.earthquakes import model as earthquakes
+from graph.domains.felt import cells
+from graph.domains.felt import intensity as felt
+from graph.domains.felt.intensity import READ, FeltIntensities
 from graph.domains.sightings import model
-from graph.domains.sightings.felt import cells
-from graph.domains.sightings.felt import intensity as felt
-from graph.domains.sightings.felt.intensity import READ, FeltIntensities
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.schema.sightings import SightingConnection
 from graph.domains.sightings.schema.values import RoundedPosition, rounded

@@ -20,14 +20,14 @@ from graph.domains.earthquakes.areas import Circle
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.schema.filters import CircleInput
+from graph.domains.felt.candidates import MOST_CANDIDATES, Candidates, FeltAt
+from graph.domains.felt.candidates import Candidate as CandidateRecord
 from graph.domains.sightings import confidence as confidences
 from graph.domains.sightings import model
 from graph.domains.sightings.areas import NamedArea
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.confidence import Freshness
 from graph.domains.sightings.entities import ID_LENGTH
-from graph.domains.sightings.felt.candidates import MOST_CANDIDATES, Candidates, FeltAt
-from graph.domains.sightings.felt.candidates import Candidate as CandidateRecord
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.schema.values import Confidence, RoundedPosition, SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_READ

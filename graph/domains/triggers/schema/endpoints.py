@@ -29,7 +29,7 @@ from graph.domains.triggers.queues import Queue, Queues
 from graph.domains.triggers.schema.deliveries import Delivery
 from graph.domains.triggers.schema.events import TriggerEvent
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
-from graph.domains.triggers.watching.watches import Watches
+from graph.domains.watches.watches import Watches
 from graph.store.ordering import PageRequest
 
 HOUR_MS = 3_600_000

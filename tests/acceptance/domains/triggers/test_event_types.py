@@ -27,7 +27,7 @@ from graph.store.sqlite import open_sqlite
 from tests.domains.earthquakes.revisions.histories import a_record
 from tests.domains.entities import ENTITIES
 from tests.domains.triggers.in_store import triggers
-from tests.domains.triggers.watching.stations import a_station, say_every_kind
+from tests.domains.watches.stations import a_station, say_every_kind
 
 WATCH = Watch({"watch_id": "01930c60-11d2-7b1f-8d3a-5b2e9c7f4a10", "name": "All"})
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from graph.core.errors import BadUserInput
 from graph.store.contract import Database
-from tests.domains.triggers.watching.cuts import Intercepted
+from tests.domains.watches.cuts import Intercepted
 
 T = TypeVar("T")
 

@@ -24,7 +24,7 @@ from tests.domains.data_files.in_store import (
     run_id,
 )
 from tests.domains.data_files.whole import assert_whole
-from tests.domains.triggers.watching.cuts import ACTIONS, Cut, cut_off, lose_connection
+from tests.domains.watches.cuts import ACTIONS, Cut, cut_off, lose_connection
 from tests.effort import THOROUGH
 
 T = TypeVar("T")

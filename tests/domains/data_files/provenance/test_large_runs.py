@@ -22,7 +22,7 @@ from tests.domains.data_files.in_store import (
 from tests.domains.data_files.provenance.in_turn import in_turn
 from tests.domains.data_files.provenance.test_races import recorded
 from tests.domains.data_files.whole import assert_whole
-from tests.domains.triggers.watching.cuts import ACTIONS, Cut, cut_off
+from tests.domains.watches.cuts import ACTIONS, Cut, cut_off
 from tests.effort import THOROUGH
 
 MANY = names(2 * ACTIONS, "made")

@@ -7,7 +7,7 @@ import httpx
 
 from graph.store.contract import Database, Put
 from tests.domains.earthquakes.ingest.ingests import NO_CERTIFICATES
-from tests.domains.triggers.watching.cuts import Intercepted
+from tests.domains.watches.cuts import Intercepted
 
 T = TypeVar("T")
 

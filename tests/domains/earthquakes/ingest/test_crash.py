@@ -17,13 +17,13 @@ import orjson
 import pytest
 
 from graph.domains.earthquakes.entities import EVENT, REVISION
-from graph.domains.earthquakes.payloads.folder import places_in
+from graph.domains.payloads.folder import places_in
 from graph.store.sqlite import open_sqlite
 from tests.domains.earthquakes.ingest.ingests import counted_in, recounted
 from tests.domains.earthquakes.ingest.truth import contents_of
-from tests.domains.earthquakes.payloads.kept import catalogue_in, rebuilt
 from tests.domains.earthquakes.usgs.usgs_server import week_features
 from tests.domains.entities import ENTITIES
+from tests.domains.payloads.kept import catalogue_in, rebuilt
 from tests.effort import rounds
 from tests.forking import forked
 from tests.processes import TIMEOUT_S

@@ -25,7 +25,7 @@ from tests.domains.earthquakes.ingest.ingests import (
 )
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection
-from tests.domains.triggers.watching.cuts import Noted
+from tests.domains.watches.cuts import Noted
 
 
 async def test_an_event_is_stored_as_the_documented_item(any_station: Station) -> None:

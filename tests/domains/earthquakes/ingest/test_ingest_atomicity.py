@@ -26,7 +26,7 @@ from tests.domains.earthquakes.ingest.ingests import (
 )
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, week_features
 from tests.domains.entities import connections
-from tests.domains.triggers.watching.cuts import Cut
+from tests.domains.watches.cuts import Cut
 
 EVENTS = 90
 STORED = 30  # of them before, in an earlier version

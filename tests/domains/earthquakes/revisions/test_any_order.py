@@ -21,7 +21,7 @@ from tests.domains.earthquakes.revisions.histories import IDS, MIDNIGHT, Record,
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.entities import ENTITIES
-from tests.domains.triggers.watching.cuts import Meanwhile
+from tests.domains.watches.cuts import Meanwhile
 from tests.effort import THOROUGH
 from tests.store.engines import empty_database
 

@@ -14,7 +14,7 @@ from tests.domains.earthquakes.builders import an_event, catalogue_of
 from tests.domains.earthquakes.ingest.ingests import counted_in, recounted, summaries_in
 from tests.domains.earthquakes.revisions.histories import MIDNIGHT, Record, Source, a_record, listed
 from tests.domains.entities import ENTITIES
-from tests.domains.triggers.watching.cuts import Noted
+from tests.domains.watches.cuts import Noted
 from tests.store.engines import empty_database
 
 

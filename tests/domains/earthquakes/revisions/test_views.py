@@ -13,11 +13,11 @@ from graph.core.errors import DatabaseUnavailable, HistoryUnavailable
 from graph.core.paging import Paging
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT, REVISION
-from graph.domains.earthquakes.export.source import ExportRequest, ExportSource
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.export.source import ExportRequest, ExportSource
 from graph.store.contract import Database
 from graph.store.query import Query
 from tests.domains.earthquakes.builders import catalogue_of, ids
@@ -37,7 +37,7 @@ from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.test_catalogue import page_of, pages, position_of, sides
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
-from tests.domains.triggers.watching.cuts import Meanwhile
+from tests.domains.watches.cuts import Meanwhile
 from tests.store.engines import empty_database
 
 STRONG = Selection(magnitudes=MagnitudeRange(4.55))

@@ -16,7 +16,7 @@ from graph.runtime.open_files import most_open_files
 from graph.store.contract import Database, Put
 from tests.domains.earthquakes.watched_database import LaggingDatabase
 from tests.domains.triggers.delivering.workshop import Workshop, a_workshop, a_workshop_on, running
-from tests.domains.triggers.watching.cuts import Intercepted, lose_connection
+from tests.domains.watches.cuts import Intercepted, lose_connection
 from tests.processes import TIMEOUT_S
 
 T = TypeVar("T")

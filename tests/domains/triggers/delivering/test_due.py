@@ -20,7 +20,7 @@ from graph.store.entity import Item, Key
 from tests.domains.earthquakes.watched_database import LaggingDatabase
 from tests.domains.triggers.delivering.workshop import SECOND, Workshop, a_workshop, a_workshop_on
 from tests.domains.triggers.sending.receivers import OK, status
-from tests.domains.triggers.watching.cuts import Meanwhile
+from tests.domains.watches.cuts import Meanwhile
 from tests.store.engines import empty_database
 
 NOW = 4_000_000_000_000

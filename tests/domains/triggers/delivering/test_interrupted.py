@@ -26,7 +26,7 @@ from tests.domains.triggers.delivering.arrivals import FAILURES, Trouble, assert
 from tests.domains.triggers.delivering.workshop import Hook, Workshop, a_workshop, a_workshop_on
 from tests.domains.triggers.in_store import ANNA, held_clock
 from tests.domains.triggers.sending.receivers import OK, receiving, status
-from tests.domains.triggers.watching.cuts import Cut, Intercepted, Meanwhile, lose_connection
+from tests.domains.watches.cuts import Cut, Intercepted, Meanwhile, lose_connection
 from tests.effort import rounds
 from tests.store.engines import empty_database
 

@@ -10,7 +10,7 @@ from graph.domains.triggers.model import Endpoint
 from graph.store.entity import Item
 from tests.domains.triggers.delivering.workshop import HOUR, SECOND, Workshop, a_workshop
 from tests.domains.triggers.sending.receivers import OK, Reply, status
-from tests.domains.triggers.watching.cuts import Intercepted
+from tests.domains.watches.cuts import Intercepted
 
 T = TypeVar("T")
 

@@ -1,0 +1,1 @@
+"""The exports' part of the graph."""

@@ -1,0 +1,162 @@
+"""Reads the events of a query in its order, a page at a time.
+
+By time, a page resumes at the position of the last event, so that page 1,000 costs what page 1 costs. `offset` leaves
+events out: whole days of them by the summaries' counts where these are exact, the rest one by one, without reading more
+than their positions.
+
+By magnitude, the events up to the last one are read at once, at most some thousands.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from graph.core.days import DAY_MS
+from graph.core.paging import Paging, Position
+from graph.domains.earthquakes.catalogue import Attributes, Catalogue, EventPage
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.revisions.views import PRESENT
+from graph.domains.earthquakes.selection import Selection
+from graph.domains.fdsn.errors import TooMuchData
+from graph.domains.fdsn.history import named_events
+from graph.domains.fdsn.query import FdsnQuery
+from graph.work.account import charge_rows
+
+PAGE_SIZE = 1000  # events; more would hold up other callers
+MOST_SORTED = 5000  # events in memory, some 8 MB
+
+
+class Rows:
+    """The events of one query."""
+
+    def __init__(self, catalogue: Catalogue, query: FdsnQuery, attributes: Attributes) -> None:
+        """Prepare to read.
+
+        Args:
+            attributes: that are needed, beside the position of an event.
+        """
+        self._catalogue = catalogue
+        self._query = query
+        self._attributes = attributes
+        self._left = query.limit  # events; None for all
+        self._after: Position | None = None
+        self._sorted: list[Event] | None = None  # all that are left, where they cannot be read in their order
+        self._begins = True
+        self.is_over = False
+
+    async def next_page(self) -> Sequence[Event]:
+        """The next events; none if there are no more. It may be called again after it has failed."""
+        if self._begins:
+            await self._begin()
+        if self._sorted is not None:
+            page, self._sorted = self._sorted[:PAGE_SIZE], self._sorted[PAGE_SIZE:]
+            self.is_over = not self._sorted
+            return page
+        size = PAGE_SIZE if self._left is None else min(PAGE_SIZE, self._left)
+        await charge_rows(read=size)
+        read = await self._page(self._query.selection, size, self._after, self._attributes)
+        if self._left is not None:
+            self._left -= len(read.records)
+        if read.records:
+            self._after = read.records[-1].position
+        self.is_over = not read.has_more or self._left == 0
+        return read.records
+
+    async def _begin(self) -> None:
+        """Leave out what comes before `offset`, or read and sort."""
+        query = self._query
+        if query.event_ids is not None:
+            self._sorted = self._cut(await named_events(self._catalogue, query, query.event_ids))
+        elif query.by_magnitude:
+            self._sorted = await self._by_magnitude()
+        elif query.offset > 1 and (after := await self._position_of(query.offset - 1)) is None:
+            self._sorted = []  # there are not so many
+        elif query.offset > 1:
+            self._after = after
+        self._begins = False
+
+    def _cut(self, events: list[Event]) -> list[Event]:
+        """The events from `offset` on, in the query's order, up to `limit`."""
+        query = self._query
+        if query.by_magnitude:
+            events.sort(key=lambda event: (event.mag, event.event_ts_ms, event.event_id), reverse=not query.ascending)
+        else:
+            events.sort(key=lambda event: (event.event_ts_ms, event.event_id), reverse=not query.ascending)
+        begin = query.offset - 1
+        return events[begin : None if query.limit is None else begin + query.limit]
+
+    @property
+    def _is_summarised(self) -> bool:
+        """Whether summaries give the exact numbers of events."""
+        return self._query.selection.summarised and self._query.view == PRESENT
+
+    async def _page(self, selection: Selection, size: int, after: Position | None, attributes: Attributes) -> EventPage:
+        return await self._catalogue.page(
+            selection,
+            Paging(size, after=after),
+            ascending=self._query.ascending,
+            attributes=attributes,
+            view=self._query.view,
+        )
+
+    async def _by_magnitude(self) -> list[Event]:
+        """The events from `offset` on, up to `limit`.
+
+        Raises:
+            TooMuchData: There are too many to be sorted.
+        """
+        query, begin = self._query, self._query.offset - 1
+        size = MOST_SORTED if query.limit is None else min(begin + query.limit, MOST_SORTED)
+        await charge_rows(read=size)
+        page = await self._catalogue.page_by_magnitude(
+            query.selection, Paging(size), ascending=query.ascending, attributes=self._attributes, view=query.view
+        )
+        if page.has_more and (query.limit is None or begin + query.limit > MOST_SORTED):
+            raise TooMuchData(
+                f"More than {MOST_SORTED:,} events would have to be sorted by magnitude. "
+                "Give a `limit`, a shorter time or greater magnitudes, or order by time."
+            )
+        return list(page.records[begin:])
+
+    async def _exact(self, selection: Selection) -> int:
+        return await self._catalogue.count(selection, self._query.view)
+
+    async def _position_of(self, number: int) -> Position | None:
+        """The position of the event with this number, from 1; None if there is none."""
+        left, selection, after = number, self._query.selection, None
+        if left > PAGE_SIZE and self._is_summarised:
+            selection, left = await self._after_whole_days(left)
+        while True:
+            size = min(left, PAGE_SIZE)
+            await charge_rows(read=size)
+            page = await self._page(selection, size, after, frozenset())
+            left -= len(page.records)
+            if not left:
+                return page.records[-1].position
+            if not page.has_more:
+                return None
+            after = page.records[-1].position
+
+    async def _after_whole_days(self, left: int) -> tuple[Selection, int]:
+        """The selection without the first whole days, in the query's order, and how many are still to leave out.
+
+        At least one event is still to leave out: its position is where the answer begins.
+        """
+        selection, ascending = self._query.selection, self._query.ascending
+        first, last = selection.span
+        low, high = first // DAY_MS, last // DAY_MS  # the days on which the rest may begin
+
+        def rest(day: int) -> Selection:
+            if ascending:
+                return replace(selection, start_ms=max(first, day * DAY_MS))
+            return replace(selection, end_ms=min(last, (day + 1) * DAY_MS - 1))
+
+        whole = await self._exact(selection)
+        while low < high:
+            middle = -((-low - high) // 2) if ascending else (low + high) // 2
+            leaves_some = whole - await self._exact(rest(middle)) < left
+            if ascending:
+                low, high = (middle, high) if leaves_some else (low, middle - 1)
+            else:
+                low, high = (low, middle) if leaves_some else (middle + 1, high)
+        found = rest(low)
+        return found, left - (whole - await self._exact(found))

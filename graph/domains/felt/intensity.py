@@ -1,0 +1,102 @@
+"""How strongly an earthquake was felt, by those who name it, and by those whose reports it explains best."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graph.core.clock import Clock
+from graph.core.days import FIRST_MS, LAST_MS
+from graph.domains.earthquakes.areas import Circle, distance_km
+from graph.domains.earthquakes.model import Event
+from graph.domains.felt.attenuation import (
+    EARLIEST_S,
+    LATEST_S,
+    expected_intensity,
+    felt_radius_km,
+    hypocentral_km,
+)
+from graph.domains.felt.candidates import Candidates
+from graph.domains.felt.cells import FeltCell, felt_cells
+from graph.domains.felt.collected import Collected, CollectedReports, Found
+from graph.domains.sightings.grid import KM1000, Point
+from graph.store.contract import Database
+
+MOST_ITEMS = 10_000  # of those who name the earthquake, and as many of the others
+MOST_REGIONS = 100  # more than the largest earthquake is felt in; at a pole they are 27
+READ = frozenset({"eventId", "eventTsMs", "mag", "lat", "lon", "depth", "cdi", "ids", "preferredId"})
+"""The attributes that an event must have been read with."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeltIntensity:
+    """How strongly an earthquake was felt."""
+
+    reports: int  # people
+    cells: Sequence[FeltCell]
+    usgs_cdi: float | None  # the greatest intensity by the reports that USGS has received
+    is_complete: bool = True  # false if there are more reports than were read
+
+    @property
+    def cdi(self) -> float | None:
+        """The greatest intensity of the cells that are no outliers; None without any."""
+        return max((cell.intensity for cell in self.cells if not cell.outlier), default=None)
+
+    @property
+    def difference(self) -> float | None:
+        """The intensity less that of USGS; None if either is missing."""
+        return None if self.cdi is None or self.usgs_cdi is None else round(self.cdi - self.usgs_cdi, 2)
+
+
+class FeltIntensities:
+    """Computes how strongly earthquakes were felt."""
+
+    def __init__(
+        self, database: Database, candidates: Candidates, clock: Clock, *, most_items: int = MOST_ITEMS
+    ) -> None:
+        """Prepare to read.
+
+        Args:
+            most_items: as of `CollectedReports`.
+        """
+        self._reports = CollectedReports(database, most=most_items)
+        self._candidates = candidates
+        self._clock = clock
+
+    async def of(self, event: Event) -> FeltIntensity:
+        """How strongly an event was felt; it must have been read with `READ`.
+
+        Raises:
+            QueryTooComplex: The operation in progress may not read so many reports or events.
+        """
+        named, unnamed = await asyncio.gather(self._reports.naming(event.aliases), self._perhaps_of(event))
+        reports = [*named.reports, *await self._best_explained_by(event, unnamed.reports)]
+        return FeltIntensity(
+            reports=sum(each.community.reports for each in reports),
+            cells=await felt_cells(reports, self._clock() / 1000, lambda point: _expected(event, point)),
+            usgs_cdi=event.cdi,
+            is_complete=named.is_complete and unnamed.is_complete,
+        )
+
+    async def _perhaps_of(self, event: Event) -> Found:
+        """The reports that name no earthquake, and were made where and when this one can have been felt."""
+        radius_km = felt_radius_km(event.mag, event.depth)
+        if not radius_km:
+            return Found((), is_complete=True)
+        cells = KM1000.cells_around(Circle(event.lat, event.lon, radius_km), MOST_REGIONS) or ()
+        first_ms, last_ms = event.event_ts_ms + 1000 * EARLIEST_S, event.event_ts_ms + 1000 * LATEST_S
+        return await self._reports.naming_none(cells, max(first_ms, FIRST_MS), min(last_ms, LAST_MS))
+
+    async def _best_explained_by(self, event: Event, reports: Sequence[Collected]) -> list[Collected]:
+        """Those of the reports of which the event is the most plausible candidate."""
+        if not reports:
+            return []
+        candidates = await self._candidates.of([each.felt_at for each in reports], frozenset())
+        return [
+            each
+            for each, found in zip(reports, candidates, strict=True)
+            if found and found[0].event.event_id == event.event_id
+        ]
+
+
+def _expected(event: Event, point: Point) -> float:
+    return expected_intensity(event.mag, hypocentral_km(distance_km(*point, event.item), event.depth))

@@ -1,0 +1,68 @@
+"""`POST /api/v1/lineage` and `/api/v1/lineage/batch`, the paths to which clients of OpenLineage send events.
+
+Both take an event or a list of events. A refusal tells its code in JSON. A client tries again after 429 and 503, and
+may send what it has sent.
+
+Source: https://github.com/OpenLineage/OpenLineage/blob/main/spec/OpenLineage.yml
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from sys import maxsize
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute
+
+from graph.core.errors import BadRequest
+from graph.core.services import Services
+from graph.domains.data_files.scopes import FILES_WRITE
+from graph.domains.openlineage.checked import InvalidEvent
+from graph.domains.openlineage.intake import LineageIntake, Taken
+from graph.settings import Settings
+from graph.transport.bodies import is_gzip
+from graph.transport.errors import format_error
+from graph.transport.routes import route
+from graph.work.account import Account, charged_to
+
+PATHS = ("/api/v1/lineage", "/api/v1/lineage/batch")
+DATASETS_PER_POINT = 10
+MOST_NAMED = 100  # refused events in one answer
+
+
+def lineage_routes(settings: Settings) -> Sequence[BaseRoute]:
+    """The routes."""
+    return [route(path, _answer, scope=FILES_WRITE, methods=["POST"]) for path in PATHS]
+
+
+async def _answer(request: Request, services: Services) -> Response:
+    state, headers = request.state, request.headers
+    if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise BadRequest("The body must be application/json.", status=415)
+    compressed = is_gzip(headers.get("content-encoding", ""))
+    intake = services.of(LineageIntake)
+    body = await intake.receive(request.stream())
+    pay = partial(state.rates.spend, state.spender)
+
+    async def charge(datasets: int) -> None:
+        if points := datasets // DATASETS_PER_POINT:
+            await pay(points)
+
+    with charged_to(Account(state.work, state.spender, maxsize, pay)):
+        taken = await intake.take(body, charge, is_gzip=compressed)
+    state.facts |= {"accepted": taken.received - len(taken.refused), "rejected": len(taken.refused)}
+    return JSONResponse(_summary(taken), _status(taken))
+
+
+def _status(taken: Taken) -> int:
+    return InvalidEvent.status if taken.received and len(taken.refused) == taken.received else 200
+
+
+def _summary(taken: Taken) -> dict[str, object]:
+    refused = len(taken.refused)
+    return {
+        "status": "partial_success" if refused else "success",
+        "summary": {"received": taken.received, "successful": taken.received - refused, "failed": refused},
+        "failed_events": [{"index": place, **format_error(error)} for place, error in taken.refused[:MOST_NAMED]],
+        "warnings": [{"index": place, "message": message} for place, message in taken.warnings],
+    }

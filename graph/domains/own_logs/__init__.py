@@ -1,0 +1,1 @@
+"""The service's own logs, kept as service logs."""

@@ -1,0 +1,177 @@
+"""Receives payloads: gives each an id, keeps it if that is wanted, and tells the recorders of other domains."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import Protocol
+
+from graph.core.clock import Clock
+from graph.core.errors import DatabaseUnavailable, outcome_of
+from graph.core.uuid7 import uuid7
+from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.ingest.write import Write
+from graph.domains.earthquakes.usgs.geojson import Fingerprinted, Readable
+from graph.domains.payloads.keeping import KeptPayload, PayloadFolder, Places
+from graph.domains.payloads.model import CANCELLED, GEOJSON, Body, Ending, Payload
+from graph.work.tasks import BackgroundTasks, Work, attempt
+
+CANCELLED_ENDS_WITHIN_S = 5.0  # seconds to record that an ingest was cancelled
+
+
+class IngestRecord(Protocol):
+    """What another domain records of the ingest of one payload."""
+
+    async def received(self, payload: Payload) -> None:
+        """A payload is there. None of its records is stored before this returns."""
+
+    async def ended(self, payload: Payload, ending: Ending) -> None:
+        """Its ingest has ended, well or not.
+
+        That of a cancelled one is recorded after the cancellation, within some seconds, and that of a killed one never.
+        """
+
+
+Recorder = Callable[[], IngestRecord]
+"""Begins the record of one more ingest."""
+
+
+class Received:
+    """A payload whose records are being stored."""
+
+    def __init__(self, payload: Payload, kept: KeptPayload | None) -> None:
+        self._payload = payload
+        self._kept = kept
+        self._stream: Fingerprinted | None = None
+
+    @property
+    def payload_id(self) -> str:
+        """Its id."""
+        return self._payload.payload_id
+
+    @property
+    def ingested_at(self) -> int:
+        """The `ingestedAt` of its events, epoch milliseconds."""
+        return self._payload.received_at
+
+    @property
+    def payload(self) -> Payload:
+        """What is known of it by now."""
+        stream = self._stream
+        return replace(self._payload, size=stream.size, sha256=stream.sha256) if stream else self._payload
+
+    def reading(self, stream: Readable) -> Fingerprinted:
+        """Its bytes, which are kept as they are read."""
+        self._stream = Fingerprinted(self._kept.copied(stream) if self._kept else stream)
+        return self._stream
+
+    def turn(self) -> AbstractAsyncContextManager[None]:
+        """Wait until its next transaction may be prepared and sent."""
+        return self._kept.turn() if self._kept else nullcontext()
+
+    async def intend(self, number: int | None, now: int, writes: Sequence[Write], places: Places) -> None:
+        """Keep what the next transaction is about to store."""
+        if self._kept:
+            await self._kept.intend(number, now, writes, places)
+
+    def learn(self, *, stored: bool) -> None:
+        """Keep whether it was stored."""
+        if self._kept:
+            self._kept.learn(stored=stored)
+
+
+class Payloads:
+    """The payloads that this process ingests."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        folder: PayloadFolder | None = None,
+        *,
+        cancelled_ends_within_s: float = CANCELLED_ENDS_WITHIN_S,
+    ) -> None:
+        """Prepare to receive payloads.
+
+        Args:
+            folder: where they are kept; None for not at all.
+            cancelled_ends_within_s: seconds after which the end of a cancelled ingest is no more recorded.
+        """
+        self._clock = clock
+        self._folder = folder
+        self._recorders: list[Recorder] = []
+        self._later = BackgroundTasks()  # which record the ends of cancelled ingests
+        self._cancelled_ends_within_s = cancelled_ends_within_s
+
+    async def close(self) -> None:
+        """Wait until the ends of all cancelled ingests are recorded, or have taken too long."""
+        await self._later.finish()
+
+    def add(self, recorder: Recorder) -> None:
+        """Add a recorder, before anything is ingested."""
+        self._recorders.append(recorder)
+
+    @property
+    def recorders(self) -> Sequence[Recorder]:
+        """All recorders."""
+        return self._recorders
+
+    @asynccontextmanager
+    async def receive(
+        self,
+        route: str,
+        report: IngestReport,
+        *,
+        body: Callable[[], Body] | None = None,
+        media_type: str = GEOJSON,
+        url: str | None = None,
+        received_at: int | None = None,
+    ) -> AsyncIterator[Received]:
+        """Receive a payload, whose records are stored in this context.
+
+        Args:
+            report: that of its records alone.
+            body: called if somebody wants its body; None for a stream, of which `Received.reading` tells.
+            received_at: epoch milliseconds; by default now.
+
+        Raises:
+            PayloadNotKept: The folder cannot be written.
+        """
+        now = self._clock() if received_at is None else received_at
+        known = body() if body and (self._folder or self._recorders) else None
+        size, sha256 = (known.size, known.sha256) if known else (None, None)
+        payload = Payload(uuid7(now), route, media_type, now, url, size, sha256)
+        kept = await self._folder.keep(payload, known.gzipped() if known else None) if self._folder else None
+        records = [recorder() for recorder in self._recorders]
+        received, code = Received(payload, kept), None
+        try:
+            for record in records:
+                await record.received(payload)
+            yield received
+        except BaseException as error:
+            code = outcome_of(error)[1] if isinstance(error, Exception) else CANCELLED
+            raise
+        finally:
+            ending = Ending(report.counts, code, self._clock() if kept or records else 0)
+            try:
+                if kept:
+                    await kept.end(received.payload, ending)
+            finally:
+                for record in records:
+                    end = partial(record.ended, received.payload, ending)
+                    if code == CANCELLED:  # an operation that is over must not wait for a store again
+                        self._later.start("ending a cancelled ingest", partial(self._attempt, end))
+                    else:
+                        await end()
+
+    async def _attempt(self, end: Work) -> None:
+        """Record the end of a cancelled ingest, unless that takes too long."""
+
+        async def bounded() -> None:
+            try:
+                async with asyncio.timeout(self._cancelled_ends_within_s):
+                    await end()
+            except TimeoutError as error:
+                raise DatabaseUnavailable("it took too long") from error
+
+        await attempt(bounded, failure="The end of a cancelled ingest cannot be recorded")

@@ -1,0 +1,139 @@
+"""The number of events that are no earthquakes, which the summaries' counts by magnitude hold too.
+
+The summaries name the days that have any, if they count types: an event's type is `earthquake`, or absent,
+or another one. The events of other types are a few in a hundred, and stay the same while the year's summary
+does, so those of a whole year are kept.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from cachetools import FIFOCache
+
+from graph.core.spans import TimeSpan, YearPart
+from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.cells import cell_of, coarse_of
+from graph.domains.earthquakes.entities import EVENT
+from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
+from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.summaries import Summary
+from graph.domains.earthquakes.summary_reader import CACHED_YEARS, Summaries
+from graph.domains.statistics.events import EARTHQUAKE, is_earthquake
+from graph.store.conditions import AnyOf, Compare, all_of
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.query import Query
+from graph.store.time_walk import Promise, items_of
+from graph.work.account import give_way
+
+USUALLY_ONE_IN = 20
+"""Of USGS's events, one in forty is no earthquake. Where there are more, a reading takes more pages."""
+
+OTHER_TYPE = AnyOf((Compare("type", "<", EARTHQUAKE), Compare("type", ">", EARTHQUAKE)))
+
+DayCounts = Counter[tuple[str, Bin]]
+"""Day bucket and bin → a number of events."""
+
+K = TypeVar("K")
+
+
+class CountedBy(NamedTuple, Generic[K]):
+    """What events are counted by."""
+
+    attributes: frozenset[str]
+    key: Callable[[Item], K]
+
+
+DAY_AND_BIN = CountedBy(frozenset({"mag"}), lambda item: (item["dayBucket"], bin_of(item["mag"])))
+COARSE_CELL = CountedBy(frozenset({"lat", "lon"}), lambda item: coarse_of(cell_of(item["lat"], item["lon"])))
+
+
+class OtherTypes:
+    """Counts the events that are no earthquakes."""
+
+    def __init__(self, database: Database, summaries: Summaries) -> None:
+        self._database = database
+        self._summaries = summaries
+        self._years: FIFOCache[tuple[str, CountedBy[Any]], tuple[Item, Counter[Any]]] = FIFOCache(2 * CACHED_YEARS)
+
+    async def counts(self, selection: Selection) -> DayCounts:
+        """The events of other types, in the time range and the magnitudes of a selection.
+
+        Args:
+            selection: by time and by magnitudes on tenths.
+        """
+        counts: DayCounts = Counter()
+        for part in TimeSpan.of(*selection.span).years(await self._summaries.years()):
+            if not most_others(part.value) or not part.value.may_match(selection.magnitudes):
+                continue
+            if part.is_whole and (selection.magnitudes.everything or self._known(part, DAY_AND_BIN) is not None):
+                of_year = await self._year(part, DAY_AND_BIN)
+                counts.update({at: count for at, count in of_year.items() if _lies_in(at[1], selection.magnitudes)})
+            else:
+                counts.update(await self._read(part, selection, DAY_AND_BIN))
+            await give_way()
+        return counts
+
+    async def coarse_cells(self, selection: Selection) -> Counter[int]:
+        """Coarse cell → the events of other types.
+
+        Args:
+            selection: by time alone.
+        """
+        counts: Counter[int] = Counter()
+        for part in TimeSpan.of(*selection.span).years(await self._summaries.years()):
+            if most_others(part.value):
+                year = self._year(part, COARSE_CELL) if part.is_whole else self._read(part, selection, COARSE_CELL)
+                counts.update(await year)
+                await give_way()
+        return counts
+
+    def _known(self, part: YearPart[Summary], by: CountedBy[K]) -> Counter[K] | None:
+        """What is kept of a year, if the year is unchanged."""
+        version, counts = self._years.get((part.year, by), (None, None))
+        return counts if version == part.value.item else None
+
+    async def _year(self, part: YearPart[Summary], by: CountedBy[K]) -> Counter[K]:
+        """The counts of a whole year and all magnitudes."""
+        if (known := self._known(part, by)) is not None:
+            return known
+        counts = await self._read(part, Selection(), by)
+        # An index may lag behind the summary: counts are kept only if they are what the summary says.
+        if counts.total() == most_others(part.value):
+            self._years[part.year, by] = part.value.item, counts
+        return counts
+
+    async def _read(self, part: YearPart[Summary], selection: Selection, by: CountedBy[K]) -> Counter[K]:
+        """The counts of a part of a year, from the events."""
+        promises: list[Promise] = []
+        year = await self._summaries.days(part.year, part.value)
+        for place in year.between(part.first, part.last):
+            summary = year.summaries[place]
+            if others := most_others(summary):
+                matching = summary.may_match(selection.magnitudes)
+                promises.append(((year.days[place],), min(others, matching // USUALLY_ONE_IN + 1), matching))
+        query = Query(
+            entity=EVENT,
+            index=TIME_ORDERED,
+            between=selection.span,
+            where=all_of(selection.condition, OTHER_TYPE),
+            attributes=by.attributes | {"type"},
+        )
+        counts: Counter[K] = Counter()
+        async for items in items_of(self._database, query, promises):
+            counts.update(by.key(item) for item in items if not is_earthquake(item["type"]))
+        return counts
+
+
+def most_others(summary: Summary) -> int:
+    """The events of a day or a year of another type than `earthquake`; all events, if it does not count types."""
+    return summary.events - int(summary.item.get(f"type:{EARTHQUAKE}", 0)) - int(summary.item.get("type:", 0))
+
+
+def _lies_in(of: Bin, magnitudes: MagnitudeRange) -> bool:
+    """Whether the events of a bin lie in a range whose ends are on tenths."""
+    tenths, on_edge = of
+    if tenths not in magnitudes.bins:
+        return False
+    return magnitudes.maximum is None or tenths < magnitudes.bins[-1] or on_edge

@@ -1,0 +1,348 @@
+"""The selected events, counted by magnitude and time, and read where counts do not suffice.
+
+A selection by time and magnitude is counted from the summaries: a century takes a hundred small items.
+They count events of all types, so the events that are no earthquakes are read and subtracted; a summary
+that counts types names the days that have any. Every other selection is counted from its events.
+
+The events are read at most once, for all parts of the statistics together, and only so many of them.
+"""
+
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from functools import partial
+
+from graph.core.days import DAY_MS, day_bucket, day_span
+from graph.core.errors import QueryTooComplex
+from graph.core.spans import TimeSpan
+from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.cells import cell_of, coarse_of
+from graph.domains.earthquakes.coarse_cells import coarse_cells
+from graph.domains.earthquakes.entities import EVENT
+from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
+from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.summaries import Summary
+from graph.domains.earthquakes.summary_reader import Summaries
+from graph.domains.statistics.events import READABLE, Events, is_earthquake
+from graph.domains.statistics.once import Once
+from graph.domains.statistics.other_types import DayCounts, OtherTypes
+from graph.store.conditions import Condition
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.query import Query
+from graph.store.time_walk import Promise, Promises, items_of, reading_for
+from graph.work.account import charge_rows, give_way
+
+TESTED_PER_EVENT = 10
+"""A filter may be tested on so many times more events than may be read: a store is that much faster."""
+
+COUNTED_AT_ONCE = 5_000  # days and bins, in some milliseconds
+SAMPLE = 5_000  # events that show the networks of a greater selection
+YEAR_MS = 365.25 * DAY_MS
+
+PlanOf = Callable[[Selection], AsyncGenerator[Promises, None]]
+"""Lists the days that may hold an event of a selection, in order of time, some at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class TooMany:
+    """There are more events than statistics may read, or test a filter on."""
+
+    most: int
+    is_testing: bool = False
+
+    @property
+    def limit(self) -> str:
+        """What was exceeded."""
+        if self.is_testing:
+            return f"A filter is tested on at most {self.most:,} events"
+        return f"It takes the events themselves, of which at most {self.most:,} are read"
+
+    @property
+    def reason(self) -> str:
+        """What to do."""
+        return f"{self.limit}: narrow the time range, the magnitudes or the area."
+
+
+class Population:
+    """The events of a selection: earthquakes alone, unless the selection names types."""
+
+    def __init__(
+        self,
+        database: Database,
+        summaries: Summaries,
+        others: OtherTypes,
+        plan: PlanOf,
+        selection: Selection,
+        *,
+        attributes: frozenset[str] | None = None,
+        most_events: int,
+    ) -> None:
+        """Prepare the counting.
+
+        Args:
+            attributes: those that the events are needed with; None for all that statistics may need.
+            most_events: to read.
+        """
+        self.selection = selection
+        self.span = TimeSpan.of(*selection.span)
+        self.most_events = most_events
+        self.attributes = READABLE if attributes is None else (attributes & READABLE) | {"mag"}
+        self._database = database
+        self._summaries = summaries
+        self._plan = plan
+        self._other_types = others
+        self._kept_bins: Once[Counter[Bin]] = Once()
+        self._kept_events: Once[Events | TooMany] = Once()
+        self._kept_others: Once[DayCounts] = Once()
+        self._kept_cut_days: Once[DayCounts] = Once()
+
+    async def lacks_greater(self) -> bool:
+        """Whether the selection's greatest magnitude leaves out events.
+
+        Raises:
+            QueryTooComplex: As of `bins`.
+        """
+        greatest = self.selection.magnitudes.maximum
+        if greatest is None:
+            return False
+        at, from_there = (self._with(MagnitudeRange(greatest, end)) for end in (greatest, None))
+        return await from_there.total() > await at.total()
+
+    def _with(self, magnitudes: MagnitudeRange) -> "Population":
+        """The events of the same selection with other magnitudes."""
+        return Population(
+            self._database,
+            self._summaries,
+            self._other_types,
+            self._plan,
+            replace(self.selection, magnitudes=magnitudes),
+            attributes=self.attributes,
+            most_events=self.most_events,
+        )
+
+    async def bins(self) -> Counter[Bin]:
+        """Bin of a magnitude, and whether it is exactly on the edge → the number of events.
+
+        Raises:
+            QueryTooComplex: Counting takes more events than may be read.
+        """
+        return await self._kept_bins(self._count_bins)
+
+    async def events(self) -> Events | TooMany:
+        """The events, with the needed attributes."""
+        return await self._kept_events(self._read_events)
+
+    async def _others(self) -> DayCounts:
+        """Day and bin → the number of events that are no earthquakes."""
+        return await self._kept_others(partial(self._other_types.counts, self.selection))
+
+    async def _cut_days(self) -> DayCounts:
+        """Day and bin → the number of events of any type on the days that the time range cuts."""
+        return await self._kept_cut_days(self._read_cut_days)
+
+    @property
+    def is_summarised(self) -> bool:
+        """Whether the summaries count it: by time and magnitudes on tenths, whatever else selections can hold."""
+        plain = Selection(self.selection.start_ms, self.selection.end_ms, self.selection.magnitudes)
+        return self.selection == plain and plain.magnitudes.on_tenths
+
+    def holds(self, item: Item) -> bool:
+        """Whether an event of the selection counts, by its type."""
+        return self.selection.types is not None or is_earthquake(item.get("type"))
+
+    async def tenths(self) -> Counter[int]:
+        """Lower edge of a magnitude bin, in tenths → the number of its events."""
+        counts: Counter[int] = Counter()
+        for (tenths, _), count in (await self.bins()).items():
+            counts[tenths] += count
+        return counts
+
+    async def total(self) -> int:
+        """The number of events."""
+        return (await self.bins()).total()
+
+    async def days(self, *, years: bool = False) -> Counter[str]:
+        """Day bucket → the number of its events; with `years`, also year → its number, of years as a whole."""
+        counts: Counter[str] = Counter()
+        if not self.is_summarised:
+            numbers = Counter([time // DAY_MS for time in (await self.read()).times])
+            return Counter({day_bucket(number * DAY_MS): count for number, count in numbers.items()})
+        async for name, summary in self.summarised(by_day=not years):
+            if count := summary.matching(self.selection.magnitudes):
+                counts[name] = count
+        for day, _ in (await self._cut_days()).elements():
+            counts[day] += 1
+        for number, ((day, _), count) in enumerate((await self._others()).items()):
+            counts[day if day in counts else day[:4]] -= count
+            if number % COUNTED_AT_ONCE == 0:
+                await give_way()
+        return +counts
+
+    async def years(self) -> float | None:
+        """The length of the time range in years of 365.25 days; None without events and without bounds.
+
+        Where the range is open, it begins with the day of the first event, or ends with that of the last.
+        """
+        start, end = self.selection.start_ms, self.selection.end_ms
+        if start is None or end is None:
+            first, last = await self._outermost_days()
+            if first is None or last is None:
+                return None
+            start = day_span(first)[0] if start is None else start
+            end = day_span(last)[1] if end is None else end
+        return (end - start + 1) / YEAR_MS
+
+    async def read(self) -> Events:
+        """The events.
+
+        Raises:
+            QueryTooComplex: There are more than may be read.
+        """
+        events = await self.events()
+        if isinstance(events, TooMany):
+            raise QueryTooComplex(events.reason)
+        return events
+
+    @property
+    def has_coarse_cells(self) -> bool:
+        """Whether the summaries count it by coarse cells: by time alone."""
+        return self.is_summarised and self.selection.magnitudes.everything
+
+    async def coarse_cells(self) -> Counter[int] | None:
+        """Coarse cell → the number of its events; None if the facets do not count all of them."""
+        counts = await coarse_cells(self._summaries, self.span)
+        if counts is None:
+            return None
+        async for items in self._items(await self._promises_of_cut_days(), None, frozenset({"lat", "lon"})):
+            counts.update(coarse_of(cell_of(item["lat"], item["lon"])) for item in items)
+        counts.subtract(await self._other_types.coarse_cells(self.selection))
+        return +counts
+
+    async def sample(self) -> Events:
+        """Some events that show the networks: all if there are few, or those of days that are spread evenly."""
+        if not self.is_summarised or await self.total() <= min(SAMPLE, self.most_events):
+            return await self.read()
+        promises = [promise async for promise in self._promises()]
+        every = -(-sum(events for _, events, _ in promises) // SAMPLE)
+        events = Events(self.attributes | {"net"})
+        async for items in self._items(promises[every // 2 :: every], self.selection.condition, events.attributes):
+            events.add(items, self.holds)
+            if len(events) >= SAMPLE:
+                break
+        return events
+
+    async def summarised(
+        self, *, by_day: bool, only: MagnitudeRange | None = None
+    ) -> AsyncIterator[tuple[str, Summary]]:
+        """The summaries of the days that the time range covers as a whole, and unless `by_day`, of whole years.
+
+        Args:
+            only: leave out years without such magnitudes.
+        """
+        for part in self.span.years(await self._summaries.years()):
+            if only and not part.value.matching(only):
+                continue
+            if part.is_whole and not by_day:
+                yield part.year, part.value
+                continue
+            year = await self._summaries.days(part.year, part.value)
+            await charge_rows(tested=len(year.days))
+            for place in year.between(part.first, part.last):
+                if (day := year.days[place]) not in part.cut:
+                    yield day, year.summaries[place]
+            await give_way()
+
+    async def promise(self, day: str, magnitudes: MagnitudeRange) -> Promise:
+        """The promise of one day, by its summary."""
+        of_year = (await self._summaries.years()).get(day[:4])
+        of_day = (await self._summaries.days(day[:4], of_year)).summary(day) if of_year else None
+        most = of_day.may_match(magnitudes) if of_day else 0
+        return (day,), most, most
+
+    async def _count_bins(self) -> Counter[Bin]:
+        counts: Counter[Bin] = Counter()
+        if not self.is_summarised:
+            for magnitude, count in Counter((await self.read()).magnitudes).items():
+                counts[bin_of(magnitude)] += count
+            return counts
+        async for _, summary in self.summarised(by_day=False):
+            for tenths, count in summary.bins(self.selection.magnitudes).items():
+                on_edge = min(count, int(summary.item.get(f"edge{tenths}", 0)))
+                counts[tenths, True] += on_edge
+                counts[tenths, False] += count - on_edge
+        for (_, at), count in (await self._cut_days()).items():
+            counts[at] += count
+        for number, ((_, at), count) in enumerate((await self._others()).items()):
+            counts[at] -= count
+            if number % COUNTED_AT_ONCE == 0:
+                await give_way()
+        return +counts
+
+    async def _read_events(self) -> Events | TooMany:
+        promises: list[Promise] = []
+        tested = 0
+        most_tested = self.most_events * (1 if self.is_summarised else TESTED_PER_EVENT)
+        async for promise in self._promises():
+            promises.append(promise)
+            tested += promise[2]
+            if tested > most_tested:
+                return TooMany(most_tested, is_testing=not self.is_summarised)
+        events = Events(self.attributes)
+        keep = self.selection.keep
+        async for items in self._items(promises, self.selection.condition, self.attributes):
+            events.add(items if keep is None else filter(keep.holds, items), self.holds)
+            if len(events) > self.most_events:
+                return TooMany(self.most_events)
+        return events
+
+    async def _read_cut_days(self) -> DayCounts:
+        counts: DayCounts = Counter()
+        promises = await self._promises_of_cut_days()
+        async for items in self._items(promises, self.selection.condition, frozenset({"mag"})):
+            counts.update((item["dayBucket"], bin_of(item["mag"])) for item in items)
+        return counts
+
+    async def _promises_of_cut_days(self) -> list[Promise]:
+        return [await self.promise(day, self.selection.magnitudes) for day in self.span.cut]
+
+    async def _outermost_days(self) -> tuple[str | None, str | None]:
+        """The first and the last day with events."""
+        days = await self.days(years=True)
+        first, last = min(days, default=None), max(days, default=None)
+        if first is None or last is None:
+            return None, None
+        if len(first) == 4 or len(last) == 4:
+            outer = {first[:4], last[:4]}
+            parts = [part for part in self.span.years(await self._summaries.years()) if part.year in outer]
+            of_days: Counter[str] = Counter({day: count for day, count in days.items() if len(day) == 8})
+            for part in parts:
+                if part.is_whole:
+                    year = await self._summaries.days(part.year, part.value)
+                    for day, summary in zip(year.days, year.summaries, strict=True):
+                        of_days[day] += summary.matching(self.selection.magnitudes)
+            for (day, _), count in (await self._others()).items():
+                if (len(first) == 4 and day[:4] == first) or (len(last) == 4 and day[:4] == last):
+                    of_days[day] -= count
+            first, last = min(+of_days), max(+of_days)
+        return first, last
+
+    async def _promises(self) -> AsyncIterator[Promise]:
+        """The days that may hold an event."""
+        async with aclosing(self._plan(self.selection)) as plan:
+            async for some in plan:
+                for promise in some:
+                    yield promise
+
+    def _items(
+        self, promises: Iterable[Promise], where: Condition | None, attributes: frozenset[str]
+    ) -> AsyncIterator[Sequence[Item]]:
+        """The items of some days, with the attributes and their type."""
+        query = self.query(where, attributes | {"type"})
+        keep = self.selection.keep
+        return items_of(self._database, reading_for(query, keep) if keep else query, promises)
+
+    def query(self, where: Condition | None, attributes: frozenset[str] | None) -> Query:
+        """The query for the events of any days."""
+        return Query(entity=EVENT, index=TIME_ORDERED, between=self.selection.span, where=where, attributes=attributes)

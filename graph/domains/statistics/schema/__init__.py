@@ -1,0 +1,1 @@
+"""The statistics' part of the graph."""

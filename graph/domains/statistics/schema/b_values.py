@@ -1,0 +1,216 @@
+"""The Gutenberg-Richter relation, and what tells how far it can be trusted."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated
+
+import strawberry
+
+from graph.api.scalars import EpochMillis, describe_enum
+from graph.api.sizes import Cost, ListSize
+from graph.api.times import time_field
+from graph.domains.statistics import assessment, b_positive
+from graph.domains.statistics import goodness_of_fit as goodness
+from graph.domains.statistics.gutenberg_richter import LEAST_EVENTS
+from graph.domains.statistics.networks import LEAST_JUDGED, Network
+from graph.domains.statistics.population import SAMPLE
+from graph.domains.statistics.reliability import REJECTED_BELOW, Reliability
+from graph.domains.statistics.statistics import Relation
+
+MOST_NETWORKS = 100
+ASSESSED = Cost(weight="10")  # a part that takes some milliseconds; what it computes is charged besides
+
+describe_enum(
+    Reliability,
+    "How far a b-value can be trusted.",
+    {
+        Reliability.GOOD: "No test objects.",
+        Reliability.DOUBTFUL: "A test objects, by little: use it with its `reason` in mind.",
+        Reliability.POOR: "The events have no common slope: do not use it.",
+    }.__getitem__,
+)
+
+Confidence = Annotated[
+    float,
+    strawberry.argument(description="The probability that the interval holds the true value, 0.5 … 0.9999."),
+]
+
+
+@strawberry.type(description="The bounds of an estimate.")
+class ConfidenceInterval:
+    low: float = strawberry.field(description="Lower bound.")
+    high: float = strawberry.field(description="Upper bound.")
+    confidence: float = strawberry.field(description="The probability that it holds the true value, 0 … 1.")
+
+
+@strawberry.type(description="Tests of whether the magnitudes above the completeness are exponential.")
+class GoodnessOfFit:
+    distance: float = strawberry.field(
+        description="Kolmogorov-Smirnov distance of the cumulative distribution from the exponential one, 0 … 1."
+    )
+    p_value: float = strawberry.field(
+        description=f"The part of {goodness.SAMPLES} simulated exponential samples, each with its own fit, that "
+        "are at least as far off: Lilliefors (1969), JASA 64, 387-389, for samples in bins, which need no dithering."
+    )
+    scatter: float = strawberry.field(
+        description="The variance of the magnitudes, as a part of that of exponential ones: more than 1 where the "
+        "events mix slopes."
+    )
+    scatter_p_value: float = strawberry.field(
+        description="The part of the simulated samples that scatter at least as much: Greenwood (1946), JRSS 109, "
+        "85-110."
+    )
+    b_change: float | None = strawberry.field(
+        description="How far the mean of b over completenesses up to half a magnitude higher is above b, in standard "
+        "deviations of b: Cao and Gao (2002), GRL 29 (9), 48-1. Null with too few events above."
+    )
+    b_change_p_value: float | None = strawberry.field(
+        description="The part of the simulated samples whose b rises at least as much. Null like `bChange`."
+    )
+    is_stable: bool | None = strawberry.field(
+        description=f"Whether `bChangePValue` is at least {REJECTED_BELOW}: else small events are missing."
+    )
+
+
+@strawberry.type(description="The events of one seismic network.")
+class SeismicNetwork:
+    network: str = strawberry.field(
+        description="The network's code, such as `nc`; from the event, or else the first letters of its id."
+    )
+    events: int = strawberry.field(description="Selected events of it.")
+    complete: int = strawberry.field(description="Of these, events at and above the completeness of the relation.")
+    completeness: float | None = strawberry.field(
+        description="Its own magnitude of completeness, by maximum curvature without correction; "
+        f"null with fewer than {LEAST_JUDGED} events."
+    )
+
+
+@strawberry.type(description="The b-value of some events that follow one another.")
+class BValueWindow:
+    first_ms: EpochMillis = strawberry.field(description="Origin time of the first event, epoch milliseconds.")
+    first_time: datetime = time_field("first_ms", "Origin time of the first event.")
+    last_ms: EpochMillis = strawberry.field(description="Origin time of the last event, epoch milliseconds.")
+    last_time: datetime = time_field("last_ms", "Origin time of the last event.")
+    events: int = strawberry.field(description="The number of events.")
+    b: float = strawberry.field(description="b-value, as that of the relation.")
+    uncertainty: float = strawberry.field(description="Standard deviation of b.")
+
+
+@strawberry.type(description="The b-value of one window of events after the other.")
+class BValuesOverTime:
+    windows: list[BValueWindow] = strawberry.field(
+        description=f"The windows in order of time, at most {b_positive.MOST_WINDOWS}.",
+        directives=[ListSize(assumed_size=b_positive.MOST_WINDOWS)],
+    )
+    reason: str | None = strawberry.field(description="Why there is no window; null if there is one.")
+
+
+@strawberry.type(
+    description="The b-value of the differences between each magnitude and the one before, of those that are positive. "
+    "It needs no magnitude of completeness, and is right also where that changes, as after a great earthquake: "
+    "van der Elst (2021), JGR Solid Earth 126, e2020JB021027."
+)
+class BPositive:
+    b: float | None = strawberry.field(
+        description="b-value by maximum likelihood for bins of 0.1: Tinti and Mulargia (1987), BSSA 77, 2125-2134."
+    )
+    uncertainty: float | None = strawberry.field(
+        description="Standard deviation of b, from the differences: Shi and Bolt (1982), BSSA 72, 1677-1687."
+    )
+    differences: int = strawberry.field(description="The number of differences in the estimate.")
+    reason: str | None = strawberry.field(description="Why there is no estimate; null if there is one.")
+
+
+@strawberry.type(
+    description="The relation log10 N = a - b M, N being the number of events with at least magnitude M, "
+    "estimated from the events at and above the magnitude of completeness."
+)
+class GutenbergRichter:
+    completeness: float | None = strawberry.field(
+        description="The magnitude of completeness of the estimate; null if there is none."
+    )
+    b: float | None = strawberry.field(
+        description="b-value by maximum likelihood for bins of 0.1, ln(1 + 0.1 / (mean - completeness)) / (0.1 ln 10), "
+        "with magnitudes cut to tenths: Tinti and Mulargia (1987), BSSA 77, 2125-2134."
+    )
+    uncertainty: float | None = strawberry.field(
+        description="Standard deviation of b, 2.30 b² times that of the mean: Shi and Bolt (1982), BSSA 72, 1677-1687."
+    )
+    a: float | None = strawberry.field(description="a-value for the whole time range: log10 N where M is 0.")
+    a_per_year: float | None = strawberry.field(
+        description="a-value for a year of 365.25 days: a - log10 of the years of the time range."
+    )
+    events: int = strawberry.field(description="The number of events in the estimate.")
+
+    @strawberry.field(
+        description="How far b can be trusted: by the tests of the goodness of fit, by the number of great events, and "
+        "by whether the events mix networks that are complete from different magnitudes. Null if there is no estimate.",
+        graphql_type=Reliability | None,
+        directives=[ASSESSED],
+    )
+    @staticmethod
+    async def reliability(relation: strawberry.Parent[Relation]) -> Reliability | None:
+        judged = await relation.verdict()
+        return judged.reliability if judged else None
+
+    @strawberry.field(
+        description="Why there is no estimate, or why it is not reliable; null if its reliability is `GOOD`.",
+        directives=[ASSESSED],
+    )
+    @staticmethod
+    async def reason(relation: strawberry.Parent[Relation]) -> str | None:
+        return await relation.reason()
+
+    @strawberry.field(
+        description="Whether the magnitudes are exponential. Null if there is no estimate.",
+        graphql_type=GoodnessOfFit | None,
+        directives=[ASSESSED],
+    )
+    @staticmethod
+    async def goodness_of_fit(relation: strawberry.Parent[Relation]) -> goodness.GoodnessOfFit | None:
+        return await relation.goodness_of_fit()
+
+    @strawberry.field(
+        description=f"The networks of the events, the most events first, at most {MOST_NETWORKS}. Of more than "
+        f"{SAMPLE:,} events, those of some days are counted, which are spread evenly.",
+        graphql_type=list[SeismicNetwork],
+        directives=[ListSize(assumed_size=MOST_NETWORKS), ASSESSED],
+    )
+    @staticmethod
+    async def networks(relation: strawberry.Parent[Relation]) -> Sequence[Network]:
+        return (await relation.networks()).networks[:MOST_NETWORKS]
+
+    @strawberry.field(
+        description=f"The interval of b between quantiles of {assessment.RESAMPLES:,} samples, drawn with replacement "
+        "from the events: Efron (1979), Ann. Stat. 7, 1-26. The same events always give the same interval.",
+        graphql_type=ConfidenceInterval | None,
+        directives=[ASSESSED],
+    )
+    @staticmethod
+    async def bootstrap(
+        relation: strawberry.Parent[Relation], confidence: Confidence = 0.95
+    ) -> assessment.Interval | None:
+        return await relation.bootstrap(confidence)
+
+    @strawberry.field(
+        description="b through time: of windows with a number of events, all with the same completeness.",
+        graphql_type=BValuesOverTime,
+        directives=[ASSESSED],
+    )
+    @staticmethod
+    async def over_time(
+        relation: strawberry.Parent[Relation],
+        events: Annotated[
+            int,
+            strawberry.argument(
+                description=f"Events of each window at and above the completeness, {LEAST_EVENTS} or more."
+            ),
+        ] = 200,
+        step: Annotated[
+            int | None,
+            strawberry.argument(
+                description="Events from one window's start to the next one's; by default half a window."
+            ),
+        ] = None,
+    ) -> b_positive.BOverTime:
+        return await relation.over_time(events, step)

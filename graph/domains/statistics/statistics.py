@@ -1,0 +1,298 @@
+"""Statistics of a selection of the catalogue. Each part is computed when it is called, and gives way to other work."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+
+from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.cells import COARSE_DEGREES
+from graph.domains.earthquakes.magnitudes import bin_of
+from graph.domains.earthquakes.model import Event
+from graph.domains.statistics import assessment
+from graph.domains.statistics.b_positive import BOverTime, BPositive, BWindow, b_positive, b_windows
+from graph.domains.statistics.events import Events
+from graph.domains.statistics.goodness_of_fit import GoodnessOfFit
+from graph.domains.statistics.great_events import great_events
+from graph.domains.statistics.gutenberg_richter import (
+    LEAST_EVENTS,
+    Completeness,
+    GutenbergRichter,
+    completeness,
+    gutenberg_richter,
+)
+from graph.domains.statistics.in_space import (
+    MOST_CELLS,
+    DepthCounts,
+    Depths,
+    Grid,
+    GridCounts,
+    TooManyCells,
+    grid_of_coarse_cells,
+)
+from graph.domains.statistics.inter_event_times import InterEventTimes, inter_event_times
+from graph.domains.statistics.largest import largest_of
+from graph.domains.statistics.moment import SeismicMoment, seismic_moment
+from graph.domains.statistics.networks import Mixture, mixture
+from graph.domains.statistics.once import Once
+from graph.domains.statistics.population import Population, TooMany
+from graph.domains.statistics.rates import Rate, rates
+from graph.domains.statistics.reliability import Verdict, verdict
+from graph.domains.statistics.series import Interval, Series, series_of
+from graph.store.contract import Database
+from graph.work.account import give_way
+
+EVENTS_AT_ONCE = 2_000  # counted in columns, in some milliseconds
+WINDOWS_AT_ONCE = 20
+MOST_WINDOW_EVENTS = 100_000
+MOST_DIFFERENCE_BINS = 20  # two magnitudes
+
+
+class Statistics:
+    """Statistics of a population."""
+
+    def __init__(self, database: Database, population: Population, *, most_days_read: int) -> None:
+        """Prepare them.
+
+        Args:
+            most_days_read: in the search for the largest event.
+        """
+        self.population = population
+        self._database = database
+        self._most_days_read = most_days_read
+
+    async def counts(self) -> Counter[int]:
+        """Lower edge of a magnitude bin, in tenths → the number of its events."""
+        return await self.population.tenths()
+
+    async def gutenberg_richter(self, least: Completeness) -> "Relation":
+        """The relation of the events from a magnitude of completeness on."""
+        counts = await self.counts()
+        if await self.population.lacks_greater():
+            # The cut would make the slope too steep.
+            reason = "It takes all great events, and `maxMagnitude` leaves some out: raise it, or leave it out."
+            return Relation(self, GutenbergRichter(completeness=least.magnitude, reason=reason))
+        years = await self.population.years()
+        return Relation(self, gutenberg_richter(counts, least, years=years))
+
+    async def completeness(self, *, given: float | None, corrected: bool) -> Completeness:
+        """The given magnitude of completeness, or that of maximum curvature.
+
+        Raises:
+            BadUserInput: The given one is not on a tenth.
+        """
+        if given is not None:
+            return Completeness.given(given)
+        return completeness(await self.counts(), corrected=corrected)
+
+    async def series(self, interval: Interval) -> Series:
+        """The number of events in each period: over the time range or, where it is open, to the outermost event.
+
+        Raises:
+            BadUserInput: There are too many periods.
+        """
+        selection, span = self.population.selection, self.population.span
+        if span.is_empty:
+            return Series(interval, None, [])
+        return series_of(
+            await self.population.days(years=interval is Interval.YEAR),
+            interval,
+            first_day=None if selection.start_ms is None else span.first,
+            last_day=None if selection.end_ms is None else span.last,
+        )
+
+    async def largest(self, attributes: frozenset[str] | None = None) -> Event | None:
+        """The event with the greatest magnitude, the latest of equals.
+
+        None if there is no event, or if finding it could take too many days.
+
+        Args:
+            attributes: the needed ones, beside the position; None for all.
+        """
+        return await largest_of(self._database, self.population, attributes, most_days_read=self._most_days_read)
+
+    async def rates(self, magnitudes: Sequence[float] | None, confidence: float) -> list[Rate]:
+        """The number of events a year of at least some magnitudes; none without a time range.
+
+        Raises:
+            BadUserInput: A magnitude or the confidence is not possible.
+        """
+        assessment.check_confidence(confidence)
+        years = await self.population.years()
+        return rates(await self.counts(), years, magnitudes, confidence) if years else []
+
+    async def seismic_moment(self) -> SeismicMoment:
+        """The sum of seismic moments: of each event or, of too many, of bins, except those on a bin's edge."""
+        events = await self.population.events()
+        if not isinstance(events, TooMany):
+            return seismic_moment(Counter(events.magnitudes), {})
+        bins = (await self.population.bins()).items()
+        edges = {tenths / 10: count for (tenths, on_edge), count in bins if on_edge}
+        return seismic_moment(edges, {tenths: count for (tenths, on_edge), count in bins if not on_edge})
+
+    async def b_positive(self, least_difference: float, given: float | None) -> BPositive:
+        """The b-value of positive differences of magnitudes.
+
+        Args:
+            least_difference: of those that count, on a tenth.
+            given: leave out events below this magnitude of completeness.
+
+        Raises:
+            BadUserInput: The difference or the completeness is not on a tenth, or not possible.
+        """
+        bins, is_whole = bin_of(least_difference)
+        if not is_whole or not 1 <= bins <= MOST_DIFFERENCE_BINS:
+            raise BadUserInput("`leastDifference` must be on a tenth from 0.1 to 2.")
+        least = None if given is None else Completeness.given(given).magnitude
+        events = await self.population.events()
+        if isinstance(events, TooMany):
+            return BPositive(reason=events.reason)
+        begin = None if least is None else round(least * 10)
+        return b_positive([tenths for tenths in events.tenths if begin is None or tenths >= begin], bins)
+
+    async def b_over_time(self, least: Completeness, size: int, step: int | None) -> BOverTime:
+        """The b-values of windows of so many events above the completeness.
+
+        Raises:
+            BadUserInput: A window or a step is not possible, or there are too many windows.
+        """
+        if not LEAST_EVENTS <= size <= MOST_WINDOW_EVENTS:
+            raise BadUserInput(f"`events` must be from {LEAST_EVENTS} to {MOST_WINDOW_EVENTS:,}.")
+        if step is not None and step < 1:
+            raise BadUserInput("`step` must be at least 1.")
+        events = await self.population.events()
+        if least.magnitude is None:
+            return BOverTime(reason=least.reason)
+        if isinstance(events, TooMany):
+            return BOverTime(reason=events.reason)
+        windows: list[BWindow] = []
+        for window in b_windows(events.times, events.tenths, least.magnitude, size, step or max(size // 2, 1)):
+            windows.append(window)
+            if len(windows) % WINDOWS_AT_ONCE == 0:
+                await give_way()
+        reason = None if windows else f"Fewer than {size} events reach the magnitude of completeness."
+        return BOverTime(tuple(windows), reason)
+
+    async def depths(self, bin_km: float) -> Depths:
+        """The number of events by depth.
+
+        Raises:
+            BadUserInput: The width of a bin is not possible, or there are too many bins.
+        """
+        counts = DepthCounts(bin_km)
+        events = await self.population.events()
+        if isinstance(events, TooMany):
+            return Depths(reason=events.reason)
+        async for part in _parts(events):
+            counts.add(events.depths[part])
+        return counts.histogram(len(events))
+
+    async def inter_event_times(self, quantiles: Sequence[float]) -> InterEventTimes:
+        """The times between events.
+
+        Raises:
+            BadUserInput: A quantile is not possible.
+        """
+        events = await self.population.events()
+        if isinstance(events, TooMany):
+            return InterEventTimes(reason=events.reason)
+        return inter_event_times(events.times, quantiles)
+
+    async def grid(self, degrees_per_cell: float) -> Grid:
+        """The number of events in each cell of a grid; of too many events, by cells that the summaries count.
+
+        Raises:
+            BadUserInput: The size of a cell is not possible.
+        """
+        counts = GridCounts(degrees_per_cell)
+        events = await self.population.events()
+        if isinstance(events, TooMany):
+            return await self._coarse_grid(degrees_per_cell, events)
+        try:
+            async for part in _parts(events):
+                counts.add(zip(events.lats[part], events.lons[part], events.magnitudes[part], strict=True))
+        except TooManyCells:
+            reason = f"More than {MOST_CELLS:,} cells have events: take a greater `degreesPerCell`."
+            return Grid(degrees_per_cell, reason=reason)
+        return counts.grid()
+
+    async def _coarse_grid(self, degrees: float, too_many: TooMany) -> Grid:
+        if not self.population.has_coarse_cells:
+            return Grid(degrees, reason=too_many.reason)
+        if degrees % COARSE_DEGREES:
+            advice = f"narrow the time range or the area, or take cells of {COARSE_DEGREES} degrees"
+            return Grid(degrees, reason=f"{too_many.limit}: {advice}.")
+        counts = await self.population.coarse_cells()
+        return Grid(degrees, reason=too_many.reason) if counts is None else grid_of_coarse_cells(int(degrees), counts)
+
+
+class Relation:
+    """A Gutenberg-Richter relation, and what tells how far it can be trusted."""
+
+    def __init__(self, of: Statistics, found: GutenbergRichter) -> None:
+        self.b = found.b
+        self.uncertainty = found.uncertainty
+        self.a = found.a
+        self.a_per_year = found.a_per_year
+        self.events = found.events
+        self.completeness = found.completeness
+        self._no_estimate = found.reason
+        self._of = of
+        self._kept_networks: Once[Mixture] = Once()
+        self._kept_fit: Once[GoodnessOfFit | None] = Once()
+
+    async def networks(self) -> Mixture:
+        """The networks of the events, or of a sample of many."""
+        return await self._kept_networks(self._find_networks)
+
+    async def goodness_of_fit(self) -> GoodnessOfFit | None:
+        """Whether the magnitudes are exponential; None without a b-value."""
+        return await self._kept_fit(self._test_fit)
+
+    async def verdict(self) -> Verdict | None:
+        """The reliability and the reason; None without a b-value."""
+        fit = await self.goodness_of_fit()
+        if not fit or self.b is None or self.completeness is None:
+            return None
+        great = great_events(await self._of.counts(), self.completeness, self.b)
+        return verdict(fit, await self.networks(), great)
+
+    async def reason(self) -> str | None:
+        """Why there is no b-value, or why it is not to be trusted."""
+        if self.b is None:
+            return self._no_estimate
+        judged = await self.verdict()
+        return judged.reason if judged else None
+
+    async def bootstrap(self, confidence: float) -> assessment.Interval | None:
+        """The interval of the b-value by resampling; None without one.
+
+        Raises:
+            BadUserInput: The confidence is not possible.
+        """
+        assessment.check_confidence(confidence)
+        if self.b is None or self.completeness is None:
+            return None
+        return await assessment.bootstrap(await self._of.counts(), self.completeness, confidence)
+
+    async def over_time(self, size: int, step: int | None) -> BOverTime:
+        """The b-values of windows of so many events above the completeness.
+
+        Raises:
+            BadUserInput: A window or a step is not possible, or there are too many windows.
+        """
+        return await self._of.b_over_time(Completeness(self.completeness, self._no_estimate), size, step)
+
+    async def _test_fit(self) -> GoodnessOfFit | None:
+        if self.b is None or self.completeness is None:
+            return None
+        return await assessment.goodness_of_fit(await self._of.counts(), self.completeness)
+
+    async def _find_networks(self) -> Mixture:
+        events = await self._of.population.sample()
+        return mixture(zip(events.networks, events.tenths, strict=True), self.completeness)
+
+
+async def _parts(events: Events) -> AsyncIterator[slice]:
+    """The events, some at a time."""
+    for start in range(0, len(events), EVENTS_AT_ONCE):
+        yield slice(start, start + EVENTS_AT_ONCE)
+        await give_way()

@@ -1,0 +1,1 @@
+"""The watches' part of the graph."""

@@ -1,0 +1,147 @@
+"""Watches: what the caller wants to hear of the catalogue."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.scalars import JSON
+from strawberry.types import Info
+
+from graph.api import relay
+from graph.api.connection_field import connection_field
+from graph.api.context import Context
+from graph.api.scalars import describe_enum
+from graph.api.scopes import RequiresScope
+from graph.api.sizes import Cost
+from graph.api.users import user, user_of
+from graph.core.errors import BadUserInput
+from graph.core.paging import Page
+from graph.domains.earthquakes.schema.filter_json import filter_as_json
+from graph.domains.earthquakes.schema.filters import EventFilter
+from graph.domains.triggers import model
+from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
+from graph.domains.watches.kinds import ChangeKind
+from graph.domains.watches.watches import Watches
+from graph.store.ordering import PageRequest
+
+describe_enum(
+    ChangeKind,
+    "What happened to an event of the catalogue.",
+    {
+        ChangeKind.CREATED: "It was stored: an event of the type `earthquake.created`.",
+        ChangeKind.REVISED: "It was revised, renamed or restored: `earthquake.revised`.",
+        ChangeKind.DELETED: "It was deleted, or merged into another one: `earthquake.deleted`.",
+    }.__getitem__,
+)
+
+
+@strawberry.type(description="What the caller wants to hear of the catalogue, as trigger events.")
+class Watch(relay.Node):
+    watch_id: strawberry.ID = strawberry.field(description="The watch's own id, a UUID.")
+    name: str = strawberry.field(description="Its name.")
+    filter: JSON = strawberry.field(description="Which events it is about: an `EventFilter` as it was given.")
+    kinds: list[ChangeKind] = strawberry.field(description="Which changes of them it is about.")
+    endpoint_id: strawberry.ID | None = strawberry.field(
+        description="The endpoint that its events are delivered to; null for the inbox only."
+    )
+    created_at: datetime = strawberry.field(description="When it was created.")
+
+    @classmethod
+    def is_type_of(cls, record: object, info: object) -> bool:
+        return isinstance(record, model.Watch)
+
+
+@strawberry.type(description="A page of watches.")
+class WatchConnection(relay.Connection[Watch]):
+    pass
+
+
+@strawberry.type
+class WatchQueries:
+    @connection_field(
+        WatchConnection,
+        model.WATCHES,
+        model.Watch,
+        description="The caller's watches, oldest first.",
+        directives=[RequiresScope(scope=TRIGGERS_READ)],
+    )
+    async def watches(self, info: Info[Context, None], page: PageRequest) -> Page[model.Watch]:
+        return await info.context.service(Watches).page(user(info), page)
+
+
+@strawberry.input(description="A watch to create.")
+class CreateWatchInput:
+    name: str = strawberry.field(description="Its name, 1 to 128 characters.")
+    filter: EventFilter | None = strawberry.field(default=None, description="Which events; by default all.")
+    kinds: list[ChangeKind] | None = strawberry.field(default=None, description="Which changes; by default all.")
+    endpoint_id: strawberry.ID | None = strawberry.field(
+        default=None, description="The endpoint that its events are delivered to; by default the inbox only."
+    )
+
+
+@strawberry.type(description="The created watch.")
+class WatchPayload:
+    watch: Watch = strawberry.field(description="The watch.", resolver=relay.itself)
+
+
+@strawberry.input(description="The watch to delete.")
+class DeleteWatchInput:
+    watch_id: strawberry.ID = strawberry.field(description="The watch's own id.")
+
+
+@strawberry.type(description="The deleted watch.")
+class DeleteWatchPayload:
+    watch_id: strawberry.ID = strawberry.field(description="Its id.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Deleted:
+    watch_id: str
+
+
+@strawberry.type
+class WatchMutations:
+    @strawberry.mutation(
+        description="Watch the catalogue: each change that is stored from now on becomes an event, once. An event that "
+        "a revision takes out of the filter is told, too.",
+        graphql_type=WatchPayload,
+        directives=[RequiresScope(scope=TRIGGERS_WRITE), Cost(weight="10")],
+    )
+    async def create_watch(
+        self,
+        info: Info[Context, None],
+        input: Annotated[CreateWatchInput, strawberry.argument(description="The watch.")],
+    ) -> Any:
+        if input.kinds == []:
+            raise BadUserInput("`kinds` must name a kind; leave it out for all.")
+        if input.filter:
+            _ = input.filter.selection  # refuses what is impossible
+        return await info.context.service(Watches).create(
+            user(info),
+            input.name,
+            filter_as_json(input.filter) if input.filter else {},
+            tuple(ChangeKind) if input.kinds is None else input.kinds,
+            input.endpoint_id,
+        )
+
+    @strawberry.mutation(
+        description="Delete a watch.",
+        graphql_type=DeleteWatchPayload,
+        directives=[RequiresScope(scope=TRIGGERS_WRITE)],
+    )
+    async def delete_watch(
+        self,
+        info: Info[Context, None],
+        input: Annotated[DeleteWatchInput, strawberry.argument(description="The watch.")],
+    ) -> Any:
+        await info.context.service(Watches).delete(user(info), input.watch_id)
+        return _Deleted(input.watch_id)
+
+
+async def watches_by_id(
+    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
+) -> Mapping[str, model.Watch]:
+    """The caller's existing watches with these nodes' keys, with the needed attributes."""
+    return await context.service(Watches).by_id(user_of(context), keys, attributes)

@@ -1,0 +1,186 @@
+"""Requests for exports: answers, refusals, access, limits, logs."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
+from tests.bearers import bearer
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.domains.request_logs.test_logged import logged
+from tests.service import Service, running, settings
+from tests.store.samples import HeldClock
+
+NDJSON = "/export/events.ndjson"
+MEDIA_TYPES = {
+    "ndjson": "application/x-ndjson",
+    "csv": "text/csv; charset=utf-8; header=present",
+    "geojson": "application/geo+json",
+}
+
+REFUSALS: dict[str, tuple[int, str]] = {
+    "/export/events.xls": (404, "BAD_REQUEST"),
+    "/export/events": (404, "BAD_REQUEST"),
+    f"{NDJSON}?minMag=5": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?minMagnitude=five": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?minMagnitude=5&minMagnitude=6": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?minMagnitude=5&maxMagnitude=4": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?minMagnitude=NaN": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?orderBy=MAGNITUDE_DESC": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?filter=5": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?filter={{": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?filter={{}}&minMagnitude=5": (400, "BAD_USER_INPUT"),
+    f'{NDJSON}?filter={{"minMag":5}}': (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?box=5": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?startTime=yesterday": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?orderBy=SIZE": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?orderBy=": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?after=us-unknown": (400, "INVALID_CURSOR"),
+    f"{NDJSON}?after=": (400, "INVALID_CURSOR"),
+    f"{NDJSON}?asOf=2100-01-01T00:00:00Z": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?asOf=now": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?deleted=MAYBE": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?updatedSince=lately": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?comments=yes": (400, "BAD_USER_INPUT"),
+    f"{NDJSON}?{'x' * 5000}=1": (400, "BAD_USER_INPUT"),
+}
+
+
+def assert_headers(service: Service, name: str, media_type: str) -> None:
+    """The answers to GET and HEAD say what they are."""
+    for method in ("GET", "HEAD"):
+        answer = service.http.request(method, f"/export/events.{name}", params={"minMagnitude": 5})
+        assert answer.status_code == 200
+        assert answer.headers["Content-Type"] == media_type
+        assert answer.headers["Content-Disposition"] == f'attachment; filename="events.{name}"'
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["X-As-Of"] == "2023-11-14T22:13:20.000Z"
+        assert bool(answer.content) == (method == "GET")
+
+
+@pytest.mark.parametrize("name", MEDIA_TYPES)
+def test_an_answer_says_what_it_is(week: Service, name: str) -> None:
+    assert_headers(week, name, MEDIA_TYPES[name])
+
+
+def test_a_wrong_request_is_refused_with_a_code(week: Service) -> None:
+    for path, refusal in REFUSALS.items():
+        answer = week.http.get(path)
+
+        (error,) = answer.json()["errors"]
+        assert (answer.status_code, error["extensions"]["code"]) == refusal, path
+        assert len(error["message"]) <= 1100
+
+
+@pytest.mark.parametrize("name", ["parquet", "arrow"])
+def test_without_pyarrow_its_formats_are_refused_with_a_code(
+    week: Service, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "graph.domains.export.arrow", raising=False)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+
+    for method in ("GET", "HEAD"):
+        assert week.http.request(method, f"/export/events.{name}").status_code == 501
+    assert week.http.get(f"/export/events.{name}").json()["errors"] == [
+        {
+            "message": f"This service cannot write {name}: ask for ndjson, csv or geojson, "
+            "or install `quakegraph[arrow]` for it.",
+            "extensions": {"code": "FORMAT_UNAVAILABLE"},
+        }
+    ]
+
+
+def test_a_caller_needs_the_scope_of_events_and_a_refusal_is_logged(tmp_path: Path, usgs: UsgsServer) -> None:
+    file = tmp_path / "refused.db"
+    with running(settings(file, usgs, public_read=False), clock=HeldClock()) as service:
+
+        def refusal(path: str, headers: dict[str, str]) -> tuple[int, str]:
+            answer = service.http.get(path, headers=headers)
+            return answer.status_code, answer.json()["errors"][0]["extensions"]["code"]
+
+        assert refusal(NDJSON, {"Authorization": "Bearer swordfish"}) == (401, "UNAUTHENTICATED")
+        assert refusal("/export/events.csv", bearer(EVENTS_WRITE)) == (403, "FORBIDDEN")
+        post = service.http.post(NDJSON)
+        assert (post.status_code, set(post.headers["Allow"].split(", "))) == (405, {"GET", "HEAD"})
+        assert service.http.get("/fdsnws/event/1/query", headers=bearer(EVENTS_WRITE)).status_code == 403
+        assert "quakegraph_exports_total{" not in service.http.get("/metrics").text, "none was begun"
+        assert service.http.get(NDJSON, headers=bearer(EVENTS_READ)).status_code == 200
+
+    assert [(log["route"], log["status"], log.get("error")) for log in logged(file)] == [
+        ("/export/events", 401, "UNAUTHENTICATED"),
+        ("/export/events", 403, "FORBIDDEN"),
+        ("/export/events", 405, "BAD_REQUEST"),
+        ("/fdsnws/event/1/query", 403, "FORBIDDEN"),
+        ("/export/events", 200, None),
+    ]
+
+
+def test_an_export_is_logged_and_charged_to_the_caller(tmp_path: Path, week_file: Path, usgs: UsgsServer) -> None:
+    (tmp_path / "week.db").write_bytes(week_file.read_bytes())
+    asked: dict[str, str | float] = {"minMagnitude": 4.5, "startTime": "2023-07-28T00:00:00Z"}
+    with running(settings(tmp_path / "week.db", usgs, rate_limit=1000), clock=HeldClock()) as service:
+        lines = service.http.get("/export/events.csv", params=asked).content.count(b"\n")
+        service.http.get("/export/events.csv", params={"after": "unknown"})
+        service.http.head("/export/events.csv")
+        metrics = service.http.get("/metrics").text
+        assert service.http.get(NDJSON).content.count(b"\n") == 2125  # at 2 points for 10 events
+        query = "{ events(first: 600) { nodes { eventId } } }"  # some 600 points
+        assert service.http.post("/graphql", json={"query": query}).status_code == 429
+
+    logs = [log for log in logged(tmp_path / "week.db") if log["route"] == "/export/events"]
+    names = ("status", "error", "resultCount", "minmagnitude")
+    assert sorted((tuple(log.get(name) for name in names) for log in logs), key=orjson.dumps) == [
+        (200, None, 0, None),
+        (200, None, 2124, None),
+        (200, None, lines - 1, 4.5),
+        (400, "INVALID_CURSOR", None, None),
+    ]
+    assert 'quakegraph_exports_total{code="OK",format="csv"} 2.0' in metrics
+    assert f'quakegraph_export_events_total{{format="csv"}} {lines - 1}.0' in metrics
+
+
+URL = """query($filter: EventFilter, $orderBy: EventOrder!) {
+  events(first: 1000, filter: $filter, orderBy: $orderBy) { exportUrl(format: NDJSON) nodes { eventId } }
+}"""
+FILTERS: list[dict[str, Any] | None] = [
+    None,
+    {"minMagnitude": 2.5, "startTime": "2023-07-28T00:00:00.0005+02:00", "endTime": "2023-08-01T00:00:00Z"},
+    {"polygon": [{"lat": 58.9, "lon": -152.5}, {"lat": 61.4, "lon": -151.25}, {"lat": 60.9, "lon": -147.8}]},
+    {"networks": ["ci", "AK"], "maxGap": 90.5, "box": {"minLat": 30, "maxLat": 70, "minLon": 170, "maxLon": -110}},
+    {"place": "Pāhala, Hawaii & more"},
+    {"place": "pahala", "ids": []},
+]
+"""Those with all fields are in the tests of filters as JSON."""
+
+
+def test_the_address_of_an_export_has_the_arguments_of_its_field(week: Service) -> None:
+    for number, filter_ in enumerate(FILTERS):
+        found = week.ask(URL, {"filter": filter_, "orderBy": ("TIME_DESC", "TIME_ASC")[number % 2]})["events"]
+        lines = week.http.get(found["exportUrl"]).content.splitlines()
+
+        exported = [orjson.loads(line)["eventId"] for line in lines[:-1]]
+        assert exported[:1000] == [node["eventId"] for node in found["nodes"]], filter_
+        assert len(exported) == len(found["nodes"]) or len(found["nodes"]) == 1000
+
+
+def test_a_shorter_path_leads_to_the_export_with_its_parameters(week: Service) -> None:
+    for query in ("", "?minMagnitude=5&types=earthquake&comments=0", "?place=P%C4%81hala%26%3D%0D%0Ax&a"):
+        for method, name in (
+            ("GET", "ndjson"),
+            ("HEAD", "csv"),
+            ("GET", "geojson"),
+            ("GET", "parquet"),
+            ("GET", "arrow"),
+        ):
+            answer = week.http.request(method, f"/events.{name}{query}")
+
+            assert (answer.status_code, answer.content) == (308, b"")
+            assert answer.headers["Location"] == f"export/events.{name}{query}"  # also below a prefix of a proxy
+            assert answer.next_request is not None
+            assert answer.next_request.url.raw_path.decode() == f"/export/events.{name}{query}"
+    assert week.http.get("/events.csv?minMagnitude=5", follow_redirects=True).text.count("\n") > 1
+    assert week.http.get("/events.xls").status_code == 404
+    assert week.http.post("/events.csv").status_code == 405
