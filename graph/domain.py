@@ -103,6 +103,7 @@ class Domain:
 
     name: str
     requires: tuple[str, ...] = ()  # domains that it builds on; they come before it
+    part_of: str | None = None  # the host that it extends; `GRAPH_DOMAINS` means a host with its parts
     entities: tuple[Entity, ...] = ()  # each names its table
     scopes: tuple[Scope, ...] = ()
     settings: type[SettingsPart] | None = None
@@ -160,22 +161,33 @@ def checked(domains: Sequence[Domain]) -> tuple[Domain, ...]:
 
 
 def switched_on(domains: Sequence[Domain], names: Sequence[str]) -> tuple[Domain, ...]:
-    """The domains with these names, in the order of `domains`. Without names, all domains.
+    """The domains that `GRAPH_DOMAINS` names, in the order of `domains`.
+
+    A host stands for itself and its parts, or for itself and those of its parts that are named too. `-NAME` leaves a
+    domain out. Without names to switch on, all domains are on.
 
     Raises:
-        Misconfigured: There is no domain of a name, or a domain is missing that a named one requires.
+        Misconfigured: There is no domain of a name, or a domain is missing that another one requires.
     """
-    if not names:
-        return checked(domains)
-    known = [domain.name for domain in domains]
-    for name in names:
+    known = {domain.name: domain for domain in domains}
+    off = {name.removeprefix("-") for name in names if name.startswith("-")}
+    named = [name for name in names if not name.startswith("-")]
+    for name in (*named, *sorted(off)):
         if name not in known:
             raise Misconfigured(f"GRAPH_DOMAINS: there is no domain {name!r}; these are: {', '.join(known)}")
-    on = [domain for domain in domains if domain.name in names]
+    whole = set(named) - {known[name].part_of for name in named}  # hosts that mean all of their parts
+    on = [
+        domain
+        for domain in domains
+        if domain.name not in off and (not named or domain.name in named or domain.part_of in whole)
+    ]
+    served = {domain.name for domain in on}
     for domain in on:
         for name in domain.requires:
-            if name not in names:
-                raise Misconfigured(f"GRAPH_DOMAINS: {domain.name!r} requires {name!r}, which has to be named too")
+            if name not in served:
+                raise Misconfigured(
+                    f"GRAPH_DOMAINS: {domain.name!r} requires {name!r}: name {name!r} too, or leave out {domain.name!r}"
+                )
     return checked(on)
 
 

@@ -43,12 +43,27 @@ def test_all_domains_are_on_unless_some_are_named_that_can_be() -> None:
     for names, wrong in (
         (("d",), "there is no domain 'd'; these are: a, b, c"),
         (("a", "B"), "there is no domain 'B'; these are: a, b, c"),
-        (("b",), "'b' requires 'a', which has to be named too"),
-        (("a", "c"), "'c' requires 'b', which has to be named too"),
+        (("b",), "'b' requires 'a': name 'a' too, or leave out 'b'"),
+        (("-b",), "'c' requires 'b': name 'b' too, or leave out 'c'"),
     ):
         with pytest.raises(Misconfigured) as caught:
             switched_on([A, B, C], names)
         assert str(caught.value) == f"GRAPH_DOMAINS: {wrong}"
+
+
+def test_a_host_stands_for_its_parts_unless_some_are_named_or_left_out() -> None:
+    host, of_one = Domain(name="host"), Domain(name="one", requires=("host",), part_of="host")
+    of_both = Domain(name="two", requires=("host", "a"), part_of="host")
+    for names, on in (
+        (("host", "a"), (A, host, of_one, of_both)),
+        (("host", "a", "-one"), (A, host, of_both)),
+        (("host", "one"), (host, of_one)),
+        (("host", "-two"), (host, of_one)),
+        (("-two",), (A, host, of_one)),
+    ):
+        assert switched_on([A, host, of_one, of_both], names) == on
+    with pytest.raises(Misconfigured, match="'two' requires 'a': name 'a' too, or leave out 'two'"):
+        switched_on([A, host, of_one, of_both], ("host",))
 
 
 def test_the_domains_of_the_service_are_in_order() -> None:
