@@ -26,5 +26,5 @@ EARTHQUAKE_EVENTS = TableDesign(
     sort_key=KeyAttribute("sk", "S"),
     indexes=(TIME_ORDERED,),
     ttl="ttl",  # epoch seconds; events and summaries never carry it
-    resource="Table",  # as in version 0.1, whose template had no other
+    resource="Table",  # the template's name of it, which a deployed stack keeps
 )

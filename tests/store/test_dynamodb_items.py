@@ -1,4 +1,4 @@
-"""What stands in DynamoDB: the documented items, as version 0.1 wrote them, and no more of them is read than needed."""
+"""What stands in DynamoDB: the documented items, and no more of them is read than needed."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -176,7 +176,6 @@ EACH: list[tuple[Entity, Item, dict[str, Any]]] = [
 async def test_an_item_is_written_as_it_is_documented_and_so_it_is_read(
     database: Database, raw: Raw, entity: Entity, item: Item, stored: dict[str, Any]
 ) -> None:
-    """As version 0.1 wrote it."""
     put, key = Put(entity, item), entity.key_of(item)
     for write in (database.put(put), database.put_many([put]), database.put(Put(entity, item, if_absent=True))):
         await write

@@ -3,7 +3,6 @@
 A cell is numbered `row * COLUMNS + column`, from the south pole northward and from the 180th meridian eastward. It
 has its southern and western edge; the north pole belongs to the last row. A column beyond the last, or before the
 first, is the one that lies there on the other side of the 180th meridian: so longitude 180 is in the first column.
-Counts of earlier versions have it in the last one, so an area that has the meridian touches both.
 """
 
 import re

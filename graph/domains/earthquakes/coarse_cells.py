@@ -13,7 +13,7 @@ from graph.work.account import charge_rows, give_way
 async def coarse_cells(summaries: Summaries, span: TimeSpan) -> Counter[int] | None:
     """Coarse cell → the number of events of all types, on the days that the span covers as a whole.
 
-    None if the facets do not count all of them, as in files of earlier versions.
+    None if the facets do not count all of them.
     """
     counts: Counter[int] = Counter()
     whole: dict[str, Summary] = {}

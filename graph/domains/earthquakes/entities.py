@@ -151,7 +151,7 @@ EVENT_SEQUENCE = SequenceEntities.of(
     "ARRIVAL",
     keys="eventIds",
     number="arrival",
-    origins=Origins("payload", TIME_ORDERED),  # a payload's id; changes of earlier versions have none
+    origins=Origins("payload", TIME_ORDERED),  # a payload's id
 )
 
 _ATTEMPTS = (

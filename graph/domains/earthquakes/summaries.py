@@ -12,7 +12,7 @@ cached days are valid while their year is unchanged, in any process.
 
 `DAY_FACETS` and `YEAR_FACETS` count the same events by `facets.facet_names`. Only filters that need them read
 them. They have the `revision` of the summary whose events they count; an older or no revision means that they
-do not count all of them, as in files of earlier versions.
+do not count all of them.
 """
 
 from array import array
@@ -190,7 +190,7 @@ class Bins:
         """The counts of a summary."""
         at = len(counted)
         counts = sorted((int(name[at:]), int(count)) for name, count in item.items() if name.startswith(counted))
-        # Earlier versions subtracted an event that no summary counted, since another program had written it.
+        # An event that another program wrote may be subtracted though no summary counted it.
         totals = accumulate(max(count, 0) for _, count in counts)
         return cls(array("h", [tenths for tenths, _ in counts]), array("Q", [0, *totals]))
 
@@ -241,8 +241,8 @@ class Summary:
         return matching
 
     def changed_since(self, time_ms: int | None) -> bool:
-        """Whether it may have changed at this time or later. Version 0.1 did not store when."""
-        return time_ms is None or bool(self.item.get("changedAt", time_ms) >= time_ms)
+        """Whether it may have changed at this time or later."""
+        return time_ms is None or bool(self.item["changedAt"] >= time_ms)
 
     def bins(self, magnitudes: MagnitudeRange) -> dict[int, int]:
         """Lower edge in tenths → how many of the bin's events lie in a range whose ends are on tenths."""

@@ -2,7 +2,7 @@
 
 Left out are fields that repeat others: `id`, `dayBucket`, and `eventTsMs`, which is `time`. A value that an
 event lacks is null, so that all rows have all columns and a reader can infer their types from the first. Only
-what names a version is never null where the graph has a value: events of version 0.1 do not store it.
+what names a version is never null where the graph has a value: events of other programs do not store it.
 """
 
 from collections.abc import Iterator

@@ -87,7 +87,7 @@ async def test_the_files_of_many_changes_take_two_readings(tmp_path: Path) -> No
         keeper.payloads.add(recorder(keeper.database, keeper.clock))
         for number in range(10):
             await keeper.ingest.file(file_of([a_feature(f"us{number}")]))
-        await keeper.database.put(Put(EVENT_SEQUENCE.change, {"number": 17, "eventIds": ["of an earlier version"]}))
+        await keeper.database.put(Put(EVENT_SEQUENCE.change, {"number": 17, "eventIds": ["of no payload"]}))
         watched = WatchedDatabase(keeper.database)
 
         found = await SourceFiles(DataFiles(watched), PayloadVersions(watched)).of_changes(range(1, 20))

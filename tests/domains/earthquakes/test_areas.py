@@ -38,16 +38,10 @@ def storable(numbers: st.SearchStrategy[float], limit: float) -> st.SearchStrate
 
 
 def cells_agree(area: Area, lat: float, lon: float, inside: bool) -> bool:
-    """Whether the cell of an event is touched if the event is inside, and not covered if it is outside.
-
-    Earlier versions counted longitude 180 in the last column.
-    """
-    cells, its = area.cells, [cell_of(lat, lon), *([cell_of(lat, 179.9)] if lon == 180 else [])]
-    for cell in its:
-        touched = any(cell in run for run in cells.touched) and coarse_of(cell) in cells.coarse
-        if not touched if inside else any(cell in run for run in cells.covered):
-            return False
-    return True
+    """Whether the cell of an event is touched if the event is inside, and not covered if it is outside."""
+    cells, its = area.cells, cell_of(lat, lon)
+    touched = any(its in run for run in cells.touched) and coarse_of(its) in cells.coarse
+    return touched if inside else not any(its in run for run in cells.covered)
 
 
 def in_order(area: Area) -> bool:

@@ -89,17 +89,17 @@ async def test_facets_count_what_is_listed_after_any_history(
             assert await counted(database) == recounted(await listed(database))
 
 
-# Catalogues of earlier versions
+# Facets that do not count all events
 
 
 async def forget_all(database: Database) -> None:
-    """Leave the catalogue as a version without facets made it."""
+    """Delete all facets."""
     for key in await facets_in(database):
         assert await database.delete(Delete(key))
 
 
 async def ingest_without_facets(database: Database, events: Sequence[Event]) -> None:
-    """Ingest as a version without facets does: it leaves the stored ones as they are."""
+    """Ingest, and leave the stored facets as they are."""
     before = await facets_in(database)
     await ingest(database, events)
     for key in await facets_in(database):
@@ -120,7 +120,7 @@ some_selections = st.lists(selections, min_size=1, max_size=8)
 
 @A_FEW
 @given(events=catalogues, many=some_selections)
-async def test_filters_are_right_without_facets_and_while_two_versions_ingest(
+async def test_filters_are_right_without_facets_and_with_facets_that_lag(
     engine: str, events: list[Event], many: list[Selection]
 ) -> None:
     new, old, new_again = events[::3], events[1::3], events[2::3]

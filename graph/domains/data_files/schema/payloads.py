@@ -40,8 +40,8 @@ async def _file(info: Info[Context, None], version: Event | EventRevision) -> mo
 @strawberry.type
 class SourceOfEvent:
     @strawberry.field(
-        description="The file that this version came from; null if that is not known, as of what earlier versions of "
-        "the service stored, and of a file that is being ingested.",
+        description="The file that this version came from; null if that is not known, as of what other "
+        "programs stored, and of a file that is being ingested.",
         graphql_type=DataFile | None,
         directives=_SOURCE,
         metadata=needs("arrival"),

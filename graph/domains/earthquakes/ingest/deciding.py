@@ -4,7 +4,7 @@ the stored events of the record's ids + the record → all ids with what is reme
 these name now → the steps from the stored events to them
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graph.domains.earthquakes.entities import ALIAS
@@ -14,7 +14,6 @@ from graph.domains.earthquakes.ingest.write import LookedAt, NewEvent, Write
 from graph.domains.earthquakes.model import DELETED, Event, Incoming, SourceDeletion
 from graph.domains.earthquakes.revisions.names import (
     MOST_IDS,
-    NEVER,
     Name,
     Names,
     Rank,
@@ -65,7 +64,7 @@ def write_of(record: Incoming, known: Known) -> Write | None:
     """
     if known is NOTHING and isinstance(record, Event):
         return NewEvent.with_aliases(record)
-    names = _all_names(known)
+    names = joined(*map(names_of, known.current))
     too_much = len(known.current) > MOST_EVENTS or len({*ids_of(record), *names}) > MOST_NAMES
     said = _alone(record) if too_much else record
     aliases = list[Put]()
@@ -96,21 +95,6 @@ def _alone(record: Incoming) -> Incoming:
     if isinstance(record, SourceDeletion):
         return replace(record, ids=())
     return Event({name: value for name, value in record.item.items() if name != "ids"})
-
-
-def _all_names(known: Known) -> Names:
-    """The ids of all stored events that a record is about."""
-    names = joined(*map(names_of, known.current))
-    for event_id, into in _leading(known):  # earlier versions of the service forgot them
-        if event_id not in names and into in known.events:
-            names[event_id] = Name(Rank(NEVER, 0, Rank.of_values(known.events[into]).event_id))
-    return names
-
-
-def _leading(known: Known) -> Iterable[tuple[str, str]]:
-    """The ids that name other events: aliases, and merged events."""
-    yield from ((event_id, alias["eventId"]) for event_id, alias in known.aliases.items())
-    yield from ((event_id, item["mergedInto"]) for event_id, item in known.events.items() if "mergedInto" in item)
 
 
 def _early(event_id: str, deletion: SourceDeletion, known: Known) -> list[Put]:

@@ -246,11 +246,7 @@ def _head(event_id: str, names: Names, listed_by: Mapping[str, Iterable[str]]) -
 
 
 def _implied(item: Item) -> Names:
-    """What the attributes of a stored event imply of its ids.
-
-    Earlier versions of the service stored no `names`: an id that the latest record does not list leads to the event
-    anyway, and the event keeps its id.
-    """
+    """What the attributes of a stored event imply of its ids. `names` stores only what differs from it."""
     rank, own = Rank.of_values(item), item["eventId"]
     first = item.get("publishedAt", NEVER)
     lists = _ids(rank.event_id, listed(item["ids"])) if rank.ids else []

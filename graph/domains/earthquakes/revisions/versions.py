@@ -92,7 +92,7 @@ def first_version(item: Item) -> Item:
 
 
 def completed(item: Item) -> Item:
-    """A version with the attributes that version 0.1 did not store."""
+    """A version with the attributes that other programs do not store."""
     whole = {"revision": FIRST_VERSION, "recordedAt": item["ingestedAt"], "hash": hash_of(item), **item}
     if "publishedAt" not in whole and "updated" in whole:
         whole["publishedAt"] = whole["updated"]

@@ -23,7 +23,7 @@ from graph.store.query import Query
 
 RECORDED = ("recordedAt", "ingestedAt")
 PUBLISHED = ("publishedAt", "updated", "recordedAt", "ingestedAt")
-"""The attributes with the time of a version: the first one that it has. Version 0.1 stored only some."""
+"""The attributes with the time of a version: the first one that it has. Other programs store only some."""
 
 
 @dataclass(frozen=True, slots=True)
