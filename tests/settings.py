@@ -1,6 +1,7 @@
 """The settings of the service with all of its domains, as a class that type checkers know."""
 
 from graph.domains.earthquakes.settings import EarthquakeSettings
+from graph.domains.own_logs.settings import OwnLogSettings
 from graph.domains.request_logs.settings import RequestLogSettings
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.domains.sightings.settings import SightingSettings
@@ -9,6 +10,12 @@ from graph.settings import Settings as CoreSettings
 
 
 class Settings(
-    CoreSettings, EarthquakeSettings, RequestLogSettings, ServiceLogSettings, TriggerSettings, SightingSettings
+    CoreSettings,
+    EarthquakeSettings,
+    RequestLogSettings,
+    ServiceLogSettings,
+    OwnLogSettings,
+    TriggerSettings,
+    SightingSettings,
 ):
     """What `graph.opening` assembles from the domains."""

@@ -1,11 +1,20 @@
 """The domains of the service, each after those that it builds on. A new domain is added here."""
 
-from graph.domains import data_files, earthquakes, request_logs, service_logs, sightings, triggers
+from graph.domains import (
+    data_files,
+    earthquakes,
+    own_logs,
+    request_logs,
+    service_logs,
+    sightings,
+    triggers,
+)
 
 DOMAINS = (
     earthquakes.DOMAIN,
     request_logs.DOMAIN,
     service_logs.DOMAIN,
+    own_logs.DOMAIN,
     triggers.DOMAIN,
     sightings.DOMAIN,
     data_files.DOMAIN,

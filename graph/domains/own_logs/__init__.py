@@ -1,1 +1,38 @@
 """The service's own logs, kept as service logs."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, nullcontext
+
+from graph.domain import Domain, Resources, Services, Task
+from graph.domains.own_logs.own_logs import OwnLogs, keeping_own_logs
+from graph.domains.own_logs.settings import OwnLogSettings
+from graph.domains.service_logs.writing import LogWriter
+from graph.work.write_buffer import measure_waiting
+
+
+@asynccontextmanager
+async def open_own_logs(resources: Resources) -> AsyncIterator[Sequence[object]]:
+    """Open the own logs, which are kept if the setting says so."""
+    settings = resources.settings.part(OwnLogSettings)
+    own = OwnLogs(resources.services.of(LogWriter), settings.max_own_logs_per_minute)
+    measure_waiting(own, resources.metrics, "own_logs", "Own logs")
+    try:
+        with keeping_own_logs(own, resources.recording, resources.clock) if settings.own_logs else nullcontext():
+            yield (own,)
+    finally:
+        await own.close()
+
+
+async def write_own_logs(services: Services) -> None:
+    """Write waiting own logs, again and again."""
+    await services.of(OwnLogs).flush_forever()
+
+
+DOMAIN = Domain(
+    name="own_logs",
+    requires=("request_logs", "service_logs"),
+    part_of="service_logs",
+    settings=OwnLogSettings,
+    open=open_own_logs,
+    tasks=(Task("writing own logs", write_own_logs),),
+)

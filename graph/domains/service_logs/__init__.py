@@ -1,13 +1,12 @@
 """Service logs: written by any shipper, read by service, type and time."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from graph.domain import Contribution, Domain, Node, Resources, Services, Task
+from graph.domain import Contribution, Domain, Node, Resources
 from graph.domains.otlp.intake import LogIntake
 from graph.domains.otlp.routes import otlp_routes
-from graph.domains.own_logs.own_logs import OwnLogs, keeping_own_logs
 from graph.domains.request_logs.schema import RequestLog
 from graph.domains.service_logs import model
 from graph.domains.service_logs.access_patterns import ServiceLogs
@@ -23,7 +22,6 @@ from graph.domains.service_logs.scopes import SERVICE_LOGS_READ, SERVICE_LOGS_WR
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.domains.service_logs.writing import LogWriter
-from graph.work.write_buffer import measure_waiting
 
 
 @asynccontextmanager
@@ -36,26 +34,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     writer = LogWriter(database, services, settings, clock, resources.metrics)
     async with ServiceLogBroadcast(writer.sequence, stored) as broadcast:
         resources.endings.add(broadcast.end)
-        async with own_logs(resources, writer) as own:
-            yield services, stored, writer, broadcast, LogIntake(writer, clock), own
-
-
-@asynccontextmanager
-async def own_logs(resources: Resources, writer: LogWriter) -> AsyncIterator[OwnLogs]:
-    """Open the service's own logs, which are kept if the setting says so."""
-    settings = resources.settings.part(ServiceLogSettings)
-    own = OwnLogs(writer, settings.max_own_logs_per_minute)
-    measure_waiting(own, resources.metrics, "own_logs", "Own logs")
-    try:
-        with keeping_own_logs(own, resources.recording, resources.clock) if settings.own_logs else nullcontext():
-            yield own
-    finally:
-        await own.close()
-
-
-async def write_own_logs(services: Services) -> None:
-    """Write waiting own logs, again and again."""
-    await services.of(OwnLogs).flush_forever()
+        yield services, stored, writer, broadcast, LogIntake(writer, clock)
 
 
 DOMAIN = Domain(
@@ -72,6 +51,5 @@ DOMAIN = Domain(
     routes=otlp_routes,
     commands=(logs,),
     contributions=(Contribution(RequestLog, LogsOfRequest), Contribution(ServiceLog, RequestOfLog)),
-    tasks=(Task("writing own logs", write_own_logs),),
     examples=Path(__file__).parent / "examples",
 )

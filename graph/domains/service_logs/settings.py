@@ -31,9 +31,3 @@ class ServiceLogSettings(SettingsPart):
         description="Maximum number of services that write logs, of which one sender may add half; the logs of others "
         "are rejected.",
     )
-    own_logs: bool = Field(
-        False, description="Whether the service keeps its own log lines as service logs, of the service `quakegraph`."
-    )
-    max_own_logs_per_minute: int = Field(
-        6000, ge=0, description="Maximum number of own logs of one process in a minute; further ones are lost."
-    )
