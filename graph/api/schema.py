@@ -43,6 +43,9 @@ ROOTS = {
 }
 
 
+_BEFORE = object()
+"""The key in a field's metadata of the name of the field that it precedes."""
+
 Scalars = Mapping[object, ScalarDefinition]
 """Scalars by the Python types that name them."""
 
@@ -53,6 +56,11 @@ class Contribution:
 
     to: type  # of Strawberry, such as Event
     fields: type  # of Strawberry; its resolvers take the object as `strawberry.Parent`
+
+
+def before(name: str) -> Mapping[Any, str]:
+    """The metadata of a field that precedes another one of its type, which is of a domain that it builds on."""
+    return {_BEFORE: name}
 
 
 class SchemaPart(Protocol):
@@ -148,7 +156,7 @@ class _AssembledSchema(strawberry.Schema):
 
     def get_fields(self, type_definition: StrawberryObjectDefinition) -> list[StrawberryField]:
         """The fields of a type. Changed ones are copies."""
-        own = _with_contributions(type_definition, self._contributions)
+        own = _in_order(_with_contributions(type_definition, self._contributions))
         if type_definition.origin in self._roots:
             own = [_recorded(type_definition.name, field) for field in own]
         return own
@@ -167,6 +175,16 @@ def _with_contributions(of: StrawberryObjectDefinition, contributions: Iterable[
     """The fields of a type, its own first."""
     given = (each.fields for each in contributions if each.to is of.origin)
     return [*of.fields, *(field for each in given for field in _definition(each).fields)]
+
+
+def _in_order(fields: Iterable[StrawberryField]) -> list[StrawberryField]:
+    """The fields, each before the one that it names. If there is none of that name, it keeps its place."""
+    placed: list[StrawberryField] = []
+    for field in fields:
+        names = [_name(each) for each in placed]
+        following = field.metadata.get(_BEFORE)
+        placed.insert(names.index(following) if following in names else len(placed), field)
+    return placed
 
 
 def _check_names(type_name: str, fields: Iterable[StrawberryField]) -> None:

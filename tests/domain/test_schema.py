@@ -8,7 +8,7 @@ from graphql import GraphQLObjectType, GraphQLScalarType
 
 from graph.access.callers import Scope
 from graph.api.recording import route_of
-from graph.api.schema import ImproperSchema, build_schema
+from graph.api.schema import ImproperSchema, before, build_schema
 from graph.api.scopes import RequiresScope
 from graph.domain import Contribution, Domain
 from graph.domains import DOMAINS
@@ -70,6 +70,25 @@ def test_conflicting_schema_parts_are_refused() -> None:
     for wrong, given in conflicts.items():
         with pytest.raises(ImproperSchema, match=wrong):
             build_schema((*DOMAINS, Domain(name="second", **given)))
+
+
+@strawberry.type
+class Placed:
+    @strawberry.field(metadata=before("absent"))
+    def late(self) -> int:
+        return 1
+
+    @strawberry.field(metadata=before("events"))
+    def early(self) -> int:
+        return 1
+
+
+def test_a_field_precedes_the_one_that_it_names_if_that_is_there() -> None:
+    query = build_schema((*DOMAINS, Domain(name="placed", queries=(Placed,)))).graphql.query_type
+    assert query is not None
+    names = list(query.fields)
+
+    assert (names.index("early") + 1, names[-1]) == (names.index("events"), "late")
 
 
 Colour = NewType("Colour", str)
