@@ -13,7 +13,7 @@ import orjson
 from benchmarks.data_files.reading import PLAN, WITH_EDGES
 from benchmarks.data_files.world import APIDS, PRODUCTS, START, Granule, World, date_of, packets
 from benchmarks.data_files.writing import LINEAGE_PATH, RECORD, REGISTER, file_input
-from graph.domains.provenance_exports.datasets import OWN_NAMESPACE
+from graph.domains.data_files.datasets import OWN_NAMESPACE
 
 if TYPE_CHECKING:
     from benchmarks.attacks import Attack

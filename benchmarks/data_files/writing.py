@@ -11,8 +11,8 @@ from benchmarks.data_files.world import GRANULES, PRODUCTS, Granule, World, file
 from benchmarks.many_requests import CONNECTIONS, Taken, ask, connection_to, send_all
 from benchmarks.markdown import table
 from benchmarks.servers import Server
+from graph.domains.data_files.datasets import OWN_NAMESPACE
 from graph.domains.data_files.new_files import NewFile
-from graph.domains.provenance_exports.datasets import OWN_NAMESPACE
 
 FILES = 100  # or events, of a request
 LINEAGE_PATH = "/api/v1/lineage"

@@ -4,6 +4,7 @@ from graph.domains import (
     data_files,
     earthquakes,
     own_logs,
+    provenance_exports,
     request_logs,
     service_logs,
     sightings,
@@ -18,4 +19,5 @@ DOMAINS = (
     triggers.DOMAIN,
     sightings.DOMAIN,
     data_files.DOMAIN,
+    provenance_exports.DOMAIN,
 )

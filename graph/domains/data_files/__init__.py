@@ -21,7 +21,7 @@ from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.registering import Registration
 from graph.domains.data_files.schema.calibrations import CalibrationQueries
 from graph.domains.data_files.schema.files import DataFile, DataFileQueries
-from graph.domains.data_files.schema.lineage import Lineage, LineageOfFile, ReprocessingQueries
+from graph.domains.data_files.schema.lineage import LineageOfFile, ReprocessingQueries
 from graph.domains.data_files.schema.loading import files_by_name, revisions_by_reference
 from graph.domains.data_files.schema.payloads import SourceOfEvent, SourceOfRevision, VersionsOfFile
 from graph.domains.data_files.schema.revisions import DataFileRevision
@@ -35,7 +35,6 @@ from graph.domains.openlineage.intake import LineageIntake
 from graph.domains.openlineage.routes import lineage_routes
 from graph.domains.payloads.receiving import Payloads
 from graph.domains.payloads.versions import PayloadVersions
-from graph.domains.provenance_exports.schema.exports import LineageExports, RevisionExports, RunExports
 
 
 @asynccontextmanager
@@ -78,10 +77,7 @@ DOMAIN = Domain(
     ),
     contributions=(
         Contribution(DataFile, LineageOfFile),
-        Contribution(DataFileRevision, RevisionExports),
         Contribution(DataFileRevision, UsersOfRevision),
-        Contribution(Lineage, LineageExports),
-        Contribution(Run, RunExports),
         Contribution(DataFile, VersionsOfFile),
         Contribution(Event, SourceOfEvent),
         Contribution(EventRevision, SourceOfRevision),

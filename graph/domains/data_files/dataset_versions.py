@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from graph.domains.data_files.claims import settle
+from graph.domains.data_files.datasets import number_of
 from graph.domains.data_files.entities import FILE_REVISION
 from graph.domains.data_files.references import Version
-from graph.domains.provenance_exports.datasets import number_of
 from graph.store.conditions import AnyOf, Compare
 from graph.store.contract import Database
 from graph.store.entity import Item
@@ -18,7 +18,7 @@ DatasetVersion = tuple[str, str]
 async def revisions_with(
     database: Database, files: Mapping[str, Item], versions: Iterable[DatasetVersion]
 ) -> dict[DatasetVersion, Item]:
-    """The registered revisions with these versions, as `exports.datasets.dataset_version` tells them.
+    """The registered revisions with these versions, as `datasets.dataset_version` tells them.
 
     Args:
         files: the files as they are, by name.

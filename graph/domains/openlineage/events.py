@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from graph.domains.data_files.datasets import SOFTWARE, Dataset
 from graph.domains.data_files.entities import LONGEST_NAME
 from graph.domains.openlineage.checked import Checked, Warn
-from graph.domains.provenance_exports.datasets import Dataset
-from graph.domains.provenance_exports.names import SOFTWARE
 
 EVENT_TYPES = ("START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER")
 

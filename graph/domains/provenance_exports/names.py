@@ -4,7 +4,8 @@ import re
 from datetime import datetime
 from urllib.parse import quote
 
-SOFTWARE = "quakegraph"
+from graph.domains.data_files.datasets import SOFTWARE
+
 IRI = f"urn:{SOFTWARE}:"  # the beginning of every name
 
 _LAST_DOT = re.compile(r"\.$")

@@ -9,10 +9,10 @@ Source: https://openlineage.io/spec/2-0-2/OpenLineage.json
 from collections.abc import Mapping
 from typing import Any
 
+from graph.domains.data_files.datasets import OWN_NAMESPACE, SOFTWARE, Dataset, dataset_version
 from graph.domains.data_files.model import FileRevision, Run, RunState
 from graph.domains.data_files.references import Version
-from graph.domains.provenance_exports.datasets import OWN_NAMESPACE, Dataset, dataset_version
-from graph.domains.provenance_exports.names import IRI, SOFTWARE, date_time
+from graph.domains.provenance_exports.names import IRI, date_time
 
 PRODUCER = f"{IRI}exports"
 SPECIFICATION = "https://openlineage.io/spec"

@@ -13,9 +13,10 @@ from itertools import product
 from typing import Any
 
 from graph.core.errors import BadUserInput
+from graph.domains.data_files.datasets import SOFTWARE
 from graph.domains.data_files.model import FileRevision, Run
 from graph.domains.data_files.references import Version
-from graph.domains.provenance_exports.names import IRI, SOFTWARE, date_time, local_name
+from graph.domains.provenance_exports.names import IRI, date_time, local_name
 from graph.work.account import give_way
 
 Attributes = Mapping[str, Any]

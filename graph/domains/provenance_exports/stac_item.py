@@ -13,9 +13,10 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
+from graph.domains.data_files.datasets import SOFTWARE
 from graph.domains.data_files.model import FileRevision, Run
 from graph.domains.data_files.references import Version
-from graph.domains.provenance_exports.names import SOFTWARE, date_time
+from graph.domains.provenance_exports.names import date_time
 
 STAC_VERSION = "1.1.0"
 EXTENSIONS = tuple(

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.domains.provenance_exports.datasets import dataset_version
+from graph.domains.data_files.datasets import dataset_version
 from graph.domains.provenance_exports.open_lineage import run_events
 from tests.domains.openlineage.builders import Receiver, dataset, receiving, run_event
 

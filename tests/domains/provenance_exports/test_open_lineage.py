@@ -6,9 +6,9 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph.domains.data_files.datasets import OWN_NAMESPACE, Dataset, dataset_version
 from graph.domains.data_files.model import RunState
 from graph.domains.data_files.references import Version
-from graph.domains.provenance_exports.datasets import OWN_NAMESPACE, Dataset, dataset_version
 from graph.domains.provenance_exports.open_lineage import PRODUCER, run_events
 from tests.domains.provenance_exports.graphs import RUN_ID, Graph, a_revision, a_run, graphs, names
 

@@ -7,6 +7,7 @@ from strawberry.scalars import JSON
 from strawberry.types import Info
 
 from graph.api.context import Context
+from graph.api.schema import before
 from graph.api.selected import needs
 from graph.api.sizes import Cost, ListSize
 from graph.domains.data_files import model
@@ -63,7 +64,7 @@ class RevisionExports:
         description="The revision as an item of STAC 1.1, without a footprint.",
         graphql_type=JSON,
         directives=[READING],
-        metadata=_whole(model.FileRevision),
+        metadata={**_whole(model.FileRevision), **before("usedBy")},
     )
     @staticmethod
     async def stac_item(revision: strawberry.Parent[model.FileRevision], info: Info[Context, None]) -> Any:

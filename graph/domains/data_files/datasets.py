@@ -9,8 +9,8 @@ A name in the service's own namespace is the name of a file. In the name of any 
 from typing import NamedTuple, Self
 
 from graph.domains.data_files.model import FileRevision
-from graph.domains.provenance_exports.names import SOFTWARE
 
+SOFTWARE = "quakegraph"  # what this service calls itself in documents; it never changes
 OWN_NAMESPACE = SOFTWARE
 _NUMBER = f"{SOFTWARE}:"  # before the number of a revision, since the versions of others are numbers too
 
