@@ -3,7 +3,10 @@
 from graph.domains import (
     data_files,
     earthquakes,
+    libera,
+    openlineage,
     own_logs,
+    payload_files,
     provenance_exports,
     request_logs,
     service_logs,
@@ -20,4 +23,7 @@ DOMAINS = (
     sightings.DOMAIN,
     data_files.DOMAIN,
     provenance_exports.DOMAIN,
+    libera.DOMAIN,
+    openlineage.DOMAIN,
+    payload_files.DOMAIN,
 )

@@ -38,6 +38,20 @@ def test_a_domain_gives_its_fields_to_the_root_types_and_to_a_type_of_one_before
     assert build_schema(DOMAINS).printed == printed()  # which has none of them
 
 
+def needed(domain: Domain) -> tuple[Domain, ...]:
+    """A domain after all that it builds on."""
+    names = {domain.name}
+    for each in reversed(DOMAINS):
+        if each.name in names:
+            names |= {*each.requires}
+    return tuple(each for each in DOMAINS if each.name in names)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.name)
+def test_a_domain_needs_only_those_that_it_requires(domain: Domain) -> None:
+    assert build_schema(needed(domain)).graphql.query_type is not None
+
+
 @strawberry.type
 class Second:
     @strawberry.field

@@ -2,16 +2,13 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 
 from graph.domain import Contribution, Domain, Node, Resources, Services, Task
 from graph.domains.data_files import model
 from graph.domains.data_files.calibrations import Calibrations
-from graph.domains.data_files.commands import files
 from graph.domains.data_files.demo import prepare
 from graph.domains.data_files.entities import ENTITIES
-from graph.domains.data_files.payloads import IngestRun, SourceFiles
 from graph.domains.data_files.provenance.abandoned import AbandonedRuns
 from graph.domains.data_files.provenance.lineage import Lineages
 from graph.domains.data_files.provenance.recording import Runs
@@ -23,33 +20,23 @@ from graph.domains.data_files.schema.calibrations import CalibrationQueries
 from graph.domains.data_files.schema.files import DataFile, DataFileQueries
 from graph.domains.data_files.schema.lineage import LineageOfFile, ReprocessingQueries
 from graph.domains.data_files.schema.loading import files_by_name, revisions_by_reference
-from graph.domains.data_files.schema.payloads import SourceOfEvent, SourceOfRevision, VersionsOfFile
 from graph.domains.data_files.schema.revisions import DataFileRevision
 from graph.domains.data_files.schema.runs import Run, RunQueries, UsersOfRevision, runs_by_id
 from graph.domains.data_files.schema.values import SCALARS
 from graph.domains.data_files.schema.writing import DataFileMutations
 from graph.domains.data_files.scopes import FILES_READ, FILES_WRITE
-from graph.domains.earthquakes.schema.events import Event
-from graph.domains.earthquakes.schema.revisions import EventRevision
-from graph.domains.openlineage.intake import LineageIntake
-from graph.domains.openlineage.routes import lineage_routes
-from graph.domains.payloads.receiving import Payloads
-from graph.domains.payloads.versions import PayloadVersions
 
 
 @asynccontextmanager
 async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
     """Open what reads and writes data files and runs."""
     database, clock = resources.database, resources.clock
-    files, registration, runs = DataFiles(database), Registration(database, clock), Runs(database, clock)
-    resources.services.of(Payloads).add(partial(IngestRun, runs))
+    runs = Runs(database, clock)
     yield (
-        files,
-        SourceFiles(files, resources.services.of(PayloadVersions)),
+        DataFiles(database),
         Calibrations(database),
-        registration,
+        Registration(database, clock),
         runs,
-        LineageIntake(files, registration, runs),
         Lineages(database),
         Reprocessing(database),
         AbandonedRuns(database, runs, clock),
@@ -64,7 +51,7 @@ async def end_abandoned_runs(services: Services) -> None:
 
 DOMAIN = Domain(
     name="data_files",
-    requires=("earthquakes",),  # whose payloads are data files
+    requires=("earthquakes",),  # whose demo has data files too
     entities=ENTITIES,
     scopes=(FILES_READ, FILES_WRITE),
     open=open_services,
@@ -78,14 +65,9 @@ DOMAIN = Domain(
     contributions=(
         Contribution(DataFile, LineageOfFile),
         Contribution(DataFileRevision, UsersOfRevision),
-        Contribution(DataFile, VersionsOfFile),
-        Contribution(Event, SourceOfEvent),
-        Contribution(EventRevision, SourceOfRevision),
     ),
     scalars=SCALARS,
-    routes=lineage_routes,
     tasks=(Task("ending abandoned runs", end_abandoned_runs),),
-    commands=(files,),
     examples=Path(__file__).parent / "examples",
     prepare=prepare,
 )

@@ -1,1 +1,6 @@
-"""Ways in for the files of the Libera science data centre: names, manifests and construction records."""
+"""Libera's formats: the command that registers data files by their names, and the runs that made them."""
+
+from graph.domain import Domain
+from graph.domains.libera.commands import files
+
+DOMAIN = Domain(name="libera", requires=("data_files",), part_of="data_files", commands=(files,))

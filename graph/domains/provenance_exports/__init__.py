@@ -4,7 +4,7 @@ from graph.domain import Contribution, Domain
 from graph.domains.data_files.schema.lineage import Lineage
 from graph.domains.data_files.schema.revisions import DataFileRevision
 from graph.domains.data_files.schema.runs import Run
-from graph.domains.provenance_exports.schema.exports import LineageExports, RevisionExports, RunExports
+from graph.domains.provenance_exports.schema import LineageExports, RevisionExports, RunExports
 
 DOMAIN = Domain(
     name="provenance_exports",

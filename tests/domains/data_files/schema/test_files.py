@@ -6,8 +6,6 @@ from typing import Any
 from graph.api.relay import global_id
 from graph.app import schema_of
 from graph.domains import DOMAINS
-from graph.domains.data_files import DOMAIN
-from graph.domains.earthquakes import DOMAIN as EARTHQUAKES
 from tests.domains.data_files.schema.conftest import REGISTER, RUN_ID, serving_files
 from tests.domains.triggers.schema.probes import selection
 from tests.schemas import schema
@@ -123,13 +121,9 @@ def test_bad_files_are_rejected_with_their_codes_and_places(tmp_path: Path) -> N
     }
 
 
-def test_the_domain_needs_only_the_earthquakes() -> None:
-    assert schema_of((EARTHQUAKES, DOMAIN)).graphql.query_type is not None
-
-
 # All fields
 
-WITHOUT = schema_of(tuple(domain for domain in DOMAINS if domain is not DOMAIN)).graphql
+WITHOUT = schema_of(tuple(domain for domain in DOMAINS if "data_files" not in (domain.name, *domain.requires))).graphql
 ROOTS = {
     "dataFile": '(name: "L0_CONS_file.PDS")',
     "dataFiles": '(first: 2, filter: {from: "2024-01-01", version: LATEST})',

@@ -1,4 +1,4 @@
-"""The commands of the data files: `quakegraph files register`."""
+"""The command `quakegraph files register`."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ import click
 
 from graph.command_line import CommandLine, store_option
 from graph.core import garbage
-from graph.domains.data_files.register_command import register_all, show_all
+from graph.domains.libera.register_command import register_all, show_all
 
 
 @click.group()

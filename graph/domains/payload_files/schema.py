@@ -14,13 +14,13 @@ from graph.api.selected import needs
 from graph.api.sizes import Cost
 from graph.core.paging import Page
 from graph.domains.data_files import model
-from graph.domains.data_files.payloads import SourceFiles, payload_of
 from graph.domains.data_files.schema.files import DataFile
 from graph.domains.data_files.scopes import FILES_READ
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.schema.revisions import EventRevisionConnection
 from graph.domains.earthquakes.scopes import EVENTS_READ
+from graph.domains.payload_files.files import SourceFiles, payload_of
 from graph.domains.payloads.versions import PayloadOrder, PayloadVersion, PayloadVersions
 from graph.store.ordering import PageRequest
 

@@ -12,11 +12,11 @@ import pytest
 from graph.core.clock import Clock
 from graph.domains.data_files.entities import ENTITIES as OF_FILES
 from graph.domains.data_files.entities import FILE
-from graph.domains.data_files.payloads import IngestRun, SourceFiles
 from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.earthquakes.entities import EVENT_SEQUENCE
 from graph.domains.earthquakes.usgs.requests import RecentEvents
+from graph.domains.payload_files.files import IngestRun, SourceFiles
 from graph.domains.payloads.rebuilding import rebuild
 from graph.domains.payloads.receiving import Recorder
 from graph.domains.payloads.versions import PayloadVersions
