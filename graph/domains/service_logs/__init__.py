@@ -5,14 +5,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from graph.domain import Contribution, Domain, Node, Resources
-from graph.domains.otlp.intake import LogIntake
-from graph.domains.otlp.routes import otlp_routes
 from graph.domains.request_logs.schema import RequestLog
 from graph.domains.service_logs import model
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.commands import logs
 from graph.domains.service_logs.entities import ENTITIES
 from graph.domains.service_logs.live import ServiceLogBroadcast
+from graph.domains.service_logs.log_file import LogReaders
 from graph.domains.service_logs.schema.links import LogsOfRequest, RequestOfLog
 from graph.domains.service_logs.schema.live import ServiceLogSubscriptions
 from graph.domains.service_logs.schema.service_logs import ServiceLog, ServiceLogQueries, logs_by_key
@@ -26,7 +25,7 @@ from graph.domains.service_logs.writing import LogWriter
 
 @asynccontextmanager
 async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
-    """Open the logs, their services, their writer, their broadcast and their intake."""
+    """Open the logs, their services, their writer and their broadcast."""
     settings = resources.settings.part(ServiceLogSettings)
     database, clock = resources.database, resources.clock
     services = LoggingServices(database, clock, hot=settings.hot_services, most=settings.max_services)
@@ -34,7 +33,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     writer = LogWriter(database, services, settings, clock, resources.metrics)
     async with ServiceLogBroadcast(writer.sequence, stored) as broadcast:
         resources.endings.add(broadcast.end)
-        yield services, stored, writer, broadcast, LogIntake(writer, clock)
+        yield services, stored, writer, broadcast, LogReaders()
 
 
 DOMAIN = Domain(
@@ -48,7 +47,6 @@ DOMAIN = Domain(
     mutations=(ServiceLogMutations,),
     subscriptions=(ServiceLogSubscriptions,),
     nodes=(Node(ServiceLog, record=model.ServiceLog, load=logs_by_key, scope=SERVICE_LOGS_READ),),
-    routes=otlp_routes,
     commands=(logs,),
     contributions=(Contribution(RequestLog, LogsOfRequest), Contribution(ServiceLog, RequestOfLog)),
     examples=Path(__file__).parent / "examples",

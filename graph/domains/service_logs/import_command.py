@@ -10,7 +10,7 @@ import orjson
 
 from graph.command_line import progress_bar, shown_rejections
 from graph.domain import Services
-from graph.domains.service_logs.log_file import LineLog, read_logs
+from graph.domains.service_logs.log_file import LineLog, LogReaders, read_logs
 from graph.domains.service_logs.model import NewLog, Problem, Rejection, WriteReport
 from graph.domains.service_logs.writing import MOST_LOGS, LogWriter
 
@@ -57,18 +57,18 @@ async def import_all(services: Services, *, files: Sequence[str], as_json: bool)
     """Store the logs of every file, and print what became of them. False if all logs of a file were rejected."""
     succeeded = True
     for name in files:
-        report = await _import_file(services.of(LogWriter), name)
+        report = await _import_file(services.of(LogWriter), services.of(LogReaders), name)
         click.echo(orjson.dumps(asdict(report)) if as_json else _lines(report))
         succeeded &= report.succeeded
     return succeeded
 
 
-async def _import_file(writer: LogWriter, name: str) -> ImportReport:
+async def _import_file(writer: LogWriter, readers: LogReaders, name: str) -> ImportReport:
     report = ImportReport(name)
     ids: dict[str, int] = {}
     size = _size_of(name)
     with click.open_file(name, "rb") as stream, progress_bar(Path(name).name, size) as advance:
-        for batch in _batches(read_logs(stream)):
+        for batch in _batches(read_logs(stream, readers)):
             report.add([each.line for each in batch], await writer.write(_in_order(batch), ids=ids))
             for oldest in list(islice(ids, max(len(ids) - IDS_KEPT, 0))):
                 del ids[oldest]

@@ -1,23 +1,19 @@
-"""Reads files of logs: one JSON object a line (NDJSON), or one in the whole file. It is a log, or a request of OTLP.
+"""Reads files of logs: one JSON object a line (NDJSON), or one in the whole file. It is a log, or what a reader knows.
 
 Memory does not grow with the file: at most one line is held, or a file that is one object.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import BytesIO
 from typing import Any, NamedTuple, Protocol
 
 import orjson
 
-from graph.domains.otlp.json_format import Json
-from graph.domains.otlp.reading import logs_of
-from graph.domains.otlp.values import Unreadable
 from graph.domains.service_logs.json_log import log_of
 from graph.domains.service_logs.model import NewLog, Problem, Rejection
 
 LONGEST_LINE = 64 * 1024 * 1024  # bytes; also of a file that is one object
-NO_TIME = -1  # epoch nanoseconds; of a record of OTLP without a time, which is rejected like other logs without one
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -32,6 +28,10 @@ class Readable(Protocol):
         """At most `size` bytes; none at the end."""
 
 
+class LogReaders(dict[str, Callable[[Mapping[str, Any]], Iterable[NewLog | Rejection]]]):
+    """Readers of objects that hold several logs, by the attribute that such an object has. A domain may add one."""
+
+
 class LineLog(NamedTuple):
     """What a line holds: a log, or the reason why it is none."""
 
@@ -39,13 +39,13 @@ class LineLog(NamedTuple):
     log: NewLog | Rejection
 
 
-def read_logs(stream: Readable, *, longest: int = LONGEST_LINE) -> Iterator[LineLog]:
+def read_logs(stream: Readable, readers: LogReaders, *, longest: int = LONGEST_LINE) -> Iterator[LineLog]:
     """Read a file to its end. A line that holds no log is a rejection, and does not harm the others."""
     for line, text in enumerate(_values(stream, longest), 1):
         if len(text) > longest:
             yield LineLog(line, _unreadable(f"The line has more than {longest:,} bytes."))
         elif text.strip():
-            for log in _logs_of(text):
+            for log in _logs_of(text, readers):
                 yield LineLog(line, log)
 
 
@@ -84,7 +84,7 @@ def _is_json(text: bytes) -> bool:
     return True
 
 
-def _logs_of(text: bytes) -> Iterable[NewLog | Rejection]:
+def _logs_of(text: bytes, readers: LogReaders) -> Iterable[NewLog | Rejection]:
     """The logs of a line. A rejection stands for one that cannot be read."""
     try:
         value = _parsed(text)
@@ -92,13 +92,10 @@ def _logs_of(text: bytes) -> Iterable[NewLog | Rejection]:
         return [_unreadable(f"The line is no JSON: {error.msg} at character {error.pos + 1}.")]
     if not isinstance(value, dict):
         return [_unreadable("The line must be a JSON object.")]
-    if "resourceLogs" not in value:
-        return [log_of(value)]
-    try:
-        otlp = Json()
-        return logs_of(otlp, otlp.groups_of(value), NO_TIME)
-    except Unreadable as error:
-        return [_unreadable(str(error))]
+    for name, read in readers.items():
+        if name in value:
+            return read(value)
+    return [log_of(value)]
 
 
 def _parsed(text: bytes) -> Any:

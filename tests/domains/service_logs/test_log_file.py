@@ -6,14 +6,17 @@ from typing import Any
 
 import orjson
 
-from graph.domains.service_logs.log_file import LONGEST_LINE, read_logs
+from graph.domains.otlp.files import logs_of_object
+from graph.domains.service_logs.log_file import LONGEST_LINE, LogReaders, read_logs
 from graph.domains.service_logs.model import NewLog
 from tests.domains.service_logs.lines import a_line, a_record, a_request, ndjson
+
+READERS = LogReaders({"resourceLogs": logs_of_object})
 
 
 def read(content: bytes, longest: int = LONGEST_LINE) -> list[tuple[int, str]]:
     """The lines with their messages, also of rejections."""
-    return [(line, log.message) for line, log in read_logs(BytesIO(content), longest=longest)]
+    return [(line, log.message) for line, log in read_logs(BytesIO(content), READERS, longest=longest)]
 
 
 def test_each_line_is_a_log_or_the_whole_file_is_one() -> None:
@@ -81,7 +84,7 @@ def test_a_line_that_is_too_long_is_rejected_alone() -> None:
 def test_lines_are_read_one_by_one() -> None:
     stream = BytesIO(ndjson(*[a_line(str(number)) for number in range(1000)]))
 
-    line, log = next(read_logs(stream))
+    line, log = next(read_logs(stream, READERS))
 
     assert isinstance(log, NewLog)
     assert (line, log.message, stream.tell()) == (1, "0", stream.getvalue().index(b"\n") + 1)
