@@ -6,6 +6,7 @@ from graph.domains.request_logs.settings import RequestLogSettings
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.domains.sightings.settings import SightingSettings
 from graph.domains.triggers.settings import TriggerSettings
+from graph.domains.watches.settings import WatchSettings
 from graph.settings import Settings as CoreSettings
 
 
@@ -16,6 +17,7 @@ class Settings(
     ServiceLogSettings,
     OwnLogSettings,
     TriggerSettings,
+    WatchSettings,
     SightingSettings,
 ):
     """What `graph.opening` assembles from the domains."""

@@ -15,9 +15,10 @@ from graph.core.uuid7 import uuid7
 from graph.domain import Services, entities_of
 from graph.domains import DOMAINS
 from graph.domains.triggers.endpoints import EndpointChanges, Endpoints
-from graph.domains.triggers.entities import TRIGGER_EVENT, WATCH, WATCH_ENTRY
+from graph.domains.triggers.entities import TRIGGER_EVENT
 from graph.domains.triggers.model import RETENTION_S, NewEvent, timestamp_at
 from graph.domains.triggers.outbox import Outbox
+from graph.domains.watches.entities import WATCH, WATCH_ENTRY
 from graph.domains.watches.kinds import ChangeKind
 from graph.opening import open_services, read_settings
 from graph.store.contract import Put

@@ -13,6 +13,7 @@ from graph.domains import (
     service_logs,
     sightings,
     triggers,
+    watches,
 )
 
 DOMAINS = (
@@ -22,6 +23,7 @@ DOMAINS = (
     otlp.DOMAIN,
     own_logs.DOMAIN,
     triggers.DOMAIN,
+    watches.DOMAIN,
     sightings.DOMAIN,
     data_files.DOMAIN,
     provenance_exports.DOMAIN,

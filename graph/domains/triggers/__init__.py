@@ -1,4 +1,4 @@
-"""Triggers: events of users, their inbox, watches of the catalogue, and signed webhooks."""
+"""Triggers: events of users, their inbox, and signed webhooks."""
 
 import random
 from collections.abc import AsyncIterator, Sequence
@@ -6,9 +6,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from graph.domain import Domain, Node, Resources, Task
-from graph.domains.earthquakes.live import event_sequence
-from graph.domains.earthquakes.revisions.history import History
-from graph.domains.earthquakes.schema.filter_json import selection_of_json
 from graph.domains.triggers import background, model
 from graph.domains.triggers.commands import deliver
 from graph.domains.triggers.deliveries import Deliveries
@@ -20,7 +17,7 @@ from graph.domains.triggers.delivering.worker import Delivering
 from graph.domains.triggers.endpoints import Endpoints
 from graph.domains.triggers.entities import ENTITIES
 from graph.domains.triggers.event_types import EventTypes
-from graph.domains.triggers.following import Follower, Followers
+from graph.domains.triggers.following import Followers
 from graph.domains.triggers.inbox import Inbox
 from graph.domains.triggers.live import TriggerEventBroadcast
 from graph.domains.triggers.metrics import DeliveryMetrics, DeliveryStatusReader
@@ -52,15 +49,11 @@ from graph.domains.triggers.sending.destinations import Destinations
 from graph.domains.triggers.sending.resolver import Resolver
 from graph.domains.triggers.sending.sender import Sender
 from graph.domains.triggers.settings import TriggerSettings
-from graph.domains.watches.known import KnownWatches
-from graph.domains.watches.schema.watches import Watch, WatchMutations, WatchQueries, watches_by_id
-from graph.domains.watches.watcher import Watcher
-from graph.domains.watches.watches import Watches
 
 
 @asynccontextmanager
 async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
-    """Open the inbox, the outbox, endpoints, deliveries and watches, and what delivers and follows feeds."""
+    """Open the inbox, the outbox, endpoints and deliveries, and what delivers and follows feeds."""
     settings = resources.settings.part(TriggerSettings)
     database, clock = resources.database, resources.clock
     resolver = Resolver(Destinations(settings.webhook_networks, http=settings.webhook_http))
@@ -70,7 +63,6 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         inbox = Inbox(database)
         endpoints = Endpoints(database, resolver, clock, most=settings.max_endpoints)
         outbox = Outbox(database, endpoints, clock, quota=WatchQuota(clock, most=settings.max_watch_events))
-        watches = Watches(database, endpoints, event_sequence(database), clock, most=settings.max_watches)
         status = DeliveryStatusReader(database, clock)
         shared = Delivering(
             database=database,
@@ -82,34 +74,28 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
             slots=slots_beside(resources.settings.max_connections),
             count=DeliveryMetrics(resources.metrics, status).count,
         )
-        known = KnownWatches(watches, selection_of_json)
-        watcher = Watcher(event_sequence(database), History(database), known)
-        followers = Followers()
-        followers.add(Follower(database, watcher, outbox))
         broadcast = await stack.enter_async_context(TriggerEventBroadcast(database, outbox.sequence))
         resources.endings.add(broadcast.end)
         deliveries = Deliveries(database, inbox, clock)
         yield (
-            *(inbox, outbox, endpoints, Queues(database), deliveries, watches),
-            *(broadcast, status, Deliverer(shared), followers, EventTypes()),
+            *(inbox, outbox, endpoints, Queues(database), deliveries),
+            *(broadcast, status, Deliverer(shared), Followers(), EventTypes()),
         )
 
 
 DOMAIN = Domain(
     name="triggers",
-    requires=("earthquakes",),  # whose feed watches follow
     entities=ENTITIES,
     scopes=(TRIGGERS_READ, TRIGGERS_WRITE),
     settings=TriggerSettings,
     open=open_services,
-    queries=(TriggerEventQueries, EndpointQueries, DeliveryQueries, WatchQueries, EventTypeQueries),
-    mutations=(TriggerEventMutations, EndpointMutations, DeliveryMutations, WatchMutations),
+    queries=(TriggerEventQueries, EndpointQueries, DeliveryQueries, EventTypeQueries),
+    mutations=(TriggerEventMutations, EndpointMutations, DeliveryMutations),
     subscriptions=(TriggerEventSubscriptions,),
     nodes=(
         Node(TriggerEvent, record=model.TriggerEvent, load=events_by_key, scope=TRIGGERS_READ),
         Node(TriggerEndpoint, record=model.Endpoint, load=endpoints_by_id, scope=TRIGGERS_READ),
         Node(Delivery, record=model.Delivery, load=deliveries_by_key, scope=TRIGGERS_READ),
-        Node(Watch, record=model.Watch, load=watches_by_id, scope=TRIGGERS_READ),
     ),
     tasks=(
         Task("delivering webhooks", background.deliver_if_wanted),

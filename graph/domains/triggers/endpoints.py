@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from base64 import b64encode
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +57,8 @@ class Endpoints:
         self._resolver = resolver
         self._clock = clock
         self._most = most
+        self.deletions: list[Callable[[str, str], Awaitable[None]]] = []
+        """Called with the user and the endpoint before an endpoint is deleted, and after, for what came meanwhile."""
 
     async def of_users(self, user_ids: Collection[str]) -> dict[str, list[Endpoint]]:
         """All endpoints of each of these users, oldest first."""
@@ -191,6 +193,7 @@ class Endpoints:
             NotThere: The user has no such endpoint.
         """
         await self.one(user_id, endpoint_id)
+        await self._clear(user_id, endpoint_id)
         gone = await self._database.transact(
             [
                 Delete(ENDPOINT.key_for(user_id, endpoint_id)),
@@ -200,6 +203,11 @@ class Endpoints:
         )
         if gone:
             raise NotThere("endpointId", "endpoint")
+        await self._clear(user_id, endpoint_id)
+
+    async def _clear(self, user_id: str, endpoint_id: str) -> None:
+        for delete in self.deletions:
+            await delete(user_id, endpoint_id)
 
     async def _change(self, user_id: str, endpoint_id: str, change: Change) -> Endpoint:
         """Apply a change to the endpoint as it is stored."""

@@ -18,7 +18,6 @@ LONGEST_DESCRIPTION = 512  # characters
 LONGEST_ID = 36  # characters of a UUID
 LONGEST_IDEMPOTENCY_KEY = 128  # characters
 LONGEST_ANSWER = 1000  # characters of an endpoint's answer
-LARGEST_FILTER = 65_536  # bytes
 SEQUENCE_DIGITS = 12
 ATTEMPT_DIGITS = 6
 
@@ -172,31 +171,6 @@ IDEMPOTENCY_KEY = Entity(
     ),
 )
 
-WATCH_ID = Text("watch_id", shortest=LONGEST_ID, longest=LONGEST_ID, unit="UUID v7")
-
-WATCH = Entity(
-    "WATCH",
-    ENDPOINTS,
-    key=("WATCHES#{user_id}", "{watch_id}"),
-    attributes=(
-        USER,
-        WATCH_ID,
-        Text("name", shortest=1, longest=LONGEST_NAME),
-        Document("filter", largest=LARGEST_FILTER),  # an `EventFilter` as JSON
-        Document("kinds", largest=256),
-        Text("endpoint_id", longest=LONGEST_ID, optional=True),  # absent: for the inbox only
-        Whole("since", least=0, unit="sequence number"),
-        Whole("created_at", unit="epoch ms"),
-    ),
-)
-
-WATCH_ENTRY = Entity(  # so that all watches can be read, of whichever user
-    "WATCH_ENTRY",
-    ENDPOINTS,
-    key=("ALL_WATCHES", "{watch_id}"),
-    attributes=(WATCH_ID, USER),
-)
-
 POSITION_ATTRIBUTES = (
     Text("feed", shortest=1, longest=32, in_key_alone=True),
     Whole("number", least=0, unit="sequence number"),  # of the last change that is wholly done
@@ -224,12 +198,7 @@ JOB = Entity(
 EVENT_CHANGES = SequenceEntities.of(
     ENDPOINTS, "EVENT_CHANGES", "TRIGGER_EVENT_CHANGE", keys="events", number="change", expires=True
 )
-WATCH_CHANGES = SequenceEntities.of(
-    ENDPOINTS, "WATCH_CHANGES", "WATCH_CHANGE", keys="watches", number="change", expires=True
-)
-
 ENTITIES = (
     *(TRIGGER_EVENT, ENDPOINT, ENDPOINT_COUNT, QUEUE, DELIVERY, ATTEMPT, IDEMPOTENCY_KEY),
-    *(WATCH, WATCH_ENTRY, FEED_POSITION, FEED_BACKLOG, JOB),
-    *(EVENT_CHANGES.change, EVENT_CHANGES.latest, WATCH_CHANGES.change, WATCH_CHANGES.latest),
+    *(FEED_POSITION, FEED_BACKLOG, JOB, EVENT_CHANGES.change, EVENT_CHANGES.latest),
 )

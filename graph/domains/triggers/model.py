@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any
 
 from graph.core.days import datetime_of
-from graph.domains.triggers.entities import DELIVERY, ENDPOINT, TRIGGER_EVENT, WATCH
+from graph.domains.triggers.entities import DELIVERY, ENDPOINT, TRIGGER_EVENT
 from graph.domains.triggers.sending.answers import Failure
 from graph.domains.triggers.statuses import Progress, TriggerEventStatus
 from graph.store.client_input import possible_key
@@ -210,29 +210,6 @@ class Attempt(Record):
     failure = Stored[Failure | None]("error", Failure.__getitem__, optional=True)
     latency_ms = Stored[int]("latency_ms")
     answer = Stored[str | None]("answer", optional=True)
-
-
-class Watch(Record):
-    """What a user wants to hear of the catalogue."""
-
-    __slots__ = ()
-
-    user_id = Stored[str]("user_id")
-    watch_id = Stored[str]("watch_id")
-    name = Stored[str]("name")
-    filter = Stored[Mapping[str, Any]]("filter")
-    kinds = Stored[list[str]]("kinds")
-    endpoint_id = Stored[str | None]("endpoint_id", optional=True)
-    since = Stored[int]("since")
-    created_at = Stored("created_at", datetime_of)
-
-    @property
-    def identity(self) -> tuple[str, str]:
-        """Type and key, unique in the graph for its user."""
-        return "Watch", self.watch_id
-
-
-WATCHES = Ordering("triggerwatches", WATCH, WATCH.table.primary)
 
 
 @dataclass(frozen=True, slots=True)

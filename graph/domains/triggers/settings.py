@@ -33,7 +33,6 @@ class TriggerSettings(SettingsPart):
     )
     webhook_http: bool = Field(False, description="Whether webhooks may be sent to `http://` as well as `https://`.")
     max_endpoints: int = Field(20, ge=1, le=40, description="Maximum number of endpoints of a user.")
-    max_watches: int = Field(1000, ge=1, le=100_000, description="Maximum number of watches of a user.")
     max_watch_events: int = Field(
         10_000, ge=1, le=10_000_000, description="Maximum number of events that the watches of a user make in an hour."
     )

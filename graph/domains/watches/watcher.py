@@ -4,11 +4,12 @@ from collections.abc import AsyncGenerator
 
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.model import EventRevision
-from graph.domains.triggers import event_types
 from graph.domains.triggers.following import IsTold, Position, Wanted
-from graph.domains.triggers.model import API_VERSION, NewEvent, Watch
+from graph.domains.triggers.model import API_VERSION, NewEvent
+from graph.domains.watches import event_types
 from graph.domains.watches.kinds import OF_REVISION, ChangeKind
 from graph.domains.watches.known import KnownWatches
+from graph.domains.watches.model import Watch
 from graph.feed.sequence import Change, ChangeSequence
 
 VERSIONS_AT_ONCE = 100

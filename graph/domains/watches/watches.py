@@ -9,9 +9,10 @@ from graph.core.paging import Page
 from graph.core.uuid7 import uuid7
 from graph.domains.triggers.change_keys import change_key, user_and_key
 from graph.domains.triggers.endpoints import Endpoints, still_there
-from graph.domains.triggers.entities import WATCH, WATCH_CHANGES, WATCH_ENTRY
-from graph.domains.triggers.model import DAY_S, WATCHES, Watch
+from graph.domains.triggers.model import DAY_S
+from graph.domains.watches.entities import WATCH, WATCH_CHANGES, WATCH_ENTRY
 from graph.domains.watches.kinds import ChangeKind
+from graph.domains.watches.model import WATCHES, Watch
 from graph.feed.sequence import ChangeSequence
 from graph.store.client_input import check_input, possible_key
 from graph.store.contract import Action, Database, Delete, Put

@@ -15,7 +15,6 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from graph.domains.triggers.checking import LONGEST_CORRELATION_ID, OWN_WORDS
 from graph.domains.triggers.entities import (
     ENDPOINTS,
-    ENTITIES,
     EVENTS,
     LARGEST_PAYLOAD,
     LONGEST_IDEMPOTENCY_KEY,
@@ -23,9 +22,11 @@ from graph.domains.triggers.entities import (
 )
 from graph.domains.triggers.event_types import EVENT_TYPES
 from graph.domains.triggers.settings import TriggerSettings
+from graph.domains.watches.event_types import EARTHQUAKE_TYPES
 from graph.store.values import DEPTH, LEAST_MAGNITUDE, MAGNITUDE_END
 from tests.documents.pages import Page, sent
 from tests.documents.shell import commands
+from tests.domains.entities import ENTITIES
 from tests.domains.triggers.receiver_program import gateway, receiving
 from tests.domains.triggers.sending.receivers import FIRST, LOOPBACK, SECOND
 from tests.service import Service, running
@@ -207,7 +208,7 @@ def test_the_inbox_is_read_and_acknowledged_and_the_table_of_types_is_what_the_g
         {"acknowledged": 0, "alreadyAcknowledged": 1, "missing": []},
     ]
     assert left == []
-    assert set(PAGE.names("What is sent")) >= types >= {each.name for each in EVENT_TYPES}
+    assert set(PAGE.names("What is sent")) >= types >= {each.name for each in (*EVENT_TYPES, *EARTHQUAKE_TYPES)}
     assert {each.partition(".")[0] for each in types} == set(OWN_WORDS)
 
 

@@ -11,10 +11,11 @@ import pytest
 from graph.domain import Resources
 from graph.domains import DOMAINS
 from graph.domains.triggers import background, following
-from graph.domains.triggers.entities import FEED_POSITION, TRIGGER_EVENT, WATCH_CHANGES
+from graph.domains.triggers.entities import FEED_POSITION, TRIGGER_EVENT
 from graph.domains.triggers.following import Follower, Followers, IsTold, Position, Wanted
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.quotas import HOUR_MS, WatchQuota
+from graph.domains.watches.entities import WATCH_CHANGES
 from graph.feed.sequence import Change, ChangeSequence
 from graph.opening import open_services
 from graph.store.contract import Database, Put

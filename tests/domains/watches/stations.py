@@ -14,13 +14,15 @@ from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.schema.filter_json import selection_of_json
 from graph.domains.triggers.endpoints import EndpointChanges, Endpoints
-from graph.domains.triggers.entities import TRIGGER_EVENT, WATCH, WATCH_ENTRY
+from graph.domains.triggers.entities import TRIGGER_EVENT
 from graph.domains.triggers.following import Follower
-from graph.domains.triggers.model import TriggerEvent, Watch
+from graph.domains.triggers.model import TriggerEvent
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.sending.resolver import Resolver
+from graph.domains.watches.entities import WATCH, WATCH_ENTRY
 from graph.domains.watches.kinds import OF_REVISION, ChangeKind
 from graph.domains.watches.known import KnownWatches
+from graph.domains.watches.model import Watch
 from graph.domains.watches.watcher import Watcher
 from graph.domains.watches.watches import Watches
 from graph.store.contract import Database, Put

@@ -8,11 +8,13 @@ import pytest
 from graph.core.errors import NotThere
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.triggers import following
-from graph.domains.triggers.entities import DELIVERY, FEED_POSITION, WATCH
-from graph.domains.triggers.event_types import CREATED, DELETED, REVISED
-from graph.domains.triggers.model import Delivery, DeliveryState, TriggerEvent, Watch
+from graph.domains.triggers.entities import DELIVERY, FEED_POSITION
+from graph.domains.triggers.model import Delivery, DeliveryState, TriggerEvent
 from graph.domains.triggers.statuses import TriggerEventStatus
+from graph.domains.watches.entities import WATCH
+from graph.domains.watches.event_types import CREATED, DELETED, REVISED
 from graph.domains.watches.kinds import ChangeKind
+from graph.domains.watches.model import Watch
 from graph.domains.watches.watcher import FEED
 from graph.store.contract import Put
 from tests.domains.earthquakes.revisions.histories import a_record

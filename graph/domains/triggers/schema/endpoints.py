@@ -29,7 +29,6 @@ from graph.domains.triggers.queues import Queue, Queues
 from graph.domains.triggers.schema.deliveries import Delivery
 from graph.domains.triggers.schema.events import TriggerEvent
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
-from graph.domains.watches.watches import Watches
 from graph.store.ordering import PageRequest
 
 HOUR_MS = 3_600_000
@@ -276,12 +275,9 @@ class EndpointMutations:
     )
     async def delete_endpoint(self, info: Info[Context, None], input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
         context, user_id = info.context, user(info)
-        endpoint = await context.service(Endpoints).one(user_id, input.endpoint_id)
-        await context.service(Watches).delete_of_endpoint(user_id, endpoint.endpoint_id)
-        await context.service(Endpoints).delete(user_id, endpoint.endpoint_id)
-        await context.service(Watches).delete_of_endpoint(user_id, endpoint.endpoint_id)  # made meanwhile
-        context.service(Outbox).tell([endpoint.endpoint_id])
-        return _Deleted(endpoint.endpoint_id)
+        await context.service(Endpoints).delete(user_id, input.endpoint_id)
+        context.service(Outbox).tell([input.endpoint_id])
+        return _Deleted(input.endpoint_id)
 
 
 async def endpoints_by_id(

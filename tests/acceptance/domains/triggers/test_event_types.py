@@ -12,36 +12,34 @@ from graph.domains.earthquakes.revisions.history import History
 from graph.domains.sightings.watching.reported import REPORTED
 from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.event_types import (
-    CREATED,
-    DELETED,
     DISABLED,
     EVENT_TYPES,
-    REVISED,
     TEST,
     payload_of_disabled,
     payload_of_test,
-    payload_of_watch,
 )
-from graph.domains.triggers.model import Watch
+from graph.domains.watches.event_types import CREATED, DELETED, EARTHQUAKE_TYPES, REVISED, payload_of_watch
+from graph.domains.watches.model import Watch
 from graph.store.sqlite import open_sqlite
 from tests.domains.earthquakes.revisions.histories import a_record
 from tests.domains.entities import ENTITIES
 from tests.domains.triggers.in_store import triggers
 from tests.domains.watches.stations import a_station, say_every_kind
 
+TYPES = (*EARTHQUAKE_TYPES, *EVENT_TYPES, REPORTED)
 WATCH = Watch({"watch_id": "01930c60-11d2-7b1f-8d3a-5b2e9c7f4a10", "name": "All"})
 
 
 def assert_valid(name: str, *payloads: Any) -> None:
     """Check payloads as a receiver gets them: as JSON."""
-    (schema,) = [each.schema for each in EVENT_TYPES if each.name == name]
+    (schema,) = [each.schema for each in TYPES if each.name == name]
     validator = Draft202012Validator(schema, validate_formats=True)
     for payload in payloads:
         validator.validate(orjson.loads(orjson.dumps(payload)))
 
 
 def test_an_example_is_what_its_schema_says_which_allows_nothing_else() -> None:
-    for each in (*EVENT_TYPES, REPORTED):
+    for each in TYPES:
         assert meta.is_valid(each.schema)
         check_type(each.name)
         validator = Draft202012Validator(each.schema, validate_formats=True)

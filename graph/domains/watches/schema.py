@@ -13,6 +13,7 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context
 from graph.api.scalars import describe_enum
+from graph.api.schema import before
 from graph.api.scopes import RequiresScope
 from graph.api.sizes import Cost
 from graph.api.users import user, user_of
@@ -20,8 +21,8 @@ from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.domains.earthquakes.schema.filter_json import filter_as_json
 from graph.domains.earthquakes.schema.filters import EventFilter
-from graph.domains.triggers import model
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
+from graph.domains.watches import model
 from graph.domains.watches.kinds import ChangeKind
 from graph.domains.watches.watches import Watches
 from graph.store.ordering import PageRequest
@@ -66,6 +67,7 @@ class WatchQueries:
         model.Watch,
         description="The caller's watches, oldest first.",
         directives=[RequiresScope(scope=TRIGGERS_READ)],
+        metadata=before("triggerEventTypes"),
     )
     async def watches(self, info: Info[Context, None], page: PageRequest) -> Page[model.Watch]:
         return await info.context.service(Watches).page(user(info), page)

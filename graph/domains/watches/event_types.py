@@ -1,0 +1,144 @@
+"""The types of events that watches make: their payloads, as JSON Schema, and an example of each."""
+
+from typing import Any
+
+from graph.core.days import datetime_of
+from graph.core.times import rfc3339
+from graph.domains.earthquakes.revisions.model import EventRevision
+from graph.domains.triggers.event_types import EventType
+from graph.domains.triggers.json_schemas import TIME, object_of, schema_of, value_of
+from graph.domains.watches.model import Watch
+
+CREATED = "earthquake.created"
+REVISED = "earthquake.revised"
+DELETED = "earthquake.deleted"
+
+
+_EARTHQUAKE = object_of(
+    {
+        "eventId": value_of("string", "USGS event id."),
+        "time": {**TIME, "description": "Origin time."},
+        "mag": value_of("number", "Magnitude."),
+        "magType": value_of(["string", "null"], "How the magnitude was measured."),
+        "place": value_of("string", "Where it was, in words."),
+        "lat": value_of("number", "Degrees north."),
+        "lon": value_of("number", "Degrees east."),
+        "depth": value_of(["number", "null"], "Depth, km."),
+        "type": value_of(["string", "null"], "Type of event, such as `earthquake`."),
+        "status": value_of(["string", "null"], "`automatic` or `reviewed`."),
+        "alert": value_of(["string", "null"], "PAGER alert level."),
+        "tsunami": value_of(["boolean", "null"], "Whether USGS linked it to a tsunami message."),
+        "felt": value_of(["integer", "null"], "Number of felt reports."),
+        "sig": value_of(["integer", "null"], "Significance."),
+        "url": value_of(["string", "null"], "Its page."),
+    }
+)
+
+_CHANGE = object_of(
+    {
+        "field": value_of("string", "What changed."),
+        "before": {"description": "Its value before."},
+        "after": {"description": "Its value now."},
+    }
+)
+
+_OF_A_WATCH = schema_of(
+    {
+        "earthquake": _EARTHQUAKE,
+        "kind": value_of(
+            "string",
+            "What made this version of the earthquake.",
+            enum=["CREATED", "REVISED", "RENAMED", "MERGED", "DELETED", "RESTORED"],
+        ),
+        "revision": value_of("integer", "Number of the version, from 1.", minimum=1),
+        "recordedAt": {**TIME, "description": "When the catalogue stored the version."},
+        "mergedInto": value_of(["string", "null"], "Id of the event that it turned out to be."),
+        "changes": {"type": "array", "items": _CHANGE},
+        "watch": object_of(
+            {
+                "watchId": value_of("string", "The watch that asked for it."),
+                "name": value_of("string", "The watch's name."),
+            }
+        ),
+    }
+)
+
+
+def payload_of_watch(watch: Watch, version: EventRevision) -> dict[str, Any]:
+    """The payload for a watch that wants a version of an earthquake."""
+    event = version.event
+    return {
+        "earthquake": {
+            "eventId": event.event_id,
+            "time": rfc3339(event.time),
+            "mag": event.mag,
+            "magType": event.mag_type,
+            "place": event.place,
+            "lat": event.lat,
+            "lon": event.lon,
+            "depth": event.depth,
+            "type": event.type,
+            "status": event.status,
+            "alert": event.alert,
+            "tsunami": event.tsunami,
+            "felt": event.felt,
+            "sig": event.sig,
+            "url": event.url,
+        },
+        "kind": version.kind.value,
+        "revision": version.number,
+        "recordedAt": rfc3339(datetime_of(version.recorded_at)),
+        "mergedInto": event.merged_into,
+        "changes": [{"field": each.field, "before": each.before, "after": each.after} for each in version.changes],
+        "watch": {"watchId": watch.watch_id, "name": watch.name},
+    }
+
+
+_EXAMPLE = {
+    "earthquake": {
+        "eventId": "us7000kjkj",
+        "time": "2023-08-03T04:28:15.511Z",
+        "mag": 5.6,
+        "magType": "mww",
+        "place": "139 km ESE of Kokopo, Papua New Guinea",
+        "lat": -4.8352,
+        "lon": 153.4021,
+        "depth": 74.0,
+        "type": "earthquake",
+        "status": "reviewed",
+        "alert": "green",
+        "tsunami": False,
+        "felt": 3,
+        "sig": 483,
+        "url": "https://earthquake.usgs.gov/earthquakes/eventpage/us7000kjkj",
+    },
+    "kind": "CREATED",
+    "revision": 1,
+    "recordedAt": "2023-08-03T04:41:02.120Z",
+    "mergedInto": None,
+    "changes": [],
+    "watch": {"watchId": "01930c60-11d2-7b1f-8d3a-5b2e9c7f4a10", "name": "Larger than 5"},
+}
+
+EARTHQUAKE_TYPES = (
+    EventType(CREATED, "An earthquake was stored that a watch asks for.", _EXAMPLE, _OF_A_WATCH),
+    EventType(
+        REVISED,
+        "An earthquake that a watch asks for was revised, renamed or restored. It is sent, too, if the revision takes "
+        "it out of the watch's filter.",
+        {
+            **_EXAMPLE,
+            "kind": "REVISED",
+            "revision": 2,
+            "recordedAt": "2023-08-03T05:10:44.803Z",
+            "changes": [{"field": "mag", "before": 5.4, "after": 5.6}],
+        },
+        _OF_A_WATCH,
+    ),
+    EventType(
+        DELETED,
+        "An earthquake that a watch asks for was deleted, or merged into another one.",
+        {**_EXAMPLE, "kind": "DELETED", "revision": 3, "recordedAt": "2023-08-03T06:00:00.000Z"},
+        _OF_A_WATCH,
+    ),
+)

@@ -1,1 +1,0 @@
-"""The watches' part of the graph."""
