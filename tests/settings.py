@@ -1,5 +1,6 @@
 """The settings of the service with all of its domains, as a class that type checkers know."""
 
+from graph.domains.area_watches.settings import AreaWatchSettings
 from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.own_logs.settings import OwnLogSettings
 from graph.domains.request_logs.settings import RequestLogSettings
@@ -19,5 +20,6 @@ class Settings(
     TriggerSettings,
     WatchSettings,
     SightingSettings,
+    AreaWatchSettings,
 ):
     """What `graph.opening` assembles from the domains."""

@@ -1,6 +1,7 @@
 """The domains of the service, each after those that it builds on. A new domain is added here."""
 
 from graph.domains import (
+    area_watches,
     data_files,
     earthquakes,
     libera,
@@ -25,6 +26,7 @@ DOMAINS = (
     triggers.DOMAIN,
     watches.DOMAIN,
     sightings.DOMAIN,
+    area_watches.DOMAIN,
     data_files.DOMAIN,
     provenance_exports.DOMAIN,
     libera.DOMAIN,

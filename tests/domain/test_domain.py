@@ -92,7 +92,7 @@ def test_a_domain_imports_only_those_that_it_requires() -> None:
 
     found = {(importer, imported) for importer, imported in imports_between_domains()}
 
-    assert ("sightings", "triggers") in found  # so the imports were found
+    assert ("area_watches", "triggers") in found  # so the imports were found
     assert {(importer, imported) for importer, imported in found if imported not in requires[importer]} == set()
 
 

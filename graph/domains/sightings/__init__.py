@@ -20,12 +20,6 @@ from graph.domains.sightings.live import SightingBroadcast
 from graph.domains.sightings.places import Places
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.reporting import Reporting
-from graph.domains.sightings.schema.area_watches import (
-    AreaWatch,
-    AreaWatchMutations,
-    AreaWatchQueries,
-    area_watches_by_id,
-)
 from graph.domains.sightings.schema.areas import AreaQueries
 from graph.domains.sightings.schema.events import SightingsOfEvent
 from graph.domains.sightings.schema.live import SightingSubscriptions
@@ -37,12 +31,6 @@ from graph.domains.sightings.schema.values import SCALARS
 from graph.domains.sightings.scopes import SIGHTINGS_MODERATE, SIGHTINGS_READ, SIGHTINGS_WRITE
 from graph.domains.sightings.settings import SightingSettings
 from graph.domains.sightings.trending import Trending
-from graph.domains.sightings.watching.area_watches import AreaWatches
-from graph.domains.sightings.watching.reported import REPORTED
-from graph.domains.sightings.watching.watcher import AreaWatcher
-from graph.domains.triggers.event_types import EventTypes
-from graph.domains.triggers.following import Follower, Followers
-from graph.domains.triggers.outbox import Outbox
 
 
 @asynccontextmanager
@@ -59,15 +47,11 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     )
     areas, changes = reporting.areas, reporting.changes
     candidates = Candidates(catalogue)
-    watches = AreaWatches(database, clock, changes.sequence, most=settings.sighting_watches)
-    outbox = resources.services.of(Outbox)
-    resources.services.of(Followers).add(Follower(database, AreaWatcher(database, watches), outbox))
-    resources.services.of(EventTypes).add(REPORTED)
     async with SightingBroadcast(database, changes.sequence) as broadcast:
         resources.endings.add(broadcast.end)
         yield (
             *(categories, known, areas, reporting, reporting.profiles, reporting.confirming),
-            *(watches, broadcast, candidates),
+            *(changes, broadcast, candidates),
             Sightings(database, clock, categories, longest_s=lifetimes.longest_kept),
             Hiding(database, changes, areas, clock),
             Trending(database, categories, clock),
@@ -77,18 +61,15 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
 
 DOMAIN = Domain(
     name="sightings",
-    requires=("earthquakes", "triggers"),  # what people feel, and what tells watchers
+    requires=("earthquakes",),  # what people feel
     entities=ENTITIES,
     scopes=(SIGHTINGS_READ, SIGHTINGS_WRITE, SIGHTINGS_MODERATE),
     settings=SightingSettings,
     open=open_services,
-    queries=(SightingQueries, TrendingQueries, AreaQueries, ProfileQueries, AreaWatchQueries),
-    mutations=(ReportingMutations, AreaWatchMutations),
+    queries=(SightingQueries, TrendingQueries, AreaQueries, ProfileQueries),
+    mutations=(ReportingMutations,),
     subscriptions=(SightingSubscriptions,),
-    nodes=(
-        Node(Sighting, record=model.Sighting, load=sightings_by_id, scope=SIGHTINGS_READ),
-        Node(AreaWatch, record=model.AreaWatch, load=area_watches_by_id, scope=SIGHTINGS_WRITE),
-    ),
+    nodes=(Node(Sighting, record=model.Sighting, load=sightings_by_id, scope=SIGHTINGS_READ),),
     contributions=(Contribution(Event, SightingsOfEvent),),
     scalars=SCALARS,
     examples=Path(__file__).parent / "examples",

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.sightings import copies
-from graph.domains.sightings.entities import SIGHTING_CHANGES
-from graph.domains.sightings.model import ChangeKind
+from graph.domains.sightings.entities import SIGHTING_BY_ID, SIGHTING_CHANGE, SIGHTING_CHANGES
+from graph.domains.sightings.model import ChangeKind, Sighting, SightingChange
 from graph.feed.sequence import ChangeSequence
 from graph.store.contract import Action, Database
 from graph.store.entity import Item
@@ -37,3 +37,11 @@ class SightingChanges:
             if refused[0] < len(actions):
                 return False
         raise DatabaseUnavailable("other changes of sightings kept coming first")
+
+    async def reported(self, number: int) -> Sighting | None:
+        """The sighting whose report is the change of a number. None if it is another change, or not there any more."""
+        item = await self._database.get(SIGHTING_CHANGE.key_for(number))
+        if item is None or (change := SightingChange(item)).kind is not ChangeKind.REPORTED:
+            return None
+        is_there = await self._database.get(SIGHTING_BY_ID.key_for(change.sighting_id)) is not None
+        return change.sighting if is_there else None

@@ -1,4 +1,4 @@
-"""The documented table `blip`: sightings, users' profiles, their watches of areas, confirmations, and what finds them.
+"""The documented table `blip`: sightings, users' profiles, confirmations, and what finds them.
 
 A sighting is stored several times, each time under the key by which it is found: its area, its own id, and each list
 that it belongs to. All of these items are written in one transaction and expire together. No attribute has an exact
@@ -120,40 +120,6 @@ PROFILE = Entity(
     ),
 )
 
-WATCH_ID = Text("watchId", shortest=ID_LENGTH, longest=ID_LENGTH, unit="UUID v7")
-AREA_WATCH_ATTRIBUTES = (
-    WATCH_ID,
-    USER_ID,
-    AREA_SLUG,
-    CATEGORY,  # or ALL
-    Whole("since", least=0, unit="sequence number"),  # of the last change that it does not tell of
-    Whole("createdAt", unit="epoch ms"),
-)
-
-AREA_WATCH = Entity(
-    "AREA_WATCH",
-    BLIP,
-    key=("USER#{userId}", "WATCH#{areaSlug}#{category}#{watchId}"),
-    attributes=AREA_WATCH_ATTRIBUTES,
-)
-
-AREA_WATCHER = Entity(  # by which a sighting finds who watches for it
-    "AREA_WATCHER",
-    BLIP,
-    key=("WATCHED#{areaSlug}#{category}", "{watchId}"),
-    attributes=AREA_WATCH_ATTRIBUTES,
-)
-
-AREA_WATCHES_MADE = Entity(  # so that a user who makes several at once gets no two alike, and no more than the limit
-    "AREA_WATCHES_MADE",
-    BLIP,
-    key=("USER#{userId}", "WATCHES_MADE"),
-    attributes=(
-        Text("userId", shortest=1, longest=LONGEST_USER, in_key_alone=True),
-        Whole("number", least=0),  # of watches until now, deleted ones among them
-    ),
-)
-
 AREA = Entity(
     "AREA",
     BLIP,
@@ -245,7 +211,6 @@ FELT_ONCE = Entity(  # so that a user's answers count once for an earthquake, or
 
 ENTITIES = (
     *(SIGHTING, SIGHTING_BY_ID, LISTED_SIGHTING, CONFIRMATION, CONFIRMER, PROFILE),
-    *(AREA_WATCH, AREA_WATCHER, AREA_WATCHES_MADE),
     *(AREA, TALLY, RECENT_REPORT, REPORT_COUNT, HIDING),
     *(FELT_REPORTS, FELT_ONCE),
     *(SIGHTING_CHANGE, SIGHTING_CHANGES.change, SIGHTING_CHANGES.latest),

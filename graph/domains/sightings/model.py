@@ -9,13 +9,7 @@ from graph.core.errors import InvalidCursor
 from graph.core.paging import TimeOrder, cursors_of
 from graph.core.times import rfc3339_of_seconds
 from graph.domains.sightings.confidence import Confidence
-from graph.domains.sightings.entities import (
-    AREA,
-    AREA_WATCH,
-    SIGHTING_BY_ID,
-    SIGHTING_CHANGE,
-    TRENDING,
-)
+from graph.domains.sightings.entities import AREA, SIGHTING_BY_ID, SIGHTING_CHANGE, TRENDING
 from graph.domains.sightings.grid import KM10, Point
 from graph.domains.sightings.iso import iso_of, seconds_of, time_of, written
 from graph.domains.sightings.tiers import TrustTier, tier_of
@@ -188,24 +182,3 @@ class Area(EntityRecord):
 
 
 AREAS = Ordering("areas", AREA, TRENDING, descending=True)
-
-
-class AreaWatch(Record):
-    """An area and a category whose sightings a user wants to hear of."""
-
-    __slots__ = ()
-
-    user_id = Stored[str]("userId")
-    watch_id = Stored[str]("watchId")
-    area_slug = Stored[str]("areaSlug")
-    category = Stored[str]("category")  # or `ALL`
-    since = Stored[int]("since")
-    created_at = Stored("createdAt", datetime_of)
-
-    @property
-    def identity(self) -> tuple[str, str]:
-        """Type and key, unique in the graph for its user."""
-        return "AreaWatch", self.watch_id
-
-
-AREA_WATCHES = Ordering("areawatches", AREA_WATCH, AREA_WATCH.table.primary)

@@ -34,7 +34,6 @@ class SightingSettings(SettingsPart):
         le=10_000,
         description="Maximum number of reports of a user in an area, or from a cell of 10 km, within an hour.",
     )
-    sighting_watches: int = Field(100, ge=1, le=10_000, description="Maximum number of watched areas of a user.")
 
     @field_validator("sighting_longest")
     @classmethod

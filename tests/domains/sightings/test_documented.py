@@ -10,7 +10,8 @@ from uuid import UUID
 import botocore.session
 import pytest
 
-from graph.domains.sightings.entities import AREA_WATCH, BLIP, PROFILE, SIGHTING
+from graph.domains.area_watches.entities import AREA_WATCH
+from graph.domains.sightings.entities import BLIP, PROFILE, SIGHTING
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.trending import HOUR_S
 from graph.store.contract import Put

@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 from graph.core.errors import BadUserInput, NotThere, TooMany
+from graph.domains.area_watches.entities import AREA_WATCH, AREA_WATCHER
+from graph.domains.area_watches.model import AreaWatch
 from graph.domains.sightings.categories import ALL
-from graph.domains.sightings.entities import AREA_WATCH, AREA_WATCHER
-from graph.domains.sightings.model import AreaWatch
 from graph.store.ordering import PageRequest
-from tests.domains.entities import connections
-from tests.domains.sightings.in_store import held_clock
-from tests.domains.sightings.watching.lookouts import (
+from tests.domains.area_watches.lookouts import (
     ADA,
     BEA,
     FIRE,
@@ -23,6 +21,8 @@ from tests.domains.sightings.watching.lookouts import (
     a_lookout,
     watches_in,
 )
+from tests.domains.entities import connections
+from tests.domains.sightings.in_store import held_clock
 
 
 def ids(watches: list[AreaWatch]) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.domains.sightings.watching.lookouts import Lookout, a_lookout
+from tests.domains.area_watches.lookouts import Lookout, a_lookout
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 from jsonschema_rs import Draft202012Validator
 
-from graph.domains.sightings.watching.reported import REPORTED
+from graph.domains.area_watches.reported import REPORTED
+from tests.domains.area_watches.lookouts import REX, a_lookout
 from tests.domains.sightings.in_store import sightings_of
-from tests.domains.sightings.watching.lookouts import REX, a_lookout
 
 
 async def test_payloads_fit_the_schema_of_their_type() -> None:

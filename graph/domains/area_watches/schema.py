@@ -16,12 +16,12 @@ from graph.api.selected import needs
 from graph.api.sizes import Cost
 from graph.api.users import user, user_of
 from graph.core.paging import Page
-from graph.domains.sightings import model
+from graph.domains.area_watches import model
+from graph.domains.area_watches.watches import AreaWatches
 from graph.domains.sightings.areas import KnownAreas
 from graph.domains.sightings.categories import ALL, Categories
 from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_WRITE
-from graph.domains.sightings.watching.area_watches import AreaWatches
 from graph.store.ordering import PageRequest
 
 

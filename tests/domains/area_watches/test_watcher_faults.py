@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graph.domains.area_watches import watches as area_watches
+from graph.domains.area_watches.model import AreaWatch
 from graph.domains.sightings.categories import ALL
-from graph.domains.sightings.model import AreaWatch
-from graph.domains.sightings.watching import area_watches
 from graph.domains.triggers import following
 from graph.domains.triggers.endpoints import EndpointChanges
-from tests.domains.entities import connections
-from tests.domains.sightings.in_store import held_clock
-from tests.domains.sightings.watching.lookouts import (
+from tests.domains.area_watches.lookouts import (
     ADA,
     BEA,
     FIRE,
@@ -28,6 +26,8 @@ from tests.domains.sightings.watching.lookouts import (
     every,
     lookout_at,
 )
+from tests.domains.entities import connections
+from tests.domains.sightings.in_store import held_clock
 from tests.domains.triggers.in_store import URL
 from tests.domains.watching import (
     EACH_WAY,

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from graph.domains.area_watches.model import AreaWatch
+from graph.domains.area_watches.watcher import AreaWatcher
+from graph.domains.area_watches.watches import AreaWatches
 from graph.domains.sightings import copies
 from graph.domains.sightings.categories import ALL
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.entities import SIGHTING_CHANGES
-from graph.domains.sightings.model import AreaWatch, ChangeKind
-from graph.domains.sightings.watching.area_watches import AreaWatches
-from graph.domains.sightings.watching.watcher import AreaWatcher
+from graph.domains.sightings.model import ChangeKind
 from graph.domains.triggers.endpoints import Endpoints
 from graph.domains.triggers.entities import TRIGGER_EVENT
 from graph.domains.triggers.following import Follower
@@ -75,7 +76,9 @@ class Lookout:
         """A follower as a process makes it that has just begun, perhaps with another connection to the store."""
         database = database or self.database
         outbox = Outbox(database, self.endpoints(database), self.clock)
-        return Follower(database, AreaWatcher(database, watches_in(database, self.clock)), outbox, sleep)
+        return Follower(
+            database, AreaWatcher(SightingChanges(database), watches_in(database, self.clock)), outbox, sleep
+        )
 
     async def events(self) -> list[TriggerEvent]:
         """All events of all users, in the order in which they were stored."""

@@ -5,19 +5,18 @@ from typing import Any
 import orjson
 import pytest
 
+from graph.domains.area_watches import watches as area_watches
+from graph.domains.area_watches.entities import AREA_WATCHER
+from graph.domains.area_watches.reported import REPORTED
+from graph.domains.area_watches.watcher import AreaWatcher
 from graph.domains.sightings.categories import ALL
-from graph.domains.sightings.entities import AREA_WATCHER, SIGHTING_CHANGE
+from graph.domains.sightings.entities import SIGHTING_CHANGE
 from graph.domains.sightings.grid import KM10
-from graph.domains.sightings.watching import area_watches
-from graph.domains.sightings.watching.reported import REPORTED
-from graph.domains.sightings.watching.watcher import AreaWatcher
 from graph.domains.triggers.checking import OWN_WORDS, check_type
 from graph.domains.triggers.entities import FEED_POSITION
 from graph.domains.triggers.following import Position
 from graph.store.contract import Delete
-from tests.domains.earthquakes.watched_database import WatchedDatabase
-from tests.domains.sightings.in_store import sightings_of
-from tests.domains.sightings.watching.lookouts import (
+from tests.domains.area_watches.lookouts import (
     ADA,
     BEA,
     FIRE,
@@ -30,6 +29,8 @@ from tests.domains.sightings.watching.lookouts import (
     told_by,
     watches_in,
 )
+from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.sightings.in_store import sightings_of
 
 
 async def test_a_watch_is_told_of_its_area_and_category_and_not_of_its_users_own_reports(lookout: Lookout) -> None:
@@ -82,7 +83,7 @@ async def test_a_user_whose_turn_or_quota_is_over_is_left_out(lookout: Lookout) 
     await lookout.watch(ADA)
     await lookout.watch(BEA)
     await lookout.report()
-    watcher = AreaWatcher(lookout.database, watches_in(lookout.database, lookout.clock))
+    watcher = AreaWatcher(lookout.changes, watches_in(lookout.database, lookout.clock))
     (change,) = await watcher.sequence.since(0, 9)
 
     assert [each.event.user_id async for each in watcher.wanted(change, Position(), BEA.__eq__)] == [BEA]

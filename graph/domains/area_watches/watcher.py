@@ -3,14 +3,12 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from graph.domains.sightings.entities import SIGHTING_BY_ID, SIGHTING_CHANGE
-from graph.domains.sightings.model import ChangeKind, SightingChange
-from graph.domains.sightings.watching.area_watches import AreaWatches
-from graph.domains.sightings.watching.reported import REPORTED, payload_of
+from graph.domains.area_watches.reported import REPORTED, payload_of
+from graph.domains.area_watches.watches import AreaWatches
+from graph.domains.sightings.changes import SightingChanges
 from graph.domains.triggers.following import IsTold, Position, Wanted
 from graph.domains.triggers.model import API_VERSION, NewEvent
 from graph.feed.sequence import Change
-from graph.store.contract import Database
 
 
 class AreaWatcher:
@@ -18,9 +16,9 @@ class AreaWatcher:
 
     feed = "sightings"
 
-    def __init__(self, database: Database, watches: AreaWatches) -> None:
-        self.sequence = watches.sequence
-        self._database = database
+    def __init__(self, changes: SightingChanges, watches: AreaWatches) -> None:
+        self.sequence = changes.sequence
+        self._changes = changes
         self._watches = watches
 
     async def since(self) -> int | None:
@@ -32,12 +30,8 @@ class AreaWatcher:
 
         A watch wants what was stored after it was made. No user is told of the own sightings.
         """
-        item = await self._database.get(SIGHTING_CHANGE.key_for(change.number))
-        if item is None or (stored := SightingChange(item)).kind is not ChangeKind.REPORTED:
+        if (sighting := await self._changes.reported(change.number)) is None:
             return
-        if await self._database.get(SIGHTING_BY_ID.key_for(stored.sighting_id)) is None:
-            return  # it has expired, or is hidden
-        sighting = stored.sighting
         matching = self._watches.matching(sighting.area_slug, sighting.category, behind.watch_id)
         async with aclosing(matching) as watches:
             async for watch in watches:

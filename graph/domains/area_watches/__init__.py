@@ -1,0 +1,42 @@
+"""Watches of areas: which of them want a sighting."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from graph.domain import Domain, Node, Resources
+from graph.domains.area_watches import model
+from graph.domains.area_watches.entities import ENTITIES
+from graph.domains.area_watches.reported import REPORTED
+from graph.domains.area_watches.schema import AreaWatch, AreaWatchMutations, AreaWatchQueries, area_watches_by_id
+from graph.domains.area_watches.settings import AreaWatchSettings
+from graph.domains.area_watches.watcher import AreaWatcher
+from graph.domains.area_watches.watches import AreaWatches
+from graph.domains.sightings.changes import SightingChanges
+from graph.domains.sightings.scopes import SIGHTINGS_WRITE
+from graph.domains.triggers.event_types import EventTypes
+from graph.domains.triggers.following import Follower, Followers
+from graph.domains.triggers.outbox import Outbox
+
+
+@asynccontextmanager
+async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+    """Open the watches, and let them follow the sightings."""
+    database, services = resources.database, resources.services
+    changes, most = services.of(SightingChanges), resources.settings.part(AreaWatchSettings).sighting_watches
+    watches = AreaWatches(database, resources.clock, changes.sequence, most=most)
+    services.of(Followers).add(Follower(database, AreaWatcher(changes, watches), services.of(Outbox)))
+    services.of(EventTypes).add(REPORTED)
+    yield (watches,)
+
+
+DOMAIN = Domain(
+    name="area_watches",
+    requires=("triggers", "sightings"),
+    part_of="sightings",
+    entities=ENTITIES,
+    settings=AreaWatchSettings,
+    open=open_services,
+    queries=(AreaWatchQueries,),
+    mutations=(AreaWatchMutations,),
+    nodes=(Node(AreaWatch, record=model.AreaWatch, load=area_watches_by_id, scope=SIGHTINGS_WRITE),),
+)

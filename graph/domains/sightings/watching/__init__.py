@@ -1,1 +1,0 @@
-"""Watches of areas: which of them want a sighting."""
