@@ -6,6 +6,7 @@ from graph.domains.own_logs.settings import OwnLogSettings
 from graph.domains.request_logs.settings import RequestLogSettings
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.domains.sightings.settings import SightingSettings
+from graph.domains.statistics.settings import StatisticsSettings
 from graph.domains.triggers.settings import TriggerSettings
 from graph.domains.watches.settings import WatchSettings
 from graph.settings import Settings as CoreSettings
@@ -21,5 +22,6 @@ class Settings(
     WatchSettings,
     SightingSettings,
     AreaWatchSettings,
+    StatisticsSettings,
 ):
     """What `graph.opening` assembles from the domains."""

@@ -13,12 +13,14 @@ from graph.domains import (
     request_logs,
     service_logs,
     sightings,
+    statistics,
     triggers,
     watches,
 )
 
 DOMAINS = (
     earthquakes.DOMAIN,
+    statistics.DOMAIN,
     request_logs.DOMAIN,
     service_logs.DOMAIN,
     otlp.DOMAIN,

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from graph.api.relay import global_id
-from graph.domain import Domain
+from graph.domain import Domain, switched_on
 from graph.domains import DOMAINS
 from graph.opening import settings_of
 from graph.settings import Settings as CoreSettings
@@ -59,7 +59,8 @@ def test_a_domain_adds_a_field_to_a_type_of_another_has_its_facts_logged_and_tel
 def test_a_domain_that_is_off_has_no_node_and_stores_nothing(tmp_path: Path) -> None:
     """`tests.domain.test_example_domain` has what else it lacks."""
     clock = HeldClock()
-    with running(settings(tmp_path, DOMAINS[:1], domains=("earthquakes",)), clock=clock) as service:
+    names = ("earthquakes",)
+    with running(settings(tmp_path, switched_on(DOMAINS, names), domains=names), clock=clock) as service:
         log = global_id("RequestLog", "1700000000000#0b7d8a1e-6f0e-4b0b-9a66-0b3a6d1c2f10")
         assert service.codes(f'{{ node(id: "{log}") {{ id }} }}') == ["BAD_USER_INPUT"]
         assert service.http.get("/readyz").json()["polling"]["status"] == "off"

@@ -1,4 +1,4 @@
-"""The catalogue of earthquakes: events, statistics, ingest and subscriptions."""
+"""The catalogue of earthquakes: events, ingest and subscriptions."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -39,7 +39,6 @@ from graph.domains.payloads.commands import rebuild_catalogue
 from graph.domains.payloads.keeping import PayloadFolder
 from graph.domains.payloads.receiving import Payloads
 from graph.domains.payloads.versions import PayloadVersions
-from graph.domains.statistics.schema.statistics import StatisticsQueries
 from graph.settings import Settings
 
 
@@ -48,11 +47,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     """Open the catalogue, the client of USGS, the broadcast, the ingest status and the status of the summaries."""
     settings = resources.settings.part(EarthquakeSettings)
     database, clock, metrics = resources.database, resources.clock, resources.metrics
-    catalogue = Catalogue(
-        database,
-        most_days_counted=settings.max_days_counted,
-        most_statistics_events=settings.max_statistics_events,
-    )
+    catalogue = Catalogue(database, most_days_counted=settings.max_days_counted)
     kept = settings.keep_payloads
     usgs = UsgsClient(
         resources.http, settings.usgs_url, timeout_s=settings.usgs_timeout, copies=kept is not None, clock=clock
@@ -102,7 +97,7 @@ DOMAIN = Domain(
     scopes=(EVENTS_READ, EVENTS_WRITE),
     settings=EarthquakeSettings,
     open=open_services,
-    queries=(EventQueries, StatisticsQueries, IngestQueries),
+    queries=(EventQueries, IngestQueries),
     mutations=(IngestMutations,),
     subscriptions=(EventSubscriptions,),
     nodes=(Node(Event, record=model.Event, load=events_by_key, scope=EVENTS_READ),),

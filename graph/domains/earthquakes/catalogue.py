@@ -21,15 +21,11 @@ from graph.domains.earthquakes.planning import FEWEST_DAYS_FOR_FACETS, Planner
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.merged_walk import MergedWalk
 from graph.domains.earthquakes.revisions.model import EventRevision
-from graph.domains.earthquakes.revisions.views import LATEST, PRESENT, AsOf, Stream, View
+from graph.domains.earthquakes.revisions.views import PRESENT, AsOf, Stream, View
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.settings import MOST_STATISTICS_EVENTS
 from graph.domains.earthquakes.summary_reader import Summaries
 from graph.domains.earthquakes.totals import Totals
 from graph.domains.export.formats import ExportFormat
-from graph.domains.statistics.other_types import OtherTypes
-from graph.domains.statistics.population import Population
-from graph.domains.statistics.statistics import Statistics
 from graph.store.between import page_between
 from graph.store.contract import Database
 from graph.store.entity import Item
@@ -59,25 +55,21 @@ class Catalogue:
         database: Database,
         *,
         most_days_counted: int | None = None,
-        most_statistics_events: int = MOST_STATISTICS_EVENTS,
         fewest_days_for_facets: int = FEWEST_DAYS_FOR_FACETS,
     ) -> None:
         """Prepare the access patterns.
 
         Args:
             most_days_counted: read for a total; None for as many as the store reads quickly.
-            most_statistics_events: read for statistics.
             fewest_days_for_facets: of a year; of fewer days, no facets are read.
         """
         self._database = database
-        self._summaries = Summaries(database)
-        self._planner = Planner(self._summaries, fewest_days_for_facets=fewest_days_for_facets)
-        self._other_types = OtherTypes(database, self._summaries)
+        self.summaries = Summaries(database)
+        self.planner = Planner(self.summaries, fewest_days_for_facets=fewest_days_for_facets)
         self._history = History(database)
         self._by_id = EventsById(database)
-        self._most_days = database.quick_partitions if most_days_counted is None else most_days_counted
-        self._totals = Totals(database, self._planner, most_days=self._most_days)
-        self._most_statistics_events = most_statistics_events
+        self.most_days = database.quick_partitions if most_days_counted is None else most_days_counted
+        self._totals = Totals(database, self.planner, most_days=self.most_days)
 
     async def event(self, event_id: str, attributes: Attributes = None, as_of: AsOf | None = None) -> Event | None:
         """The event with this id or alias, perhaps deleted or merged; with `as_of`, as it was.
@@ -131,7 +123,7 @@ class Catalogue:
 
     async def is_empty(self) -> bool:
         """Whether no event was ever ingested."""
-        return not any(summary.events for summary in (await self._summaries.years()).values())
+        return not any(summary.events for summary in (await self.summaries.years()).values())
 
     async def page(
         self,
@@ -185,7 +177,7 @@ class Catalogue:
         needed = None if attributes is None else attributes | {"mag"}
         walk = MagnitudeWalk(
             self._database,
-            self._planner,
+            self.planner,
             selection,
             view.streams,
             query_of=lambda selection, stream: stream.query(selection, needed),
@@ -239,29 +231,9 @@ class Catalogue:
         await self._history.check(view.as_of, found=total != 0)
         return total
 
-    async def statistics(self, selection: Selection, attributes: Attributes = None) -> Statistics:
-        """Statistics of the selected events: of earthquakes alone, unless the selection names types.
-
-        The events are counted at once.
-
-        Args:
-            attributes: those that the selected statistics need of events; None for all.
-
-        Raises:
-            QueryTooComplex: Counting would read too many events.
-        """
-        selection = await self._by_id.locate(selection)
-        population = Population(
-            self._database,
-            self._summaries,
-            self._other_types,
-            partial(self._planner.days, stream=LATEST, forward=True),
-            selection,
-            attributes=attributes,
-            most_events=self._most_statistics_events,
-        )
-        await population.bins()
-        return Statistics(self._database, population, most_days_read=self._most_days)
+    async def locate(self, selection: Selection) -> Selection:
+        """The selection, with what its ids name now, for a query that is not made here."""
+        return await self._by_id.locate(selection)
 
     def _walk(
         self,
@@ -273,12 +245,12 @@ class Catalogue:
     ) -> Walk:
         """The walk through the selected versions of a stream that pass the rest of a filter, too."""
         query = replace(stream.query(selection, attributes), defaults=defaults, orders_ties=True)
-        return Walk(self._database, query, partial(self._planner.days, selection, stream), keep)
+        return Walk(self._database, query, partial(self.planner.days, selection, stream), keep)
 
     def _merged_walk(self, view: View, attributes: Attributes, defaults: Defaults, selection: Selection) -> MergedWalk:
         """The walk through the selected versions of a view."""
         walks = [partial(self._walk, stream, attributes, defaults) for stream in view.streams]
-        return MergedWalk(selection, partial(self._planner.days_of_any, view.streams), walks)
+        return MergedWalk(selection, partial(self.planner.days_of_any, view.streams), walks)
 
 
 def _has_any(page: Page[Any], paging: Paging[Any]) -> bool:

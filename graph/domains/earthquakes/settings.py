@@ -9,8 +9,6 @@ from graph.domains.earthquakes.usgs.requests import PUBLIC_SERVICE
 from graph.domains.fdsn.public_ids import AUTHORITY
 from graph.settings import SettingsPart, Url
 
-MOST_STATISTICS_EVENTS = 30_000  # SQLite reads so many in a tenth of a second
-
 
 class EarthquakeSettings(SettingsPart):
     """The settings of polling, USGS, totals, summaries and the dashboard."""
@@ -46,13 +44,6 @@ class EarthquakeSettings(SettingsPart):
         ge=0,
         le=86_400,
         description="Seconds between checks whether the summaries count all events, 60 or more; 0 for no checks.",
-    )
-    max_statistics_events: int = Field(
-        MOST_STATISTICS_EVENTS,
-        ge=1_000,
-        le=1_000_000,
-        description="Maximum number of events that `catalogueStatistics` reads; beyond it, what needs them is null "
-        "with a reason, or refused. Filters beyond time and magnitude are tested on ten times as many.",
     )
     dashboard: bool = Field(True, description="Whether `/` is the dashboard.")
 

@@ -105,16 +105,10 @@ def catalogue_of(
     database: Database,
     *,
     most_days_counted: int = 1000,
-    most_statistics_events: int = 100_000,
     fewest_days_for_facets: int = 0,
 ) -> Catalogue:
     """The catalogue in a table, with nothing remembered yet. It reads the facets even of a few days."""
-    return Catalogue(
-        database,
-        most_days_counted=most_days_counted,
-        most_statistics_events=most_statistics_events,
-        fewest_days_for_facets=fewest_days_for_facets,
-    )
+    return Catalogue(database, most_days_counted=most_days_counted, fewest_days_for_facets=fewest_days_for_facets)
 
 
 def ids(events: Sequence[Event]) -> list[str]:

@@ -23,6 +23,7 @@ from graph.work.pace import Pace
 from tests.domains.earthquakes.builders import at, catalogue_of, events_at, ingest
 from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import MIDNIGHT, a_log, now
+from tests.domains.statistics.readers import statistics_of
 from tests.store.engines import empty_database
 from tests.work.accounts import an_account
 
@@ -67,7 +68,7 @@ async def test_series_plans_and_totals_of_many_years_offer_to_give_way_after_eac
     days = (date(YEARS.stop, 1, 1) - date(YEARS.start, 1, 1)).days
     for interval in Interval:
         pace = CountedPace()
-        statistics = await catalogue_of(database).statistics(Selection(magnitudes=MagnitudeRange(4.5)))
+        statistics = await statistics_of(database).of(Selection(magnitudes=MagnitudeRange(4.5)))
         with charged_to(an_account(Work(pace=pace))) as account:
             series = await statistics.series(interval)
         assert sum(series.counts) == days * 55, "bins 4.5 to 9.9"

@@ -29,6 +29,7 @@ from graph.work.account import ROWS_READ_PER_POINT, ROWS_TESTED_PER_POINT, charg
 from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, stored
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.statistics.readers import statistics_of
 from tests.effort import rounds
 from tests.work.accounts import an_account
 
@@ -160,13 +161,13 @@ async def test_statistics_cost_at_least_what_they_read(
     minimum: float | None,
     interval: Interval,
 ) -> None:
-    async def by_summaries(catalogue: Catalogue) -> None:
-        of = await catalogue.statistics(Selection(span[0], span[1], MagnitudeRange(minimum)))
+    async def by_summaries(_: Catalogue) -> None:
+        of = await statistics_of(database).of(Selection(span[0], span[1], MagnitudeRange(minimum)))
         await of.series(interval)
         await of.largest()
 
-    async def by_events(catalogue: Catalogue) -> None:
-        of = await catalogue.statistics(selection)
+    async def by_events(_: Catalogue) -> None:
+        of = await statistics_of(database).of(selection)
         await of.depths(10)
         await of.grid(10)
         await of.b_positive(0.1, None)

@@ -21,11 +21,12 @@ from graph.domains.earthquakes.summaries import year_key
 from graph.domains.statistics.in_space import MOST_CELLS
 from graph.domains.statistics.series import MOST_PERIODS, Interval, Series
 from graph.store.contract import Update
-from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, ingest, stored
+from tests.domains.earthquakes.builders import NOON, an_event, at, events_at, ingest, stored
 from tests.domains.earthquakes.oracle import PLACE_OF, plain, selects
 from tests.domains.earthquakes.strategies import A_FEW, catalogues, summarised_selections
 from tests.domains.earthquakes.strategies import selections as any_selections
 from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.statistics.readers import statistics_of
 
 selections = any_selections | summarised_selections
 
@@ -64,9 +65,9 @@ async def test_every_bin_and_every_period_has_its_events_and_the_largest_is_foun
     selected = [event for event in events if counts(selection, event)]
     periods = Counter(period(date_of(event.day_bucket), interval) for event in selected)
     async with stored(engine, events) as database:
-        catalogue = catalogue_of(database)
+        reader = statistics_of(database)
         for _ in range(2):  # the second time, with what is kept of whole years
-            statistics = await catalogue.statistics(selection)
+            statistics = await reader.of(selection)
             assert await statistics.counts() == Counter(bin_of(event.mag)[0] for event in selected)
             largest = await statistics.largest()
             assert largest == max(selected, key=PLACE_OF["magnitude"], default=None)
@@ -88,11 +89,11 @@ async def test_every_bin_and_every_period_has_its_events_and_the_largest_is_foun
 async def test_a_series_covers_the_window_where_it_is_closed_and_has_a_bounded_length() -> None:
     events = events_at(at("2023-02-28T12:00:00"), at("2023-05-01T00:00:00"), at("2023-05-31T23:59:59.999"))
     async with stored("sqlite", events) as database:
-        catalogue = catalogue_of(database)
+        reader = statistics_of(database)
 
         async def series(interval: Interval, start: str | None = None, end: str | None = None) -> Series:
             window = Selection(start_ms=at(start) if start else None, end_ms=at(end) if end else None)
-            return await (await catalogue.statistics(window)).series(interval)
+            return await (await reader.of(window)).series(interval)
 
         months = await series(Interval.MONTH, "2023-01-15", "2023-07-15")
         assert (months.start, months.counts) == (date(2023, 1, 1), [0, 1, 0, 0, 2, 0, 0])
@@ -110,14 +111,14 @@ async def test_events_are_read_only_of_days_that_the_window_cuts() -> None:
     events = events_at(*days)
     async with stored("sqlite", events) as database:
         watched = WatchedDatabase(database)
-        catalogue = catalogue_of(watched)
+        reader = statistics_of(watched)
 
-        whole = await catalogue.statistics(Selection())
+        whole = await reader.of(Selection())
         assert ((await whole.counts()).total(), watched.read(EVENT, TIME_ORDERED)) == (7, set())
         await whole.series(Interval.DAY)
         assert watched.read(EVENT, TIME_ORDERED) == set()
 
-        cut = await catalogue.statistics(Selection(start_ms=days[1] + 1, end_ms=days[5]))
+        cut = await reader.of(Selection(start_ms=days[1] + 1, end_ms=days[5]))
         assert (await cut.counts()).total() == 4
         await cut.series(Interval.MONTH)
         assert watched.read(EVENT, TIME_ORDERED) == {("20230801",), ("20230805",)}
@@ -129,11 +130,11 @@ async def test_the_latest_of_the_largest_is_looked_for_where_its_bin_has_events_
     events = [*alike, an_event("strong", NOON, mag=6.53), stronger]
     async with stored("sqlite", events) as database:
         watched = WatchedDatabase(database)
-        assert await (await catalogue_of(watched).statistics(Selection())).largest() == stronger
+        assert await (await statistics_of(watched).of(Selection())).largest() == stronger
         assert watched.read(EVENT, TIME_ORDERED) == {("20230803",), ("20240906",)}
 
         watched.calls.clear()
-        weak = await catalogue_of(watched).statistics(Selection(magnitudes=MagnitudeRange(None, 3.1)))
+        weak = await statistics_of(watched).of(Selection(magnitudes=MagnitudeRange(None, 3.1)))
         assert await weak.largest() == alike[-1]
         assert len(watched.read(EVENT, TIME_ORDERED)) <= 32
 
@@ -142,16 +143,16 @@ async def test_types_of_whole_years_are_read_once_while_the_years_stay_as_they_a
     events = [an_event("quake", NOON), an_event("blast", NOON, type="quarry blast")]
     async with stored("sqlite", events) as database:
         watched = WatchedDatabase(database)
-        catalogue = catalogue_of(watched)
+        reader = statistics_of(watched)
 
-        assert (await (await catalogue.statistics(Selection())).counts()).total() == 1
+        assert (await (await reader.of(Selection())).counts()).total() == 1
         assert watched.read(EVENT, TIME_ORDERED) == {("20230803",)}
         watched.calls.clear()
-        assert (await (await catalogue.statistics(Selection())).counts()).total() == 1
+        assert (await (await reader.of(Selection())).counts()).total() == 1
         assert watched.read(EVENT, TIME_ORDERED) == set()
 
         await ingest(database, [an_event("later", NOON + 1, type="explosion")])
-        assert (await (await catalogue.statistics(Selection())).counts()).total() == 1
+        assert (await (await reader.of(Selection())).counts()).total() == 1
 
 
 async def test_events_are_read_once_for_all_parts_together() -> None:
@@ -159,8 +160,8 @@ async def test_events_are_read_once_for_all_parts_together() -> None:
     box = Selection(box=Box(-90, 90, -180, 180))
     async with stored("sqlite", events) as database:
         watched = WatchedDatabase(database)
-        catalogue = catalogue_of(watched)
-        statistics = await catalogue.statistics(box)
+        reader = statistics_of(watched)
+        statistics = await reader.of(box)
         await asyncio.gather(
             statistics.series(Interval.DAY),
             statistics.depths(10),
@@ -178,7 +179,7 @@ async def test_too_many_cells_refuse_the_grid_alone() -> None:
     number = MOST_CELLS + 1
     events = [an_event(f"e{n}", NOON + n, lat=n // 200 / 10 + 0.05, lon=n % 200 / 10 + 0.05) for n in range(number)]
     async with stored("sqlite", events) as database:
-        statistics = await catalogue_of(database).statistics(Selection())
+        statistics = await statistics_of(database).of(Selection())
         grid = await statistics.grid(0.1)
 
         reason = "More than 10,000 cells have events: take a greater `degreesPerCell`."
@@ -189,8 +190,8 @@ async def test_too_many_cells_refuse_the_grid_alone() -> None:
 
 async def test_too_many_events_leave_parts_out_with_a_reason() -> None:
     async with stored("sqlite", events_at(*range(NOON, NOON + 60))) as database:
-        catalogue = catalogue_of(database, most_statistics_events=50)
-        by_time = await catalogue.statistics(Selection(start_ms=NOON))
+        reader = statistics_of(database, most_events=50)
+        by_time = await reader.of(Selection(start_ms=NOON))
         reasons = [
             (await by_time.depths(10)).reason,
             (await by_time.grid(1)).reason,
@@ -204,10 +205,10 @@ async def test_too_many_events_leave_parts_out_with_a_reason() -> None:
         moment = await by_time.seismic_moment()
         assert (moment.events, moment.binned) == (60, 0), "all magnitudes are on tenths"
         with pytest.raises(QueryTooComplex, match="at most 50 are read: narrow the time range"):
-            await catalogue.statistics(Selection(box=Box(-90, 90, -180, 180)))
-        few = catalogue_of(database, most_statistics_events=5)
+            await reader.of(Selection(box=Box(-90, 90, -180, 180)))
+        few = statistics_of(database, most_events=5)
         with pytest.raises(QueryTooComplex, match="A filter is tested on at most 50 events: narrow the time range"):
-            await few.statistics(Selection(place="here"))
+            await few.of(Selection(place="here"))
 
 
 @A_FEW
@@ -217,9 +218,9 @@ async def test_cells_of_too_many_events_are_counted_from_summaries(
 ) -> None:
     selection = Selection(spans.start_ms, spans.end_ms)
     async with stored(engine, events) as database:
-        read = await (await catalogue_of(database).statistics(selection)).grid(degrees)
+        read = await (await statistics_of(database).of(selection)).grid(degrees)
         for _ in range(2):  # the second time, with what is kept of whole years
-            statistics = await catalogue_of(database, most_statistics_events=0).statistics(selection)
+            statistics = await statistics_of(database, most_events=0).of(selection)
             counted = await statistics.grid(degrees)
 
             assert [replace(cell, greatest=None) for cell in read.cells] == list(counted.cells)
@@ -228,15 +229,15 @@ async def test_cells_of_too_many_events_are_counted_from_summaries(
 
 async def test_cells_of_too_many_events_need_a_time_range_alone_and_facets() -> None:
     async with stored("sqlite", events_at(*range(NOON, NOON + 60), mag=3.0)) as database:
-        catalogue = catalogue_of(database, most_statistics_events=50)
-        everything = await catalogue.statistics(Selection())
+        reader = statistics_of(database, most_events=50)
+        everything = await reader.of(Selection())
         assert [cell.count for cell in (await everything.grid(30)).cells] == [60]
         assert "or take cells of 10 degrees." in str((await everything.grid(15)).reason)
-        strong = await catalogue.statistics(Selection(magnitudes=MagnitudeRange(2.0, None)))
+        strong = await reader.of(Selection(magnitudes=MagnitudeRange(2.0, None)))
         assert "narrow the time range, the magnitudes or the area." in str((await strong.grid(30)).reason)
 
         assert await database.update(Update(year_key("2023"), add={"revision": 1}))
-        stale = await catalogue_of(database, most_statistics_events=50).statistics(Selection())
+        stale = await statistics_of(database, most_events=50).of(Selection())
         assert "narrow the time range, the magnitudes or the area." in str((await stale.grid(30)).reason)
 
 
@@ -244,10 +245,10 @@ async def test_a_time_range_is_as_long_as_its_bounds_or_its_events() -> None:
     events = events_at(at("2020-03-01T12:00:00"), at("2022-03-01T12:00:00"))
     blasts = [an_event("blast", at("2019-01-01"), type="explosion"), an_event("b", at("2023-01-01"), type="explosion")]
     async with stored("sqlite", [*events, *blasts]) as database:
-        catalogue = catalogue_of(database)
+        reader = statistics_of(database)
 
         async def days(selection: Selection) -> float | None:
-            years = await (await catalogue.statistics(selection)).population.years()
+            years = await (await reader.of(selection)).population.years()
             return years and round(years * 365.25, 6)
 
         assert await days(Selection()) == 731

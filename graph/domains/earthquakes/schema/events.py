@@ -21,16 +21,11 @@ from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
 from graph.domains.earthquakes.revisions.views import PRESENT, View
+from graph.domains.earthquakes.schema.assessments import ALERT_LEVELS, REVIEW_STATUSES, AlertLevel, ReviewStatus
 from graph.domains.earthquakes.schema.event_order import EventOrder
 from graph.domains.earthquakes.schema.revisions import Deletion, EventAlias, EventRevisionConnection
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.export.formats import ExportFormat
-from graph.domains.statistics.schema.assessments import (
-    ALERT_LEVELS,
-    REVIEW_STATUSES,
-    AlertLevel,
-    ReviewStatus,
-)
 from graph.store.folding import fold
 from graph.store.ordering import PageRequest
 

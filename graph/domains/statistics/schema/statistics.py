@@ -9,11 +9,11 @@ from strawberry.types import Info
 from graph.api.context import Context
 from graph.api.recording import recorded
 from graph.api.scalars import describe_enum
+from graph.api.schema import before
 from graph.api.scopes import RequiresScope
 from graph.api.selected import needs, selected_attributes
 from graph.api.sizes import Cost, ListSize
 from graph.domains.earthquakes import model
-from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.cells import COARSE_DEGREES
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
 from graph.domains.earthquakes.schema.events import Event
@@ -25,6 +25,7 @@ from graph.domains.statistics import gutenberg_richter, in_space, moment, statis
 from graph.domains.statistics import inter_event_times as gaps
 from graph.domains.statistics import rates as event_rates
 from graph.domains.statistics import series as of_periods
+from graph.domains.statistics.reader import StatisticsReader
 from graph.domains.statistics.schema.b_values import BPositive, Confidence, GutenbergRichter
 from graph.domains.statistics.schema.statistics_of_events import (
     DepthHistogram,
@@ -275,7 +276,7 @@ class StatisticsQueries:
         "then, and for what needs the events themselves, their number is limited.",
         graphql_type=CatalogueStatistics,
         directives=[RequiresScope(scope=EVENTS_READ), Cost(weight="10")],
-        metadata=recorded("/earthquakes/statistics", facts=filter_facts),
+        metadata={**recorded("/earthquakes/statistics", facts=filter_facts), **before("ingestStatus")},
     )
     async def catalogue_statistics(
         self,
@@ -285,4 +286,4 @@ class StatisticsQueries:
         ] = None,
     ) -> statistics.Statistics:
         selection = filter.selection if filter else Selection()
-        return await info.context.service(Catalogue).statistics(selection, selected_attributes(info, model.Event))
+        return await info.context.service(StatisticsReader).of(selection, selected_attributes(info, model.Event))
