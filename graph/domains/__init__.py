@@ -4,6 +4,7 @@ from graph.domains import (
     area_watches,
     data_files,
     earthquakes,
+    export,
     libera,
     openlineage,
     otlp,
@@ -21,6 +22,7 @@ from graph.domains import (
 DOMAINS = (
     earthquakes.DOMAIN,
     statistics.DOMAIN,
+    export.DOMAIN,
     request_logs.DOMAIN,
     service_logs.DOMAIN,
     otlp.DOMAIN,

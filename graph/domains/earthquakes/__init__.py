@@ -16,7 +16,6 @@ from graph.domains.earthquakes.ingest.reconcile import Reconciler
 from graph.domains.earthquakes.ingest.status import IngestStatusReader
 from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.metrics import (
-    ExportMetrics,
     IngestMetrics,
     measure_broadcast,
     measure_ingest_status,
@@ -31,9 +30,6 @@ from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.earthquakes.summary_state import SummaryStatusReader
 from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.domains.export.commands import export
-from graph.domains.export.exporting import Exports
-from graph.domains.export.routes import export_routes
 from graph.domains.fdsn.routes import fdsn_routes
 from graph.domains.payloads.commands import rebuild_catalogue
 from graph.domains.payloads.keeping import PayloadFolder
@@ -65,21 +61,16 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     ingest = Ingest(database, usgs, resources.recording, clock, observe, revises=revises, payloads=payloads)
     try:
         reconciler = Reconciler(database, catalogue, usgs, ingest, clock)
-        exports = Exports(database, catalogue, clock)
-        yield (
-            *(catalogue, ingest, reconciler, broadcast, status, summaries, exports, ExportMetrics(metrics)),
-            *(payloads, PayloadVersions(database)),
-        )
+        yield catalogue, ingest, reconciler, broadcast, status, summaries, payloads, PayloadVersions(database)
     finally:
         await broadcast.close()
         await payloads.close()
 
 
 def routes(settings: Settings) -> Sequence[BaseRoute]:
-    """The exports, the dashboard with the pages of events, and the web service of FDSN."""
+    """The dashboard with the pages of events, and the web service of FDSN."""
     own = settings.part(EarthquakeSettings)
     return [
-        *export_routes(settings),
         *(dashboard_routes(settings) if own.dashboard else ()),
         *(fdsn_routes(settings) if own.fdsn else ()),
     ]
@@ -110,7 +101,7 @@ DOMAIN = Domain(
         Task("checking the summaries", background.check_summaries),
         Task("reading the status of the summaries", background.read_summary_status),
     ),
-    commands=(ingest, reconcile, export, rebuild, rebuild_catalogue),
+    commands=(ingest, reconcile, rebuild, rebuild_catalogue),
     options=(poll_option, demo_option),
     examples=Path(__file__).parent / "examples",
     prepare=background.prepare,

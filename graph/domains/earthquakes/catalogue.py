@@ -4,7 +4,7 @@ A page costs only what it holds. The summaries name the days that can have a mat
 `graph.store.time_walk` reads only these, newest or oldest first, until the page is full.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -25,7 +25,6 @@ from graph.domains.earthquakes.revisions.views import PRESENT, AsOf, Stream, Vie
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summary_reader import Summaries
 from graph.domains.earthquakes.totals import Totals
-from graph.domains.export.formats import ExportFormat
 from graph.store.between import page_between
 from graph.store.contract import Database
 from graph.store.entity import Item
@@ -44,7 +43,7 @@ class EventPage(Page[Event]):
 
     total: Callable[[], Awaitable[int | None]]
     was_read: bool = True  # false if only the total is selected
-    export_url: Callable[[ExportFormat], str] | None = None  # the address of an export of all pages, if there is one
+    arguments: Mapping[str, Any] | None = None  # of the field `events`, in Python's names; None for other lists
 
 
 class Catalogue:

@@ -1,4 +1,4 @@
-"""The metrics of the catalogue: ingests, exports, polling, subscriptions and summaries."""
+"""The metrics of the catalogue: ingests, polling, subscriptions and summaries."""
 
 from functools import cache
 from math import inf
@@ -27,19 +27,6 @@ class IngestMetrics:
         for outcome in ("upserted", "revised", "skipped", "rejected"):
             self._events(route, outcome).inc(getattr(report, outcome))
         self._retries.inc(report.retries)
-
-
-class ExportMetrics:
-    """The metrics of exports over HTTP."""
-
-    def __init__(self, metrics: Metrics) -> None:
-        self._exports = metrics.counter("exports", "Exports, by outcome.", "format", "code")
-        self._events = metrics.counter("export_events", "Events that were exported.", "format")
-
-    def add(self, format_: str, code: str, events: int) -> None:
-        """Count an export that has ended."""
-        self._exports.labels(format_, code).inc()
-        self._events.labels(format_).inc(events)
 
 
 def measure_broadcast(broadcast: EventBroadcast, metrics: Metrics) -> None:

@@ -1,1 +1,31 @@
 """Exports of whole lists of events: pages of the catalogue → an encoder → an HTTP body or a file."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from graph.domain import Contribution, Domain, Resources
+from graph.domains.earthquakes.catalogue import Catalogue
+from graph.domains.earthquakes.schema.events import EventConnection
+from graph.domains.export.commands import export
+from graph.domains.export.exporting import Exports
+from graph.domains.export.metrics import ExportMetrics
+from graph.domains.export.routes import export_routes
+from graph.domains.export.schema.export_link import ExportOfEvents
+
+
+@asynccontextmanager
+async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+    """Open the exports, and their metrics."""
+    exports = Exports(resources.database, resources.services.of(Catalogue), resources.clock)
+    yield exports, ExportMetrics(resources.metrics)
+
+
+DOMAIN = Domain(
+    name="export",
+    requires=("earthquakes",),
+    part_of="earthquakes",
+    open=open_services,
+    contributions=(Contribution(EventConnection, ExportOfEvents),),
+    routes=export_routes,
+    commands=(export,),
+)

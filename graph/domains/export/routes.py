@@ -8,11 +8,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.metrics import ExportMetrics
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.export.encoders import iso
 from graph.domains.export.exporting import Export, Exports
 from graph.domains.export.formats import PATH, ExportFormat, path_of
+from graph.domains.export.metrics import ExportMetrics
 from graph.domains.export.schema.export import export_request
 from graph.settings import Settings
 from graph.transport.admission import ExecutionLimits

@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from graph.core.spreadsheets import INERT, inert
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.model import Event, listed
@@ -27,15 +28,6 @@ NULL = orjson.Fragment(b"")
 
 END = orjson.Fragment(b"\n")
 """Marks the end of a row of CSV. No text of orjson's has a line feed, which it escapes."""
-
-INERT = "'"
-"""Before a text, it tells spreadsheets not to compute it."""
-
-COMPUTED = ("=", "+", "-", "@", "\t", "\r", INERT)
-"""What texts begin with that a spreadsheet computes, or that look as if they were marked already.
-
-Source: https://owasp.org/www-community/attacks/CSV_Injection
-"""
 
 TIME_ATTRIBUTE = next(column.attribute for column in COLUMNS if column.name == TIME)
 NOT_WRITTEN = tuple(name for name in EVENT.position_names(TIME_ORDERED) if name not in NAMES)  # read all the same
@@ -176,11 +168,6 @@ def _csv_lines(rows: list[list[Any]]) -> bytes:
     if b"\\" in text:
         return b"".join([b",".join(map(_csv_value, row[:-1])) + b"\n" for row in rows])
     return text[2:-4].replace(b",\n],[", b"\n") + b"\n"
-
-
-def inert(value: Any) -> Any:
-    """The value, of which a spreadsheet computes nothing."""
-    return INERT + value if isinstance(value, str) and value.startswith(COMPUTED) else value
 
 
 def _csv_value(value: Any) -> bytes:

@@ -7,8 +7,8 @@ import csv
 from collections.abc import Iterable, Sequence
 from io import StringIO
 
+from graph.core.spreadsheets import inert
 from graph.domains.earthquakes.model import Event
-from graph.domains.export.text import inert
 from graph.domains.fdsn.formats import NO_EARLIER, Earlier, Format, iso_time
 from graph.store.entity import Item
 

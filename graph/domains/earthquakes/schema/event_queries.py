@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Annotated, Any
 
 import strawberry
@@ -24,7 +23,6 @@ from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
 from graph.domains.earthquakes.schema.revisions import AsOfInput
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.export.schema.export_link import export_url
 from graph.store.ordering import PageRequest
 
 
@@ -96,15 +94,11 @@ class EventQueries:
         if updated_since:
             selection = replace(selection, updated_since_ms=millis_ceil(updated_since))
         view = View(as_of.value if as_of else None, deleted)
-        found = await event_page(info, selection, page, order_by, view)
-        if order_by.by_magnitude or (view.as_of and view.as_of.recorded_ms is None):
-            return found
-        link = partial(
-            export_url,
-            filter_=filter,
-            order_by=order_by,
-            as_of=as_of.recorded if as_of else None,
-            deleted=deleted,
-            updated_since=updated_since,
-        )
-        return replace(found, export_url=link)
+        arguments = {
+            "filter": filter,
+            "order_by": order_by,
+            "as_of": as_of,
+            "deleted": deleted,
+            "updated_since": updated_since,
+        }
+        return replace(await event_page(info, selection, page, order_by, view), arguments=arguments)

@@ -11,7 +11,7 @@ from strawberry.types import Info
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context
-from graph.api.scalars import EpochMillis, describe_enum
+from graph.api.scalars import EpochMillis
 from graph.api.selected import needs, selected_attributes
 from graph.api.sizes import Cost, ListSize
 from graph.api.times import time_field
@@ -25,11 +25,8 @@ from graph.domains.earthquakes.schema.assessments import ALERT_LEVELS, REVIEW_ST
 from graph.domains.earthquakes.schema.event_order import EventOrder
 from graph.domains.earthquakes.schema.revisions import Deletion, EventAlias, EventRevisionConnection
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.export.formats import ExportFormat
 from graph.store.folding import fold
 from graph.store.ordering import PageRequest
-
-describe_enum(ExportFormat, "A format of exports.", lambda each: each.description)
 
 PAGE_SIZE = ListSize(slicing_arguments=["first", "last"], sized_fields=["edges", "nodes", "asGeoJson"])
 """The directive of a field that is a page of events."""
@@ -239,19 +236,6 @@ class EventConnection(relay.Connection[Event]):
     @staticmethod
     def as_geo_json(page: strawberry.Parent[EventPage]) -> JSON:
         return cast("JSON", geojson.feature_collection(page.records))
-
-    @strawberry.field(
-        description="The address, relative to the service's root, that exports the events of all pages in one answer. "
-        "Null for `nearby`, and for lists by magnitude, as of a time of `published` or of the first versions, which "
-        "exports do not have. A caller with a token sends it there too.",
-        metadata=needs(),
-    )
-    @staticmethod
-    def export_url(
-        page: strawberry.Parent[EventPage],
-        format: Annotated[ExportFormat, strawberry.argument(description="Its format.")],
-    ) -> str | None:
-        return page.export_url(format) if page.export_url else None
 
     @strawberry.field(description="Day buckets read for this page.", metadata=needs())
     @staticmethod

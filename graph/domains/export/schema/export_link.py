@@ -1,35 +1,61 @@
-"""Links to exports: the path and the query string by which the events of a field can be exported."""
+"""Links to exports: the path and the query string by which the events of a list can be exported."""
 
 from datetime import datetime
-from enum import Enum
+from typing import Annotated
 from urllib.parse import urlencode
 
 import orjson
+import strawberry
 
+from graph.api.scalars import describe_enum
+from graph.api.schema import before
+from graph.api.selected import needs
 from graph.core.times import time_text
+from graph.domains.earthquakes.catalogue import EventPage
+from graph.domains.earthquakes.revisions.views import Deleted
+from graph.domains.earthquakes.schema.event_order import EventOrder
 from graph.domains.earthquakes.schema.filter_json import filter_as_json
 from graph.domains.earthquakes.schema.filters import EventFilter
+from graph.domains.earthquakes.schema.revisions import AsOfInput
 from graph.domains.export.formats import ExportFormat, path_of
+
+describe_enum(ExportFormat, "A format of exports.", lambda each: each.description)
+
+
+@strawberry.type
+class ExportOfEvents:
+    @strawberry.field(
+        description="The address, relative to the service's root, that exports the events of all pages in one answer. "
+        "Null for `nearby`, and for lists by magnitude, as of a time of `published` or of the first versions, which "
+        "exports do not have. A caller with a token sends it there too.",
+        metadata={**needs(), **before("bucketsScanned")},
+    )
+    @staticmethod
+    def export_url(
+        page: strawberry.Parent[EventPage],
+        format: Annotated[ExportFormat, strawberry.argument(description="Its format.")],
+    ) -> str | None:
+        return export_url(format, **page.arguments) if page.arguments else None
 
 
 def export_url(
     format_: ExportFormat,
     *,
-    filter_: EventFilter | None,
-    order_by: Enum,
-    as_of: datetime | None,
-    deleted: Enum,
+    filter: EventFilter | None,
+    order_by: EventOrder,
+    as_of: AsOfInput | None,
+    deleted: Deleted,
     updated_since: datetime | None,
-) -> str:
-    """The path that exports the events of a field with these arguments, relative to the service's root.
+) -> str | None:
+    """The path that exports the events of a list with these arguments, relative to the service's root.
 
-    Args:
-        filter_: None for all events.
-        as_of: when they were recorded; None for now.
+    None if no export has such a list.
     """
+    if order_by.by_magnitude or (as_of and not as_of.recorded):
+        return None
     parameters = {"orderBy": order_by.name, "deleted": deleted.name}
-    times = {"asOf": as_of, "updatedSince": updated_since}
+    times = {"asOf": as_of.recorded if as_of else None, "updatedSince": updated_since}
     parameters |= {name: time_text(time) for name, time in times.items() if time is not None}
-    if filter_ is not None and (given := filter_as_json(filter_)):
+    if filter is not None and (given := filter_as_json(filter)):
         parameters["filter"] = orjson.dumps(given).decode()
     return f"{path_of(format_)}?{urlencode(parameters)}"
