@@ -3,6 +3,7 @@
 from graph.domains.area_watches.settings import AreaWatchSettings
 from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.own_logs.settings import OwnLogSettings
+from graph.domains.fdsn.settings import FdsnSettings
 from graph.domains.request_logs.settings import RequestLogSettings
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.domains.sightings.settings import SightingSettings
@@ -15,6 +16,7 @@ from graph.settings import Settings as CoreSettings
 class Settings(
     CoreSettings,
     EarthquakeSettings,
+    FdsnSettings,
     RequestLogSettings,
     ServiceLogSettings,
     OwnLogSettings,

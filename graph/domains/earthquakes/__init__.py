@@ -4,8 +4,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from starlette.routing import BaseRoute
-
 from graph.domain import Domain, Node, Resources, Task, WebPage
 from graph.domains.earthquakes import background, model
 from graph.domains.earthquakes.catalogue import Catalogue
@@ -30,7 +28,6 @@ from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.earthquakes.summary_state import SummaryStatusReader
 from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.domains.fdsn.routes import fdsn_routes
 from graph.domains.payloads.commands import rebuild_catalogue
 from graph.domains.payloads.keeping import PayloadFolder
 from graph.domains.payloads.receiving import Payloads
@@ -67,15 +64,6 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         await payloads.close()
 
 
-def routes(settings: Settings) -> Sequence[BaseRoute]:
-    """The dashboard with the pages of events, and the web service of FDSN."""
-    own = settings.part(EarthquakeSettings)
-    return [
-        *(dashboard_routes(settings) if own.dashboard else ()),
-        *(fdsn_routes(settings) if own.fdsn else ()),
-    ]
-
-
 def pages(settings: Settings) -> Sequence[WebPage]:
     """The dashboard, which reads events."""
     scopes = () if settings.public_read else (EVENTS_READ,)
@@ -92,7 +80,7 @@ DOMAIN = Domain(
     mutations=(IngestMutations,),
     subscriptions=(EventSubscriptions,),
     nodes=(Node(Event, record=model.Event, load=events_by_key, scope=EVENTS_READ),),
-    routes=routes,
+    routes=dashboard_routes,
     pages=pages,
     tasks=(
         Task("polling", background.poll),

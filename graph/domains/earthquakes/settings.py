@@ -6,7 +6,6 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from graph.domains.earthquakes.usgs.requests import PUBLIC_SERVICE
-from graph.domains.fdsn.public_ids import AUTHORITY
 from graph.settings import SettingsPart, Url
 
 
@@ -46,17 +45,6 @@ class EarthquakeSettings(SettingsPart):
         description="Seconds between checks whether the summaries count all events, 60 or more; 0 for no checks.",
     )
     dashboard: bool = Field(True, description="Whether `/` is the dashboard.")
-
-    fdsn: bool = Field(True, description="Whether `/fdsnws/event/1` answers as FDSN describes.")
-    fdsn_authority: str = Field(
-        "quakegraph",
-        pattern=f"^{AUTHORITY}$",
-        description="Authority in the public ids of QuakeML, such as the domain of the service: 3 characters or more, "
-        "no colon.",
-    )
-    fdsn_max_events: int = Field(
-        200_000, ge=1, le=100_000_000, description="Maximum number of events in one answer of `/fdsnws/event/1/query`."
-    )
 
     @field_validator("keep_payloads")
     @classmethod

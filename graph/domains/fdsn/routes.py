@@ -15,10 +15,10 @@ from graph.core.days import datetime_of
 from graph.core.errors import BadRequest, BadUserInput, GraphError
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.scopes import EVENTS_READ
-from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.fdsn.errors import VERSION, error_text, status_of
 from graph.domains.fdsn.parameters import FORMATS, read_parameters
 from graph.domains.fdsn.service import EventService
+from graph.domains.fdsn.settings import FdsnSettings
 from graph.domains.fdsn.sources import Sources, sources_of
 from graph.domains.fdsn.wadl import names_xml, usage, wadl
 from graph.settings import Settings
@@ -33,7 +33,9 @@ LONGEST_URL = 2000  # characters; of a longer one, refusals repeat the beginning
 
 def fdsn_routes(settings: Settings) -> Sequence[BaseRoute]:
     """The routes, by the settings."""
-    own = settings.part(EarthquakeSettings)
+    own = settings.part(FdsnSettings)
+    if not own.fdsn:
+        return []
     limits, most = ExecutionLimits.of(settings), own.fdsn_max_events
     answers: dict[str, Answering] = {
         "query": partial(_query, own, None),
@@ -52,9 +54,7 @@ def fdsn_routes(settings: Settings) -> Sequence[BaseRoute]:
     ]
 
 
-async def _query(
-    settings: EarthquakeSettings, format_: str | None, request: Request, reads: Reads
-) -> Response | Download:
+async def _query(settings: FdsnSettings, format_: str | None, request: Request, reads: Reads) -> Response | Download:
     given = read_parameters(request.scope["query_string"])
     if format_ is not None:
         if given.get("format", format_) != format_:
@@ -75,7 +75,7 @@ async def _query(
     return Download(answer.format.media_type, answer.pieces(reads.run), is_long=not answer.is_over)
 
 
-async def _count(settings: EarthquakeSettings, request: Request, reads: Reads) -> Response:
+async def _count(settings: FdsnSettings, request: Request, reads: Reads) -> Response:
     given = read_parameters(request.scope["query_string"])
     service = _service(settings, reads)
     count = await reads.run(partial(service.count, given))
@@ -115,7 +115,7 @@ async def _usage(most: int, request: Request, reads: Reads) -> Response:
     return PlainTextResponse(usage(_base(request), most))
 
 
-def _service(settings: EarthquakeSettings, reads: Reads) -> EventService:
+def _service(settings: FdsnSettings, reads: Reads) -> EventService:
     catalogue = reads.context.service(Catalogue)
     return EventService(catalogue, settings.fdsn_authority, settings.fdsn_max_events)
 

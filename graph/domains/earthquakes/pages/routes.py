@@ -32,10 +32,12 @@ EVENTS_PATH = "/events"
 
 def dashboard_routes(settings: Settings) -> Sequence[BaseRoute]:
     """The routes of the web pages and of their files, by the settings."""
+    if not settings.part(EarthquakeSettings).dashboard:
+        return []
     beside = {
         "sightings": settings.serves("sightings"),
         "triggers": settings.serves("triggers"),
-        "fdsn": settings.part(EarthquakeSettings).fdsn,
+        "fdsn": getattr(settings, "fdsn", False),  # a setting of the part of this name, if it is on
     }
     served = [name for name, is_on in beside.items() if is_on]
     links = [Link("Dashboard", "/"), *([Link("GraphiQL", "/graphql")] if settings.graphiql else [])]
