@@ -2,8 +2,9 @@
 
 from graph.domains.area_watches.settings import AreaWatchSettings
 from graph.domains.earthquakes.settings import EarthquakeSettings
-from graph.domains.own_logs.settings import OwnLogSettings
 from graph.domains.fdsn.settings import FdsnSettings
+from graph.domains.own_logs.settings import OwnLogSettings
+from graph.domains.payloads.settings import PayloadSettings
 from graph.domains.request_logs.settings import RequestLogSettings
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.domains.sightings.settings import SightingSettings
@@ -17,6 +18,7 @@ class Settings(
     CoreSettings,
     EarthquakeSettings,
     FdsnSettings,
+    PayloadSettings,
     RequestLogSettings,
     ServiceLogSettings,
     OwnLogSettings,

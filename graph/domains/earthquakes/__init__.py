@@ -28,10 +28,6 @@ from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.earthquakes.summary_state import SummaryStatusReader
 from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.domains.payloads.commands import rebuild_catalogue
-from graph.domains.payloads.keeping import PayloadFolder
-from graph.domains.payloads.receiving import Payloads
-from graph.domains.payloads.versions import PayloadVersions
 from graph.settings import Settings
 
 
@@ -41,10 +37,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     settings = resources.settings.part(EarthquakeSettings)
     database, clock, metrics = resources.database, resources.clock, resources.metrics
     catalogue = Catalogue(database, most_days_counted=settings.max_days_counted)
-    kept = settings.keep_payloads
-    usgs = UsgsClient(
-        resources.http, settings.usgs_url, timeout_s=settings.usgs_timeout, copies=kept is not None, clock=clock
-    )
+    usgs = UsgsClient(resources.http, settings.usgs_url, timeout_s=settings.usgs_timeout, clock=clock)
     broadcast = EventBroadcast(database)
     status = IngestStatusReader(database, catalogue, clock, polls=settings.poll > 0)
     measure_broadcast(broadcast, metrics)
@@ -53,15 +46,13 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     measure_summaries(summaries, metrics)
     resources.endings.add(broadcast.end)
     revises = settings.revisions == "keep"
-    payloads = Payloads(clock, PayloadFolder(kept, revises=revises) if kept else None)
     observe = IngestMetrics(metrics).add
-    ingest = Ingest(database, usgs, resources.recording, clock, observe, revises=revises, payloads=payloads)
+    ingest = Ingest(database, usgs, resources.recording, clock, observe, revises=revises)
     try:
         reconciler = Reconciler(database, catalogue, usgs, ingest, clock)
-        yield catalogue, ingest, reconciler, broadcast, status, summaries, payloads, PayloadVersions(database)
+        yield catalogue, ingest, reconciler, broadcast, status, summaries
     finally:
         await broadcast.close()
-        await payloads.close()
 
 
 def pages(settings: Settings) -> Sequence[WebPage]:
@@ -89,7 +80,7 @@ DOMAIN = Domain(
         Task("checking the summaries", background.check_summaries),
         Task("reading the status of the summaries", background.read_summary_status),
     ),
-    commands=(ingest, reconcile, rebuild, rebuild_catalogue),
+    commands=(ingest, reconcile, rebuild),
     options=(poll_option, demo_option),
     examples=Path(__file__).parent / "examples",
     prepare=background.prepare,

@@ -1,6 +1,5 @@
 """The settings of the catalogue."""
 
-from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, field_validator
@@ -21,11 +20,6 @@ class EarthquakeSettings(SettingsPart):
         "keep",
         description="`keep` stores what USGS revises as a new version. With `ignore` the first write of an event wins.",
     )
-    keep_payloads: Path | None = Field(
-        None,
-        description="Folder in which everything that is ingested is kept, compressed, so that the catalogue can be "
-        "rebuilt from it.",
-    )
     usgs_url: Url = Field(
         PUBLIC_SERVICE,
         description="Address of USGS. Redirects to another origin are not followed.",
@@ -45,13 +39,6 @@ class EarthquakeSettings(SettingsPart):
         description="Seconds between checks whether the summaries count all events, 60 or more; 0 for no checks.",
     )
     dashboard: bool = Field(True, description="Whether `/` is the dashboard.")
-
-    @field_validator("keep_payloads")
-    @classmethod
-    def _is_a_folder(cls, path: Path | None) -> Path | None:
-        if path and path.exists() and not path.is_dir():
-            raise ValueError("must be a folder, and is a file")
-        return path
 
     @field_validator("poll")
     @classmethod

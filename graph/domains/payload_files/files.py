@@ -14,7 +14,8 @@ from graph.domains.data_files.provenance.attempt import Expected
 from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.data_files.reading import DataFiles
-from graph.domains.payloads.model import ANY_FILE, CANCELLED, GEOJSON, JSON, Ending, Payload
+from graph.domains.earthquakes.ingest.payload import ANY_FILE, GEOJSON, JSON
+from graph.domains.payloads.model import CANCELLED, Ending, Payload
 from graph.domains.payloads.versions import PayloadVersions
 
 LEVEL = "L0"

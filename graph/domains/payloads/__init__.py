@@ -1,1 +1,36 @@
-"""Where versions of events come from: the payloads that were ingested, and the catalogue rebuilt from kept ones."""
+"""What is ingested, kept compressed in a folder, from which the catalogue can be rebuilt."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from graph.domain import Domain, Resources
+from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.settings import EarthquakeSettings
+from graph.domains.payloads.commands import rebuild_catalogue
+from graph.domains.payloads.keeping import PayloadFolder
+from graph.domains.payloads.receiving import Payloads
+from graph.domains.payloads.settings import PayloadSettings
+from graph.domains.payloads.versions import PayloadVersions
+
+
+@asynccontextmanager
+async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+    """Receive what is ingested, and keep it if that is wanted."""
+    kept = resources.settings.part(PayloadSettings).keep_payloads
+    revises = resources.settings.part(EarthquakeSettings).revisions == "keep"
+    payloads = Payloads(resources.clock, PayloadFolder(kept, revises=revises) if kept else None)
+    resources.services.of(Ingest).hand_payloads_to(payloads, bodies=kept is not None)
+    try:
+        yield payloads, PayloadVersions(resources.database)
+    finally:
+        await payloads.close()
+
+
+DOMAIN = Domain(
+    name="payloads",
+    requires=("earthquakes",),
+    part_of="earthquakes",
+    settings=PayloadSettings,
+    open=open_services,
+    commands=(rebuild_catalogue,),
+)

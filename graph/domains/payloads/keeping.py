@@ -5,13 +5,13 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
+from graph.core.gzipped import Gzip
+from graph.domains.earthquakes.ingest.payload import Places
 from graph.domains.earthquakes.ingest.write import Write
-from graph.domains.earthquakes.model import Incoming
 from graph.domains.earthquakes.usgs.geojson import Readable
 from graph.domains.payloads.folder import PayloadNotKept, Place, sync_folder
-from graph.domains.payloads.gzipped import Gzip
 from graph.domains.payloads.journal import JournalFile, described
 from graph.domains.payloads.model import Ending, Payload
 
@@ -82,7 +82,7 @@ class KeptPayload:
         async with self._folder.turns:
             yield
 
-    async def intend(self, number: int | None, now: int, writes: Sequence[Write], places: "Places") -> None:
+    async def intend(self, number: int | None, now: int, writes: Sequence[Write], places: Places) -> None:
         """Keep what a transaction is about to store, with the bytes that it needs.
 
         Raises:
@@ -129,17 +129,6 @@ class KeptPayload:
             self._journal.sync()
         finally:
             self._journal.close()
-
-
-class Places(Protocol):
-    """Where the records of a chunk are in their payload."""
-
-    @property
-    def first(self) -> int:
-        """The place of the first one."""
-
-    def of(self, record: Incoming) -> int:
-        """The place of a record, from 0."""
 
 
 class _WrittenBody:

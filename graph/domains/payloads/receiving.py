@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -10,11 +10,12 @@ from typing import Protocol
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable, outcome_of
 from graph.core.uuid7 import uuid7
+from graph.domains.earthquakes.ingest.payload import GEOJSON, Body, Places, Received
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.usgs.geojson import Fingerprinted, Readable
-from graph.domains.payloads.keeping import KeptPayload, PayloadFolder, Places
-from graph.domains.payloads.model import CANCELLED, GEOJSON, Body, Ending, Payload
+from graph.domains.payloads.keeping import KeptPayload, PayloadFolder
+from graph.domains.payloads.model import CANCELLED, Ending, Payload
 from graph.work.tasks import BackgroundTasks, Work, attempt
 
 CANCELLED_ENDS_WITHIN_S = 5.0  # seconds to record that an ingest was cancelled
@@ -37,23 +38,14 @@ Recorder = Callable[[], IngestRecord]
 """Begins the record of one more ingest."""
 
 
-class Received:
-    """A payload whose records are being stored."""
+class ReceivedPayload(Received):
+    """A payload whose records are being stored, and which is perhaps kept."""
 
     def __init__(self, payload: Payload, kept: KeptPayload | None) -> None:
+        super().__init__(payload.payload_id, payload.received_at)
         self._payload = payload
         self._kept = kept
         self._stream: Fingerprinted | None = None
-
-    @property
-    def payload_id(self) -> str:
-        """Its id."""
-        return self._payload.payload_id
-
-    @property
-    def ingested_at(self) -> int:
-        """The `ingestedAt` of its events, epoch milliseconds."""
-        return self._payload.received_at
 
     @property
     def payload(self) -> Payload:
@@ -67,8 +59,8 @@ class Received:
         return self._stream
 
     def turn(self) -> AbstractAsyncContextManager[None]:
-        """Wait until its next transaction may be prepared and sent."""
-        return self._kept.turn() if self._kept else nullcontext()
+        """Wait until no other transaction is in progress, if it is kept."""
+        return self._kept.turn() if self._kept else super().turn()
 
     async def intend(self, number: int | None, now: int, writes: Sequence[Write], places: Places) -> None:
         """Keep what the next transaction is about to store."""
@@ -126,13 +118,8 @@ class Payloads:
         media_type: str = GEOJSON,
         url: str | None = None,
         received_at: int | None = None,
-    ) -> AsyncIterator[Received]:
-        """Receive a payload, whose records are stored in this context.
-
-        Args:
-            report: that of its records alone.
-            body: called if somebody wants its body; None for a stream, of which `Received.reading` tells.
-            received_at: epoch milliseconds; by default now.
+    ) -> AsyncIterator[ReceivedPayload]:
+        """Receive a payload, see `Receiver`.
 
         Raises:
             PayloadNotKept: The folder cannot be written.
@@ -143,7 +130,7 @@ class Payloads:
         payload = Payload(uuid7(now), route, media_type, now, url, size, sha256)
         kept = await self._folder.keep(payload, known.gzipped() if known else None) if self._folder else None
         records = [recorder() for recorder in self._recorders]
-        received, code = Received(payload, kept), None
+        received, code = ReceivedPayload(payload, kept), None
         try:
             for record in records:
                 await record.received(payload)

@@ -19,9 +19,10 @@ from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.provenance.reports import RunReport
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE
+from graph.domains.earthquakes.ingest.payload import JSON, json_body
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.payload_files.files import IngestRun
-from graph.domains.payloads.model import JSON, Payload, json_body
+from graph.domains.payloads.model import Payload
 from graph.store.contract import Action, Database
 from graph.store.location import StoreLocation
 from tests.domains.data_files.in_store import data_files, references

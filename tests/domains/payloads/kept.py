@@ -54,7 +54,9 @@ class Keeper:
 
     def through(self, database: Database) -> Ingest:
         """The same ingest by another way to the database."""
-        return unlogged_ingest(database, self.clock, payloads=self.payloads)
+        ingest = unlogged_ingest(database, self.clock)
+        ingest.hand_payloads_to(self.payloads, bodies=True)
+        return ingest
 
 
 @asynccontextmanager
@@ -71,8 +73,9 @@ async def a_keeper(
     async with empty_database(engine, ENTITIES, clock=clock) as database, plain_http() as http:
         kept = PayloadFolder(folder, revises=revises)
         payloads = Payloads(clock, kept, cancelled_ends_within_s=cancelled_ends_within_s)
-        usgs = UsgsClient(http, usgs_url, timeout_s=60, copies=True, clock=clock, sleep=no_pause)
-        ingest = Ingest(database, usgs, Recording(Metrics()), clock, revises=revises, payloads=payloads)
+        usgs = UsgsClient(http, usgs_url, timeout_s=60, clock=clock, sleep=no_pause)
+        ingest = Ingest(database, usgs, Recording(Metrics()), clock, revises=revises)
+        ingest.hand_payloads_to(payloads, bodies=True)
         yield Keeper(database, folder, clock, ingest, payloads)
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from functools import cached_property
 
+from graph.domains.earthquakes.ingest.payload import Received
 from graph.domains.earthquakes.model import Incoming
-from graph.domains.payloads.receiving import Received
 
 
 class Chunk:

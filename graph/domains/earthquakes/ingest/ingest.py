@@ -15,14 +15,13 @@ from graph.domains.earthquakes.ingest.backfill import NO_EVENTS, Backfill, Progr
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
 from graph.domains.earthquakes.ingest.intake import Intake, Read, without_progress
 from graph.domains.earthquakes.ingest.old_features import without_unknown
+from graph.domains.earthquakes.ingest.payload import ANY_FILE, JSON, Body, NoReceiver, Receiver, json_body
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.rules import given_record
 from graph.domains.earthquakes.usgs.answers import NO_VALIDATORS, UsgsAnswer, Validators
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.earthquakes.usgs.geojson import InvalidGeoJson, Readable, read_features
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents, UsgsFeed
-from graph.domains.payloads.model import ANY_FILE, JSON, Body, json_body
-from graph.domains.payloads.receiving import Payloads
 from graph.store.contract import Database
 
 RECENT_ROUTE = "/ingest/recent"
@@ -52,12 +51,10 @@ class Ingest:
         observe: Observer = unobserved,
         *,
         revises: bool = True,
-        payloads: Payloads | None = None,
     ) -> None:
         """Prepare to ingest.
 
         Args:
-            payloads: receives what is ingested; by default, nobody else is told of it.
             revises: whether stored events are revised; otherwise the first write of an event wins.
         """
         self._database = database
@@ -66,7 +63,16 @@ class Ingest:
         self._recording = recording
         self._clock = clock
         self._observe = observe
-        self._payloads = payloads or Payloads(clock)
+        self._receiver: Receiver = NoReceiver(clock)
+
+    def hand_payloads_to(self, receiver: Receiver, *, bodies: bool) -> None:
+        """Let another one receive what is ingested from now on.
+
+        Args:
+            bodies: whether it needs those of USGS's answers.
+        """
+        self._receiver = receiver
+        self._usgs.copies = bodies
 
     async def recent(self, request: RecentEvents) -> IngestReport:
         """Fetch from USGS and store.
@@ -178,7 +184,7 @@ class Ingest:
             if len(events) > MOST_EVENTS_PER_CALL:
                 raise BadUserInput(f"`events` takes at most {MOST_EVENTS_PER_CALL:,} events a call.")
             body = partial(json_body, events)
-            async with self._payloads.receive(
+            async with self._receiver.receive(
                 EVENTS_ROUTE, report, body=body, media_type=JSON, received_at=ingested_at
             ) as payload:
                 await self.intake.values(report, payload, events, partial(given_record, ingested_at=ingested_at))
@@ -202,7 +208,7 @@ class Ingest:
                 if advanced:
                     advanced(report)
 
-            async with self._payloads.receive(FILES_ROUTE, report, media_type=ANY_FILE) as payload:
+            async with self._receiver.receive(FILES_ROUTE, report, media_type=ANY_FILE) as payload:
                 raw = payload.reading(stream)
                 try:
                     await self.intake.features(report, payload, read_features(raw), lambda: partial(stored, raw.size))
@@ -237,7 +243,7 @@ class Ingest:
         if not answer.features:
             return
         body = Body(answer.size, answer.sha256, lambda: answer.gzipped)
-        async with self._payloads.receive(route, report, body=lambda: body, url=answer.url) as payload:
+        async with self._receiver.receive(route, report, body=lambda: body, url=answer.url) as payload:
             features = answer.features
             if places is not None:
                 features = [features[place] for place in places]

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from graph.core.clock import Clock
 from graph.domains.earthquakes.ingest.chunk import Chunk
+from graph.domains.earthquakes.ingest.payload import Received
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.storing import Storing
 from graph.domains.earthquakes.ingest.write import Write
@@ -20,7 +21,6 @@ from graph.domains.earthquakes.model import Incoming
 from graph.domains.earthquakes.rules import RejectedFeature
 from graph.domains.earthquakes.usgs.geojson import InvalidGeoJson, RawFeature
 from graph.domains.earthquakes.usgs.normalise import read_record
-from graph.domains.payloads.receiving import Received
 from graph.store.contract import Database
 from graph.work.account import give_way
 

@@ -21,6 +21,7 @@ from graph.domains.earthquakes.ingest.backfill import Backfill, Progress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks, NoMarks
 from graph.domains.earthquakes.ingest.differences import Difference, DifferenceKind, differences_of
 from graph.domains.earthquakes.ingest.ingest import RECONCILE_ROUTE, Ingest
+from graph.domains.earthquakes.ingest.payload import json_body
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import DELETED, SOURCE, Event
@@ -31,7 +32,6 @@ from graph.domains.earthquakes.usgs.geojson import RawFeature
 from graph.domains.earthquakes.usgs.look_ups import LookUps, Pace
 from graph.domains.earthquakes.usgs.normalise import ids_of
 from graph.domains.earthquakes.usgs.requests import EventQuery
-from graph.domains.payloads.model import json_body
 from graph.store.contract import Database
 
 LOOK_UPS_STORED_AT_ONCE = 100  # after an interruption, at most so many are asked again

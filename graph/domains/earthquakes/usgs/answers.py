@@ -12,6 +12,7 @@ import httpx
 import orjson
 
 from graph.core.errors import InvalidUpstreamResponse
+from graph.core.gzipped import Gzip
 from graph.core.numbers import whole
 from graph.domains.earthquakes.usgs.feature_json import UnreadableFeature, read_detail
 from graph.domains.earthquakes.usgs.geojson import (
@@ -22,7 +23,6 @@ from graph.domains.earthquakes.usgs.geojson import (
     RawFeature,
 )
 from graph.domains.earthquakes.usgs.requests import MAX_EVENTS
-from graph.domains.payloads.gzipped import Gzip
 
 MAX_COUNT_BYTES = 64 * 1024  # a count takes about 200
 

@@ -82,7 +82,7 @@ class UsgsClient:
         self._base_url = base_url.rstrip("/")
         self._timeout_s = timeout_s
         self._max_body_bytes = max_body_bytes
-        self._copies = copies
+        self.copies = copies
         self._clock = clock
         self._sleep = sleep
         self._jitter = jitter
@@ -105,7 +105,7 @@ class UsgsClient:
         async def read(response: httpx.Response) -> UsgsAnswer:
             if response.status_code == HTTPStatus.NOT_MODIFIED:
                 return replace(empty_answer(), validators=known)
-            return await read_answer(response, longest=self._max_body_bytes, copies=self._copies)
+            return await read_answer(response, longest=self._max_body_bytes, copies=self.copies)
 
         answer, retried = await self._send_with_retries(request, read, known=known, retries=retries)
         return replace(answer, retries=retried, url=public_url(request))
