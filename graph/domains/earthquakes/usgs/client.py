@@ -21,11 +21,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from graph import __version__
 from graph.core.clock import Clock, now_ms
-from graph.core.errors import (
-    InvalidUpstreamResponse,
-    UpstreamFailure,
-    UpstreamUnavailable,
-)
+from graph.core.errors import InvalidUpstreamResponse, UpstreamFailure, UpstreamUnavailable
 from graph.domains.earthquakes.usgs.answers import (
     NO_VALIDATORS,
     NOT_A_CATALOGUE,
@@ -41,10 +37,11 @@ from graph.domains.earthquakes.usgs.answers import (
 from graph.domains.earthquakes.usgs.redirects import may_follow
 from graph.domains.earthquakes.usgs.refusals import MAX_RETRY_AFTER_S, refusal
 from graph.domains.earthquakes.usgs.requests import (
-    EventCount,
-    EventLookUp,
     EventQuery,
+    Question,
     UsgsRequest,
+    count_of,
+    look_up_of,
     public_url,
 )
 
@@ -117,7 +114,7 @@ class UsgsClient:
             UpstreamUnavailable: As `fetch`.
             InvalidUpstreamResponse: USGS refuses the conditions, or its answer is not a count.
         """
-        count, retried = await self._send_with_retries(EventCount(query), read_count)
+        count, retried = await self._send_with_retries(count_of(query), read_count)
         return replace(count, retries=retried)
 
     async def look_up(self, event_id: str) -> UsgsEvent:
@@ -127,12 +124,12 @@ class UsgsClient:
             UpstreamUnavailable: As `fetch`.
             InvalidUpstreamResponse: USGS refuses the request, or its answer is not a feature.
         """
-        event, retried = await self._send_with_retries(EventLookUp(event_id), read_event, expected=_OF_AN_EVENT)
+        event, retried = await self._send_with_retries(look_up_of(event_id), read_event, expected=_OF_AN_EVENT)
         return replace(event, retries=retried)
 
     async def _send_with_retries(
         self,
-        request: UsgsRequest | EventCount | EventLookUp,
+        request: UsgsRequest | Question,
         read: Callable[[httpx.Response], Awaitable[T]],
         *,
         known: Validators = NO_VALIDATORS,
@@ -172,7 +169,7 @@ class UsgsClient:
 
     async def _attempt(
         self,
-        request: UsgsRequest | EventCount | EventLookUp,
+        request: UsgsRequest | Question,
         read: Callable[[httpx.Response], Awaitable[T]],
         known: Validators,
         expected: Collection[int],
@@ -194,9 +191,7 @@ class UsgsClient:
             raise UpstreamUnavailable("USGS cannot be reached: try again later.", retry_after_s=0) from error
 
     @asynccontextmanager
-    async def _response(
-        self, request: UsgsRequest | EventCount | EventLookUp, known: Validators
-    ) -> AsyncIterator[httpx.Response]:
+    async def _response(self, request: UsgsRequest | Question, known: Validators) -> AsyncIterator[httpx.Response]:
         """Send the request, follow redirects within the origin of USGS, and yield the answer with its body unread."""
         url = self._base_url + request.path
         headers = {**_HEADERS, **known.conditions}

@@ -6,12 +6,14 @@ https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
 from enum import Enum
 from math import isfinite
+from typing import ClassVar, NamedTuple
 from urllib.parse import urlencode
 
+from graph.core.days import datetime_of
 from graph.core.errors import BadUserInput
+from graph.core.times import rfc3339
 
 PUBLIC_SERVICE = "https://earthquake.usgs.gov"
 
@@ -19,8 +21,6 @@ MAX_EVENTS = 20_000  # in one answer of the FDSN service
 DEFAULT_EVENTS = 100
 
 FIRST_EVENT_MS = -30_610_224_000_000  # the year 1000; USGS's earliest event is of the 16th century
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class UsgsFeed(Enum):
@@ -61,6 +61,8 @@ class UsgsFeed(Enum):
 class EventQuery:
     """The latest events of the FDSN service, within a window or without one."""
 
+    path: ClassVar[str] = "/fdsnws/event/1/query"
+
     limit: int = DEFAULT_EVENTS  # events, 1 to 20,000
     start_ms: int | None = None  # epoch milliseconds, inclusive; USGS takes None for 30 days ago
     end_ms: int | None = None  # epoch milliseconds, inclusive; USGS takes None for now
@@ -77,11 +79,6 @@ class EventQuery:
             raise BadUserInput("`minMagnitude` must be a number.")
 
     @property
-    def path(self) -> str:
-        """The path of FDSN queries."""
-        return "/fdsnws/event/1/query"
-
-    @property
     def parameters(self) -> Mapping[str, str]:
         """The query as parameters of FDSN."""
         return {"format": "geojson", "orderby": "time", "limit": str(self.limit), **self.conditions}
@@ -89,63 +86,41 @@ class EventQuery:
     @property
     def conditions(self) -> Mapping[str, str]:
         """The conditions that an event must meet, as parameters of FDSN."""
-        parameters = {}
-        if self.start_ms is not None:
-            parameters["starttime"] = _iso_8601(self.start_ms)
-        if self.end_ms is not None:
-            parameters["endtime"] = _iso_8601(self.end_ms)
-        if self.min_magnitude is not None:
-            parameters["minmagnitude"] = str(self.min_magnitude)
-        if self.updated_after is not None:
-            parameters["updatedafter"] = _iso_8601(self.updated_after)
-        if self.include_deleted:
-            parameters["includedeleted"] = "true"
-        return parameters
+        given = {
+            "starttime": _text(self.start_ms),
+            "endtime": _text(self.end_ms),
+            "minmagnitude": None if self.min_magnitude is None else str(self.min_magnitude),
+            "updatedafter": _text(self.updated_after),
+            "includedeleted": "true" if self.include_deleted else None,
+        }
+        return {name: value for name, value in given.items() if value is not None}
 
 
-def _iso_8601(ms: int) -> str:
-    time = (_EPOCH + timedelta(milliseconds=ms)).replace(tzinfo=None)
-    return time.isoformat(timespec="milliseconds") + "Z"
+def _text(ms: int | None) -> str | None:
+    return None if ms is None else rfc3339(datetime_of(ms))
 
 
-@dataclass(frozen=True, slots=True)
-class EventCount:
+UsgsRequest = EventQuery | UsgsFeed
+
+
+class Question(NamedTuple):
+    """A request to the FDSN service that is answered with no list of events."""
+
+    path: str
+    parameters: Mapping[str, str]
+
+
+def count_of(query: EventQuery) -> Question:
     """The number of events that match the conditions of a query, whatever its limit."""
-
-    query: EventQuery
-
-    @property
-    def path(self) -> str:
-        """The path of FDSN counts."""
-        return "/fdsnws/event/1/count"
-
-    @property
-    def parameters(self) -> Mapping[str, str]:
-        """The conditions as parameters of FDSN."""
-        return {"format": "geojson", **self.query.conditions}
+    return Question("/fdsnws/event/1/count", {"format": "geojson", **query.conditions})
 
 
-@dataclass(frozen=True, slots=True)
-class EventLookUp:
+def look_up_of(event_id: str) -> Question:
     """One event by any of its ids.
 
     Deleted events are not asked for: USGS then says that the event was deleted, and otherwise that it has none.
     """
-
-    event_id: str
-
-    @property
-    def path(self) -> str:
-        """The path of FDSN queries."""
-        return "/fdsnws/event/1/query"
-
-    @property
-    def parameters(self) -> Mapping[str, str]:
-        """The id as a parameter of FDSN."""
-        return {"format": "geojson", "eventid": self.event_id}
-
-
-UsgsRequest = EventQuery | UsgsFeed
+    return Question(EventQuery.path, {"format": "geojson", "eventid": event_id})
 
 
 def public_url(request: UsgsRequest) -> str:
