@@ -18,9 +18,10 @@ from graph.domains.earthquakes.usgs.feature_json import UnreadableFeature, read_
 from graph.domains.earthquakes.usgs.geojson import (
     CHUNK_BYTES,
     MAX_DETAIL_BYTES,
-    FeatureParser,
+    FeatureSplitter,
     InvalidGeoJson,
     RawFeature,
+    parsed_features,
 )
 from graph.domains.earthquakes.usgs.requests import MAX_EVENTS
 
@@ -104,7 +105,7 @@ async def read_answer(response: httpx.Response, *, longest: int, copies: bool) -
     validators = Validators.of(response)
     if response.status_code == HTTPStatus.NO_CONTENT:
         return replace(empty_answer(), validators=validators)
-    parser = FeatureParser()
+    splitter, features = FeatureSplitter(), list[RawFeature]()
     digest, size = hashlib.sha256(), 0
     copy = Gzip() if copies else None
     gzipped = bytearray()
@@ -118,20 +119,20 @@ async def read_answer(response: httpx.Response, *, longest: int, copies: bool) -
             gzipped += copy.add(chunk)
         if damage is None:
             try:
-                parser.feed(chunk)
+                features += parsed_features(splitter, chunk)
             except InvalidGeoJson as error:
                 damage = error
         await asyncio.sleep(0)  # gives way to other work: a chunk takes milliseconds to parse
     try:
         if damage is not None:
             raise damage
-        parser.close()
+        splitter.close()
     except InvalidGeoJson as error:
         raise InvalidUpstreamResponse(NOT_A_CATALOGUE, retry_after_s=0, size=size, sha256=digest.hexdigest()) from error
     if copy:
         gzipped += copy.end()
     body = bytes(gzipped)
-    return UsgsAnswer(parser.take(), size, digest.hexdigest(), validators=validators, gzipped=body)
+    return UsgsAnswer(features, size, digest.hexdigest(), validators=validators, gzipped=body)
 
 
 async def read_count(response: httpx.Response) -> UsgsCount:

@@ -29,12 +29,13 @@ __all__ = [
     "MAX_DEPTH",
     "MAX_DETAIL_BYTES",
     "MAX_FEATURE_BYTES",
-    "FeatureParser",
+    "FeatureSplitter",
     "Fingerprinted",
     "InvalidGeoJson",
     "RawFeature",
     "Readable",
     "UnreadableFeature",
+    "parsed_features",
     "read_features",
 ]
 
@@ -157,15 +158,16 @@ def _read_all(outline: FeatureSplitter, text: bytes) -> None:
 
 
 def _read_collection(chunks: Iterator[bytes]) -> Iterator[RawFeature]:
-    parser = FeatureParser()
+    splitter = FeatureSplitter()
     for chunk in chunks:
-        try:
-            parser.feed(chunk)
-        except InvalidGeoJson:
-            yield from parser.take()
-            raise
-        yield from parser.take()
-    parser.close()
+        yield from parsed_features(splitter, chunk)
+    splitter.close()
+
+
+def parsed_features(splitter: FeatureSplitter, chunk: bytes) -> Iterator[RawFeature]:
+    """The features that the next chunk of a collection completes, parsed; see `FeatureSplitter.feed`."""
+    for feature in splitter.feed(chunk):
+        yield _read(feature, splitter.count)
 
 
 def _read_lines(chunks: Iterator[bytes], separator: bytes) -> Iterator[RawFeature]:
@@ -226,34 +228,3 @@ def _lines(chunks: Iterator[bytes], separator: bytes) -> Iterator[bytes | None]:
             yield from lines[:-1]
             begun, too_long = bytearray(lines[-1]), False
     yield None if too_long else bytes(begun)
-
-
-class FeatureParser:
-    """Reads a FeatureCollection that arrives in chunks, cut anywhere."""
-
-    def __init__(self) -> None:
-        self._splitter = FeatureSplitter()
-        self._features: list[RawFeature] = []
-
-    def feed(self, chunk: bytes) -> None:
-        """Parse the next chunk.
-
-        Raises:
-            InvalidGeoJson: The input so far is not the beginning of a collection, or exceeds a limit. The
-                features before that can still be taken.
-        """
-        for feature in self._splitter.feed(chunk):
-            self._features.append(_read(feature, self._splitter.count))
-
-    def take(self) -> list[RawFeature]:
-        """The features completed since the last call, in order."""
-        features, self._features = self._features, []
-        return features
-
-    def close(self) -> None:
-        """Check that the collection is complete.
-
-        Raises:
-            InvalidGeoJson: It ends too early, or has no array `features`.
-        """
-        self._splitter.close()

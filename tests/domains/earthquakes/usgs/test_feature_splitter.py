@@ -16,7 +16,7 @@ from graph.domains.earthquakes.usgs.feature_splitter import (
     FeatureSplitter,
     InvalidGeoJson,
 )
-from graph.domains.earthquakes.usgs.geojson import FeatureParser, RawFeature
+from graph.domains.earthquakes.usgs.geojson import RawFeature, parsed_features
 from tests.domains.earthquakes.usgs.test_geojson import parse
 
 
@@ -89,14 +89,14 @@ def test_damage_is_found_alike_wherever_it_is_cut(tokens: list[bytes], data: st.
     size = data.draw(st.integers(1, len(content)))
 
     def outcome(chunks: Iterable[bytes]) -> tuple[list[RawFeature], str]:
-        parser = FeatureParser()
+        splitter, features = FeatureSplitter(), list[RawFeature]()
         try:
             for chunk in chunks:
-                parser.feed(chunk)
-            parser.close()
+                features += parsed_features(splitter, chunk)
+            splitter.close()
         except InvalidGeoJson as error:
-            return parser.take(), str(error)
-        return parser.take(), ""
+            return features, str(error)
+        return features, ""
 
     assert outcome(pieces(content, size)) == outcome([content])
 
@@ -113,11 +113,7 @@ def test_a_feature_that_is_too_long_is_unreadable_and_ends_nothing() -> None:
     for size in (65_536, 5_000_000):
         for length in (MAX_FEATURE_BYTES, 3 * MAX_FEATURE_BYTES):
             content = b'{"features": [{}, {"a": "%b"}, {"b": 1}]}' % (b"x" * length)
-            parser = FeatureParser()
-            for piece in pieces(content, size):
-                parser.feed(piece)
-            parser.close()
-            assert parser.take() == [{}, UnreadableFeature(2, "longer than 1,048,576 bytes"), {"b": 1}]
+            assert parse(pieces(content, size)) == [{}, UnreadableFeature(2, "longer than 1,048,576 bytes"), {"b": 1}]
 
 
 def test_a_feature_may_be_as_deep_and_as_long_as_the_limits() -> None:

@@ -12,10 +12,11 @@ import pytest
 from graph.domains.earthquakes.usgs.geojson import (
     MAX_DETAIL_BYTES,
     MAX_FEATURE_BYTES,
-    FeatureParser,
+    FeatureSplitter,
     InvalidGeoJson,
     RawFeature,
     UnreadableFeature,
+    parsed_features,
     read_features,
 )
 from tests.domains.earthquakes.usgs.usgs_server import week
@@ -38,11 +39,10 @@ def read_until_damage(content: bytes) -> tuple[list[RawFeature], str]:
 
 
 def parse(chunks: Iterable[bytes]) -> list[RawFeature]:
-    parser = FeatureParser()
-    for chunk in chunks:
-        parser.feed(chunk)
-    parser.close()
-    return parser.take()
+    splitter = FeatureSplitter()
+    features = [feature for chunk in chunks for feature in parsed_features(splitter, chunk)]
+    splitter.close()
+    return features
 
 
 class Dripping:
@@ -253,13 +253,9 @@ def test_a_body_is_one_whole_collection_and_white_space() -> None:
     assert parse([SMALL, b" \r\n", b"\t "]) == FEATURES[:3]
 
 
-def test_each_complete_feature_is_taken_once() -> None:
-    parser = FeatureParser()
-    parser.feed(b'{"features": [{"id": 1}, nu')
-    assert parser.take() == [{"id": 1}]
-    parser.feed(b'll, {"id"')
-    assert parser.take() == [UnreadableFeature(2, "not a JSON object")]
-    parser.feed(b": 3}]}")
-    parser.close()
-    assert parser.take() == [{"id": 3}]
-    assert parser.take() == []
+def test_each_feature_comes_with_the_chunk_that_completes_it() -> None:
+    splitter = FeatureSplitter()
+    assert [*parsed_features(splitter, b'{"features": [{"id": 1}, nu')] == [{"id": 1}]
+    assert [*parsed_features(splitter, b'll, {"id"')] == [UnreadableFeature(2, "not a JSON object")]
+    assert [*parsed_features(splitter, b": 3}]}")] == [{"id": 3}]
+    splitter.close()
