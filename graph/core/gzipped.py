@@ -9,29 +9,14 @@ PIECE_BYTES = 64 * 1024
 _GZIP = zlib.MAX_WBITS | 16
 
 
-class Gzip:
+def compressor() -> "zlib._Compress":
     """Compresses what arrives in pieces."""
-
-    def __init__(self) -> None:
-        self._deflate = zlib.compressobj(LEVEL, wbits=_GZIP)
-
-    def add(self, piece: bytes) -> bytes:
-        """The compressed bytes that are complete now, perhaps none."""
-        return self._deflate.compress(piece)
-
-    def flush(self) -> bytes:
-        """The rest of the bytes that a reader needs for everything until now."""
-        return self._deflate.flush(zlib.Z_SYNC_FLUSH)
-
-    def end(self) -> bytes:
-        """The end of the file."""
-        return self._deflate.flush()
+    return zlib.compressobj(LEVEL, wbits=_GZIP)
 
 
 def gzipped(text: bytes) -> bytes:
     """A whole text, compressed."""
-    compress = Gzip()
-    return compress.add(text) + compress.end()
+    return zlib.compress(text, LEVEL, wbits=_GZIP)
 
 
 class NotWhole(ValueError):

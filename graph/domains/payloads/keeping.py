@@ -2,12 +2,13 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from graph.core.gzipped import Gzip
+from graph.core.gzipped import compressor
 from graph.domains.earthquakes.ingest.payload import Places
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.usgs.geojson import Readable
@@ -76,11 +77,9 @@ class KeptPayload:
         """A stream whose bytes are kept as they are read."""
         return _Copied(stream, self._body) if self._body else stream
 
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
+    def turn(self) -> AbstractAsyncContextManager[None]:
         """Wait until no other transaction of this process is in progress."""
-        async with self._folder.turns:
-            yield
+        return self._folder.turns
 
     async def intend(self, number: int | None, now: int, writes: Sequence[Write], places: Places) -> None:
         """Keep what a transaction is about to store, with the bytes that it needs.
@@ -137,15 +136,15 @@ class _WrittenBody:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._file = place.part.open("xb", buffering=0)
-        self._gzip = Gzip()
+        self._gzip = compressor()
 
     def add(self, piece: bytes) -> None:
         """Compress and write the next piece."""
-        self._write(self._gzip.add(piece))
+        self._write(self._gzip.compress(piece))
 
     def flush(self) -> None:
         """Write everything until now, so that it can be read."""
-        self._write(self._gzip.flush())
+        self._write(self._gzip.flush(zlib.Z_SYNC_FLUSH))
 
     def sync(self) -> None:
         """Return when what was written is on the disk. It blocks."""
@@ -154,7 +153,7 @@ class _WrittenBody:
     def complete(self) -> None:
         """End the body, and give it its name."""
         with self._file:
-            self._write(self._gzip.end())
+            self._write(self._gzip.flush())
             os.fsync(self._file.fileno())
         self._place.complete()
 

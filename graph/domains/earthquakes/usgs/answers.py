@@ -12,7 +12,7 @@ import httpx
 import orjson
 
 from graph.core.errors import InvalidUpstreamResponse
-from graph.core.gzipped import Gzip
+from graph.core.gzipped import compressor
 from graph.core.numbers import whole
 from graph.domains.earthquakes.usgs.feature_json import UnreadableFeature, read_detail
 from graph.domains.earthquakes.usgs.geojson import (
@@ -107,7 +107,7 @@ async def read_answer(response: httpx.Response, *, longest: int, copies: bool) -
         return replace(empty_answer(), validators=validators)
     splitter, features = FeatureSplitter(), list[RawFeature]()
     digest, size = hashlib.sha256(), 0
-    copy = Gzip() if copies else None
+    copy = compressor() if copies else None
     gzipped = bytearray()
     damage: InvalidGeoJson | None = None
     async for chunk in response.aiter_bytes(CHUNK_BYTES):
@@ -116,7 +116,7 @@ async def read_answer(response: httpx.Response, *, longest: int, copies: bool) -
             raise InvalidUpstreamResponse("USGS answered with too much: lower `limit`, or narrow the window.")
         digest.update(chunk)
         if copy:
-            gzipped += copy.add(chunk)
+            gzipped += copy.compress(chunk)
         if damage is None:
             try:
                 features += parsed_features(splitter, chunk)
@@ -130,7 +130,7 @@ async def read_answer(response: httpx.Response, *, longest: int, copies: bool) -
     except InvalidGeoJson as error:
         raise InvalidUpstreamResponse(NOT_A_CATALOGUE, retry_after_s=0, size=size, sha256=digest.hexdigest()) from error
     if copy:
-        gzipped += copy.end()
+        gzipped += copy.flush()
     body = bytes(gzipped)
     return UsgsAnswer(features, size, digest.hexdigest(), validators=validators, gzipped=body)
 
