@@ -90,7 +90,7 @@ class Ingest:
                 report.truncated = await self._is_truncated(query, answer)
             await self._take_answer(report, answer)
 
-        return await self._recorded(RECENT_ROUTE, work)
+        return await self.recorded(RECENT_ROUTE, work)
 
     async def _is_truncated(self, query: EventQuery, answer: UsgsAnswer) -> bool:
         """Whether USGS cut its answer at the query's limit. If it cannot be asked, a full answer counts as cut."""
@@ -124,7 +124,7 @@ class Ingest:
             await self._take_answer(report, answer)
             stored = answer.validators
 
-        return await self._recorded(RECENT_ROUTE, work), stored
+        return await self.recorded(RECENT_ROUTE, work), stored
 
     async def window(
         self,
@@ -169,7 +169,7 @@ class Ingest:
             finally:
                 report.retries = backfill.progress.retries
 
-        return await self._recorded(RECENT_ROUTE, work)
+        return await self.recorded(RECENT_ROUTE, work)
 
     async def events(self, events: Sequence[Mapping[str, Any]]) -> IngestReport:
         """Store events of a caller, each as `given_record` takes it.
@@ -189,7 +189,7 @@ class Ingest:
             ) as payload:
                 await self.intake.values(report, payload, events, partial(given_record, ingested_at=ingested_at))
 
-        return await self._recorded(EVENTS_ROUTE, work)
+        return await self.recorded(EVENTS_ROUTE, work)
 
     async def file(self, stream: Readable, advanced: Callable[[IngestReport], None] | None = None) -> IngestReport:
         """Store the features of a GeoJSON file, a bounded number at a time.
@@ -217,15 +217,7 @@ class Ingest:
                 finally:
                     report.upstream_size, report.upstream_hash = raw.size, raw.sha256
 
-        return await self._recorded(FILES_ROUTE, work)
-
-    async def reconciliation(self, work: Callable[[IngestReport], Awaitable[None]]) -> IngestReport:
-        """Do the work of a reconciliation, which takes features bit by bit, and record it.
-
-        Raises:
-            UpstreamUnavailable, InvalidUpstreamResponse, DatabaseUnavailable: As `work`.
-        """
-        return await self._recorded(RECONCILE_ROUTE, work)
+        return await self.recorded(FILES_ROUTE, work)
 
     async def take(
         self,
@@ -256,7 +248,7 @@ class Ingest:
         report.upstream_size, report.upstream_hash = answer.size, answer.sha256
         await self.take(RECENT_ROUTE, report, answer)
 
-    async def _recorded(self, route: str, work: Callable[[IngestReport], Awaitable[None]]) -> IngestReport:
+    async def recorded(self, route: str, work: Callable[[IngestReport], Awaitable[None]]) -> IngestReport:
         """Do the work and record it, failed or not, before the answer."""
         report, started = IngestReport(), self._clock()
         error: BaseException | None = None

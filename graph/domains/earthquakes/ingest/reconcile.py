@@ -29,7 +29,7 @@ from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.usgs.answers import UsgsAnswer
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.earthquakes.usgs.geojson import RawFeature
-from graph.domains.earthquakes.usgs.look_ups import LookUps, Pace
+from graph.domains.earthquakes.usgs.look_ups import LOOK_UPS_AT_ONCE, Pace
 from graph.domains.earthquakes.usgs.normalise import ids_of
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.store.contract import Database
@@ -48,25 +48,16 @@ class ReconcileReport:
     differences: Counter[DifferenceKind] = field(default_factory=Counter)
 
 
+@dataclass(frozen=True, slots=True)
 class Reconciler:
     """Reconciles windows of the catalogue."""
 
-    def __init__(
-        self,
-        database: Database,
-        catalogue: Catalogue,
-        usgs: UsgsClient,
-        ingest: Ingest,
-        clock: Clock,
-        *,
-        pace: Callable[[], Pace] = Pace,
-    ) -> None:
-        self._database = database
-        self._catalogue = catalogue
-        self._usgs = usgs
-        self._ingest = ingest
-        self._clock = clock
-        self._pace = pace
+    database: Database
+    catalogue: Catalogue
+    usgs: UsgsClient
+    ingest: Ingest
+    clock: Clock
+    pace: Callable[[], Pace] = Pace  # of the look-ups of one reconciliation
 
     async def reconcile(
         self,
@@ -88,11 +79,11 @@ class Reconciler:
             UpstreamUnavailable, InvalidUpstreamResponse, DatabaseUnavailable: Some differences may be stored;
                 the same reconciliation goes on from there.
         """
-        run = _Run(self, query, dry_run=dry_run, found=found, advanced=advanced)
+        run = _Run(self, query, dry_run, found, advanced, self.pace())
         if dry_run:
             await run.work(IngestReport())
         else:
-            await self._ingest.reconciliation(run.work)
+            await self.ingest.recorded(RECONCILE_ROUTE, run.work)
         return run.report
 
     async def ours(self, query: EventQuery) -> AsyncIterator[Event]:
@@ -101,7 +92,7 @@ class Reconciler:
         selection = Selection(start_ms=query.start_ms, end_ms=query.end_ms, magnitudes=magnitudes)
         paging: Paging[Position] = Paging(EVENTS_A_PAGE)
         while True:
-            page = await self._catalogue.page(selection, paging, ascending=True, attributes=_OF_OURS)
+            page = await self.catalogue.page(selection, paging, ascending=True, attributes=_OF_OURS)
             for event in page.records:
                 if event.source == SOURCE:
                     yield event
@@ -113,33 +104,28 @@ class Reconciler:
 _OF_OURS = frozenset({"source", "preferredId"})
 
 
+@dataclass
 class _Run:
     """One reconciliation."""
 
-    def __init__(
-        self,
-        reconciler: Reconciler,
-        query: EventQuery,
-        *,
-        dry_run: bool,
-        found: Callable[[Difference], None],
-        advanced: Callable[[ReconcileReport, Progress], None],
-    ) -> None:
-        self.report = ReconcileReport()
-        self._of = reconciler
-        self._query = query
-        self._dry_run = dry_run
-        self._found = found
-        self._advanced = advanced
-        self._look_ups = LookUps(reconciler._usgs, reconciler._pace())
+    of: Reconciler
+    query: EventQuery
+    dry_run: bool
+    found: Callable[[Difference], None]
+    advanced: Callable[[ReconcileReport, Progress], None]
+    pace: Pace
+    report: ReconcileReport = field(default_factory=ReconcileReport)
+
+    def __post_init__(self) -> None:
         self._told: set[tuple[str, DifferenceKind]] = set()  # an event that moved to another part is found in both
+        self._slots = asyncio.Semaphore(LOOK_UPS_AT_ONCE)
 
     async def work(self, report: IngestReport) -> None:
         """Reconcile part by part, counting in `report` what is stored."""
-        of, self.report.ingest = self._of, report
-        marks = NoMarks(of._clock) if self._dry_run else BackfillMarks(of._database, self._query, of._clock)
+        of, self.report.ingest = self.of, report
+        marks = NoMarks(of.clock) if self.dry_run else BackfillMarks(of.database, self.query, of.clock)
         self._backfill = Backfill(
-            of._usgs, marks, self._query, of._clock, store=self._compare, advanced=self._report_progress
+            of.usgs, marks, self.query, of.clock, store=self._compare, advanced=self._report_progress
         )
         try:
             await self._backfill.run()
@@ -147,13 +133,13 @@ class _Run:
             report.retries += self._backfill.progress.retries
 
     def _report_progress(self) -> None:
-        self._advanced(self.report, self._backfill.progress)
+        self.advanced(self.report, self._backfill.progress)
 
     async def _compare(self, answer: UsgsAnswer, part: EventQuery) -> None:
         """Compare a part of the window with USGS's answer."""
         named = {name for feature in answer.features for name in ids_of(feature)}
         missing = []
-        async for event in self._of.ours(part):
+        async for event in self.of.ours(part):
             self.report.compared += 1
             if named.isdisjoint((event.event_id, event.preferred_id)):
                 missing.append(event.event_id)
@@ -174,11 +160,13 @@ class _Run:
 
     async def _look_up(self, event_id: str) -> RawFeature | None:
         """What USGS says of one of our events, as a feature; None if it says nothing of it."""
-        event = await self._look_ups.look_up(event_id)
+        async with self._slots:
+            await self.pace.take_turn()
+            event = await self.of.usgs.look_up(event_id)
         self.report.looked_up += 1
         self.report.ingest.retries += event.retries
         if event.deleted:
-            return _deletion(event_id, at=self._of._clock())
+            return _deletion(event_id, at=self.of.clock())
         if event.feature is None:
             self._tell(Difference(event_id, "unknown"))
             return None
@@ -190,18 +178,18 @@ class _Run:
 
     async def _learn(self, answer: UsgsAnswer) -> None:
         """Store what an answer changes, and tell it."""
-        for write in await self._of._ingest.intake.plan(answer.features):
+        for write in await self.of.ingest.intake.plan(answer.features):
             for difference in differences_of(write):
                 self._tell(difference)
-        if not self._dry_run:
-            await self._of._ingest.take(RECONCILE_ROUTE, self.report.ingest.part(), answer)
+        if not self.dry_run:
+            await self.of.ingest.take(RECONCILE_ROUTE, self.report.ingest.part(), answer)
 
     def _tell(self, difference: Difference) -> None:
         if (told := (difference.event_id, difference.kind)) in self._told:
             return
         self._told.add(told)
         self.report.differences[difference.kind] += 1
-        self._found(difference)
+        self.found(difference)
 
 
 def _answer_of(features: list[RawFeature]) -> UsgsAnswer:

@@ -73,6 +73,9 @@ class UsgsAnswer:
     gzipped: bytes = b""  # the body; empty if no copies are made
 
 
+NO_BODY = UsgsAnswer(features=[], size=0, sha256=hashlib.sha256().hexdigest())
+
+
 @dataclass(frozen=True, slots=True)
 class UsgsCount:
     """How many events match a query, and how many of them USGS sends in one answer."""
@@ -104,7 +107,7 @@ async def read_answer(response: httpx.Response, *, longest: int, copies: bool) -
     """
     validators = Validators.of(response)
     if response.status_code == HTTPStatus.NO_CONTENT:
-        return replace(empty_answer(), validators=validators)
+        return replace(NO_BODY, validators=validators)
     splitter, features = FeatureSplitter(), list[RawFeature]()
     digest, size = hashlib.sha256(), 0
     copy = compressor() if copies else None
@@ -165,8 +168,3 @@ async def _read_body(response: httpx.Response, longest: int, refusal: str) -> by
         if len(body) > longest:
             raise InvalidUpstreamResponse(refusal, retry_after_s=0)
     return bytes(body)
-
-
-def empty_answer() -> UsgsAnswer:
-    """An answer without a body."""
-    return UsgsAnswer(features=[], size=0, sha256=hashlib.sha256().hexdigest())

@@ -10,7 +10,7 @@ https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from http import HTTPStatus
@@ -22,20 +22,19 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 from graph import __version__
 from graph.core.clock import Clock, now_ms
 from graph.core.errors import InvalidUpstreamResponse, UpstreamFailure, UpstreamUnavailable
+from graph.core.retry_after import seconds_to_wait
 from graph.domains.earthquakes.usgs.answers import (
+    NO_BODY,
     NO_VALIDATORS,
     NOT_A_CATALOGUE,
     UsgsAnswer,
     UsgsCount,
     UsgsEvent,
     Validators,
-    empty_answer,
     read_answer,
     read_count,
     read_event,
 )
-from graph.domains.earthquakes.usgs.redirects import may_follow
-from graph.domains.earthquakes.usgs.refusals import MAX_RETRY_AFTER_S, refusal
 from graph.domains.earthquakes.usgs.requests import (
     EventQuery,
     Question,
@@ -51,6 +50,7 @@ MAX_RETRIES = 3
 MAX_REDIRECTS = 5
 MAX_BODY_BYTES = 64 * 1024 * 1024  # 20,000 events of USGS take about 15 MB
 FIRST_PAUSE_S = 0.5  # before the first retry, doubled before each further one
+MAX_RETRY_AFTER_S = 60.0  # the longest wait for one retry; if USGS asks for a longer one, the fetch fails
 
 _SUCCESS = frozenset({HTTPStatus.OK, HTTPStatus.NO_CONTENT})
 _OF_AN_EVENT = _SUCCESS | {HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT}  # unknown to USGS, or deleted
@@ -101,7 +101,7 @@ class UsgsClient:
 
         async def read(response: httpx.Response) -> UsgsAnswer:
             if response.status_code == HTTPStatus.NOT_MODIFIED:
-                return replace(empty_answer(), validators=known)
+                return replace(NO_BODY, validators=known)
             return await read_answer(response, longest=self._max_body_bytes, copies=self.copies)
 
         answer, retried = await self._send_with_retries(request, read, known=known, retries=retries)
@@ -179,7 +179,7 @@ class UsgsClient:
         try:
             async with asyncio.timeout(self._timeout_s), self._response(request, known) as response:
                 if response.status_code not in expected:
-                    raise refusal(response, now=self._clock())
+                    raise _refusal(response, now=self._clock())
                 return await read(response)
         except TimeoutError as error:
             raise UpstreamUnavailable("USGS did not answer in time: try again later.", retry_after_s=0) from error
@@ -221,3 +221,45 @@ _INVALID_REDIRECT = "USGS redirects in a circle or to nowhere: tell the operator
 _OTHER_SERVER = (
     "USGS redirects to another server, which is not followed: ask the operator to check the address of USGS."
 )
+
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def may_follow(target: httpx.URL, original: httpx.URL) -> bool:
+    """Whether `target` has the origin of the original URL, or that origin upgraded from HTTP to HTTPS.
+
+    A redirect to any other server could make this process send requests inside its own network.
+    """
+    scheme, host, port = _origin(original)
+    if _origin(target) == (scheme, host, port):
+        return True
+    return (scheme, port) == ("http", 80) and _origin(target) == ("https", host, 443)
+
+
+def _origin(url: httpx.URL) -> tuple[str, bytes, int | None]:
+    """Scheme, host and port, as RFC 6454 compares them."""
+    return url.scheme, url.raw_host, url.port or _DEFAULT_PORTS.get(url.scheme)
+
+
+_ADVICE: Mapping[int, str] = {
+    HTTPStatus.BAD_REQUEST: "narrow the window, raise `minMagnitude` or lower `limit`, since too many events may match",
+    HTTPStatus.FORBIDDEN: "tell the operator of this service: USGS may have blocked it",
+    HTTPStatus.NOT_FOUND: "tell the operator of this service: what it requests is no longer there",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "narrow the window, raise `minMagnitude` or lower `limit`",
+}
+
+
+def _refusal(response: httpx.Response, *, now: int) -> UpstreamFailure:
+    """The error for an answer with an unexpected status; `now` in epoch milliseconds."""
+    status = response.status_code
+    if status != HTTPStatus.TOO_MANY_REQUESTS and not response.is_server_error:
+        advice = _ADVICE.get(status, "change the request, or tell the operator of this service")
+        message = f"USGS refused the request with status {status}: {advice}."
+        return InvalidUpstreamResponse(message, refused_with=status)
+    wait_s = seconds_to_wait(response.headers.get("Retry-After", ""), now=now) or 0.0
+    if wait_s > MAX_RETRY_AFTER_S:
+        message = f"USGS is overloaded (status {status}): try again in {wait_s:.0f} seconds, as it asks."
+    else:
+        message = f"USGS is overloaded or out of order (status {status}): try again later."
+    return UpstreamUnavailable(message, retry_after_s=wait_s)

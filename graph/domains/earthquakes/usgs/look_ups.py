@@ -1,11 +1,9 @@
-"""Looks events up at USGS: a few at once, and no more a minute than USGS's own client does."""
+"""The pace of look-ups at USGS: a few at once, and no more a minute than USGS's own client does."""
 
 import asyncio
 import time
 from collections.abc import Callable
 
-from graph.domains.earthquakes.usgs.answers import UsgsEvent
-from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.work.tasks import Sleep
 
 LOOK_UPS_AT_ONCE = 4
@@ -35,18 +33,3 @@ class Pace:
         self._due = max(self._due + self._every_s, now - self._ahead_s)
         if self._due > now:
             await self._sleep(self._due - now)
-
-
-class LookUps:
-    """The look-ups of one reconciliation."""
-
-    def __init__(self, usgs: UsgsClient, pace: Pace) -> None:
-        self._usgs = usgs
-        self._pace = pace
-        self._slots = asyncio.Semaphore(LOOK_UPS_AT_ONCE)
-
-    async def look_up(self, event_id: str) -> UsgsEvent:
-        """Look up an event by any of its ids, as `UsgsClient.look_up` does."""
-        async with self._slots:
-            await self._pace.take_turn()
-            return await self._usgs.look_up(event_id)

@@ -7,8 +7,7 @@ import httpx
 import pytest
 
 from graph.core.errors import InvalidUpstreamResponse
-from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.domains.earthquakes.usgs.redirects import may_follow
+from graph.domains.earthquakes.usgs.client import UsgsClient, may_follow
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from tests.domains.earthquakes.ingest.ingests import plain_http
 from tests.domains.earthquakes.usgs.test_client import failure
