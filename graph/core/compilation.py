@@ -1,7 +1,12 @@
 """Compiles functions from lines of source, for work that is done for each of many values."""
 
+import linecache
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any
+from weakref import finalize
+
+_numbers = count(1)
 
 
 class Namespace:
@@ -21,8 +26,18 @@ class Namespace:
         return name
 
     def define(self, parameters: str, lines: Sequence[str]) -> Callable[..., Any]:
-        """Compile a function of these parameters with these lines as its body."""
-        scope: dict[str, Any] = {}
-        exec("\n    ".join((f"def compiled({parameters}):", *lines)), self.values, scope)  # noqa: S102
+        """Compile a function of these parameters with these lines as its body, which tracebacks show."""
+        source = "\n    ".join((f"def compiled({parameters}):", *lines))
+        file, scope = f"<compiled {next(_numbers)}>", dict[str, Any]()
+        exec(compile(source, file, "exec"), self.values, scope)  # noqa: S102
         function: Callable[..., Any] = scope["compiled"]
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        finalize(function, linecache.cache.pop, file, None).atexit = False
         return function
+
+    def define_list(
+        self, parameters: str, loop: str, lines: Sequence[str], *, before: Sequence[str] = ()
+    ) -> Callable[..., list[Any]]:
+        """Compile a function that returns the list of what these lines `append` in each turn of a loop."""
+        body = [f"    {line}" for line in lines]
+        return self.define(parameters, [*before, "found = []", "append = found.append", loop, *body, "return found"])

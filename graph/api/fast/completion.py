@@ -242,10 +242,9 @@ class _Records(dict[type, Complete]):
         lines, found = self._selection.lines(namespace, source)
         rows = "value.items.values"
         each = f"({source.row}), value in zip({rows}, value)" if source.takes_record else f"{source.row}in {rows}"
-        body = "\n        ".join([f"for {each}:", *lines, f"append({found})"])
         # What tells a record's type looks only at its class, so that the first one tells it of all.
         types = self._types(namespace, "value[0]")
-        return namespace.define(PARAMETERS, [*types, "found = []", "append = found.append", body, "return found"])
+        return namespace.define_list(PARAMETERS, f"for {each}:", [*lines, f"append({found})"], before=types)
 
     def _types(self, namespace: Namespace, record: str) -> list[str]:
         """Lines that test a record's types."""

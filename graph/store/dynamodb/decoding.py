@@ -1,13 +1,14 @@
 """Decodes the items of answers into rows, by a function that is compiled for each selection of attributes:
 
-    def rows(items):
+    def compiled(items):
         found = []
+        append = found.append
         for item in items:
             v0 = item.get("eventId")
             if v0 is not None: v0 = text if (text := v0.get("S")) is not None else decode(v0)
             v1 = item.get("mag")
             if v1 is not None: v1 = float(text) if (text := v1.get("N")) is not None else decode(v1)
-            found.append((v0, v1,))
+            append((v0, v1,))
         return found
 
 An item is made of a row only where one is asked for (see `store.rows`). A second function makes it. Items with
@@ -17,6 +18,7 @@ undeclared attributes have no columns, so they are decoded one by one.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from graph.core.compilation import Namespace
 from graph.store.attributes import Attribute, Real, Text, Whole
 from graph.store.dynamodb.codec import EncodedItem, decode, decode_real, read_number
 from graph.store.entity import Entity, Item
@@ -86,35 +88,24 @@ def _fields(template: Template, item: EncodedItem) -> Item:
 
 
 def _compiled_rows(entity: Entity, names: Sequence[str], held: Mapping[str, Template]) -> Any:
-    templates = list(dict.fromkeys(held[name] for name in names if name in held))
-    lines = [f"k{at} = fields(templates[{at}], item)" for at in range(len(templates))]
+    namespace = Namespace(decode=decode, number=read_number, fields=_fields)
+    templates = dict.fromkeys(held[name] for name in names if name in held)
+    keys = {template: namespace.constant("key", template) for template in templates}
+    lines = [f"{key}_fields = fields({key}, item)" for key in keys.values()]
     for at, name in enumerate(names):
         if name in held:
-            lines.append(f"v{at} = k{templates.index(held[name])}.get({name!r})")
+            lines.append(f"v{at} = {keys[held[name]]}_fields.get({name!r})")
         else:
             lines.append(f"v{at} = item.get({name!r})")
             lines.append(f"if v{at} is not None: v{at} = {_value(entity.named[name], f'v{at}')}")
     row = "".join(f"v{at}, " for at in range(len(names)))
-    return _defined("rows(items)", "for item in items:", [*lines, f"append(({row}))"], templates)
+    return namespace.define_list("items", "for item in items:", [*lines, f"append(({row}))"])
 
 
 def _compiled_items(names: Sequence[str]) -> Any:
     values = "".join(f"v{at}, " for at in range(len(names)))
     lines = [f"if v{at} is not None: item[{name!r}] = v{at}" for at, name in enumerate(names)]
-    return _defined("items(rows)", f"for ({values}) in rows:", ["item = {}", *lines, "append(item)"])
-
-
-def _defined(head: str, loop: str, lines: Sequence[str], templates: Sequence[Template] = ()) -> Any:
-    body = "\n        ".join([loop, *lines])
-    source = f"def {head}:\n    found = []\n    append = found.append\n    {body}\n    return found\n"
-    namespace: dict[str, Any] = {
-        "decode": decode,
-        "number": read_number,
-        "fields": _fields,
-        "templates": templates,
-    }
-    exec(source, namespace)  # noqa: S102 — names are Python literals in it
-    return namespace[head.partition("(")[0]]
+    return Namespace().define_list("rows", f"for ({values}) in rows:", ["item = {}", *lines, "append(item)"])
 
 
 def _value(attribute: Attribute, encoded: str) -> str:

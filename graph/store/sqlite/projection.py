@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from graph.core.compilation import Namespace
 from graph.store.attributes import Document, Truth
 from graph.store.entity import Entity, Item
 from graph.store.rows import Row
@@ -82,22 +83,17 @@ def _compiled(
     if others is None or others:
         values.append("others")
         lines.append("if others is not None: item.update(picked(loads(others)))")
-    body = "\n        ".join([*begin, *lines, "append(item)"])
-    source = (
-        f"def items(rows{', defaults' if has_defaults else ''}):\n    found = []\n    append = found.append\n"
-        f"{'    copy = defaults.copy' if has_defaults else ''}\n"
-        f"    for {', '.join(values or ['_'])}, in rows:\n        {body}\n    return found\n"
-    )
 
     def picked(others_of_item: Item) -> Item:
         if others is None:
             return others_of_item
         return {name: others_of_item[name] for name in others if name in others_of_item}
 
-    namespace: dict[str, Any] = {"loads": orjson.loads, "picked": picked}
-    exec(source, namespace)  # noqa: S102 — names are Python literals in it
-    compiled: Callable[..., list[Item]] = namespace["items"]
-    return compiled
+    namespace = Namespace(loads=orjson.loads, picked=picked)
+    loop, body = f"for {', '.join(values or ['_'])}, in rows:", [*begin, *lines, "append(item)"]
+    if has_defaults:
+        return namespace.define_list("rows, defaults", loop, body, before=["copy = defaults.copy"])
+    return namespace.define_list("rows", loop, body)
 
 
 def _reading(entity: Entity, name: str, value: str) -> str:
