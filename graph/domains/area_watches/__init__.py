@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from graph.domain import Domain, Node, Resources
 from graph.domains.area_watches import model
@@ -39,4 +40,5 @@ DOMAIN = Domain(
     queries=(AreaWatchQueries,),
     mutations=(AreaWatchMutations,),
     nodes=(Node(AreaWatch, record=model.AreaWatch, load=area_watches_by_id, scope=SIGHTINGS_WRITE),),
+    examples=Path(__file__).parent / "examples",
 )

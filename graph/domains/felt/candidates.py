@@ -19,6 +19,7 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.felt.attenuation import EARLIEST_S, LATEST_S, LEAST_MAG, felt_radius_km, plausibility
+from graph.domains.sightings.collected_reports import FeltAt
 from graph.work.account import charge_rows, give_way
 
 MOST_CANDIDATES = 5  # candidates of a report
@@ -26,14 +27,6 @@ MOST_EVENTS = 100  # that are read of the time in which a report's earthquake wa
 NEAR_S = 3 * 3600  # to read the earthquakes of these hours costs less than another reading
 TESTED_AT_ONCE = 2000  # in some milliseconds
 READ = frozenset({"eventId", "eventTsMs", "mag", "lat", "lon", "depth"})
-
-
-class FeltAt(NamedTuple):
-    """Where and when somebody reports."""
-
-    lat: float  # degrees north
-    lon: float  # degrees east
-    time: float  # epoch seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
-from graph.domains.felt.collected import Collected
-from graph.domains.felt.counting import KNOWN_S
-from graph.domains.felt.questionnaire import Community
+from graph.domains.sightings.collected_reports import Collected
+from graph.domains.sightings.felt_counts import KNOWN_S
 from graph.domains.sightings.grid import KM1, KM10, Grid, Point
+from graph.domains.sightings.questionnaire import Community
 from graph.work.account import give_way
 
 FEWEST = 3  # people that count at once for a cell of 1 km

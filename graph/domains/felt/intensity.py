@@ -17,11 +17,9 @@ from graph.domains.felt.attenuation import (
 )
 from graph.domains.felt.candidates import Candidates
 from graph.domains.felt.cells import FeltCell, felt_cells
-from graph.domains.felt.collected import Collected, CollectedReports, Found
+from graph.domains.sightings.collected_reports import Collected, CollectedReports, Found
 from graph.domains.sightings.grid import KM1000, Point
-from graph.store.contract import Database
 
-MOST_ITEMS = 10_000  # of those who name the earthquake, and as many of the others
 MOST_REGIONS = 100  # more than the largest earthquake is felt in; at a pole they are 27
 READ = frozenset({"eventId", "eventTsMs", "mag", "lat", "lon", "depth", "cdi", "ids", "preferredId"})
 """The attributes that an event must have been read with."""
@@ -50,15 +48,8 @@ class FeltIntensity:
 class FeltIntensities:
     """Computes how strongly earthquakes were felt."""
 
-    def __init__(
-        self, database: Database, candidates: Candidates, clock: Clock, *, most_items: int = MOST_ITEMS
-    ) -> None:
-        """Prepare to read.
-
-        Args:
-            most_items: as of `CollectedReports`.
-        """
-        self._reports = CollectedReports(database, most=most_items)
+    def __init__(self, reports: CollectedReports, candidates: Candidates, clock: Clock) -> None:
+        self._reports = reports
         self._candidates = candidates
         self._clock = clock
 

@@ -7,11 +7,10 @@ from pathlib import Path
 from graph.domain import Contribution, Domain, Node, Resources
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.schema.events import Event
-from graph.domains.felt.candidates import Candidates
-from graph.domains.felt.intensity import FeltIntensities
 from graph.domains.sightings import model
 from graph.domains.sightings.areas import KnownAreas
 from graph.domains.sightings.categories import Categories
+from graph.domains.sightings.collected_reports import CollectedReports
 from graph.domains.sightings.demo import prepare
 from graph.domains.sightings.entities import ENTITIES
 from graph.domains.sightings.hiding import Hiding
@@ -38,24 +37,22 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     """Open what reads, stores and broadcasts sightings."""
     settings = resources.settings.part(SightingSettings)
     database, clock = resources.database, resources.clock
-    catalogue = resources.services.of(Catalogue)
     categories = Categories(settings.sighting_categories)
     known = KnownAreas.of_setting(settings.sighting_areas)
     lifetimes = Lifetimes(settings.sighting_lifetime, settings.sighting_refresh, settings.sighting_longest)
+    catalogue, places = resources.services.of(Catalogue), Places(known)
     reporting = Reporting.of_database(
-        database, catalogue, categories, Places(known), lifetimes, clock, most=settings.sighting_reports
+        database, catalogue, categories, places, lifetimes, clock, most=settings.sighting_reports
     )
     areas, changes = reporting.areas, reporting.changes
-    candidates = Candidates(catalogue)
     async with SightingBroadcast(database, changes.sequence) as broadcast:
         resources.endings.add(broadcast.end)
         yield (
             *(categories, known, areas, reporting, reporting.profiles, reporting.confirming),
-            *(changes, broadcast, candidates),
+            *(changes, broadcast, CollectedReports(database)),
             Sightings(database, clock, categories, longest_s=lifetimes.longest_kept),
             Hiding(database, changes, areas, clock),
             Trending(database, categories, clock),
-            FeltIntensities(database, candidates, clock),
         )
 
 

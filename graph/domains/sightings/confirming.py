@@ -11,12 +11,12 @@ from weakref import WeakValueDictionary
 
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable, NotThere
-from graph.domains.felt.collecting import FeltReport
-from graph.domains.felt.counting import FeltBy, FeltCounts
 from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
 from graph.domains.sightings.changes import ROUNDS, SightingChanges
 from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, SIGHTING_BY_ID
+from graph.domains.sightings.felt_counts import FeltBy, FeltCounts
+from graph.domains.sightings.felt_reports import FeltReport
 from graph.domains.sightings.iso import iso_of, seconds_of
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import ChangeKind, Outcome, Sighting

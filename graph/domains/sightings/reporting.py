@@ -11,9 +11,6 @@ from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, DatabaseUnavailable, NotThere
 from graph.core.uuid7 import uuid7
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.felt.collecting import FeltReport, felt_report
-from graph.domains.felt.counting import FeltBy, FeltCounts
-from graph.domains.felt.questionnaire import Answers
 from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
 from graph.domains.sightings.categories import Categories
@@ -21,11 +18,14 @@ from graph.domains.sightings.changes import ROUNDS, SightingChanges
 from graph.domains.sightings.checking import check_text
 from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.entities import SIGHTING
+from graph.domains.sightings.felt_counts import FeltBy, FeltCounts
+from graph.domains.sightings.felt_reports import FeltReport, felt_report
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import ChangeKind, Outcome, Profile, Sighting
 from graph.domains.sightings.places import Places, ReportedPlace
 from graph.domains.sightings.profiles import Profiles
+from graph.domains.sightings.questionnaire import Answers
 from graph.domains.sightings.rates import ReportRates
 from graph.domains.sightings.recent_reports import Recent, RecentReports
 from graph.domains.sightings.selection import list_of_event, list_of_user, lists_of_position

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from graph.domains.earthquakes.model import Event
 from graph.domains.felt.candidates import Candidates
-from graph.domains.felt.collecting import FeltReport, added, felt_report
 from graph.domains.felt.intensity import FeltIntensities, FeltIntensity
+from graph.domains.sightings.collected_reports import CollectedReports
 from graph.domains.sightings.entities import FELT_REPORTS
+from graph.domains.sightings.felt_reports import FeltReport, added, felt_report
 from tests.domains.earthquakes.builders import NOON, catalogue_of, ingest
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
@@ -33,8 +34,8 @@ class Shaken:
 
     async def felt(self, event_id: str, *, now_s: int = NOON_S + 86_400, most_items: int = 10_000) -> FeltIntensity:
         """How strongly an event was felt, with nothing read before."""
-        intensities = FeltIntensities(self.database, self.candidates, lambda: 1000 * now_s, most_items=most_items)
-        return await intensities.of(self.events[event_id])
+        reports = CollectedReports(self.database, most=most_items)
+        return await FeltIntensities(reports, self.candidates, lambda: 1000 * now_s).of(self.events[event_id])
 
 
 @asynccontextmanager

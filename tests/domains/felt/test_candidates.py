@@ -9,7 +9,8 @@ from graph.domains.earthquakes.areas import distance_km
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.model import DELETED
 from graph.domains.felt.attenuation import plausibility
-from graph.domains.felt.candidates import Candidate, FeltAt
+from graph.domains.felt.candidates import Candidate
+from graph.domains.sightings.collected_reports import FeltAt
 from graph.store.contract import Put
 from tests.domains.earthquakes.builders import NOON, an_event
 from tests.domains.felt.reporting import NOON_S, shaken

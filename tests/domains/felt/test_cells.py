@@ -6,11 +6,10 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.domains.felt.candidates import FeltAt
 from graph.domains.felt.cells import FeltCell, felt_cells
-from graph.domains.felt.collected import Collected
-from graph.domains.felt.questionnaire import Community
+from graph.domains.sightings.collected_reports import Collected, FeltAt
 from graph.domains.sightings.grid import KM1, KM10, Point
+from graph.domains.sightings.questionnaire import Community
 
 FINE_CELLS = [f"km1:{row}:{column}" for row in (13960, 13963, 13969) for column in (11050, 11051, 11059, 11060, 11061)]
 """Cells of 1 km, nine in one cell of 10 km and six in its neighbour."""

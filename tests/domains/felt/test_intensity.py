@@ -9,8 +9,8 @@ from graph.core.errors import QueryTooComplex
 from graph.domains.earthquakes.areas import distance_km
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.felt.attenuation import expected_intensity
-from graph.domains.felt.collecting import felt_report
 from graph.domains.sightings.entities import FELT_REPORTS
+from graph.domains.sightings.felt_reports import felt_report
 from graph.domains.sightings.grid import KM10, Point
 from graph.work.account import charged_to
 from tests.domains.earthquakes.builders import NOON, an_event

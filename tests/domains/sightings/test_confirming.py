@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from graph.domains.felt.collecting import felt_report
 from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, FELT_REPORTS
+from graph.domains.sightings.felt_reports import felt_report
 from tests.domains.earthquakes.revisions.histories import Clock, Source, a_record
 from tests.domains.sightings.counted import check_all
 from tests.domains.sightings.in_store import ANNA, sightings, two_processes

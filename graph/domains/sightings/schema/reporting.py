@@ -10,10 +10,10 @@ from graph.api.context import Context
 from graph.api.scopes import RequiresScope
 from graph.api.sizes import Cost
 from graph.api.users import user
-from graph.domains.felt.questionnaire import checked
 from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.entities import LONGEST_REASON, LONGEST_TEXT
 from graph.domains.sightings.hiding import Hiding
+from graph.domains.sightings.questionnaire import checked
 from graph.domains.sightings.reporting import Report, Reporting
 from graph.domains.sightings.schema.sightings import Sighting, sighting_id_of
 from graph.domains.sightings.schema.values import SightingCategory

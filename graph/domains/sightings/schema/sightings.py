@@ -20,8 +20,6 @@ from graph.domains.earthquakes.areas import Circle
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.schema.filters import CircleInput
-from graph.domains.felt.candidates import MOST_CANDIDATES, Candidates, FeltAt
-from graph.domains.felt.candidates import Candidate as CandidateRecord
 from graph.domains.sightings import confidence as confidences
 from graph.domains.sightings import model
 from graph.domains.sightings.areas import NamedArea
@@ -38,16 +36,6 @@ from graph.store.ordering import PageRequest
 CONFIDENCE = ("expiresAt", "confirmationCount", "reporterTier")
 
 At = Annotated[datetime | None, strawberry.argument(description="The time; by default now.")]
-
-
-@strawberry.type(description="An earthquake that a sighting may be of.")
-class Candidate:
-    event: Event = strawberry.field(description="The earthquake.")
-    seconds: float = strawberry.field(description="Seconds from its origin time to the report.")
-    km: float = strawberry.field(description="From its epicentre to the middle of the sighting's cell, km.")
-    plausibility: float = strawberry.field(
-        description="How plausible it is, 0 … 1: by the intensity that is expected at the distance, and by the time."
-    )
 
 
 @strawberry.type(description="What somebody has felt or seen, until it expires.")
@@ -98,22 +86,6 @@ class Sighting(relay.Node):
             return None
         return await info.context.loader(_events, selected_attributes(info, earthquakes.Event)).load(sighting.event_id)
 
-    @strawberry.field(
-        description="The earthquakes of the last 30 minutes before it that it may be of, the most plausible first. "
-        "Empty without a position.",
-        graphql_type=list[Candidate],
-        directives=[Cost(weight="10"), ListSize(assumed_size=MOST_CANDIDATES)],
-        metadata=needs("lat", "lon", "reportedAt"),
-    )
-    @staticmethod
-    async def candidates(
-        sighting: strawberry.Parent[model.Sighting], info: Info[Context, None]
-    ) -> list[CandidateRecord]:
-        if sighting.position is None:
-            return []
-        at = FeltAt(*sighting.position, sighting.reported_at.timestamp())
-        return await info.context.loader(_candidates, None).load(at)
-
     @classmethod
     def is_type_of(cls, record: object, info: object) -> bool:
         return isinstance(record, model.Sighting)
@@ -129,11 +101,6 @@ async def _events(
     """The earthquakes with these ids, in the same order."""
     found = await context.service(Catalogue).events(event_ids, attributes)
     return [found.get(each) for each in event_ids]
-
-
-async def _candidates(context: Context, _: None, felt: Sequence[FeltAt]) -> list[list[CandidateRecord]]:
-    """The candidates of sightings, in the same order."""
-    return await context.service(Candidates).of(felt)
 
 
 @strawberry.type(description="A page of sightings.")

@@ -9,10 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graph.domains.felt.questionnaire import Answers, Community
 from graph.domains.sightings.entities import FELT_REPORTS
 from graph.domains.sightings.grid import KM1, KM1000
 from graph.domains.sightings.iso import hour_of, minute_of
+from graph.domains.sightings.questionnaire import Answers, Community
 from graph.store.contract import Update
 from graph.store.entity import Key
 

@@ -4,18 +4,26 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
-from graph.domains.felt.candidates import FeltAt
-from graph.domains.felt.collecting import place_of_event, place_of_region
-from graph.domains.felt.questionnaire import Community
 from graph.domains.sightings.entities import ANSWERS, FELT_REPORTS
+from graph.domains.sightings.felt_reports import place_of_event, place_of_region
 from graph.domains.sightings.grid import KM1
 from graph.domains.sightings.iso import minute_of, seconds_of
+from graph.domains.sightings.questionnaire import Community
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import UNBOUNDED, Bounds, Query
 from graph.work.account import charge_rows, give_way
 
 AT_ONCE = 500  # items, in some milliseconds
+MOST_ITEMS = 10_000  # of one reading
+
+
+class FeltAt(NamedTuple):
+    """Where and when somebody reports."""
+
+    lat: float  # degrees north
+    lon: float  # degrees east
+    time: float  # epoch seconds
 
 
 class Collected(NamedTuple):
@@ -47,7 +55,7 @@ class Found:
 class CollectedReports:
     """The stored answers of everybody."""
 
-    def __init__(self, database: Database, *, most: int) -> None:
+    def __init__(self, database: Database, *, most: int = MOST_ITEMS) -> None:
         """Prepare to read.
 
         Args:

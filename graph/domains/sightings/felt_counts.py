@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from graph.domains.felt.collecting import FeltReport, added
 from graph.domains.sightings.entities import FELT_ONCE
+from graph.domains.sightings.felt_reports import FeltReport, added
 from graph.domains.sightings.iso import seconds_of
 from graph.store.contract import Action, Database, Put
 from graph.store.entity import Key

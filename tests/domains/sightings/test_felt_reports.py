@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.domains.felt.collecting import FeltReport, added, felt_report
 from graph.domains.sightings.entities import FELT_REPORTS
+from graph.domains.sightings.felt_reports import FeltReport, added, felt_report
 from graph.domains.sightings.grid import KM1, KM1000
 from graph.store.entity import Key
 from tests.domains.earthquakes.builders import at

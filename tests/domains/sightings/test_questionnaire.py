@@ -5,7 +5,7 @@ from math import nan
 import pytest
 
 from graph.core.errors import BadUserInput
-from graph.domains.felt.questionnaire import Answers, Community, checked, intensity_of
+from graph.domains.sightings.questionnaire import Answers, Community, checked, intensity_of
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,106 @@
+"""What people felt of an earthquake, and the earthquakes that they may have felt: fields of events and of sightings."""
+
+from collections.abc import Sequence
+
+import strawberry
+from strawberry.types import Info
+
+from graph.api.context import Context
+from graph.api.scopes import RequiresScope
+from graph.api.selected import needs
+from graph.api.sizes import Cost, ListSize
+from graph.domains.earthquakes import model as earthquakes
+from graph.domains.earthquakes.schema.events import Event
+from graph.domains.felt import cells
+from graph.domains.felt import intensity as felt
+from graph.domains.felt.candidates import MOST_CANDIDATES, Candidates
+from graph.domains.felt.candidates import Candidate as CandidateRecord
+from graph.domains.felt.intensity import READ, FeltIntensities
+from graph.domains.sightings import model
+from graph.domains.sightings.collected_reports import FeltAt
+from graph.domains.sightings.schema.values import RoundedPosition, rounded
+from graph.domains.sightings.scopes import SIGHTINGS_READ
+
+USUAL_CELLS = 20  # for the price
+
+
+@strawberry.type(description="What the people in a cell felt.")
+class FeltCell:
+    reports: int = strawberry.field(description="The number of answered questionnaires.")
+    intensity: float = strawberry.field(description="The community's intensity (CDI), 1 to 10.")
+    expected: float = strawberry.field(description="The intensity that is expected at the cell's distance.")
+    outlier: bool = strawberry.field(
+        description="Whether it is more than 2 above the expected one. It then does not count for the earthquake."
+    )
+
+    @strawberry.field(description="The cell.", graphql_type=RoundedPosition)
+    @staticmethod
+    def position(cell: strawberry.Parent[cells.FeltCell]) -> RoundedPosition | None:
+        return rounded(cell.centre, cell.precision_km)
+
+
+@strawberry.type(description="What people felt of an earthquake, as they have reported it here.")
+class FeltIntensity:
+    reports: int = strawberry.field(description="The number of answered questionnaires.")
+    cdi: float | None = strawberry.field(
+        description="The greatest intensity of the cells, without outliers, by USGS's formula; null without reports."
+    )
+    usgs_cdi: float | None = strawberry.field(description="That of USGS's reports, as of the ingest.")
+    difference: float | None = strawberry.field(description="By how much `cdi` is greater than `usgsCdi`.")
+    complete: bool = strawberry.field(
+        description="Whether all reports were read. If not, the others would have come later.",
+        resolver=lambda root: root.is_complete,
+    )
+    cells: list[FeltCell] = strawberry.field(
+        description="The cells that people reported from: 10 km wide, and 1 km where surely three people reported.",
+        directives=[ListSize(assumed_size=USUAL_CELLS)],
+    )
+
+
+@strawberry.type
+class FeltOfEvent:
+    @strawberry.field(
+        description="What people felt, by the questionnaires of their sightings.",
+        graphql_type=FeltIntensity,
+        directives=[RequiresScope(scope=SIGHTINGS_READ), Cost(weight="50")],
+        metadata=needs(*READ),
+    )
+    @staticmethod
+    async def felt_intensity(
+        event: strawberry.Parent[earthquakes.Event], info: Info[Context, None]
+    ) -> felt.FeltIntensity:
+        return await info.context.service(FeltIntensities).of(event)
+
+
+@strawberry.type(description="An earthquake that a sighting may be of.")
+class Candidate:
+    event: Event = strawberry.field(description="The earthquake.")
+    seconds: float = strawberry.field(description="Seconds from its origin time to the report.")
+    km: float = strawberry.field(description="From its epicentre to the middle of the sighting's cell, km.")
+    plausibility: float = strawberry.field(
+        description="How plausible it is, 0 … 1: by the intensity that is expected at the distance, and by the time."
+    )
+
+
+@strawberry.type
+class CandidatesOfSighting:
+    @strawberry.field(
+        description="The earthquakes of the last 30 minutes before it that it may be of, the most plausible first. "
+        "Empty without a position.",
+        graphql_type=list[Candidate],
+        directives=[Cost(weight="10"), ListSize(assumed_size=MOST_CANDIDATES)],
+        metadata=needs("lat", "lon", "reportedAt"),
+    )
+    @staticmethod
+    async def candidates(
+        sighting: strawberry.Parent[model.Sighting], info: Info[Context, None]
+    ) -> list[CandidateRecord]:
+        if sighting.position is None:
+            return []
+        at = FeltAt(*sighting.position, sighting.reported_at.timestamp())
+        return await info.context.loader(_candidates, None).load(at)
+
+
+async def _candidates(context: Context, _: None, felt: Sequence[FeltAt]) -> list[list[CandidateRecord]]:
+    """The candidates of sightings, in the same order."""
+    return await context.service(Candidates).of(felt)
