@@ -11,6 +11,7 @@ catalogue that began with a month of events would otherwise have a few events of
 
 import asyncio
 import random
+from functools import partial
 
 from graph.core.clock import Clock
 from graph.core.days import DAY_MS
@@ -71,42 +72,35 @@ async def follow_forever(
     Args:
         runs_s: the longest time of a run. What it has not fetched by then, the next one does.
     """
-    follower = _Follower(ingest, clock, between, runs_s)
-    await changes_lease(database, clock).run_forever(follower.follow, failed=_warn, sleep=sleep)
+    follow = partial(_follow, ingest, clock, between, runs_s)
+    await changes_lease(database, clock).run_forever(follow, failed=_warn, sleep=sleep)
 
 
-class _Follower:
-    """The part of one process."""
+async def _follow(
+    ingest: Ingest, clock: Clock, between: Between, runs_s: float, lease: LeaseState, started: int
+) -> Done:
+    """Ask once for what changed, from the epoch millisecond `started` on."""
+    state = ChangesState.of(lease)
+    progress = Progress()
 
-    def __init__(self, ingest: Ingest, clock: Clock, between: Between, runs_s: float) -> None:
-        self._ingest = ingest
-        self._clock = clock
-        self._between = between
-        self._runs_s = runs_s
+    def advanced(_: IngestReport, latest: Progress) -> None:
+        nonlocal progress
+        progress = latest
 
-    async def follow(self, lease: LeaseState, started: int) -> Done:
-        """Ask once for what changed, from that epoch millisecond on."""
-        state = ChangesState.of(lease)
-        progress = Progress()
-
-        def advanced(_: IngestReport, latest: Progress) -> None:
-            nonlocal progress
-            progress = latest
-
-        running = asyncio.timeout(self._runs_s)
-        try:
-            async with running:
-                query = changes_since(state.since(started))
-                report = await self._ingest.window(query, advanced, only_stored_before=state.reached(started))
-        except Exception as error:  # also a defect, which should be met less often too
-            if running.expired():
-                logger.info("Following the changes of USGS takes long, and goes on later")
-                return Done(self._clock())
-            if not state.failures:
-                _warn(error)
-            return state.failed(error, now=self._clock(), every_s=FIRST_PAUSE_S, between=self._between)
-        logger.info("Followed the changes of USGS", **report.log_facts)
-        return Done(max(started + EVERY_MS, self._clock()), {"lastSuccess": progress.began_ms, "failures": 0})
+    running = asyncio.timeout(runs_s)
+    try:
+        async with running:
+            query = changes_since(state.since(started))
+            report = await ingest.window(query, advanced, only_stored_before=state.reached(started))
+    except Exception as error:  # also a defect, which should be met less often too
+        if running.expired():
+            logger.info("Following the changes of USGS takes long, and goes on later")
+            return Done(clock())
+        if not state.failures:
+            _warn(error)
+        return state.failed(error, now=clock(), every_s=FIRST_PAUSE_S, between=between)
+    logger.info("Followed the changes of USGS", **report.log_facts)
+    return Done(max(started + EVERY_MS, clock()), {"lastSuccess": progress.began_ms, "failures": 0})
 
 
 def _warn(error: Exception) -> None:

@@ -7,6 +7,7 @@ reaches back far enough.
 
 import asyncio
 import random
+from functools import partial
 
 from graph.core.clock import Clock
 from graph.core.days import DAY_MS
@@ -55,36 +56,29 @@ async def poll_forever(
     Args:
         lease_ms: the longest time of a poll, from the first fetched byte to the last stored event.
     """
-    poller = _Poller(ingest, every_s, clock, between)
-    await poll_lease(database, clock, lease_ms).run_forever(poller.poll, failed=_warn, sleep=sleep)
+    poll = partial(_poll, ingest, every_s, clock, between)
+    await poll_lease(database, clock, lease_ms).run_forever(poll, failed=_warn, sleep=sleep)
 
 
-class _Poller:
-    """The part of one process."""
-
-    def __init__(self, ingest: Ingest, every_s: float, clock: Clock, between: Between) -> None:
-        self._ingest = ingest
-        self._every_s = every_s
-        self._clock = clock
-        self._between = between
-
-    async def poll(self, lease: LeaseState, started: int) -> Done:
-        """Poll once, from that epoch millisecond on."""
-        state = PollState.of(lease)
-        feed = feed_after(None if state.last_success is None else started - state.last_success)
-        if feed is UsgsFeed.ALL_DAY and started - (state.last_wide_success or 0) >= DAY_MS:
-            feed = UsgsFeed.ALL_WEEK  # for what was published more than a day after its origin time
-        try:
-            report, stored = await self._ingest.feed(feed, state.validators(feed))
-        except Exception as error:  # also a defect, which should be met less often too
-            if not state.failures:
-                _warn(error)
-            return state.failed(error, now=self._clock(), every_s=self._every_s, between=self._between)
-        logger.info("Polled USGS", **report.log_facts, feed=feed.value)
-        if state.failures:
-            logger.info("Polling USGS works again", failures=state.failures)
-        due = max(started + round(1000 * self._every_s), self._clock())
-        return state.succeeded(feed, stored, began=started, next_attempt=due)
+async def _poll(
+    ingest: Ingest, every_s: float, clock: Clock, between: Between, lease: LeaseState, started: int
+) -> Done:
+    """Poll once, from the epoch millisecond `started` on."""
+    state = PollState.of(lease)
+    feed = feed_after(None if state.last_success is None else started - state.last_success)
+    if feed is UsgsFeed.ALL_DAY and started - (state.last_wide_success or 0) >= DAY_MS:
+        feed = UsgsFeed.ALL_WEEK  # for what was published more than a day after its origin time
+    try:
+        report, stored = await ingest.feed(feed, state.validators(feed))
+    except Exception as error:  # also a defect, which should be met less often too
+        if not state.failures:
+            _warn(error)
+        return state.failed(error, now=clock(), every_s=every_s, between=between)
+    logger.info("Polled USGS", **report.log_facts, feed=feed.value)
+    if state.failures:
+        logger.info("Polling USGS works again", failures=state.failures)
+    due = max(started + round(1000 * every_s), clock())
+    return state.succeeded(feed, stored, began=started, next_attempt=due)
 
 
 def _warn(error: Exception) -> None:
