@@ -11,7 +11,7 @@ marks.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
 from graph.core.clock import Clock
@@ -41,26 +41,17 @@ class Progress:
     began_ms: int = 0  # when the first part was fetched, perhaps by an earlier run, epoch milliseconds
 
 
+@dataclass(slots=True)
 class Backfill:
     """One run. Two runs at once lose nothing, but may fetch the same events."""
 
-    def __init__(
-        self,
-        usgs: UsgsClient,
-        marks: BackfillMarks | NoMarks,
-        query: EventQuery,
-        clock: Clock,
-        *,
-        store: Callable[[UsgsAnswer, EventQuery], Awaitable[None]],  # returns when all of the query's answer is stored
-        advanced: Callable[[], None],  # called when `progress` has changed
-    ) -> None:
-        self.progress = Progress()
-        self._usgs = usgs
-        self._marks = marks
-        self._query = query
-        self._clock = clock
-        self._store = store
-        self._advanced = advanced
+    usgs: UsgsClient
+    marks: BackfillMarks | NoMarks
+    query: EventQuery
+    clock: Clock
+    store: Callable[[UsgsAnswer, EventQuery], Awaitable[None]]  # returns when all of the query's answer is stored
+    advanced: Callable[[], None]  # called when `progress` has changed
+    progress: Progress = field(default_factory=Progress)
 
     async def run(self) -> None:
         """Store the parts that an earlier run has not stored.
@@ -71,31 +62,31 @@ class Backfill:
             InvalidUpstreamResponse: The same; or a single millisecond has too many events.
             DatabaseUnavailable: The same.
         """
-        before = await self._marks.resume()
-        self.progress.began_ms = self._marks.began_s * 1000
+        before = await self.marks.resume()
+        self.progress.began_ms = self.marks.began_s * 1000
         for done in before or []:
             self.progress.parts_before += 1
             self.progress.events_before += done.events
         self.progress.parts = self.progress.parts_before
-        counted = await self._count(self._query)
+        counted = await self._count(self.query)
         self.progress.to_fetch = max(counted.events - self.progress.events_before, 0)
-        self._advanced()
+        self.advanced()
         if before is None:
-            if await self._stored(self._query, counted) is not None:
+            if await self._stored(self.query, counted) is not None:
                 return
             parts = _halves(self._whole)
-            await self._marks.begin()
+            await self.marks.begin()
         else:
             parts = self._whole.without(done.window for done in before)
         await self._work_off(parts)
-        await self._marks.forget()
+        await self.marks.forget()
 
     @property
     def _whole(self) -> Window:
         """The window, with USGS's defaults for open ends."""
-        now = self._clock()
-        start_ms = now - DEFAULT_SPAN_MS if self._query.start_ms is None else self._query.start_ms
-        end_ms = now if self._query.end_ms is None else self._query.end_ms
+        now = self.clock()
+        start_ms = now - DEFAULT_SPAN_MS if self.query.start_ms is None else self.query.start_ms
+        end_ms = now if self.query.end_ms is None else self.query.end_ms
         if start_ms > end_ms:
             raise BadUserInput("Give both `startTime` and `endTime`: one of them alone means 30 days ago, or now.")
         # Future times must not be marked as done: a later run would skip them.
@@ -122,29 +113,29 @@ class Backfill:
 
     async def _part(self, window: Window) -> list[Window]:
         """Store a part and mark it, or return the halves of one that is too large."""
-        query = replace(self._query, start_ms=window.start_ms, end_ms=window.end_ms)
+        query = replace(self.query, start_ms=window.start_ms, end_ms=window.end_ms)
         events = await self._stored(query, await self._count(query))
         if events is None:
             return _halves(window)
-        await self._marks.add(Done(window, events))
+        await self.marks.add(Done(window, events))
         self.progress.parts += 1
-        self._advanced()
+        self.advanced()
         return []
 
     async def _count(self, query: EventQuery) -> UsgsCount:
-        counted = await self._usgs.count(query)
+        counted = await self.usgs.count(query)
         self.progress.retries += counted.retries
         return replace(counted, most_at_once=min(counted.most_at_once, query.limit))
 
     async def _stored(self, query: EventQuery, counted: UsgsCount) -> int | None:
         """Store all events of a query. Returns their number; None, with nothing stored, if they are too many."""
         if not counted.events:
-            await self._store(NO_EVENTS, query)  # not fetched: USGS answers 409 if all events were deleted
+            await self.store(NO_EVENTS, query)  # not fetched: USGS answers 409 if all events were deleted
             return 0
         if counted.events >= counted.most_at_once:
             return None
         try:
-            answer = await self._usgs.fetch(replace(query, limit=counted.most_at_once))
+            answer = await self.usgs.fetch(replace(query, limit=counted.most_at_once))
         except InvalidUpstreamResponse as refusal:
             # The count has accepted the same conditions, so there are too many events now.
             if refusal.refused_with not in TOO_MUCH:
@@ -154,7 +145,7 @@ class Backfill:
         self.progress.retries += answer.retries
         if len(answer.features) >= counted.most_at_once:
             return None
-        await self._store(answer, query)
+        await self.store(answer, query)
         return len(answer.features)
 
 
