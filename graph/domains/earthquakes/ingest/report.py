@@ -67,11 +67,7 @@ class IngestReport:
     def facts(self) -> Mapping[str, int | str | bool | None]:
         """The facts for its record."""
         return {
-            "fetched": self.fetched,
-            "upserted": self.upserted,
-            "revised": self.revised,
-            "skipped": self.skipped,
-            "rejected": self.rejected,
+            **{name: count for name, count in self.counts.items() if name != "deleted"},
             "retries": self.retries,
             "upstream_size": self.upstream_size,
             "upstream_hash": self.upstream_hash,

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from graph.core.days import datetime_of
 from graph.core.errors import HistoryUnavailable, InvalidCursor
 from graph.core.paging import Page, Paging, Position
+from graph.core.times import rfc3339
 from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE, REVISION
 from graph.domains.earthquakes.revisions.changes import change_key, version_of
 from graph.domains.earthquakes.revisions.model import EventRevision
@@ -47,8 +48,7 @@ class History:
         if earliest is None:
             raise HistoryUnavailable(None)
         if as_of.time_ms < earliest:
-            time = datetime_of(earliest).isoformat(timespec="milliseconds")
-            raise HistoryUnavailable(time.replace("+00:00", "Z"))
+            raise HistoryUnavailable(rfc3339(datetime_of(earliest)))
 
     async def version(self, event_id: str, number: int) -> Item | None:
         """One version of an event, completed."""
