@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graph.core.gzipped import compressor
-from graph.domains.earthquakes.ingest.payload import Places
+from graph.domains.earthquakes.ingest.payload import Chunk
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.usgs.geojson import Readable
 from graph.domains.payloads.folder import PayloadNotKept, Place, sync_folder
@@ -81,7 +81,7 @@ class KeptPayload:
         """Wait until no other transaction of this process is in progress."""
         return self._folder.turns
 
-    async def intend(self, number: int | None, now: int, writes: Sequence[Write], places: Places) -> None:
+    async def intend(self, number: int | None, now: int, writes: Sequence[Write], chunk: Chunk) -> None:
         """Keep what a transaction is about to store, with the bytes that it needs.
 
         Raises:
@@ -89,11 +89,11 @@ class KeptPayload:
         """
         self._number = number
         self._folder.turn += 1
-        intent: dict[str, Any] = {"change": number, "turn": self._folder.turn, "at": now, "from": places.first}
+        intent: dict[str, Any] = {"change": number, "turn": self._folder.turn, "at": now, "from": chunk.first}
         if number is None:
             arrivals = [item.get("arrival", 0) for write in writes for item in write.stored or ()]
             intent["after"] = max([self._folder.stored, *arrivals])
-        intent["writes"] = [described(write, places.of(write.record)) for write in writes]
+        intent["writes"] = [described(write, chunk.of(write.record)) for write in writes]
         with _as_not_kept():
             if self._body:
                 self._body.flush()  # first, so that no journal names a record that its body lacks

@@ -10,7 +10,7 @@ from typing import Protocol
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable, outcome_of
 from graph.core.uuid7 import uuid7
-from graph.domains.earthquakes.ingest.payload import GEOJSON, Body, Places, Received
+from graph.domains.earthquakes.ingest.payload import GEOJSON, Body, Chunk, Received
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.usgs.geojson import Fingerprinted, Readable
@@ -62,10 +62,10 @@ class ReceivedPayload(Received):
         """Wait until no other transaction is in progress, if it is kept."""
         return self._kept.turn() if self._kept else super().turn()
 
-    async def intend(self, number: int | None, now: int, writes: Sequence[Write], places: Places) -> None:
+    async def intend(self, number: int | None, now: int, writes: Sequence[Write], chunk: Chunk) -> None:
         """Keep what the next transaction is about to store."""
         if self._kept:
-            await self._kept.intend(number, now, writes, places)
+            await self._kept.intend(number, now, writes, chunk)
 
     def learn(self, *, stored: bool) -> None:
         """Keep whether it was stored."""

@@ -11,9 +11,9 @@ from itertools import count
 from typing import TypeVar
 
 from graph.core.clock import Clock
-from graph.domains.earthquakes.ingest.payload import Received
+from graph.domains.earthquakes.ingest.payload import Chunk, Received
 from graph.domains.earthquakes.ingest.report import IngestReport
-from graph.domains.earthquakes.ingest.storing import Chunk, Storing
+from graph.domains.earthquakes.ingest.storing import Storing
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.model import Incoming

@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import orjson
@@ -41,17 +41,6 @@ def json_body(value: Any) -> Body:
     return Body(len(text), hashlib.sha256(text).hexdigest(), partial(gzipped, text))
 
 
-class Places(Protocol):
-    """Where the records of a chunk are in their payload."""
-
-    @property
-    def first(self) -> int:
-        """The place of the first one."""
-
-    def of(self, record: Incoming) -> int:
-        """The place of a record, from 0."""
-
-
 class Received:
     """A payload whose records are being stored. This one is not kept."""
 
@@ -67,11 +56,33 @@ class Received:
         """Wait until its next transaction may be prepared and sent."""
         return nullcontext()
 
-    async def intend(self, number: int | None, now: int, writes: Sequence[Write], places: Places) -> None:
+    async def intend(self, number: int | None, now: int, writes: Sequence[Write], chunk: "Chunk") -> None:
         """Learn what the next transaction is about to store."""
 
     def learn(self, *, stored: bool) -> None:
         """Learn whether it was stored."""
+
+
+class Chunk:
+    """Records of a payload that were checked and are stored together, with their places in it."""
+
+    def __init__(self, payload: Received, records: Sequence[Incoming], places: Sequence[int]) -> None:
+        self.payload = payload
+        self.records = records
+        self._places = places
+
+    @property
+    def first(self) -> int:
+        """The first place."""
+        return self._places[0]
+
+    def of(self, record: Incoming) -> int:
+        """The place of a record, from 0."""
+        return self._by_record[id(record)]
+
+    @cached_property
+    def _by_record(self) -> dict[int, int]:
+        return dict(zip(map(id, self.records), self._places, strict=True))
 
 
 class Receiver(Protocol):

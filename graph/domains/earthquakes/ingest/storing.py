@@ -10,7 +10,6 @@ or a race loses no version and counts no event twice. A refused record is looked
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 from typing import TypeVar
@@ -22,7 +21,7 @@ from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.entities import ALIAS, EVENT
 from graph.domains.earthquakes.ingest.deciding import Known, write_of
 from graph.domains.earthquakes.ingest.look_up import LookUp, is_known
-from graph.domains.earthquakes.ingest.payload import Received
+from graph.domains.earthquakes.ingest.payload import Chunk
 from graph.domains.earthquakes.ingest.transaction import Transaction
 from graph.domains.earthquakes.ingest.write import NewEvent, Outcome, Write
 from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion
@@ -42,28 +41,6 @@ Count = Callable[[Outcome, int], None]
 """(outcome, number of records)."""
 
 ALIASES_KEPT = 10_000  # aliases of the last polls, so that the next one finds their events by one read each
-
-
-class Chunk:
-    """Records of a payload that were checked and are stored together, with their places in it."""
-
-    def __init__(self, payload: Received, records: Sequence[Incoming], places: Sequence[int]) -> None:
-        self.payload = payload
-        self.records = records
-        self._places = places
-
-    @property
-    def first(self) -> int:
-        """The first place."""
-        return self._places[0]
-
-    def of(self, record: Incoming) -> int:
-        """The place of a record, from 0."""
-        return self._by_record[id(record)]
-
-    @cached_property
-    def _by_record(self) -> dict[int, int]:
-        return dict(zip(map(id, self.records), self._places, strict=True))
 
 
 class Storing:
