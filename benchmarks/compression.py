@@ -128,7 +128,7 @@ async def main() -> None:
         settings = read_settings(DOMAINS, store=f"sqlite:///{Path(folder) / 'week.db'}")
         app = create_app(settings)
         async with started(app) as state:
-            await load_sample(state["services"])
+            await load_sample(state["process"].services)
             garbage.settle()
             rows = [await measured(app, state, asked) for asked in ANSWERS]
     head = ["", "bytes", "CPU ms"]

@@ -10,6 +10,7 @@ import asyncio
 import gc
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -51,7 +52,7 @@ from graph.opening import open_services, read_settings
 from graph.store.dynamodb.codec import encode_item
 from graph.store.dynamodb.parsing import PlainParser
 from graph.store.dynamodb.signing import CONTENT_TYPE, SERVICE, Signer
-from graph.transport.deadline import run_with_timeout
+from graph.transport.deadline import Deadlines
 
 RUNS = 7
 SECONDS_A_RUN = 0.3
@@ -182,6 +183,12 @@ async def nothing() -> None:
     """Work that never waits."""
 
 
+async def within_deadline(deadlines: Deadlines) -> None:
+    """Run work with a deadline, while its client stays connected."""
+    with deadlines.within(30.0, stay_connected):
+        await nothing()
+
+
 async def with_timeout() -> None:
     """Run work with a timeout and a task that watches the client."""
     watching = asyncio.ensure_future(stay_connected())
@@ -228,7 +235,7 @@ async def measured(bench: Bench) -> list[tuple[str, float, float | None]]:
         await compared("sign a request of DynamoDB", *signing()),
         await compared(
             "run with a timeout what never waits",
-            lambda: run_with_timeout(30.0, nothing(), while_connected=stay_connected),
+            partial(within_deadline, Deadlines()),
             with_timeout,
         ),
         await measured_alone("look up an event", lambda: catalogue.event("bench001000")),

@@ -15,7 +15,6 @@ from starlette.types import ASGIApp
 
 from graph.access.authentication import authentication
 from graph.access.rate import rates
-from graph.api.context import Context
 from graph.api.documents.limits import Limits
 from graph.api.documents.persisted import persisted
 from graph.api.documents.prepared import Documents
@@ -24,7 +23,7 @@ from graph.core.clock import Clock, now_ms
 from graph.core.errors import BadRequest, DatabaseUnavailable, InternalServerError
 from graph.core.http_client import http_client
 from graph.core.paging import PageSizes
-from graph.domain import Domain, Resources, Services, scopes_of, switched_on
+from graph.domain import Domain, Resources, scopes_of, switched_on
 from graph.domains import DOMAINS
 from graph.observability.logs import get_logger
 from graph.observability.metrics import Metrics
@@ -35,13 +34,14 @@ from graph.opening import open_services, read_settings
 from graph.pages import graphiql
 from graph.pages.error_page import Link, error_page
 from graph.settings import Settings
-from graph.transport.admission import Admission, ExecutionLimits
 from graph.transport.compression import Compression
+from graph.transport.deadline import Deadlines
 from graph.transport.direct_route import DirectRoute
 from graph.transport.endpoint import GraphQLEndpoint
+from graph.transport.entrance import Entrance, ExecutionLimits
 from graph.transport.errors import format_error
 from graph.transport.origins import with_cors
-from graph.transport.refusals import Refusals
+from graph.transport.process import Process, process_of
 from graph.transport.request import Head
 from graph.transport.request_ids import RequestIds
 from graph.transport.streams import Streams
@@ -80,7 +80,7 @@ def create_app(
     request_metrics = RequestMetrics(metrics)
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[Mapping[str, Any]]:
+    async def lifespan(app: Starlette) -> AsyncIterator[Mapping[str, Process]]:
         async with AsyncExitStack() as stack:
             stack.callback(metrics.sample)  # runs last, when everything else has ended
             tracing = await stack.enter_async_context(open_tracing(settings.tracing))
@@ -100,39 +100,36 @@ def create_app(
                 await stack.enter_async_context(loop_watched(settings.loop_watch / 1000))
             http = await stack.enter_async_context(http_client())
             yield {
-                "services": services,
-                "endings": resources.endings,
-                "streams": Streams(settings.max_subscriptions, "subscriptions"),
-                "downloads": Streams(settings.max_heavy_operations, "downloads"),
-                "sockets": Streams(settings.max_subscriptions, "connections"),
-                "new_context": partial(
-                    Context,
+                "process": Process(
                     services=services,
                     recording=resources.recording,
                     page_sizes=PageSizes(settings.page_size, settings.max_page_size),
                     clock=clock,
-                ),
-                "authenticate": authentication(settings, scopes_of(on), http),
-                "rates": rates(settings),
-                "work": work,
-                "operations": OperationSlots.beside(work.limits),
-                "preparing": preparing,
-                "clock": clock,
-                "telemetry": Telemetry(request_metrics, tracing),
-                "refusals": Refusals(resources.recording, clock),
+                    telemetry=Telemetry(request_metrics, tracing),
+                    authenticate=authentication(settings, scopes_of(on), http),
+                    rates=rates(settings),
+                    work=work,
+                    operations=OperationSlots.beside(work.limits),
+                    preparing=preparing,
+                    deadlines=Deadlines(),
+                    subscriptions=Streams(settings.max_subscriptions, "subscriptions"),
+                    downloads=Streams(settings.max_heavy_operations, "downloads"),
+                    sockets=Streams(settings.max_subscriptions, "connections"),
+                    endings=resources.endings,
+                )
             }
 
-    admission = build_admission(settings, on)
+    entrance = build_entrance(settings, on)
     examples = [example for domain in on if domain.examples for example in graphiql.examples_of(domain.examples)]
     links = [Link(page.name, page.path) for domain in on for page in domain.pages(settings)]
     links += [Link("GraphiQL", GRAPH_PATH)] if settings.graphiql else []
-    graph = Route(GRAPH_PATH, GraphQLEndpoint(admission, examples=examples if settings.graphiql else None))
+    graph = Route(GRAPH_PATH, GraphQLEndpoint(entrance, examples=examples if settings.graphiql else None))
     app: ASGIApp = Starlette(
         routes=[
             graph,
             WebSocketRoute(
                 GRAPH_PATH,
-                WebSocketEndpoint(admission, SocketLimits(settings.max_socket_operations), settings.cors_origins),
+                WebSocketEndpoint(entrance, SocketLimits(settings.max_socket_operations), settings.cors_origins),
             ),
             *(graphiql.routes() if settings.graphiql else []),
             Route("/healthz", _healthz),
@@ -150,8 +147,8 @@ def create_app(
     return RequestIds(with_cors(app, settings.cors_origins, settings.cors_headers))
 
 
-def build_admission(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> Admission:
-    """Build what admits operations. It takes services from the application's state, since they open at its start.
+def build_entrance(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> Entrance:
+    """Build the entrance of operations. What they run with is the process's, which opens it at its start.
 
     Raises:
         UnusableList: The list of documents cannot be used.
@@ -166,7 +163,7 @@ def build_admission(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> 
         compiled=settings.compiled,
     )
     known = persisted(settings.allowed_documents, documents)
-    return Admission(documents, known, ExecutionLimits.of(settings), suggesting=settings.introspection)
+    return Entrance(documents, known, ExecutionLimits.of(settings), suggesting=settings.introspection)
 
 
 async def _healthz(request: Request) -> Response:
@@ -176,9 +173,10 @@ async def _healthz(request: Request) -> Response:
 
 async def _readyz(domains: Sequence[Domain], request: Request) -> Response:
     """Answer `/readyz`: 200 if the store answers and this process is not ending, else 503."""
-    if getattr(request.state, "draining", False):
+    process = process_of(request.scope)
+    if process.endings.is_near:
         return JSONResponse({"status": "draining"}, 503)
-    services: Services = request.state.services
+    services = process.services
     try:
         await services.of(Resources).database.ping()
     except DatabaseUnavailable as error:

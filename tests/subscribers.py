@@ -6,7 +6,7 @@ The service runs in a thread, and otherwise like `quakegraph serve`, with uvloop
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,14 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin, Subprotocol
 
-from graph.app import GRAPH_PATH, build_admission, create_app
+from graph.app import GRAPH_PATH, build_entrance, create_app
 from graph.domains.earthquakes.live import EventBroadcast
 from graph.serving.drain import DrainingServer
 from graph.serving.server import configuration
 from graph.serving.sockets import ClientSocket
 from graph.transport.direct_route import DirectRoute
 from graph.transport.endpoint import GraphQLEndpoint
+from graph.transport.process import Process
 from graph.transport.sse import HEART_BEAT_S
 from graph.transport.websocket import SUBPROTOCOL, SocketLimits, WebSocketEndpoint
 from tests.bearers import SECRET, bearer
@@ -54,10 +55,14 @@ class LiveService:
     http: httpx.Client
 
     @property
-    def state(self) -> dict[str, Any]:
-        """The application's state, which each request has."""
-        state: dict[str, Any] = self.server.lifespan.state
-        return state
+    def process(self) -> Process:
+        """What the process holds."""
+        process: Process = self.server.lifespan.state["process"]
+        return process
+
+    def change(self, **fields: Any) -> None:
+        """Let later requests and connections find something else there."""
+        self.server.lifespan.state["process"] = replace(self.process, **fields)
 
     def store(self, *event_ids: str, **others: Any) -> None:
         """Ingest events with one mutation."""
@@ -67,7 +72,7 @@ class LiveService:
 
     async def has_subscriptions(self, number: int) -> None:
         """Wait until this number of subscriptions is open. They will receive whatever is stored from now on."""
-        live: EventBroadcast = self.state["services"].of(EventBroadcast)
+        live: EventBroadcast = self.process.services.of(EventBroadcast)
         await eventually(lambda: live.subscriptions == number)
 
     async def has_no_socket(self) -> None:
@@ -101,10 +106,10 @@ def live_service(
         while not isinstance(direct, DirectRoute):
             direct = direct.app
         assert isinstance(direct.app, Starlette)
-        admission = build_admission(settings)
+        entrance = build_entrance(settings)
         limits = limits or SocketLimits(settings.max_socket_operations)
-        sockets = WebSocketEndpoint(admission, limits, settings.cors_origins)
-        graph = GraphQLEndpoint(admission, heart_beat_s=heart_beat_s)
+        sockets = WebSocketEndpoint(entrance, limits, settings.cors_origins)
+        graph = GraphQLEndpoint(entrance, heart_beat_s=heart_beat_s)
         direct.endpoint = graph
         direct.app.router.routes[1] = WebSocketRoute(GRAPH_PATH, sockets)
     server = DrainingServer(configuration(app, settings), 0)

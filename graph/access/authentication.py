@@ -1,7 +1,6 @@
 """Authenticates the caller of a request by its `Authorization` header."""
 
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import replace
 from functools import partial
 
 import httpx
@@ -14,8 +13,8 @@ from graph.core.errors import Unauthenticated
 from graph.settings import Settings
 from graph.store.location import StoreLocation
 
-Authenticate = Callable[[str | None], Awaitable[Caller]]
-"""The value of `Authorization`, or None → the caller. Raises as `Keys.caller` does."""
+Authenticate = Callable[[str | None], Caller | Awaitable[Caller]]
+"""The value of `Authorization`, or None → the caller, or what to wait for. Raises as `Keys.caller` does."""
 
 
 def authentication(settings: Settings, scopes: Collection[Scope], http: httpx.AsyncClient) -> Authenticate:
@@ -26,8 +25,7 @@ def authentication(settings: Settings, scopes: Collection[Scope], http: httpx.As
     """
     claims = claims_of(settings, scopes)
     keys: Keys = KeySet(settings.jwks_url, http, claims) if settings.jwks_url else shared_secret(settings, scopes)
-    anonymous = Caller(None, frozenset(scope for scope in scopes if scope.public and settings.public_read))
-    return partial(_caller, keys, anonymous)
+    return partial(_caller, keys, Caller(None, claims.public))
 
 
 def shared_secret(settings: Settings, scopes: Collection[Scope] = ()) -> SharedSecret:
@@ -54,14 +52,14 @@ def secret_of(settings: Settings) -> str:
 
 def claims_of(settings: Settings, scopes: Collection[Scope]) -> Claims:
     """The claims that tokens must have."""
-    return Claims(settings.jwt_issuer, settings.jwt_audience, settings.jwt_leeway, tuple(scopes))
+    public = frozenset(scope for scope in scopes if scope.public and settings.public_read)
+    return Claims(settings.jwt_issuer, settings.jwt_audience, settings.jwt_leeway, tuple(scopes), public)
 
 
-async def _caller(keys: Keys, anonymous: Caller, header: str | None) -> Caller:
+def _caller(keys: Keys, anonymous: Caller, header: str | None) -> Caller | Awaitable[Caller]:
     if header is None:
         return anonymous
     scheme, _, token = header.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise Unauthenticated("`Authorization` must be `Bearer`, a space, and your token.")
-    known = await keys.caller(token.strip())
-    return replace(known, scopes=known.scopes | anonymous.scopes)
+    return keys.caller(token.strip())

@@ -9,7 +9,7 @@ Source: RFC 7517.
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,13 +59,19 @@ class KeySet(Keys):
     def __post_init__(self) -> None:
         self._tokens = Tokens(self.claims)
 
-    async def caller(self, token: str) -> Caller:
+    def caller(self, token: str) -> Caller | Awaitable[Caller]:
         check_length(token)
         try:
             header = jwt.get_unverified_header(token)
         except UNREADABLE as error:
             raise refused(error) from error
-        key = await self._key(header.get("kid"), header.get("alg"))
+        key_id, algorithm = header.get("kid"), header.get("alg")
+        if self._age() <= FRESH_S and len(found := self._fitting(key_id, algorithm)) == 1:
+            return self._tokens.caller(token, found[0].key, found[0].algorithm)
+        return self._looked_up(token, key_id, algorithm)
+
+    async def _looked_up(self, token: str, key_id: object, algorithm: object) -> Caller:
+        key = await self._key(key_id, algorithm)
         return self._tokens.caller(token, key.key, key.algorithm)
 
     async def _key(self, key_id: object, algorithm: object) -> _Key:

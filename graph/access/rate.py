@@ -7,12 +7,13 @@ protects the service, and must not bring it down.
 """
 
 import asyncio
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
-from math import ceil
-from typing import cast
+from math import ceil, floor
+from typing import NamedTuple, Protocol, cast
 
 from limits import RateLimitItemPerMinute
 from limits.aio.storage import SlidingWindowCounterSupport, Storage
@@ -41,8 +42,8 @@ class Rates(ABC):
     """What callers have spent."""
 
     @abstractmethod
-    async def spend(self, spender: str, points: int) -> None:
-        """Charge a caller.
+    def spend(self, spender: str, points: int) -> Awaitable[None] | None:
+        """Charge a caller. Returns what to wait for, if anything.
 
         Raises:
             RateLimited: Not enough points are left; nothing is charged.
@@ -57,71 +58,135 @@ class Rates(ABC):
 class Unlimited(Rates):
     """No limit."""
 
-    async def spend(self, spender: str, points: int) -> None:
+    def spend(self, spender: str, points: int) -> None:
         pass
 
     async def spend_in_time(self, spender: str, points: int) -> None:
         pass
 
 
+class Spent(NamedTuple):
+    """What a caller has spent."""
+
+    older: int  # points, in the window of a minute before the present one
+    newer: int  # in the present window
+    left_s: float  # of the present window
+
+
+class Counts(Protocol):
+    """The points that callers have spent in the present window of a minute and in the one before."""
+
+    def spend(self, spender: str, points: int, limit: int, leaving: int) -> "Outcome | Awaitable[Outcome]":
+        """Add points, unless with `leaving` more the caller would have spent more than the limit.
+
+        Returns:
+            None if they are added, or else what the caller has spent.
+        """
+
+
+Outcome = Spent | None
+
+
 class PointsPerMinute(Rates):
     """A number of points per minute for each caller."""
 
-    def __init__(self, points: int, store: Storage, *, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(self, points: int, counts: Counts, *, sleep: Sleep = asyncio.sleep) -> None:
         self._points = points
         self._sleep = sleep
-        self._item = RateLimitItemPerMinute(points)
-        self._limiter = SlidingWindowCounterRateLimiter(store)
-        self._store_is_away = False
+        self._counts = counts
 
-    async def spend(self, spender: str, points: int) -> None:
-        await self._spend(spender, points)
+    def spend(self, spender: str, points: int) -> Awaitable[None] | None:
+        return self._spend(spender, points)
 
-    async def _spend(self, spender: str, points: int, *, leaving: int = 0) -> None:
+    def _spend(self, spender: str, points: int, *, leaving: int = 0) -> Awaitable[None] | None:
         if points > self._points:
             raise QueryTooComplex(
                 f"The operation costs {points:,} points, and a caller has {self._points:,} a minute: ask for less."
             )
-        try:
-            async with asyncio.timeout(STORE_TIMEOUT_S):
-                cost, needed = max(points, 1), max(points, 1) + leaving
-                allowed = not leaving or await self._limiter.test(self._item, spender, cost=needed)
-                allowed = allowed and await self._limiter.hit(self._item, spender, cost=cost)
-                wait = None if allowed else await self._wait(spender, needed)
-        except (StorageError, TimeoutError) as error:
-            if not self._store_is_away:
-                logger.warning("The store of the rate limit does not answer: all callers pass", cause=str(error))
-            self._store_is_away = True
-            return
-        if self._store_is_away:
-            logger.info("The store of the rate limit answers again")
-            self._store_is_away = False
-        if wait is not None:
-            raise RateLimited(wait)
+        needed = max(points, 1)
+        outcome = self._counts.spend(spender, needed, self._points, leaving)
+        if outcome is None:
+            return None
+        if isinstance(outcome, Spent):
+            raise RateLimited(self._wait(outcome, needed + leaving))
+        return self._spent_there(outcome, needed + leaving)
+
+    async def _spent_there(self, outcome: Awaitable[Outcome], needed: int) -> None:
+        if spent := await outcome:
+            raise RateLimited(self._wait(spent, needed))
 
     async def spend_in_time(self, spender: str, points: int) -> None:
         part, half = ceil(self._points / PARTS), self._points // 2
         for spent in range(0, points, part):
             while True:
                 try:
-                    await self._spend(spender, min(part, points - spent), leaving=half)
+                    if charged := self._spend(spender, min(part, points - spent), leaving=half):
+                        await charged
                     break
                 except RateLimited as refusal:
                     await self._sleep(refusal.retry_after_s)
 
-    async def _wait(self, spender: str, points: int) -> int:
+    def _wait(self, spent: Spent, points: int) -> int:
         """Seconds until so many points are left, if nothing else is spent."""
-        counts = cast("SlidingWindowCounterSupport", self._limiter.storage)
-        older, _, newer, expires_in = await counts.get_sliding_window(self._item.key_for(spender), WINDOW_S)
-        left_of_window = (
-            expires_in - WINDOW_S
-        )  # kept for one more; in Redis a window begins with a caller's first request
+        older, newer, left_s = spent
         room = self._points - points
         if newer <= room:  # wait until the older window weighs little enough
-            seconds = left_of_window - (room - newer + 1) * WINDOW_S / max(older, 1)
+            seconds = left_s - (room - newer + 1) * WINDOW_S / max(older, 1)
         else:  # wait until the newer window has become the older one and weighs little enough
-            seconds = left_of_window + WINDOW_S - (room + 1) * WINDOW_S / newer
+            seconds = left_s + WINDOW_S - (room + 1) * WINDOW_S / newer
         return max(1, ceil(seconds))
+
+
+class CountsHere:
+    """Counts in the memory of this process."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock  # seconds
+        self._window = 0  # number of the present one
+        self._older: dict[str, int] = {}
+        self._newer: dict[str, int] = {}
+
+    def spend(self, spender: str, points: int, limit: int, leaving: int) -> Outcome:
+        window, passed_s = divmod(self._clock(), WINDOW_S)
+        if window != self._window:
+            self._older = self._newer if window == self._window + 1 else {}
+            self._newer, self._window = {}, int(window)
+        older, newer, left_s = self._older.get(spender, 0), self._newer.get(spender, 0), WINDOW_S - passed_s
+        if floor(older * left_s / WINDOW_S + newer) + points + leaving > limit:
+            return Spent(older, newer, left_s)
+        self._newer[spender] = newer + points
+        return None
+
+
+class CountsThere:
+    """Counts in a store that several processes share. While it does not answer, all callers pass."""
+
+    def __init__(self, store: Storage) -> None:
+        self._limiter = SlidingWindowCounterRateLimiter(store)
+        self._is_away = False
+
+    async def spend(self, spender: str, points: int, limit: int, leaving: int) -> Outcome:
+        item = RateLimitItemPerMinute(limit)
+        try:
+            async with asyncio.timeout(STORE_TIMEOUT_S):
+                allowed = not leaving or await self._limiter.test(item, spender, cost=points + leaving)
+                allowed = allowed and await self._limiter.hit(item, spender, cost=points)
+                spent = None if allowed else await self._spent(item.key_for(spender))
+        except (StorageError, TimeoutError) as error:
+            if not self._is_away:
+                logger.warning("The store of the rate limit does not answer: all callers pass", cause=str(error))
+            self._is_away = True
+            return None
+        if self._is_away:
+            logger.info("The store of the rate limit answers again")
+            self._is_away = False
+        return spent
+
+    async def _spent(self, key: str) -> Spent:
+        counts = cast("SlidingWindowCounterSupport", self._limiter.storage)
+        older, _, newer, expires_in = await counts.get_sliding_window(key, WINDOW_S)
+        # Kept for one window more. In Redis a window begins with a caller's first request.
+        return Spent(older, newer, expires_in - WINDOW_S)
 
 
 def rates(settings: Settings) -> Rates:
@@ -132,6 +197,8 @@ def rates(settings: Settings) -> Rates:
     """
     if not settings.rate_limit:
         return Unlimited()
+    if settings.rate_limit_store.startswith("memory:"):
+        return PointsPerMinute(settings.rate_limit, CountsHere())
     try:
         store = storage_from_string(f"async+{settings.rate_limit_store}", wrap_exceptions=True)
     except ConfigurationError as error:
@@ -140,7 +207,7 @@ def rates(settings: Settings) -> Rates:
             f"GRAPH_RATE_LIMIT_STORE: {scheme}:// cannot be used: "  # the rest may hold a password
             f"set `memory://`, or `redis://HOST` with `quakegraph[redis]` installed ({error})"
         ) from error
-    return PointsPerMinute(settings.rate_limit, store)  # type: ignore[arg-type]  # `async+` makes it one of these
+    return PointsPerMinute(settings.rate_limit, CountsThere(store))  # type: ignore[arg-type]  # `async+` makes it one
 
 
 @lru_cache(maxsize=4096)

@@ -9,7 +9,7 @@ Source: RFC 7519 (JWT), RFC 8725 (its best current practices), RFC 8693 section 
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,14 +51,15 @@ class Claims:
     audience: str | None = None
     leeway_s: int = 30  # the most that the issuer's clock may differ
     scopes: tuple[Scope, ...] = ()  # the known ones; a token's other scopes are ignored
+    public: frozenset[Scope] = frozenset()  # those that every caller has
 
 
 class Keys(ABC):
     """Keys that check tokens."""
 
     @abstractmethod
-    async def caller(self, token: str) -> Caller:
-        """The caller whom the token authenticates, with its scopes.
+    def caller(self, token: str) -> Caller | Awaitable[Caller]:
+        """The caller whom the token authenticates, with its scopes, or what to wait for.
 
         Raises:
             Unauthenticated: The token is not valid.
@@ -76,7 +77,7 @@ class SharedSecret(Keys):
         self._claims = claims
         self._tokens = Tokens(claims)
 
-    async def caller(self, token: str) -> Caller:
+    def caller(self, token: str) -> Caller:
         check_length(token)
         return self._tokens.caller(token, self._secret, self.ALGORITHM)
 
@@ -140,7 +141,7 @@ def checked(token: str, key: Any, algorithm: str, claims: Claims) -> Caller:
             f"Your token was not accepted: its `sub` must be 1 to {LONGEST_SUBJECT} characters, "
             "without control characters."
         )
-    return Caller(subject, _scopes(decoded, claims.scopes), until=decoded["exp"] + claims.leeway_s)
+    return Caller(subject, _scopes(decoded, claims.scopes) | claims.public, until=decoded["exp"] + claims.leeway_s)
 
 
 def _is_time(value: object) -> bool:

@@ -30,7 +30,7 @@ from strawberry.types.scalar import ScalarDefinition
 from graph.access.callers import Scope
 from graph.api.fast.resolvers import shorten
 from graph.api.nodes import Node, node_queries
-from graph.api.recording import Recorded
+from graph.api.recorded import Recorded
 from graph.api.scalars import SCALARS
 from graph.api.scopes import describe_scope, required_scope
 

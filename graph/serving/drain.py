@@ -19,12 +19,14 @@ import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import cast
 
 import uvicorn
 
 from graph.observability.logs import get_logger
 from graph.serving.connections import ClientConnection
 from graph.serving.listener import refuse_newcomers
+from graph.transport.process import Process
 
 TICK_S = 0.1  # as uvicorn's
 COMPLETION_TIMEOUT_S = 2.0  # for all subscriptions; a client that does not read its end is disconnected
@@ -33,7 +35,7 @@ logger = get_logger(__name__)
 
 
 class DrainingServer(uvicorn.Server):
-    """A server that drains. While it does, `draining` is set in the state of each request."""
+    """A server that drains. The application learns of it by its `Endings`."""
 
     def __init__(
         self,
@@ -82,13 +84,19 @@ class DrainingServer(uvicorn.Server):
         if self._draining:
             await self._drain(sockets or [])
             self._draining = False  # from here on, uvicorn handles SIGINT as usual
-        if endings := self.lifespan.state.get("endings"):
-            await endings.end(COMPLETION_TIMEOUT_S)
+        if process := self._process:
+            await process.endings.end(COMPLETION_TIMEOUT_S)
         await super().shutdown(sockets)
+
+    @property
+    def _process(self) -> Process | None:
+        """What the application holds, once it has started."""
+        return cast("Process | None", self.lifespan.state.get("process"))
 
     async def _drain(self, listeners: list[socket.socket]) -> None:
         logger.info("Draining", seconds=self._seconds)
-        self.lifespan.state["draining"] = True  # each request gets a copy of this state
+        if process := self._process:
+            process.endings.is_near = True
         self.config.encoded_headers.append((b"connection", b"close"))
         await self._pass_time()
         if self._all_end is None or self._all_end():

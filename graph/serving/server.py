@@ -21,7 +21,7 @@ from starlette.types import ASGIApp
 from graph.access.authentication import shared_secret
 from graph.access.callers import Scope
 from graph.access.rate import rates
-from graph.app import GRAPH_PATH, build_admission, create_app
+from graph.app import GRAPH_PATH, build_entrance, create_app
 from graph.core import garbage
 from graph.domain import Domain, scopes_of, switched_on
 from graph.domains import DOMAINS
@@ -56,7 +56,7 @@ async def prepare(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> No
         DatabaseUnavailable: The store cannot be used.
         Misconfigured: Something else that the settings name cannot be used.
     """
-    build_admission(settings, domains)  # reads the list of persisted documents
+    build_entrance(settings, domains)  # reads the list of persisted documents
     rates(settings)
     async with open_services(settings, domains) as services:
         for domain in switched_on(domains, settings.domains):

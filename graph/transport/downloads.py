@@ -17,30 +17,18 @@ megabyte or two, so an answer that its client does not read at once counts as a 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from time import perf_counter
-from typing import Any
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Message, Receive, Send
-from starlette.types import Scope as AsgiScope
+from starlette.types import Message, Send
 
 from graph.access.callers import Scope
-from graph.access.rate import Rates, spender
-from graph.api.recording import Record
-from graph.core.errors import BadRequest, GraphError, InternalServerError, outcome_of
-from graph.observability.logs import get_logger, on_behalf_of
-from graph.observability.metrics import OK
-from graph.observability.requests import ABANDONED, ABANDONED_STATUS, Answer
-from graph.transport.admission import ExecutionLimits
-from graph.transport.deadline import run_with_timeout
+from graph.transport.entrance import ExecutionLimits
+from graph.transport.exchange import Exchange
 from graph.transport.reads import Reads
-from graph.transport.refusals import Refusals
-from graph.transport.routes import Refuse, format_as_json
+from graph.transport.routes import Endpoint, Refuse, format_as_json
 from graph.transport.sending import Sending
-
-logger = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,115 +68,40 @@ def download_route(
         limits: on the reads before the answer is sent.
         refuse: formats errors.
     """
-    return Route(path, _Endpoint(answer, limits, scope, refuse, recorded_as or path))
+    return Route(path, _Endpoint(recorded_as or path, scope, refuse, answer, limits))
 
 
-class _Endpoint:
-    """The ASGI application behind one path."""
+class _Endpoint(Endpoint):
+    """Answers by reads, and is cancelled when the client disconnects."""
 
     def __init__(
-        self, answer: Answering, limits: ExecutionLimits, scope: Scope | None, refuse: Refuse, route: str
+        self, path: str, scope: Scope | None, refuse: Refuse, answer: Answering, limits: ExecutionLimits
     ) -> None:
+        super().__init__(path, scope, refuse, only_reads=True)
         self._answer = answer
         self._limits = limits
-        self._scopes = [scope] if scope else []
-        self._refuse = refuse
-        self._route = route
 
-    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        """Answer one HTTP request."""
-        request = Request(scope, receive)
-        with scope["state"]["telemetry"].request(request.headers) as record:
-            record.operation, record.name = "query", self._route
-            try:
-                await run_with_timeout(None, self._answered(request, record, send), while_connected=receive)
-            except ClientDisconnect:
-                record.code, record.status = ABANDONED, ABANDONED_STATUS
+    async def answered(self, request: Request, exchange: Exchange, send: Send) -> None:
+        """Answer while the client is connected."""
+        with exchange.process.deadlines.within(None, request.receive):
+            await super().answered(request, exchange, send)
 
-    async def _answered(self, request: Request, record: Answer, send: Send) -> None:
-        """Authenticate, charge, read and send. The response is sent in here too: a client may leave at any time."""
-        state = request.scope["state"]
-        refusals: Refusals = state["refusals"]
-        started = refusals.clock()
-        reads: Reads | None = None
-        try:
-            reads = await self._admitted(request, state)
-            began = perf_counter()
-            status, code, error_code = ABANDONED_STATUS, ABANDONED, None
-            try:
-                status, code = await self._sent(request, reads, send), OK
-            except Exception as error:
-                status, error_code = outcome_of(error)
-                code = error_code or OK
-                raise
-            finally:
-                reads.close()
-                record.points = 1 + reads.spent
-                reads.at_end(code)
-                reads.context.recording.count(self._route, code, perf_counter() - began)
-                self._log(reads, status, error_code, started)
-            record.code, record.status = code, status
-        except ClientDisconnect:
-            raise
-        except Exception as error:
-            refusal = error if isinstance(error, GraphError) else InternalServerError(state["request_id"])
-            if reads is None:
-                refusals.add(error, record, state["request_id"], started, route=self._route)
-            record.code, record.status = refusal.code, refusal.status
-            if reads and reads.is_sending:
-                logger.error("A download was aborted", route=self._route, code=refusal.code, cause=refusal.detail)
-                raise
-            if refusal is not error:
-                logger.error("A request could not be answered", request_id=state["request_id"], exc_info=error)
-            await self._refuse(request, refusal)(request.scope, request.receive, send)
-
-    async def _admitted(self, request: Request, state: Mapping[str, Any]) -> Reads:
-        """The reads of an authenticated caller who has the scope and was charged a point."""
-        address = request.client.host if request.client else None
-        rates: Rates = state["rates"]
-        try:
-            if request.method not in ("GET", "HEAD"):
-                raise BadRequest("Send this request by GET.", status=405, allow="GET, HEAD")
-            caller = await state["authenticate"](request.headers.get("authorization"))
-        except GraphError:
-            await rates.spend(spender(None, address), 1)  # limits refused requests too
-            raise
-        on_behalf_of(caller.subject)
-        name = spender(caller.subject, address)
-        await rates.spend(name, 1)
-        caller.require(self._scopes)
-        await state["work"].pace.begin(name)
-        return Reads(state["new_context"](caller=caller, request_id=state["request_id"]), name, state, self._limits)
-
-    async def _sent(self, request: Request, reads: Reads, send: Send) -> int:
-        """Answer, and send all of the answer. Returns its status."""
-        answer = await self._answer(request, reads)
-        if isinstance(answer, Response):
-            await answer(request.scope, request.receive, send)
-            return answer.status_code
-        async with aclosing(answer.pieces) as pieces:  # type: ignore[type-var]  # they are a generator
-            if answer.is_long:
-                reads.count()
-            reads.is_sending = True
-            sending = Sending(send, reads.count)
-            await send(answer.head)
-            if request.method != "HEAD":
-                await sending.send_pieces(pieces)
-            await sending(b"", more=False)
-        return 200
-
-    def _log(self, reads: Reads, status: int, code: str | None, started: int) -> None:
-        """Log the request as a query."""
-        context = reads.context
-        context.recording.add(
-            Record(
-                request_id=context.next_log_id(),
-                timestamp=started,
-                route=self._route,
-                writes=False,
-                status=status,
-                latency_ms=max(context.clock() - started, 0),
-                error=code,
-                facts=reads.facts,
-            )
-        )
+    async def sent(self, request: Request, exchange: Exchange, send: Send) -> int:
+        """Answer, and send all of the answer."""
+        if permitted := exchange.process.work.pace.begin(exchange.spender):
+            await permitted
+        with Reads(exchange, self._limits) as reads:
+            answer = await self._answer(request, reads)
+            if isinstance(answer, Response):
+                await answer(request.scope, request.receive, send)
+                return answer.status_code
+            async with aclosing(answer.pieces) as pieces:  # type: ignore[type-var]  # they are a generator
+                if answer.is_long:
+                    reads.count()
+                exchange.is_sending = True
+                sending = Sending(send, reads.count)
+                await send(answer.head)
+                if request.method != "HEAD":
+                    await sending.send_pieces(pieces)
+                await sending(b"", more=False)
+            return 200

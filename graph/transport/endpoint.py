@@ -19,17 +19,13 @@ from graphql import ExecutionResult
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from graph.access.rate import spender
 from graph.api.documents.prepared import InvalidDocument
 from graph.core.errors import BadRequest, GraphError, InternalServerError
 from graph.observability import metrics
-from graph.observability.logs import on_behalf_of
-from graph.observability.requests import Answer
 from graph.pages import graphiql
-from graph.transport.admission import Admission, Admitted, Client
-from graph.transport.deadline import run_with_timeout
+from graph.transport.entrance import Admitted, Entrance
 from graph.transport.errors import code_of, format_refusal, format_result
-from graph.transport.refusals import Refusals
+from graph.transport.exchange import Exchange, exchange_by_http
 from graph.transport.request import (
     EVENT_STREAM,
     GRAPHQL_JSON,
@@ -59,7 +55,7 @@ class GraphQLEndpoint:
 
     def __init__(
         self,
-        admission: Admission,
+        entrance: Entrance,
         *,
         examples: Sequence[graphiql.Example] | None = None,
         heart_beat_s: float = HEART_BEAT_S,
@@ -67,11 +63,11 @@ class GraphQLEndpoint:
         """Make the endpoint.
 
         Args:
-            admission: decides which operations may be executed.
+            entrance: decides which operations may be executed.
             examples: the tabs of GraphiQL, which browsers get; None switches GraphiQL off.
             heart_beat_s: seconds between two heart beats on a silent stream.
         """
-        self._admission = admission
+        self._entrance = entrance
         self._heart_beat_s = heart_beat_s
         self._examples = examples
 
@@ -82,8 +78,10 @@ class GraphQLEndpoint:
         if self._examples is not None and head.method in ("GET", "HEAD") and "text/html" in types:
             await graphiql.page(scope["path"], self._examples)(scope, receive, send)
             return
+        http_request = _HttpRequest(scope, receive, head, types, media_type(types))
         try:
-            answered = await self._answered(_HttpRequest(scope, receive, head, types, media_type(types)))
+            with exchange_by_http(scope, head.headers) as exchange:
+                answered = await self._answered(http_request, exchange)
             if isinstance(answered, _Stream):
                 async with answered.open:
                     lasts_s, heart_beat_s = answered.lasts_s, self._heart_beat_s
@@ -95,33 +93,27 @@ class GraphQLEndpoint:
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    async def _answered(self, http_request: "_HttpRequest") -> "tuple[int, Headers, bytes] | _Stream":
+    async def _answered(
+        self, http_request: "_HttpRequest", exchange: Exchange
+    ) -> "tuple[int, Headers, bytes] | _Stream":
         """The answer, or a stream of answers."""
-        media = http_request.media
+        media, answer = http_request.media, exchange.answer
         headers: Mapping[str, str] = {}
         status = 200
-        state = http_request.scope["state"]
-        refusals: Refusals = state["refusals"]
-        began, admitted = refusals.clock(), None
-        with state["telemetry"].request(http_request.head.headers) as answer:
-            try:
-                admitted = await self._admitted(http_request, answer)
-                if http_request.head.method == "HEAD" and (admitted.is_subscription or media is None):
-                    raise BadRequest("A stream is sent by GET or POST alone.", status=405, allow="GET, POST")
-                if admitted.is_subscription:
-                    stream = await self._stream(http_request, admitted)
-                    answer.code, answer.status = metrics.OK, status
-                    return stream
-                result = await admitted.result(while_connected=http_request.receive)
-                refusals.add_failed(result, admitted, began)
-                body = format_result(result, state["request_id"])
-            except ClientDisconnect:
-                raise
-            except Exception as error:
-                refusals.add(error, answer, state["request_id"], began, admitted)
-                body = {"errors": format_refusal(error, state["request_id"])}
-                status, headers = _status(error, media)
-            answer.code, answer.status = code_of(body), status
+        try:
+            admitted = await self._admitted(http_request, exchange)
+            if admitted.is_subscription:
+                stream = await _stream(http_request, admitted)
+                answer.code, answer.status = metrics.OK, status
+                return stream
+            body = format_result(await admitted.result(while_connected=http_request.receive), exchange.request_id)
+        except ClientDisconnect:
+            raise
+        except Exception as error:
+            refusal = await exchange.refused(error)
+            body = {"errors": format_refusal(refusal, exchange.request_id)}
+            status, headers = _status(refusal, media)
+        answer.code, answer.status = code_of(body), status
         if answer.points is not None and http_request.head.headers.get(COST_HEADER):
             body["extensions"] = {"cost": {"points": answer.points, "limit": answer.limit}}
         written = orjson.dumps(body)
@@ -131,33 +123,18 @@ class GraphQLEndpoint:
         answer_headers = {**ANSWER_HEADERS[media or JSON], b"content-length": b"%d" % len(written), **own}
         return status, list(answer_headers.items()), written
 
-    async def _admitted(self, http_request: "_HttpRequest", answer: Answer) -> Admitted:
+    async def _admitted(self, http_request: "_HttpRequest", exchange: Exchange) -> Admitted:
         """The requested operation, if it may be executed."""
-        state = http_request.scope["state"]
-        address = http_request.scope["client"][0] if http_request.scope.get("client") else None
-        try:
-            if http_request.media is None and not http_request.takes_stream:
-                raise BadRequest(
-                    f"This answers {GRAPHQL_JSON}, {JSON} or, of a subscription, {EVENT_STREAM}.", status=406
-                )
-            request = await read_request(http_request.head, http_request.receive)
-            caller = await state["authenticate"](http_request.head.headers.get("authorization"))
-        except GraphError:
-            await state["rates"].spend(spender(None, address), 1)  # limits refused requests too
-            raise
-        on_behalf_of(caller.subject)
-        client = Client(caller, spender(caller.subject, address), state["request_id"], address)
-        reading = http_request.head.method != "POST"
-        work = self._admission.admitted(request, client, state, answer, reading=reading)
-        return await run_with_timeout(self._admission.limits.query_seconds, work, while_connected=http_request.receive)
-
-    async def _stream(self, http_request: "_HttpRequest", admitted: Admitted) -> "_Stream":
-        """The results of a subscription, as a stream."""
-        if not http_request.takes_stream:
-            raise BadRequest(f"A subscription is answered in {EVENT_STREAM}, or over a WebSocket.", status=406)
-        stack = AsyncExitStack()
-        results = await stack.enter_async_context(admitted.subscribed())
-        return _Stream(_written(results, admitted.client.request_id), admitted.client.caller.lasts_s, stack)
+        head, receive = http_request.head, http_request.receive
+        if http_request.media is None and not http_request.takes_stream:
+            raise BadRequest(f"This answers {GRAPHQL_JSON}, {JSON} or, of a subscription, {EVENT_STREAM}.", status=406)
+        request = await read_request(head, receive)
+        await exchange.identify(head.headers.get("authorization"))
+        with exchange.process.deadlines.within(self._entrance.limits.query_seconds, receive):
+            admitted = await self._entrance.admitted(exchange, request, reading=head.method != "POST")
+        if head.method == "HEAD" and (admitted.is_subscription or http_request.media is None):
+            raise BadRequest("A stream is sent by GET or POST alone.", status=405, allow="GET, POST")
+        return admitted
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +160,16 @@ class _Stream:
     results: AsyncIterator[bytes]  # as JSON
     lasts_s: float | None  # the longest that the stream may last
     open: AsyncExitStack = field(default_factory=AsyncExitStack)  # ends the subscription when it is closed
+
+
+async def _stream(http_request: _HttpRequest, admitted: Admitted) -> _Stream:
+    """The results of a subscription, as a stream."""
+    if not http_request.takes_stream:
+        raise BadRequest(f"A subscription is answered in {EVENT_STREAM}, or over a WebSocket.", status=406)
+    stack = AsyncExitStack()
+    results = await stack.enter_async_context(admitted.subscribed())
+    exchange = admitted.exchange
+    return _Stream(_written(results, exchange.request_id), exchange.caller.lasts_s, stack)
 
 
 async def _one(written: bytes) -> AsyncIterator[bytes]:

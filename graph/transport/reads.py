@@ -5,64 +5,41 @@ its caller has points again and the service has room.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
-from functools import partial
 from itertools import count
 from sys import maxsize
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from graph.access.rate import Rates
-from graph.api.context import Context
 from graph.core.errors import Overloaded
-from graph.transport.admission import ExecutionLimits
-from graph.transport.deadline import run_with_timeout
-from graph.transport.streams import Streams
-from graph.work.account import Account, Work, charged_to
+from graph.transport.entrance import ExecutionLimits
+from graph.transport.exchange import Exchange
+from graph.work.account import Account, charged_to
 from graph.work.length import Length
-from graph.work.slots import OperationSlots
 
 PAUSE_S = 0.5  # before a later page is tried again while the service has no room
 MOST_TRIES = 60
 
 T = TypeVar("T")
 
-AtEnd = Callable[[str], None]
-"""Called at the end of an answer with the code of its error, `OK` or `ABANDONED`."""
-
 
 class Reads:
     """Runs the reads of one answer, one after the other. Each is limited and charged as an operation of its own."""
 
-    def __init__(
-        self,
-        context: Context,
-        spender: str,
-        state: Mapping[str, Any],
-        limits: ExecutionLimits,
-        *,
-        pause_s: float = PAUSE_S,
-    ) -> None:
+    def __init__(self, exchange: Exchange, limits: ExecutionLimits, *, pause_s: float = PAUSE_S) -> None:
         """Prepare to read.
 
         Args:
-            spender: the name that points are charged to.
-            state: of the application.
+            exchange: the admitted request.
             limits: on each read, and on the points of all reads before the answer is sent.
             pause_s: before a later read is tried again.
         """
-        self.context = context
-        self.facts: dict[str, Any] = {}  # for the request log; the route's function adds them
-        self.at_end: AtEnd = _nothing  # told the outcome before it is logged; may add facts
+        self.context = exchange.context
+        self.facts = exchange.facts  # for the request log; the route's function adds them
         self.spent = 0  # points
-        self.is_sending = False  # whether the head is sent, so that no refusal is possible
-        self.spender = spender
+        self.exchange = exchange
         self._limits = limits
         self._pause_s = pause_s
-        self._rates: Rates = state["rates"]
-        self._work: Work = state["work"]
-        self._slots: OperationSlots = state["operations"][Length.LONG]
-        self._downloads: Streams = state["downloads"]
         self._counted = ExitStack()
         self._is_long = False
         self._never_refused = False
@@ -75,7 +52,7 @@ class Reads:
             TooManySubscriptions: The caller has reached the limit.
         """
         if not self._is_long:
-            self._counted.enter_context(self._downloads.counted(self.spender))
+            self._counted.enter_context(self.exchange.process.downloads.counted(self.exchange.spender))
             self._is_long = True
 
     def begin_download(self) -> None:
@@ -90,9 +67,12 @@ class Reads:
         self.count()
         self._never_refused = True
 
-    def close(self) -> None:
-        """End the answer."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
         self._counted.close()
+        self.exchange.answer.points = 1 + self.spent
 
     async def run(self, read: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Read, and write what was read, in a slot and within the time of a query. Nothing may be sent inside.
@@ -102,16 +82,19 @@ class Reads:
                 points nor at once for lack of room.
         """
         seconds = None if self._never_refused else self._limits.query_seconds
+        process = self.exchange.process
         for tried in count(1):
             account = self._account()
             try:
                 with charged_to(account):
                     if self._never_refused:
                         account.begin_heavy_work()  # it would begin on the loop, and again on a thread
-                    await self._slots.begin(account)
-                    result = await run_with_timeout(seconds, read())
+                    if granted := process.operations[Length.LONG].begin(account):
+                        await granted
+                    with process.deadlines.within(seconds):
+                        result = await read()
                 if self._waits:  # the slot and the time of a query are over, since this may take minutes
-                    await self._rates.spend_in_time(self.spender, account.spent)
+                    await process.rates.spend_in_time(self.exchange.spender, account.spent)
                 return result
             except Overloaded:
                 if not self._waits or (tried == MOST_TRIES and not self._never_refused):
@@ -125,19 +108,14 @@ class Reads:
     @property
     def _waits(self) -> bool:
         """Whether a read waits for points and for room."""
-        return self.is_sending or self._never_refused
+        return self.exchange.is_sending or self._never_refused
 
     def _account(self) -> Account:
         if self._waits:
-            return Account(self._work, self.spender, maxsize, _paid_later, self.spent, owed=self._owed)
+            return self.exchange.account(maxsize, price=self.spent, owed=self._owed, charge=_pay_later)
         most = max(self._limits.cost - self.spent, 0)
-        charge = partial(self._rates.spend, self.spender)
-        return Account(self._work, self.spender, most, charge, self.spent, owed=self._owed)
+        return self.exchange.account(most, price=self.spent, owed=self._owed)
 
 
-async def _paid_later(points: int) -> None:
+def _pay_later(points: int) -> None:
     """Charge nothing yet."""
-
-
-def _nothing(code: str) -> None:
-    """Do nothing."""

@@ -3,35 +3,32 @@
 Domain(..., routes=lambda settings: [route("/export", export, scope=EVENTS_READ)])
 
 Each request is counted and logged under the route's path, like a root field of a query, or of a mutation if the
-route's methods write.
+route's methods write. It is logged after its answer, even if it writes: what is stored need not be sent again for lack
+of a log. A route with a long answer is a `download_route`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from time import perf_counter
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Send
+from starlette.types import Scope as AsgiScope
 
 from graph.access.callers import Scope
-from graph.access.rate import spender
-from graph.api.context import Context
-from graph.api.recording import Record
 from graph.core import garbage
-from graph.core.errors import GraphError, InternalServerError, outcome_of
+from graph.core.errors import BadRequest, GraphError, InternalServerError, outcome_of
 from graph.core.services import Services
-from graph.observability import requests
-from graph.observability.logs import get_logger, on_behalf_of
+from graph.observability.logs import get_logger
 from graph.observability.metrics import OK
 from graph.observability.requests import ABANDONED, ABANDONED_STATUS
 from graph.transport.errors import format_error
+from graph.transport.exchange import Exchange, exchange_by_http
 
 Answer = Callable[[Request, Services], Awaitable[Response]]
-"""Answers a request with the services of the domains. It finds in `request.state`:
-
-    spender  the name that more points may be charged to
-    facts    a dictionary for the request log, which it fills
-"""
+"""Answers a request with the services of the domains. `exchange_of(request)` charges more points and takes facts."""
 
 Refuse = Callable[[Request, GraphError], Response]
 """Formats a refusal."""
@@ -47,6 +44,12 @@ def refused(error: GraphError) -> Response:
 def format_as_json(request: Request, error: GraphError) -> Response:
     """A refusal in the form of the graph's errors."""
     return refused(error)
+
+
+def exchange_of(request: Request) -> Exchange:
+    """The exchange of a request that a route answers."""
+    exchange: Exchange = request.scope["state"]["exchange"]
+    return exchange
 
 
 def route(
@@ -68,90 +71,89 @@ def route(
         refuse: formats a refusal.
         recorded_as: the route in the metrics and the request log.
     """
-    endpoint = _Endpoint(recorded_as or path, answer, scope, refuse, writes=not {"GET", "HEAD"}.issuperset(methods))
-    return Route(path, endpoint.answered, methods=list(methods))
+    endpoint = _Endpoint(recorded_as or path, scope, refuse, answer, writes=not {"GET", "HEAD"}.issuperset(methods))
+    return Route(path, endpoint, methods=list(methods))
 
 
-class _Endpoint:
-    """What answers at one path."""
+class Endpoint(ABC):
+    """The ASGI application behind one path."""
 
-    def __init__(self, path: str, answer: Answer, scope: Scope | None, refuse: Refuse, *, writes: bool) -> None:
-        self._path = path
-        self._answer = answer
+    def __init__(
+        self, path: str, scope: Scope | None, refuse: Refuse, *, writes: bool = False, only_reads: bool = False
+    ) -> None:
+        """Make the endpoint.
+
+        Args:
+            path: as it is recorded.
+            writes: whether its requests are recorded as mutations.
+            only_reads: whether it refuses other methods than GET and HEAD itself, in its own format.
+        """
+        self.path = path
+        self._only_reads = only_reads
         self._scopes = [scope] if scope else []
         self._refuse = refuse
         self._writes = writes
 
-    async def answered(self, request: Request) -> Response:
-        """The answer to one request."""
-        state = request.state
-        with state.telemetry.request(request.headers) as record:
-            record.operation, record.name = "mutation" if self._writes else "query", self._path
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request."""
+        request = Request(scope, receive)
+        with exchange_by_http(scope, request.headers, route=self.path) as exchange:
+            scope["state"]["exchange"] = exchange
+            outcome = exchange.answer
+            outcome.operation, outcome.name = "mutation" if self._writes else "query", self.path
             try:
-                response = await self._recorded(request, record)
-                record.code, record.status = OK, response.status_code
-                return response
+                await self.answered(request, exchange, send)
             except ClientDisconnect:
-                return Response(status_code=ABANDONED_STATUS)  # the client is gone, so it is never read
+                outcome.code, outcome.status = ABANDONED, ABANDONED_STATUS
+
+    async def answered(self, request: Request, exchange: Exchange, send: Send) -> None:
+        """Admit, answer and record. The response is sent in here too: a client may leave at any time."""
+        outcome = exchange.answer
+        try:
+            if self._only_reads and request.method not in ("GET", "HEAD"):
+                raise BadRequest("Send this request by GET.", status=405, allow="GET, HEAD")
+            await exchange.identify(request.headers.get("authorization"))
+            await exchange.admit(1, self._scopes)
+            exchange.begin_route()
+            began, status, code, error_code = perf_counter(), ABANDONED_STATUS, ABANDONED, None
+            try:
+                status, code = await self.sent(request, exchange, send), OK
+            except ClientDisconnect:
+                raise
             except Exception as error:
-                refusal = error if isinstance(error, GraphError) else InternalServerError(state.request_id)
-                if refusal is not error:
-                    logger.error("A request could not be answered", request_id=state.request_id, exc_info=error)
-                record.code, record.status = refusal.code, refusal.status
-                garbage.forget_frames([refusal])  # this one holds it, and others a body of megabytes
-                return self._refuse(request, refusal)
-
-    async def _recorded(self, request: Request, record: requests.Answer) -> Response:
-        """Admit and answer a request, and log it.
-
-        It is logged after its answer, even if it writes: what is stored need not be sent again for lack of a log.
-        """
-        state = request.state
-        began, started = perf_counter(), state.clock()
-        try:
-            context = await self._admitted(request)
-        except GraphError as error:
-            state.refusals.add(error, record, state.request_id, started, route=self._path)
-            raise
-        state.facts = {}
-        status, code, error_code = ABANDONED_STATUS, ABANDONED, None
-        try:
-            response = await self._answer(request, state.services)
-            status, code = response.status_code, OK
-            return response
+                status, error_code = outcome_of(error)
+                code = error_code or OK
+                raise
+            finally:
+                exchange.end_route(status, code, error_code, perf_counter() - began)
+            outcome.code, outcome.status = code, status
         except ClientDisconnect:
             raise
         except Exception as error:
-            status, error_code = outcome_of(error)
-            code = error_code or OK
-            raise
-        finally:
-            context.recording.count(self._path, code, perf_counter() - began)
-            context.recording.add(
-                Record(
-                    request_id=context.next_log_id(),
-                    timestamp=started,
-                    route=self._path,
-                    writes=self._writes,
-                    status=status,
-                    latency_ms=max(state.clock() - started, 0),
-                    error=error_code,
-                    facts=state.facts,
-                )
-            )
+            cause = await exchange.refused(error)
+            refusal = cause if isinstance(cause, GraphError) else InternalServerError(exchange.request_id)
+            outcome.code, outcome.status = refusal.code, refusal.status
+            if exchange.is_sending:
+                logger.error("A download was aborted", route=self.path, code=refusal.code, cause=refusal.detail)
+                raise
+            if refusal is not cause:
+                logger.error("A request could not be answered", request_id=exchange.request_id, exc_info=error)
+            garbage.forget_frames([refusal])  # this one holds it, and others a body of megabytes
+            await self._refuse(request, refusal)(request.scope, request.receive, send)
 
-    async def _admitted(self, request: Request) -> Context:
-        """The context of an authenticated caller who has the scope and was charged a point."""
-        state = request.state
-        address = request.client.host if request.client else None
-        try:
-            caller = await state.authenticate(request.headers.get("authorization"))
-        except GraphError:
-            await state.rates.spend(spender(None, address), 1)  # limits refused requests too
-            raise
-        on_behalf_of(caller.subject)
-        state.spender = spender(caller.subject, address)
-        await state.rates.spend(state.spender, 1)
-        caller.require(self._scopes)
-        context: Context = state.new_context(caller=caller, request_id=state.request_id)
-        return context
+    @abstractmethod
+    async def sent(self, request: Request, exchange: Exchange, send: Send) -> int:
+        """Answer an admitted request, and send all of the answer. Returns its status."""
+
+
+class _Endpoint(Endpoint):
+    """Answers in one piece. It is finished even if its client disconnects once its body has arrived."""
+
+    def __init__(self, path: str, scope: Scope | None, refuse: Refuse, answer: Answer, *, writes: bool) -> None:
+        super().__init__(path, scope, refuse, writes=writes)
+        self._answer = answer
+
+    async def sent(self, request: Request, exchange: Exchange, send: Send) -> int:
+        response = await self._answer(request, exchange.process.services)
+        await response(request.scope, request.receive, send)
+        return response.status_code

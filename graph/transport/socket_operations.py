@@ -6,16 +6,16 @@ Source: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, aclosing, suppress
 from typing import Any
 
 from graph.core.errors import TooManySubscriptions
 from graph.observability import metrics
 from graph.observability.logs import during_request, get_logger, on_behalf_of
-from graph.transport.admission import Admission, Admitted, Client
+from graph.transport.entrance import Admitted, Entrance
 from graph.transport.errors import code_of, format_refusal, format_result, outcome
-from graph.transport.refusals import Refusals
+from graph.transport.exchange import Exchange
 from graph.transport.request import GraphQLRequest
 
 logger = get_logger(__name__)
@@ -30,24 +30,18 @@ class SocketOperations:
 
     def __init__(
         self,
-        admission: Admission,
+        entrance: Entrance,
         most: int,
-        state: Mapping[str, Any],
-        headers: Mapping[str, str],
         send: Callable[[dict[str, Any]], Awaitable[None]],
     ) -> None:
         """Begin with none.
 
         Args:
             most: operations at the same time.
-            state: of the application.
-            headers: of the request that the connection began with.
             send: sends a message, or raises `Disconnected`.
         """
-        self._admission = admission
+        self._entrance = entrance
         self._most = most
-        self._state = state
-        self._headers = headers
         self._send = send
         self._operations: dict[str, asyncio.Task[None]] = {}  # by the ids in use
         self._tasks: set[asyncio.Task[None]] = set()  # those, and the ones that are about to end
@@ -57,10 +51,10 @@ class SocketOperations:
         """Whether the id is in use."""
         return id_ in self._operations
 
-    async def begin(self, id_: str, request: GraphQLRequest, client: Client) -> None:
+    async def begin(self, id_: str, request: GraphQLRequest, exchange: Exchange) -> None:
         """Begin an operation. Waits while the client has too many answers to read."""
         room = len(self._operations) + len(self._abandoned) < self._most
-        task = asyncio.create_task(self._operate(id_, self._payloads(request, client, room=room), client))
+        task = asyncio.create_task(self._operate(id_, self._payloads(request, exchange, room=room), exchange))
         self._operations[id_] = task
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -81,10 +75,10 @@ class SocketOperations:
         if self._abandoned:
             await asyncio.wait(self._abandoned)
 
-    async def _operate(self, id_: str, payloads: AsyncGenerator[dict[str, Any], None], client: Client) -> None:
+    async def _operate(self, id_: str, payloads: AsyncGenerator[dict[str, Any], None], exchange: Exchange) -> None:
         """Send the results of an operation, and its end."""
-        with during_request(client.request_id):
-            on_behalf_of(client.caller.subject)
+        with during_request(exchange.request_id):
+            on_behalf_of(exchange.caller.subject)
             try:
                 async with aclosing(payloads):
                     async for payload in payloads:
@@ -93,44 +87,44 @@ class SocketOperations:
             except Disconnected:
                 return
             except Exception as error:
-                last = {"type": "error", "id": id_, "payload": format_refusal(error, client.request_id)}
+                last = {"type": "error", "id": id_, "payload": format_refusal(error, exchange.request_id)}
             del self._operations[id_]  # before the last message, after which the client may use the id again
             with suppress(Disconnected):
                 await self._send(last)
 
     async def _payloads(
-        self, request: GraphQLRequest, client: Client, *, room: bool
+        self, request: GraphQLRequest, exchange: Exchange, *, room: bool
     ) -> AsyncGenerator[dict[str, Any], None]:
         """The payloads of the results. The operation's resources are released at the end."""
         async with AsyncExitStack() as stack:
-            async for payload in await self._begun(request, client, stack, room=room):
+            async for payload in await self._begun(request, exchange, stack, room=room):
                 yield payload
 
     async def _begun(
-        self, request: GraphQLRequest, client: Client, stack: AsyncExitStack, *, room: bool
+        self, request: GraphQLRequest, exchange: Exchange, stack: AsyncExitStack, *, room: bool
     ) -> AsyncIterator[dict[str, Any]]:
         """Begin the operation, and return the payloads of its results."""
-        refusals: Refusals = self._state["refusals"]
-        began, admitted = refusals.clock(), None
-        with self._state["telemetry"].request(self._headers) as answer:
+        with exchange:
+            answer = exchange.answer
             try:
                 if not room:
-                    await self._state["rates"].spend(client.spender, 1)
                     raise TooManySubscriptions(self._most, "operations under way here")
-                admitted = await self._admission.admitted(request, client, self._state, answer)
+                admitted = await self._entrance.admitted(exchange, request)
                 if admitted.is_subscription:
                     results = await stack.enter_async_context(admitted.subscribed())
                     answer.code, answer.status = metrics.OK, 200
-                    return (format_result(result, client.request_id) async for result in results)
-                work = _outcome(admitted, refusals, began)
+                    return (format_result(result, exchange.request_id) async for result in results)
+                work = _payload(admitted)
                 payload = await (self._finished(work) if admitted.is_mutation else work)
                 answer.code, answer.status = code_of(payload), 200
                 return _one(payload)
             except Exception as error:
-                answer.status, code = outcome(error)
+                refusal = await exchange.refused(error)
+                answer.status, code = outcome(refusal)
                 answer.code = code or metrics.OK
-                refusals.add(error, answer, client.request_id, began, admitted)
-                raise
+                if refusal is error:
+                    raise
+                raise refusal from error
 
     async def _finished(self, work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
         """Finish a mutation, whether or not its client still waits."""
@@ -148,10 +142,8 @@ class SocketOperations:
             logger.info("A mutation failed after its client had left", exc_info=error)
 
 
-async def _outcome(admitted: Admitted, refusals: Refusals, began: int) -> dict[str, Any]:
-    result = await admitted.result()
-    refusals.add_failed(result, admitted, began)
-    return format_result(result, admitted.client.request_id)
+async def _payload(admitted: Admitted) -> dict[str, Any]:
+    return format_result(await admitted.result(), admitted.exchange.request_id)
 
 
 async def _one(payload: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:

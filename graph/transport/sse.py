@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator
 
 from starlette.types import Receive, Send
 
+from graph.transport.deadline import wait_for_disconnect
 from graph.transport.request import EVENT_STREAM
 
 HEART_BEAT_S = 12.0  # proxies close silent connections, after half a minute at the earliest
@@ -50,7 +51,7 @@ async def send_events(
     # The first bytes tell a client that it is connected.
     await send({"type": "http.response.body", "body": HEART_BEAT, "more_body": True})
     sending = asyncio.ensure_future(_send_all(results, send, lasts_s, heart_beat_s))
-    gone = asyncio.ensure_future(_wait_for_disconnect(receive))
+    gone = asyncio.ensure_future(wait_for_disconnect(receive))
     try:
         await asyncio.wait((sending, gone), return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -81,8 +82,3 @@ async def _send_all(results: AsyncIterator[bytes], send: Send, lasts_s: float | 
         coming.cancel()
         await asyncio.wait((coming,))
     await send({"type": "http.response.body", "body": COMPLETE})
-
-
-async def _wait_for_disconnect(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

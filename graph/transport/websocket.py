@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any
 from uuid import uuid4
@@ -27,10 +28,12 @@ from graph.core.errors import (
     TooManySubscriptions,
 )
 from graph.observability.logs import get_logger
-from graph.transport.admission import Admission, Client
+from graph.transport.entrance import Entrance
 from graph.transport.errors import format_refusal
+from graph.transport.exchange import Exchange
 from graph.transport.json_values import parsed_json
 from graph.transport.origins import OriginRefused, Refused, allows
+from graph.transport.process import process_of
 from graph.transport.request import MOST_VALUES, GraphQLRequest, same_origin
 from graph.transport.socket_operations import Disconnected, SocketOperations
 
@@ -64,14 +67,14 @@ class Closed(Exception):
 class WebSocketEndpoint:
     """The ASGI application behind the graph's path, for WebSockets."""
 
-    def __init__(self, admission: Admission, limits: SocketLimits, origins: Collection[str]) -> None:
+    def __init__(self, entrance: Entrance, limits: SocketLimits, origins: Collection[str]) -> None:
         """Make the endpoint.
 
         Args:
             origins: other origins whose web pages may connect, as the setting names them. A browser sends no preflight
                 before it opens a WebSocket, so the server must check the origin.
         """
-        self._admission = admission
+        self._entrance = entrance
         self._limits = limits
         self._origins = frozenset(origins)
         self._refused = Refused()
@@ -86,13 +89,16 @@ class WebSocketEndpoint:
             return
         address = scope["client"][0] if scope.get("client") else None
         try:
-            with scope["state"]["sockets"].counted(spender(None, address)):  # the token may come later, or never
-                await self._serve(scope, headers, receive, send)
+            with process_of(scope).sockets.counted(spender(None, address)):  # the token may come later, or never
+                await self._serve(scope, headers, address, receive, send)
         except TooManySubscriptions as refusal:
             await _refuse(send, refusal)
 
-    async def _serve(self, scope: Scope, headers: dict[str, str], receive: Receive, send: Send) -> None:
-        connection = _Connection(scope, headers, receive, send, self._admission, self._limits)
+    async def _serve(
+        self, scope: Scope, headers: dict[str, str], address: str | None, receive: Receive, send: Send
+    ) -> None:
+        new_exchange = partial(Exchange, process_of(scope), headers, address=address)
+        connection = _Connection(new_exchange, headers, receive, send, self._entrance, self._limits)
         try:
             await connection.accept(scope["subprotocols"])
             await connection.serve()
@@ -137,15 +143,14 @@ class _Connection:
 
     def __init__(
         self,
-        scope: Scope,
+        new_exchange: "partial[Exchange]",
         headers: dict[str, str],
         receive: Receive,
         send: Send,
-        admission: Admission,
+        entrance: Entrance,
         limits: SocketLimits,
     ) -> None:
-        self._state: dict[str, Any] = scope["state"]
-        self._address: str | None = scope["client"][0] if scope.get("client") else None
+        self._new_exchange = new_exchange
         self._headers = headers
         self._receive = receive
         self._send_event = send
@@ -153,7 +158,7 @@ class _Connection:
         self._is_initialised = False  # whether `connection_init` has arrived
         self._caller: Caller | None = None  # set once the connection is acknowledged
         self._expires_at: float | None = None  # when the caller's token expires, by the loop's clock
-        self._operations = SocketOperations(admission, limits.operations, self._state, headers, self._send)
+        self._operations = SocketOperations(entrance, limits.operations, self._send)
 
     async def accept(self, subprotocols: Collection[str]) -> None:
         """Open the connection.
@@ -235,26 +240,19 @@ class _Connection:
             raise Closed(4400, "Invalid message: `payload` must be an object")
         given = {name.lower(): value for name, value in (payload or {}).items()}
         token = given.get("authorization", self._headers.get("authorization"))
+        exchange = self._new_exchange("")
         try:
             if not isinstance(token, str | None):
                 raise BadRequest("`Authorization` must be text.")
-            caller: Caller = await self._state["authenticate"](token)
+            caller = await exchange.authenticated(token)
         except KeySetUnavailable as error:
             raise Closed(1013, str(error)) from error  # clients try again after this code
-        except GraphError as error:
-            raise Closed(4403, f"Forbidden: {await self._charged(error)}") from error
+        except GraphError as error:  # a point for each limits guesses
+            raise Closed(4403, f"Forbidden: {await exchange.charged(error)}") from error
         self._caller = caller
         if caller.lasts_s is not None:
             self._expires_at = asyncio.get_running_loop().time() + caller.lasts_s
         await self._send({"type": "connection_ack"})
-
-    async def _charged(self, error: GraphError) -> GraphError:
-        """Charge a point for a failed authentication, which limits guesses. Returns the error to send."""
-        try:
-            await self._state["rates"].spend(spender(None, self._address), 1)
-        except GraphError as refusal:
-            return refusal
-        return error
 
     async def _subscribe(self, message: dict[str, Any], values: int) -> None:
         """Begin the operation of a `subscribe` message."""
@@ -267,8 +265,7 @@ class _Connection:
             request = GraphQLRequest.of(message.get("payload"), values)
         except BadRequest as error:
             raise Closed(4400, f"Invalid message: {error}") from error
-        client = Client(self._caller, spender(self._caller.subject, self._address), str(uuid4()), self._address)
-        await self._operations.begin(id_, request, client)
+        await self._operations.begin(id_, request, self._new_exchange(str(uuid4()), caller=self._caller))
 
     async def _send(self, message: dict[str, Any]) -> None:
         await _send(self._send_event, {"type": "websocket.send", "text": orjson.dumps(message).decode()})

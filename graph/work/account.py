@@ -20,8 +20,8 @@ ROWS_READ_PER_POINT = 10  # decoded, and perhaps tested in Python; some 3 µs ea
 HEAVY_POINTS = 500  # an operation that spends more on reading counts as heavy
 SERVICE = ""  # the caller of work without an account
 
-Charge = Callable[[int], Awaitable[None]]
-"""Charges the caller for so many points. Raises `RateLimited` if too few are left."""
+Charge = Callable[[int], Awaitable[None] | None]
+"""Charges the caller for so many points, and returns what to wait for. Raises `RateLimited` if too few are left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,8 @@ class Account:
         self.spent += whole
         if self.spent > HEAVY_POINTS:
             await self.wait_for_heavy_work()
-        await self.charge(whole)
+        if charged := self.charge(whole):
+            await charged
 
     def hold(self, slots: FairSemaphore) -> None:
         """Hold a slot that was taken for the caller, until the operation ends."""

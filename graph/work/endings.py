@@ -11,6 +11,7 @@ class Endings:
     """The functions that end a process's long answers."""
 
     def __init__(self) -> None:
+        self.is_near = False  # whether the process drains: it still answers, and new requests should go elsewhere
         self._ends: list[End] = []
 
     def add(self, end: End) -> None:

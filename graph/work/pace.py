@@ -12,7 +12,7 @@ answer, would wait for a long piece of other work in each of them.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from time import perf_counter, thread_time
 from typing import NamedTuple
 
@@ -62,30 +62,33 @@ class Pace:
         """Pieces of work that wait for a later iteration."""
         return len(self._queue)
 
-    async def begin(self, caller: str) -> None:
-        """Return at once while the burst has time left and nothing waits, else in a later iteration.
+    def begin(self, caller: str) -> Awaitable[None] | None:
+        """Return what to wait for; None while the burst has time left and nothing waits.
 
         What begins an operation is short, whatever follows. It overtakes nothing of its caller that is as short.
         """
-        await self._permission(caller, Length.SHORT, at_once=self._is_free())
+        return None if self._permits(at_once=self._is_free()) else self._later(caller, Length.SHORT)
 
     async def give_way(self, caller: str, length: Length = Length.SHORT) -> None:
         """Return at once while the caller's slice or the burst has time left, else in a later iteration."""
-        await self._permission(caller, length, at_once=self._may_go_on(caller, length))
+        if not self._permits(at_once=self._may_go_on(caller, length)):
+            await self._later(caller, length)
 
-    async def _permission(self, caller: str, length: Length, *, at_once: bool) -> None:
-        loop = asyncio.get_running_loop()
-        if self._began is None:
-            self._began = self._clock()
-            loop.call_soon(self._next_iteration)
-        elif not at_once:
-            permitted = loop.create_future()
-            self._queue.put(caller, length, permitted)
-            try:
-                await permitted
-            except asyncio.CancelledError:
-                self._queue.discard(caller, length, permitted)
-                raise
+    def _permits(self, *, at_once: bool) -> bool:
+        if self._began is not None:
+            return at_once
+        self._began = self._clock()
+        asyncio.get_running_loop().call_soon(self._next_iteration)
+        return True
+
+    async def _later(self, caller: str, length: Length) -> None:
+        permitted = asyncio.get_running_loop().create_future()
+        self._queue.put(caller, length, permitted)
+        try:
+            await permitted
+        except asyncio.CancelledError:
+            self._queue.discard(caller, length, permitted)
+            raise
 
     def charge(self, caller: str, seconds: float) -> None:
         """Charge a caller for the CPU time of another thread. The caller then waits longer."""

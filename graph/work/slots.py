@@ -1,6 +1,6 @@
 """Slots of the operation in progress: a few pieces of work run at the same time, the rest wait."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 
 from graph.core.errors import Overloaded
 from graph.work.account import Account, WorkLimits, begin_waiting, current_caller
@@ -67,13 +67,20 @@ class OperationSlots(Slots):
         super().__init__(number, of_caller=of_caller)
         self._waiting_of_caller = waiting_of_caller
 
-    async def begin(self, account: Account) -> None:
-        """Wait for a slot for the operation in progress, which this is the account of. The account gives it back.
+    def begin(self, account: Account) -> Awaitable[None] | None:
+        """Take a slot for an operation, whose account gives it back. Returns what to wait for, if no slot is free.
 
         Raises:
             Overloaded: No slot is free, and too many operations of the caller wait already.
         """
-        await self.acquire()
+        if not self._semaphore.take(account.caller):
+            self._begin_waiting(account.caller)
+            return self._begin_later(account)
+        account.hold(self._semaphore)
+        return None
+
+    async def _begin_later(self, account: Account) -> None:
+        await self._semaphore.wait(account.caller)
         account.hold(self._semaphore)
 
     def _begin_waiting(self, caller: str) -> None:

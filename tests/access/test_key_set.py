@@ -27,6 +27,7 @@ from tests.bearers import SCOPES, bearer
 from tests.held_time import HeldTime
 from tests.service import running
 from tests.settings import Settings
+from tests.steps import done
 
 RSA, OTHER_RSA, EC = SigningKey.rsa("rsa"), SigningKey.rsa("other"), SigningKey.ec("ec")
 
@@ -47,12 +48,12 @@ class Checked:
     provider: KeyServer
 
     async def subject(self, token: str) -> str | None:
-        return (await self.keys.caller(token)).subject
+        return (await done(self.keys.caller(token))).subject
 
     async def refuses(self, token: str) -> str:
         """Why it does."""
         with pytest.raises(Unauthenticated) as caught:
-            await self.keys.caller(token)
+            await done(self.keys.caller(token))
         return str(caught.value).removeprefix("Your token was not accepted: ").removesuffix(".")
 
 
@@ -68,7 +69,7 @@ async def checked(provider: KeyServer) -> AsyncIterator[Checked]:
 
 async def test_a_token_is_good_that_a_key_of_the_set_has_signed(checked: Checked) -> None:
     for key in (RSA, EC):
-        caller = await checked.keys.caller(key.token(scope="events:write logs:read"))
+        caller = await done(checked.keys.caller(key.token(scope="events:write logs:read")))
         assert caller == Caller("ada", frozenset({EVENTS_WRITE, LOGS_READ}))
     assert checked.provider.requests == 1
 
@@ -186,7 +187,7 @@ async def test_a_provider_that_answers_rubbish_leaves_the_last_keys_good_for_an_
 
         checked.time.move(1)
         with pytest.raises(KeySetUnavailable) as caught:
-            await checked.keys.caller(RSA.token())
+            await done(checked.keys.caller(RSA.token()))
         assert checked.provider.url in str(caught.value.detail)
         assert checked.provider.url not in str(caught.value)
 
@@ -201,12 +202,12 @@ async def test_neither_a_redirection_nor_a_server_that_is_gone_leads_to_keys(che
         checked.provider.status, checked.provider.headers = 302, {"Location": elsewhere.url}
 
         with pytest.raises(KeySetUnavailable):
-            await checked.keys.caller(OTHER_RSA.token())
+            await done(checked.keys.caller(OTHER_RSA.token()))
         assert elsewhere.requests == 0
     checked.keys.url = elsewhere.url  # where no server listens now
     checked.time.move(PAUSE_S)
     with pytest.raises(KeySetUnavailable):
-        await checked.keys.caller(RSA.token())
+        await done(checked.keys.caller(RSA.token()))
 
 
 def test_a_service_takes_the_tokens_of_its_provider(

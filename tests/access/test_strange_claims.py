@@ -20,10 +20,10 @@ STRICT = SharedSecret(
 )
 
 
-async def outcome(body: str, *, keys: SharedSecret = LAX, header: str = HS256) -> Caller | None:
+def outcome(body: str, *, keys: SharedSecret = LAX, header: str = HS256) -> Caller | None:
     """The caller of a signed token that says this; None where it is refused. Nothing else may come of it."""
     try:
-        caller = await keys.caller(token(by_secret(SECRET), header, body))
+        caller = keys.caller(token(by_secret(SECRET), header, body))
     except Unauthenticated:
         return None
     assert caller.lasts_s is not None
@@ -31,30 +31,30 @@ async def outcome(body: str, *, keys: SharedSecret = LAX, header: str = HS256) -
     return caller
 
 
-async def test_an_invalid_time_is_refused() -> None:
+def test_an_invalid_time_is_refused() -> None:
     for claim in ("exp", "nbf", "iat"):
         for value in NO_TIMES:
-            assert await outcome(members(**{claim: value})) is None, (claim, value[:100])
+            assert outcome(members(**{claim: value})) is None, (claim, value[:100])
 
 
-async def test_a_time_may_be_long_ago_have_a_fraction_and_be_far_off() -> None:
+def test_a_time_may_be_long_ago_have_a_fraction_and_be_far_off() -> None:
     for value in PAST:
-        assert await outcome(members(exp=value)) is None, value
+        assert outcome(members(exp=value)) is None, value
         for claim in ("nbf", "iat"):
-            assert await outcome(members(**{claim: value})) is not None, value
+            assert outcome(members(**{claim: value})) is not None, value
     for value in (f"{LATER}.5", f"{LATER}e0", str(2**53), "9007199254740992.0"):
-        caller = await outcome(members(exp=value))
+        caller = outcome(members(exp=value))
         assert caller is not None
         assert caller.until == float(value) + 30
         for claim in ("nbf", "iat"):
-            assert await outcome(members(**{claim: value})) is None  # it is not valid yet
+            assert outcome(members(**{claim: value})) is None  # it is not valid yet
 
 
-async def test_a_claim_of_any_type_has_a_plain_outcome() -> None:
+def test_a_claim_of_any_type_has_a_plain_outcome() -> None:
     mine = {"iss": '"https://issuer.example"', "aud": '"quakegraph"'}
     for claim, value in product(("sub", "scope", "scp", "iss", "aud", "jti", "cnf", "x"), OF_EVERY_TYPE):
-        by_lax = await outcome(members(**{claim: value}))
-        by_strict = await outcome(members(**{**mine, claim: value}), keys=STRICT)
+        by_lax = outcome(members(**{claim: value}))
+        by_strict = outcome(members(**{**mine, claim: value}), keys=STRICT)
         if claim == "sub" and value not in ('"x"', '"events:read"'):
             assert by_lax is None, value[:100]
         if claim in ("iss", "aud"):
@@ -65,18 +65,18 @@ async def test_a_claim_of_any_type_has_a_plain_outcome() -> None:
             assert by_lax.scopes == ({"events:read"} if value == '"events:read"' else set()), value[:100]
 
 
-async def test_a_header_of_any_type_has_a_plain_outcome() -> None:
+def test_a_header_of_any_type_has_a_plain_outcome() -> None:
     for name in ("alg", "typ", "kid", "crit", "b64", "cty", "jwk", "jku", "x5c", "zip", "enc"):
         for value in OF_EVERY_TYPE:
-            found = await outcome(members(), header=f'{HS256[:-1]}, "{name}": {value}}}')
+            found = outcome(members(), header=f'{HS256[:-1]}, "{name}": {value}}}')
             assert name != "alg" or found is None
 
 
-async def test_a_part_that_is_no_object_is_refused() -> None:
+def test_a_part_that_is_no_object_is_refused() -> None:
     for value in (*OF_EVERY_TYPE, *NO_TIMES):
         if value[0] != "{":
-            assert await outcome(value) is None, value[:100]
-            assert await outcome(members(), header=value) is None, value[:100]
+            assert outcome(value) is None, value[:100]
+            assert outcome(members(), header=value) is None, value[:100]
 
 
 async def test_a_websocket_lives_as_long_as_a_token_that_lasts(tmp_path: Path, usgs: UsgsServer) -> None:

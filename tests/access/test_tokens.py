@@ -43,21 +43,21 @@ def by_hand(header: dict[str, Any], claims: dict[str, Any], signature: bytes = b
     )
 
 
-async def reason(token: str, keys: SharedSecret = KEYS) -> str:
+def reason(token: str, keys: SharedSecret = KEYS) -> str:
     """Why a token is refused."""
     with pytest.raises(Unauthenticated) as caught:
-        await keys.caller(token)
+        keys.caller(token)
     told = str(caught.value)
     assert told.startswith("Your token was not accepted: ")
     assert SECRET not in told
     return told.removeprefix("Your token was not accepted: ").removesuffix(".")
 
 
-async def test_an_issued_token_has_its_subject_and_scopes() -> None:
+def test_an_issued_token_has_its_subject_and_scopes() -> None:
     for keys in (KEYS, STRICT):
         token = keys.issue("ada\u3000l", [EVENTS_WRITE, LOGS_READ], HOUR)
 
-        caller = await keys.caller(token)
+        caller = keys.caller(token)
 
         assert caller == Caller("ada\u3000l", frozenset({EVENTS_WRITE, LOGS_READ}))
 
@@ -73,64 +73,64 @@ SCOPES_SAID: list[tuple[dict[str, Any], set[Scope]]] = [
 ]
 
 
-async def test_only_existing_scopes_count() -> None:
+def test_only_existing_scopes_count() -> None:
     for claims, scopes in SCOPES_SAID:
-        assert (await KEYS.caller(signed(**claims))).scopes == scopes, claims
+        assert KEYS.caller(signed(**claims)).scopes == scopes, claims
 
 
-async def test_a_token_without_a_caller_or_an_end_is_refused() -> None:
-    assert await reason(signed(exp=0)) == "it has expired"
-    assert await reason(signed(exp="soon")) == "it cannot be read"
+def test_a_token_without_a_caller_or_an_end_is_refused() -> None:
+    assert reason(signed(exp=0)) == "it has expired"
+    assert reason(signed(exp="soon")) == "it cannot be read"
     for token in (signed(exp=None), signed(sub=None)):
-        assert await reason(token) == "it lacks `exp`, `sub`, `aud` or `iss`"
+        assert reason(token) == "it lacks `exp`, `sub`, `aud` or `iss`"
     for subject in ("", "x" * 257, "ada\nroot", "\x1b[31mada"):
-        assert await reason(signed(sub=subject)) == "its `sub` must be 1 to 256 characters, without control characters"
+        assert reason(signed(sub=subject)) == "its `sub` must be 1 to 256 characters, without control characters"
 
 
-async def test_clocks_may_differ_by_the_leeway_and_not_by_more() -> None:
+def test_clocks_may_differ_by_the_leeway_and_not_by_more() -> None:
     for keys in (KEYS, STRICT):
         mine: dict[str, Any] = {"iss": "https://issuer.example", "aud": "quakegraph"}
         nearly: list[dict[str, Any]] = [{"exp": now() - 20}, {"nbf": now() + 20}, {"iat": now() + 20}]
         for claims in nearly:
-            assert (await keys.caller(signed(**mine, **claims))).subject == "ada"
-        assert await reason(signed(**mine, exp=now() - 60), keys) == "it has expired"
-        assert await reason(signed(**mine, nbf=now() + 60), keys) == "it is not valid yet"
-        assert await reason(signed(**mine, iat=now() + 60), keys) == "it is not valid yet"
+            assert keys.caller(signed(**mine, **claims)).subject == "ada"
+        assert reason(signed(**mine, exp=now() - 60), keys) == "it has expired"
+        assert reason(signed(**mine, nbf=now() + 60), keys) == "it is not valid yet"
+        assert reason(signed(**mine, iat=now() + 60), keys) == "it is not valid yet"
 
 
-async def test_the_issuer_and_the_audience_must_be_those_that_are_set() -> None:
+def test_the_issuer_and_the_audience_must_be_those_that_are_set() -> None:
     mine: dict[str, Any] = {"iss": "https://issuer.example", "aud": "quakegraph"}
 
-    assert (await STRICT.caller(signed(**mine))).subject == "ada"
-    assert (await STRICT.caller(signed(**mine | {"aud": ["other", "quakegraph"]}))).subject == "ada"
-    assert (await KEYS.caller(signed(**mine | {"aud": "anything"}))).subject == "ada"
-    assert await reason(signed(**mine | {"iss": "https://issuer.example.evil"}), STRICT) == "it is from another issuer"
-    assert await reason(signed(**mine | {"aud": "quake"}), STRICT) == "it is for another audience"
-    assert await reason(signed(aud="quakegraph"), STRICT) == "it lacks `exp`, `sub`, `aud` or `iss`"
-    assert await reason(signed(iss="https://issuer.example"), STRICT) == "it lacks `exp`, `sub`, `aud` or `iss`"
+    assert STRICT.caller(signed(**mine)).subject == "ada"
+    assert STRICT.caller(signed(**mine | {"aud": ["other", "quakegraph"]})).subject == "ada"
+    assert KEYS.caller(signed(**mine | {"aud": "anything"})).subject == "ada"
+    assert reason(signed(**mine | {"iss": "https://issuer.example.evil"}), STRICT) == "it is from another issuer"
+    assert reason(signed(**mine | {"aud": "quake"}), STRICT) == "it is for another audience"
+    assert reason(signed(aud="quakegraph"), STRICT) == "it lacks `exp`, `sub`, `aud` or `iss`"
+    assert reason(signed(iss="https://issuer.example"), STRICT) == "it lacks `exp`, `sub`, `aud` or `iss`"
 
 
-async def test_no_other_key_and_no_other_algorithm_will_do() -> None:
+def test_no_other_key_and_no_other_algorithm_will_do() -> None:
     private = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     claims = {"sub": "ada", "exp": now() + HOUR}
     other = "another secret that is as long as a hash, and longer"
 
-    assert await reason(signed(other)) == "its signature does not hold"
-    assert await reason(signed()[:-3] + "AAA") == "its signature does not hold"
+    assert reason(signed(other)) == "its signature does not hold"
+    assert reason(signed()[:-3] + "AAA") == "its signature does not hold"
     header, body, signature = signed().split(".")
     raised = by_hand({}, claims | {"scope": "events:write"}).split(".")[1]
-    assert await reason(f"{header}.{raised}.{signature}") == "its signature does not hold"
+    assert reason(f"{header}.{raised}.{signature}") == "its signature does not hold"
     refused = "it is signed by an algorithm that is not accepted here"
     for algorithm in ("none", "None", "NONE", "nOnE", "HS384", "HS512", "RS256", "ES256", "", "dir"):
-        assert await reason(by_hand({"alg": algorithm, "typ": "JWT"}, claims)) in {refused, "it cannot be read"}
-        assert await reason(by_hand({"alg": algorithm}, claims, b"x" * 32)) in {refused, "it cannot be read"}
-    assert await reason(signed(private, "RS256")) == refused
+        assert reason(by_hand({"alg": algorithm, "typ": "JWT"}, claims)) in {refused, "it cannot be read"}
+        assert reason(by_hand({"alg": algorithm}, claims, b"x" * 32)) in {refused, "it cannot be read"}
+    assert reason(signed(private, "RS256")) == refused
     with pytest.warns(jwt.InsecureKeyLengthWarning):
-        assert await reason(signed(SECRET, "HS512")) == refused
-    assert await reason(f"{header}.{body}.") == "its signature does not hold"
+        assert reason(signed(SECRET, "HS512")) == refused
+    assert reason(f"{header}.{body}.") == "its signature does not hold"
 
 
-async def test_a_key_that_the_token_brings_along_is_not_used() -> None:
+def test_a_key_that_the_token_brings_along_is_not_used() -> None:
     other = "a key of the attacker's own, as long as a hash at least"
     key = {"kty": "oct", "k": urlsafe_b64encode(other.encode()).decode()}
     for headers in (
@@ -140,19 +140,19 @@ async def test_a_key_that_the_token_brings_along_is_not_used() -> None:
         {"kid": "../../../dev/null"},
         {"kid": "' OR 1=1 --"},
     ):
-        assert await reason(signed(other, headers=headers)) == "its signature does not hold"
+        assert reason(signed(other, headers=headers)) == "its signature does not hold"
 
 
-async def test_a_malformed_token_cannot_be_read_and_a_very_long_one_is_not() -> None:
+def test_a_malformed_token_cannot_be_read_and_a_very_long_one_is_not() -> None:
     texts = ["x", "..", "a.b", "a.b.c", "a.b.c.d", "é.é.é", "\0", "eyJ9.eyJ9.eyJ9", "null.null.null", signed()[:40]]
     for token in (*texts, "=" * 99):
-        assert await reason(token) == "it cannot be read"
+        assert reason(token) == "it cannot be read"
 
     most = signed(padding="x" * 5700)
     assert len(most) < LONGEST_TOKEN
-    assert (await KEYS.caller(most)).subject == "ada"
+    assert KEYS.caller(most).subject == "ada"
     for token in ("x" * (LONGEST_TOKEN + 1), signed(padding="x" * 100_000)):
-        assert await reason(token) == "it is longer than 8,192 characters"
+        assert reason(token) == "it is longer than 8,192 characters"
 
 
 @pytest.fixture
@@ -169,22 +169,22 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-async def test_a_good_token_is_checked_once_until_it_expires_and_a_bad_one_each_time(
+def test_a_good_token_is_checked_once_until_it_expires_and_a_bad_one_each_time(
     decoded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad = signed(exp=now() - HOUR)
-    assert [await reason(bad) for _ in range(3)] == ["it has expired"] * 3
+    assert [reason(bad) for _ in range(3)] == ["it has expired"] * 3
     assert decoded == [bad] * 3
     decoded.clear()
 
     keys = SharedSecret(SECRET, Claims(leeway_s=30))
     token = keys.issue("ada", [], HOUR)
-    callers = [await keys.caller(token) for _ in range(3)]
+    callers = [keys.caller(token) for _ in range(3)]
     assert (callers, decoded) == ([callers[0]] * 3, [token])
 
     expired = time.time() + HOUR + 30
     monkeypatch.setattr(time, "time", lambda: expired)
-    await keys.caller(token)
+    keys.caller(token)
     assert decoded == [token] * 2
 
 

@@ -40,7 +40,7 @@ def store(service: LiveService, name: str, number: int) -> None:
 
 def broadcasts(service: LiveService) -> list[Broadcast[Any]]:
     """What sends records to subscribers."""
-    return [each for each in service.state["services"]._by_kind.values() if isinstance(each, Broadcast)]
+    return [each for each in service.process.services._by_kind.values() if isinstance(each, Broadcast)]
 
 
 async def subscribed(service: LiveService, client: Socket, name: str) -> None:

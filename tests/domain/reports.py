@@ -11,7 +11,7 @@ import strawberry
 from strawberry.types import Info
 
 from graph.api.context import Context
-from graph.api.recording import recorded
+from graph.api.recorded import recorded
 from graph.api.scopes import RequiresScope
 from graph.core.errors import BadUserInput
 from graph.domain import Contribution, Domain, Resources, Scope, Services

@@ -7,7 +7,7 @@ import strawberry
 from graphql import GraphQLObjectType, GraphQLScalarType
 
 from graph.access.callers import Scope
-from graph.api.recording import route_of
+from graph.api.recorded import route_of
 from graph.api.schema import ImproperSchema, before, build_schema
 from graph.api.scopes import RequiresScope
 from graph.domain import Contribution, Domain

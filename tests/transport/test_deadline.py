@@ -2,13 +2,14 @@
 
 import asyncio
 import gc
+from collections.abc import Coroutine
 from typing import Any
 
 import pytest
 from starlette.requests import ClientDisconnect
 
 from graph.core.errors import ExecutionTimeout
-from graph.transport.deadline import run_with_timeout
+from graph.transport.deadline import Deadlines
 
 LONG = 3600.0
 
@@ -37,8 +38,13 @@ async def stays() -> Any:
     await asyncio.Event().wait()
 
 
+async def run_with_timeout(seconds: float, work: Coroutine[Any, Any, Any], while_connected: Any = None) -> Any:
+    with Deadlines().within(seconds, while_connected):
+        return await work
+
+
 def others() -> set[Any]:
-    return asyncio.all_tasks() - {asyncio.current_task()}
+    return {task for task in asyncio.all_tasks() - {asyncio.current_task()} if not task.cancelling()}
 
 
 async def test_work_that_ends_in_time_gives_its_answer_or_raises_its_error() -> None:

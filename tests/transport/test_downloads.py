@@ -11,19 +11,18 @@ from typing import Any, cast
 
 import httpx
 import pytest
-from limits.aio.storage import MemoryStorage
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
 
-from graph.access.rate import PointsPerMinute, Rates, Unlimited
+from graph.access.rate import CountsHere, PointsPerMinute, Rates, Unlimited
 from graph.api.context import Context
 from graph.core.errors import BadUserInput, DatabaseUnavailable, Overloaded, RateLimited, TooManySubscriptions
 from graph.domain import Domain
 from graph.domains import DOMAINS
 from graph.settings import Settings as CoreSettings
-from graph.transport.admission import ExecutionLimits
 from graph.transport.downloads import Download, download_route
+from graph.transport.entrance import ExecutionLimits
 from graph.transport.reads import MOST_TRIES, Reads
 from graph.transport.sending import Sending
 from graph.transport.streams import Streams
@@ -33,6 +32,7 @@ from graph.work.slots import OperationSlots
 from tests.processes import TIMEOUT_S
 from tests.service import Service, running
 from tests.settings import Settings
+from tests.transport.processes import a_process, an_exchange
 
 PIECE = b"x" * 65_536
 
@@ -178,15 +178,13 @@ def connected(service: Service, path: str, *, buffer: int = 65_536) -> Iterator[
 
 async def test_no_read_of_a_download_is_refused_from_its_beginning_on() -> None:
     """Neither for lack of room or points, nor for what it costs, nor for its time."""
-    store = MemoryStorage()
     work = Work(WorkLimits.of(1))
     slept: list[float] = []
 
     async def a_minute_later(seconds: float) -> None:
         slept.append(seconds)
-        await store.reset()
 
-    rates = PointsPerMinute(200, store, sleep=a_minute_later)
+    rates = PointsPerMinute(200, CountsHere(lambda: 120.0 * len(slept)), sleep=a_minute_later)
     reads = reads_of_ada(rates, OperationSlots.beside(work.limits), work=work, limits=ExecutionLimits(10, 0, 0))
     tries = 0
 
@@ -211,7 +209,7 @@ async def test_a_download_waits_while_its_caller_has_too_much_heavy_work() -> No
     work = Work(WorkLimits.of(1))
     reads = reads_of_ada(Unlimited(), OperationSlots.beside(work.limits), work=work)
     reads.begin_download()
-    work.enter("ada")
+    work.enter("subject:ada")
     done = asyncio.Event()
 
     async def read() -> None:
@@ -221,24 +219,23 @@ async def test_a_download_waits_while_its_caller_has_too_much_heavy_work() -> No
     for _ in range(2 * MOST_TRIES):  # each time it tries once, since its pause is none
         await asyncio.sleep(0)
         assert not done.is_set()
-    work.leave("ada")
+    work.leave("subject:ada")
     await reading
     assert done.is_set()
     assert not work.heavy_operations
 
 
 async def test_a_later_read_waits_for_points_and_for_room_where_the_first_is_refused() -> None:
-    store = MemoryStorage()
+    counts = CountsHere(lambda: 120.0 * len(slept))
     slept: list[float] = []
     tries = 0
 
     async def a_minute_later(seconds: float) -> None:
         assert not slots[Length.LONG].busy  # others can use it while this caller waits
         slept.append(seconds)
-        await store.reset()
 
     slots = OperationSlots.beside(WorkLimits.of(1))
-    reads = reads_of_ada(PointsPerMinute(200, store, sleep=a_minute_later), slots)
+    reads = reads_of_ada(PointsPerMinute(200, counts, sleep=a_minute_later), slots)
 
     async def read() -> None:
         await charge_rows(read=1500)
@@ -253,7 +250,7 @@ async def test_a_later_read_waits_for_points_and_for_room_where_the_first_is_ref
     await reads.run(read)
     with pytest.raises(RateLimited):
         await reads.run(read)
-    reads.is_sending = True
+    reads.exchange.is_sending = True
     await reads.run(read)
     assert slept
     assert reads.spent == 450
@@ -261,7 +258,7 @@ async def test_a_later_read_waits_for_points_and_for_room_where_the_first_is_ref
     reads = reads_of_ada(Unlimited(), slots)
     with pytest.raises(Overloaded):
         await reads.run(crowded)
-    reads.is_sending = True
+    reads.exchange.is_sending = True
     await reads.run(crowded)
     assert tries == 3
 
@@ -273,13 +270,10 @@ def reads_of_ada(
     work: Work | None = None,
     limits: ExecutionLimits | None = None,
 ) -> Reads:
-    state = {
-        "rates": rates,
-        "work": work or Work(WorkLimits.of(1)),
-        "operations": slots,
-        "downloads": Streams(1, "downloads"),
-    }
-    return Reads(cast("Context", None), "ada", state, limits or ExecutionLimits(1000, 60, 60), pause_s=0)
+    process = a_process(rates=rates, work=work or Work(WorkLimits.of(1)), operations=slots)
+    exchange = an_exchange(process)
+    exchange.context = cast("Context", None)
+    return Reads(exchange, limits or ExecutionLimits(1000, 60, 60), pause_s=0)
 
 
 async def test_an_answer_counts_as_a_download_as_soon_as_its_client_is_slow() -> None:

@@ -7,6 +7,7 @@ import asyncio
 import logging
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import httpx
@@ -96,7 +97,7 @@ async def test_a_silent_stream_has_a_heart_beat(tmp_path: Path, usgs: UsgsServer
 
 async def test_a_stream_ends_with_its_token(limited: Limited) -> None:
     with limited(jwt_leeway=0) as service:
-        live: EventBroadcast = service.state["services"].of(EventBroadcast)
+        live: EventBroadcast = service.process.services.of(EventBroadcast)
         subscribed = False
         for seconds in (2, 4, 8, 16, 32):  # a busy machine may need more than the first to subscribe
             expires = int(time.time()) + seconds
@@ -123,10 +124,10 @@ async def test_the_connection_of_a_stream_that_has_ended_answers_on(service: Liv
 
 
 async def test_an_unexpected_error_reveals_nothing_internal(service: LiveService) -> None:
-    def broken(**_: object) -> None:
+    def broken(*_: object) -> None:
         raise RuntimeError("the password is swordfish")
 
-    service.state["new_context"] = broken
+    service.change(rates=SimpleNamespace(spend=broken))
     answer = service.http.post("/graphql", json={"query": EVENTS}, headers={"Accept": STREAM})
 
     assert refused(answer) == (500, ["INTERNAL_SERVER_ERROR"])

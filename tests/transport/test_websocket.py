@@ -8,6 +8,7 @@ import logging
 import time
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -245,7 +246,7 @@ async def test_without_a_token_only_public_fields_are_answered(service: LiveServ
 
 async def test_a_connection_ends_with_its_token(limited: Limited) -> None:
     with limited(jwt_leeway=0) as service:
-        live: EventBroadcast = service.state["services"].of(EventBroadcast)
+        live: EventBroadcast = service.process.services.of(EventBroadcast)
         subscribed = False
         for seconds in (2, 4, 8, 16, 32):  # a busy machine may need more than the first to subscribe
             claims = {"sub": "ada", "scope": "events:read", "exp": int(time.time()) + seconds}
@@ -392,7 +393,7 @@ async def test_an_unexpected_error_reveals_nothing_internal(
         raise RuntimeError("the password is swordfish")
 
     async with initialised(service.url) as client:
-        service.state["new_context"] = broken
+        service.change(rates=SimpleNamespace(spend=broken))
         await client.quiet()  # the connection has the state that it began with
     async with initialised(service.url) as client:
         await client.ask("1", EVENTS)
@@ -403,7 +404,7 @@ async def test_an_unexpected_error_reveals_nothing_internal(
     assert (message["type"], error["extensions"]) == ("error", {"code": "INTERNAL_SERVER_ERROR"})
     assert "swordfish" not in orjson.dumps(message).decode()
 
-    service.state["authenticate"] = broken
+    service.change(authenticate=broken)
     async with socket_to(service.url) as client:
         await client.send_message("connection_init")
         assert await client.end() == (4500, "Internal server error")

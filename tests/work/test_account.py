@@ -19,6 +19,7 @@ from graph.work.account import (
 )
 from graph.work.length import LEAST_LONG, LEAST_USUAL, Length
 from graph.work.slots import OperationSlots, Slots
+from tests.steps import done
 from tests.work.accounts import an_account, free, one_of, settled
 
 
@@ -83,7 +84,7 @@ class Reading:
 
     async def _operation(self, caller: str) -> None:
         with charged_to(an_account(self.work, caller)) as account:
-            await self.slots.begin(account)
+            await done(self.slots.begin(account))
             await asyncio.gather(*(charge_rows(read=HEAVY_POINTS * ROWS_READ_PER_POINT) for _ in range(3)))
             self.reading.append(caller)
             await self.may_end.wait()
@@ -160,7 +161,7 @@ async def test_a_query_that_waits_for_the_store_is_not_heavy_for_that_alone() ->
     async def read(*, is_query: bool) -> None:
         with charged_to(an_account(work)) as account:
             if is_query:
-                await slots.begin(account)
+                await done(slots.begin(account))
             async with one_of(of_store):
                 pass
 

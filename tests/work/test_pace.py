@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from graph.work.length import Length
 from graph.work.pace import SHORT_AT_ONCE, Pace
 from tests.processes import TIMEOUT_S
+from tests.steps import done
 
 
 class Loop:
@@ -129,7 +130,7 @@ async def test_what_begins_overtakes_nothing_as_short_of_its_caller() -> None:
     loop = await used_up(slice_s=1)
 
     async def beginning(name: str) -> None:
-        await loop.pace.begin("b")
+        await done(loop.pace.begin("b"))
         loop.now += 0.0001
         loop.done.append(name)
         if name == "1":

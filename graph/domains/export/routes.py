@@ -15,8 +15,8 @@ from graph.domains.export.formats import PATH, ExportFormat, path_of
 from graph.domains.export.metrics import ExportMetrics
 from graph.domains.export.schema.export import export_request
 from graph.settings import Settings
-from graph.transport.admission import ExecutionLimits
 from graph.transport.downloads import Download, download_route
+from graph.transport.entrance import ExecutionLimits
 from graph.transport.reads import Reads
 
 OF_CSV = ("comments", "spreadsheet")  # parameters that are 0 or 1
@@ -49,7 +49,7 @@ async def _answer(format_: ExportFormat, request: Request, reads: Reads) -> Down
             reads.facts["result_count"] = export.count
         reads.context.service(ExportMetrics).add(format_.value, code, export.count if export else 0)
 
-    reads.at_end = count
+    reads.exchange.at_end = count
     reads.facts["format"] = format_.value
     parameters = request.query_params.multi_items()
     of_csv = {name: _truth(name, [value for each, value in parameters if each == name]) for name in OF_CSV}

@@ -22,8 +22,9 @@ from graph.domains.fdsn.settings import FdsnSettings
 from graph.domains.fdsn.sources import Sources, sources_of
 from graph.domains.fdsn.wadl import names_xml, usage, wadl
 from graph.settings import Settings
-from graph.transport.admission import ExecutionLimits
 from graph.transport.downloads import Answering, Download, download_route
+from graph.transport.entrance import ExecutionLimits
+from graph.transport.process import process_of
 from graph.transport.reads import Reads
 
 ROOT = "/fdsnws/event/1"
@@ -69,7 +70,7 @@ async def _query(settings: FdsnSettings, format_: str | None, request: Request, 
     }
     answer = service.answer(given, url=_url(request), now_ms=reads.context.clock())
     await reads.run(answer.begin)
-    reads.at_end = lambda code: reads.facts.update(result_count=answer.count)
+    reads.exchange.at_end = lambda code: reads.facts.update(result_count=answer.count)
     if answer.is_empty and ("nodata" in given or not answer.format.is_document_without_events):
         return _no_data(request, given.get("nodata", "204"))
     return Download(answer.format.media_type, answer.pieces(reads.run), is_long=not answer.is_over)
@@ -141,5 +142,7 @@ def _no_data(request: Request, status: str) -> Response:
 
 def _refused(request: Request, error: GraphError) -> Response:
     """A refusal in FDSN's text."""
-    text = error_text(error, usage=_base(request), url=_url(request), submitted=datetime_of(request.state.clock()))
+    text = error_text(
+        error, usage=_base(request), url=_url(request), submitted=datetime_of(process_of(request.scope).clock())
+    )
     return PlainTextResponse(text, status_of(error), error.headers)

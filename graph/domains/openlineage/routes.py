@@ -7,7 +7,6 @@ Source: https://github.com/OpenLineage/OpenLineage/blob/main/spec/OpenLineage.ym
 """
 
 from collections.abc import Sequence
-from functools import partial
 from sys import maxsize
 
 from starlette.requests import Request
@@ -22,8 +21,8 @@ from graph.domains.openlineage.intake import LineageIntake, Taken
 from graph.settings import Settings
 from graph.transport.bodies import is_gzip
 from graph.transport.errors import format_error
-from graph.transport.routes import route
-from graph.work.account import Account, charged_to
+from graph.transport.routes import exchange_of, route
+from graph.work.account import charged_to
 
 PATHS = ("/api/v1/lineage", "/api/v1/lineage/batch")
 DATASETS_PER_POINT = 10
@@ -36,21 +35,20 @@ def lineage_routes(settings: Settings) -> Sequence[BaseRoute]:
 
 
 async def _answer(request: Request, services: Services) -> Response:
-    state, headers = request.state, request.headers
+    exchange, headers = exchange_of(request), request.headers
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise BadRequest("The body must be application/json.", status=415)
     compressed = is_gzip(headers.get("content-encoding", ""))
     intake = services.of(LineageIntake)
     body = await intake.receive(request.stream())
-    pay = partial(state.rates.spend, state.spender)
 
     async def charge(datasets: int) -> None:
-        if points := datasets // DATASETS_PER_POINT:
-            await pay(points)
+        if (points := datasets // DATASETS_PER_POINT) and (charged := exchange.spend(points)):
+            await charged
 
-    with charged_to(Account(state.work, state.spender, maxsize, pay)):
+    with charged_to(exchange.account(maxsize)):
         taken = await intake.take(body, charge, is_gzip=compressed)
-    state.facts |= {"accepted": taken.received - len(taken.refused), "rejected": len(taken.refused)}
+    exchange.facts |= {"accepted": taken.received - len(taken.refused), "rejected": len(taken.refused)}
     return JSONResponse(_summary(taken), _status(taken))
 
 

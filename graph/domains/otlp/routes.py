@@ -5,7 +5,6 @@ all others make it drop its logs. A request is finished even if its sender disco
 """
 
 from collections.abc import Sequence
-from functools import partial
 from sys import maxsize
 
 from starlette.requests import Request
@@ -23,8 +22,8 @@ from graph.domains.service_logs.scopes import SERVICE_LOGS_WRITE
 from graph.settings import Settings
 from graph.transport.bodies import is_gzip
 from graph.transport.errors import format_error
-from graph.transport.routes import route
-from graph.work.account import Account, charged_to
+from graph.transport.routes import exchange_of, route
+from graph.work.account import charged_to
 
 PATH = "/v1/logs"
 RECORDS_PER_POINT = 10
@@ -36,20 +35,19 @@ def otlp_routes(settings: Settings) -> Sequence[BaseRoute]:
 
 
 async def _answer(request: Request, services: Services) -> Response:
-    state, headers = request.state, request.headers
+    exchange, headers = exchange_of(request), request.headers
     format_ = _format_of(request)
     compressed = is_gzip(headers.get("content-encoding", ""))
     intake = services.of(LogIntake)
     body = await intake.receive(format_, request.stream())
-    pay = partial(state.rates.spend, state.spender)
 
     async def charge(records: int) -> None:
-        if points := records // RECORDS_PER_POINT:
-            await pay(points)
+        if (points := records // RECORDS_PER_POINT) and (charged := exchange.spend(points)):
+            await charged
 
-    with charged_to(Account(state.work, state.spender, maxsize, pay)):
+    with charged_to(exchange.account(maxsize)):
         report = await intake.take(format_, body, charge, is_gzip=compressed)
-    state.facts |= {"accepted": report.accepted, "skipped": report.skipped, "rejected": report.rejected}
+    exchange.facts |= {"accepted": report.accepted, "skipped": report.skipped, "rejected": report.rejected}
     return Response(
         format_.success(report.rejected, message_of(report, format_.warning)), media_type=format_.media_type
     )

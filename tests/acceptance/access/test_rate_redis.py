@@ -18,6 +18,7 @@ from graph.core.errors import RateLimited
 from tests.access.test_rate import LIMIT, allowed, limited
 from tests.children import Child
 from tests.processes import TIMEOUT_S
+from tests.steps import done
 
 pytestmark = pytest.mark.needs("redis-server")
 
@@ -73,9 +74,9 @@ async def test_a_caller_that_waits_for_retry_after_is_let_through(tmp_path: Path
     each = limited(f"redis://127.0.0.1:{port}")
     with redis(tmp_path, port):
         begun = time.monotonic()
-        await each.spend("a", LIMIT)
+        await done(each.spend("a", LIMIT))
         with pytest.raises(RateLimited) as told:
-            await each.spend("a", points)
+            await done(each.spend("a", points))
         wait = told.value.retry_after_s
         assert seconds - ceil(time.monotonic() - begun) <= wait <= seconds
 
@@ -97,7 +98,7 @@ async def test_a_rate_store_that_hangs_blocks_no_request(tmp_path: Path) -> None
     port = free_port()
     each = limited(f"redis://127.0.0.1:{port}")
     with redis(tmp_path, port) as process:
-        await each.spend("a", LIMIT)
+        await done(each.spend("a", LIMIT))
         process.send_signal(signal.SIGSTOP)
         async with asyncio.timeout(TIMEOUT_S):
             assert await allowed(each, "a", LIMIT)

@@ -29,7 +29,7 @@ def store_many(service: LiveService) -> list[str]:
 
 
 async def all_are_sent_or_dropped(service: LiveService, number: int = MANY) -> None:
-    live: EventBroadcast = service.state["services"].of(EventBroadcast)
+    live: EventBroadcast = service.process.services.of(EventBroadcast)
     await eventually(lambda: live.sent + live.dropped == number)
 
 
@@ -90,7 +90,7 @@ async def test_a_client_that_stops_reading_is_disconnected(tmp_path: Path, usgs:
     with live_service(settings(tmp_path / "live.db", usgs, request_timeout=0.5)) as service:
         async with begun(service, LARGE):
             await service.has_subscriptions(1)
-            live: EventBroadcast = service.state["services"].of(EventBroadcast)
+            live: EventBroadcast = service.process.services.of(EventBroadcast)
             ids = (f"us{number}" for number in count())
             while live.subscriptions:
                 service.store(*islice(ids, AT_ONCE), place="x" * 512)
@@ -108,7 +108,7 @@ async def test_a_slow_reader_delays_no_other_subscriber(tmp_path: Path, usgs: Us
                 service.store(*some, place="x" * 512)
                 assert await receive_until(other, some[-1]) == some
                 ids += some
-            live: EventBroadcast = service.state["services"].of(EventBroadcast)
+            live: EventBroadcast = service.process.services.of(EventBroadcast)
             await eventually(lambda: live.sent + live.dropped == 2 * len(ids))
             assert live.dropped > 0
         await service.has_subscriptions(0)

@@ -4,34 +4,22 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import httpx
 from starlette import types
 
 from graph.access.callers import Caller
-from graph.access.rate import Unlimited
-from graph.api.context import Context
-from graph.app import build_admission
+from graph.app import build_entrance
 from graph.core.errors import DatabaseUnavailable
-from graph.core.paging import PageSizes
 from graph.core.services import Services
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogLimits
 from graph.domains.request_logs.model import RequestLog
-from graph.observability.metrics import Metrics
-from graph.observability.requests import RequestMetrics, Telemetry
-from graph.observability.tracing import Untraced
 from graph.store.contract import Database, Put
 from graph.store.query import Page, Query
 from graph.transport.endpoint import GraphQLEndpoint
-from graph.transport.refusals import Refusals
 from graph.transport.request_ids import RequestIds
-from graph.transport.streams import Streams
-from graph.work.account import Work
-from graph.work.slots import OperationSlots
-from graph.work.threads import FairThreads
 from tests.bearers import SCOPES
 from tests.domains.earthquakes.builders import catalogue_of
 from tests.domains.earthquakes.watched_database import WatchedDatabase
@@ -42,6 +30,7 @@ from tests.processes import TIMEOUT_S
 from tests.settings import Settings
 from tests.store.engines import empty_database
 from tests.store.samples import HeldClock
+from tests.transport.processes import a_process
 
 
 class Gate:
@@ -111,44 +100,25 @@ class HeldGraph:
         return (await self.client.post("/graphql", json={"query": query})).json()
 
 
-async def known(header: str | None) -> Caller:
-    """Everybody may do everything."""
-    return Caller("tester", frozenset(SCOPES))
-
-
 @asynccontextmanager
 async def held_graph() -> AsyncIterator[HeldGraph]:
     """The graph on an empty database; logs are flushed at the end."""
-    endpoint = GraphQLEndpoint(build_admission(Settings()))
+    endpoint = GraphQLEndpoint(build_entrance(Settings()))
     clock = HeldClock()
     clock.now = NOW
     async with held_database() as database:
         logs = RequestLogs(database, clock)
         async with log_buffer(logs, LogLimits.of(Settings())) as buffer:
             recording = recording_in(logs, buffer)
-            new_context = partial(
-                Context,
+            process = a_process(
                 services=Services([catalogue_of(database), logs]),
                 recording=recording,
-                page_sizes=PageSizes(),
                 clock=clock,
+                authenticate=lambda header: Caller("tester", frozenset(SCOPES)),
             )
 
-            work, preparing = Work(), FairThreads(1, "documents")
-
             async def app(scope: types.Scope, receive: types.Receive, send: types.Send) -> None:
-                state = {
-                    "new_context": new_context,
-                    "authenticate": known,
-                    "rates": Unlimited(),
-                    "streams": Streams(1, "subscriptions"),
-                    "telemetry": Telemetry(RequestMetrics(Metrics()), Untraced()),
-                    "refusals": Refusals(recording, clock),
-                    "work": work,
-                    "operations": OperationSlots.beside(work.limits),
-                    "preparing": preparing,
-                }
-                await RequestIds(endpoint)({**scope, "state": state}, receive, send)
+                await RequestIds(endpoint)({**scope, "state": {"process": process}}, receive, send)
 
             async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://quakegraph") as client:
                 yield HeldGraph(database, clock, client)

@@ -10,7 +10,7 @@ from strawberry.types import Info
 
 from graph.api.connection_field import connection_field
 from graph.api.context import Context
-from graph.api.recording import recorded
+from graph.api.recorded import recorded
 from graph.api.scalars import millis_ceil
 from graph.api.scopes import RequiresScope
 from graph.api.selected import selected_attributes

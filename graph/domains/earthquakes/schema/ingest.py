@@ -8,7 +8,7 @@ import strawberry
 from strawberry.types import Info
 
 from graph.api.context import Context
-from graph.api.recording import recorded
+from graph.api.recorded import recorded
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor, millis_of
 from graph.api.scopes import RequiresScope
 from graph.api.sizes import Cost, ListSize

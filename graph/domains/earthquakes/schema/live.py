@@ -7,7 +7,7 @@ import strawberry
 from strawberry.types import Info
 
 from graph.api.context import Context
-from graph.api.recording import recorded
+from graph.api.recorded import recorded
 from graph.api.scopes import RequiresScope
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.live import EventBroadcast

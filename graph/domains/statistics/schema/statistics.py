@@ -7,7 +7,7 @@ import strawberry
 from strawberry.types import Info
 
 from graph.api.context import Context
-from graph.api.recording import recorded
+from graph.api.recorded import recorded
 from graph.api.scalars import describe_enum
 from graph.api.schema import before
 from graph.api.scopes import RequiresScope

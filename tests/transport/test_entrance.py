@@ -1,21 +1,18 @@
 """Admission to the event loop: what takes long there waits for a time slice of its own."""
 
 import asyncio
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
-from graph.access.callers import Caller
-from graph.access.rate import Unlimited
 from graph.api.documents.persisted import AutomaticDocuments
 from graph.api.documents.prepared import Document, Documents
 from graph.core.errors import OperationResolutionFailure
-from graph.observability.requests import Answer
-from graph.transport.admission import Admission, Client, ExecutionLimits
+from graph.transport.entrance import Entrance, ExecutionLimits
 from graph.transport.request import GraphQLRequest
 from graph.work.account import Work
 from graph.work.pace import SHORT_AT_ONCE, Pace
+from tests.transport.processes import a_process, an_exchange
 
 LOOKUPS = 2 * SHORT_AT_ONCE
 
@@ -42,14 +39,13 @@ class SlowDocuments:
 async def test_an_iteration_of_the_loop_prepares_one_new_document_at_most() -> None:
     documents = SlowDocuments()
     pace = Pace(burst_s=0.001, resting_iterations=1, clock=lambda: documents.now, used=lambda: documents.now)
-    admission = Admission(cast("Documents", documents), AutomaticDocuments(), ExecutionLimits(1000, 60, 60))
-    client = Client(Caller("ada", frozenset()), "ada", "1", None)
-    state: dict[str, Any] = {"rates": Unlimited(), "work": Work(pace=pace)}
+    entrance = Entrance(cast("Documents", documents), AutomaticDocuments(), ExecutionLimits(1000, 60, 60))
+    process = a_process(work=Work(pace=pace))
 
     async def admitted(number: int) -> None:
         request = GraphQLRequest(f"{{ f{number} }}", None, None, None)
-        with pytest.raises(OperationResolutionFailure):
-            await admission.admitted(request, client, state, cast("Answer", SimpleNamespace()))
+        with pytest.raises(OperationResolutionFailure), an_exchange(process) as exchange:
+            await entrance.admitted(exchange, request)
 
     tasks = [asyncio.create_task(admitted(number)) for number in range(LOOKUPS)]
     most = 0

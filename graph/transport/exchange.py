@@ -1,0 +1,194 @@
+"""One request and its answer, of any transport: who sent it, what it pays, and the record of its outcome.
+
+    caller → points → scopes → context → answered or refused → recorded
+
+A request that is refused before it has paid costs a point, which limits refused requests too.
+
+Root fields record themselves. Where none ran, nothing else would say that a client fails: its document cannot be
+parsed, is not valid or costs too much, its variables do not fit, its token lacks a scope. Each such request has one
+record with one stable route, a status and a code, and nothing of what the client sent. One whose client has no point
+left has no record, and the recorder keeps fewer of these records than of others. A route beside the graph, such as a
+download, is recorded like a root field.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from starlette.types import Scope as AsgiScope
+
+from graph.access.callers import Caller, Scope
+from graph.access.rate import spender
+from graph.api.context import Context
+from graph.api.documents.prepared import InvalidDocument
+from graph.api.recording import Record
+from graph.core.errors import GraphError, RateLimited
+from graph.feed.broadcast import Charge as Replay
+from graph.feed.broadcast import free_of_charge
+from graph.observability.logs import on_behalf_of
+from graph.observability.requests import Answer
+from graph.transport.errors import outcome
+from graph.transport.process import Process, process_of
+from graph.work.account import Account, Charge
+
+GRAPH_ROUTE = "/graphql"
+NOBODY = Caller(None, frozenset())
+
+AtEnd = Callable[[str], None]
+"""Called at the end of an answer with the code of its error, `OK` or `ABANDONED`."""
+
+
+class Exchange:
+    """One request and its answer. Within its `with`, it is measured and traced."""
+
+    def __init__(
+        self,
+        process: Process,
+        headers: Mapping[str, str],
+        request_id: str,
+        address: str | None,
+        *,
+        caller: Caller = NOBODY,
+        route: str = GRAPH_ROUTE,
+    ) -> None:
+        """Begin.
+
+        Args:
+            request_id: UUID v4.
+            address: of the client; None if the server does not know it.
+            caller: who sent the request, if that is known already.
+            route: the stable path for metrics and records.
+        """
+        self.process = process
+        self.request_id = request_id
+        self.address = address
+        self.caller = caller
+        self.route = route
+        self.facts: dict[str, Any] = {}  # for the record of a route, which adds them
+        self.at_end: AtEnd = _nothing  # for a route: told the outcome before it is recorded; may add facts
+        self.is_sending = False  # whether the head of a long answer is sent, so that no refusal is possible
+        self.answer: Answer  # the outcome, which the transport fills in
+        self.context: Context  # once the request is admitted
+        self.spender = spender(caller.subject, address)  # the name that points are charged to
+        self._began = process.clock()
+        self._is_paid = self._is_admitted = False
+        self._measured = process.telemetry.request(headers)
+
+    def __enter__(self) -> Self:
+        self.answer = self._measured.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._measured.__exit__(kind, error, trace)
+
+    # Admission
+
+    async def authenticated(self, authorization: str | None) -> Caller:
+        """The caller whom the header authenticates.
+
+        Raises what `Keys.caller` raises.
+        """
+        caller = self.process.authenticate(authorization)
+        return caller if isinstance(caller, Caller) else await caller
+
+    async def identify(self, authorization: str | None) -> None:
+        """Authenticate the caller, who pays from here on."""
+        self.caller = await self.authenticated(authorization)
+        self.spender = spender(self.caller.subject, self.address)
+        on_behalf_of(self.caller.subject)
+
+    async def admit(self, points: int, scopes: Collection[Scope] = (), *, replay: Replay = free_of_charge) -> None:
+        """Charge the price of what is asked, check the scopes, and open the context.
+
+        Args:
+            replay: charges for what a subscription replays.
+
+        Raises:
+            RateLimited: The caller has too few points left.
+            QueryTooComplex: It never has so many.
+            Unauthenticated, Forbidden: It lacks a scope.
+        """
+        process = self.process
+        self._is_paid = True
+        if charged := process.rates.spend(self.spender, points):
+            await charged
+        self.caller.require(scopes)
+        self.context = Context(
+            services=process.services,
+            recording=process.recording,
+            page_sizes=process.page_sizes,
+            clock=process.clock,
+            caller=self.caller,
+            request_id=self.request_id,
+            address=self.address,
+            charge_replay=replay,
+        )
+        self._is_admitted = True
+
+    def spend(self, points: int) -> Awaitable[None] | None:
+        """Charge the caller for more. Returns what to wait for, if anything."""
+        return self.process.rates.spend(self.spender, points)
+
+    def account(self, most: int, *, price: int = 0, owed: float = 0.0, charge: Charge | None = None) -> Account:
+        """An account for what reading costs; it charges the caller at once by default."""
+        return Account(self.process.work, self.spender, most, charge or self.spend, price, owed=owed)
+
+    # The end
+
+    async def refused(self, error: Exception) -> Exception:
+        """Charge and record a refusal. Returns the error to answer with."""
+        refusal = await self.charged(error)
+        self.failed(refusal)
+        return refusal
+
+    async def charged(self, error: Exception) -> Exception:
+        """Charge a refusal, unless the request has paid. Returns the error to answer with."""
+        if not self._is_paid and isinstance(error, GraphError | InvalidDocument):
+            try:
+                if charged := self.spend(1):
+                    await charged
+            except GraphError as refusal:
+                return refusal
+        return error
+
+    def failed(self, error: Exception) -> None:
+        """Record that the request failed, unless a root field has begun or its client has spent all points."""
+        if not (isinstance(error, RateLimited) or (self._is_admitted and self.context.is_recorded)):
+            status, code = outcome(error)
+            self._record(self.request_id, status, code, is_refusal=True)
+
+    def begin_route(self) -> None:
+        """Begin to answer a route, which is recorded at its end instead of as a refusal."""
+        self.context.is_recorded = True
+
+    def end_route(self, status: int, code: str, error: str | None, seconds: float) -> None:
+        """Count and record an admitted request of a route."""
+        self.at_end(code)
+        self.process.recording.count(self.route, code, seconds)
+        self._record(self.context.next_log_id(), status, error, facts=self.facts)
+
+    def _record(self, log_id: str, status: int, error: str | None, **more: Any) -> None:
+        self.process.recording.add(
+            Record(
+                request_id=log_id,
+                timestamp=self._began,
+                route=self.route,
+                writes=self.answer.operation == "mutation",
+                status=status,
+                latency_ms=max(self.process.clock() - self._began, 0),
+                error=error,
+                **more,
+            )
+        )
+
+
+def _nothing(code: str) -> None:
+    """Do nothing."""
+
+
+def exchange_by_http(scope: AsgiScope, headers: Mapping[str, str], *, route: str = GRAPH_ROUTE) -> Exchange:
+    """The exchange of an HTTP request."""
+    address = scope["client"][0] if scope.get("client") else None
+    return Exchange(process_of(scope), headers, scope["state"]["request_id"], address, route=route)

@@ -1,0 +1,51 @@
+"""What a process holds, for tests of the transport: `a_process(rates=…)`."""
+
+from typing import Any
+
+from graph.access.callers import Caller
+from graph.access.rate import Unlimited
+from graph.api.recording import Recording
+from graph.core.clock import now_ms
+from graph.core.paging import PageSizes
+from graph.core.services import Services
+from graph.observability.metrics import Metrics
+from graph.observability.requests import RequestMetrics, Telemetry
+from graph.observability.tracing import Untraced
+from graph.transport.deadline import Deadlines
+from graph.transport.exchange import Exchange
+from graph.transport.process import Process
+from graph.transport.streams import Streams
+from graph.work.account import Work
+from graph.work.endings import Endings
+from graph.work.slots import OperationSlots
+from graph.work.threads import FairThreads
+
+ANYBODY = Caller("ada", frozenset())
+
+
+def a_process(**given: Any) -> Process:
+    """What a process without limits and services holds, but for what is given."""
+    metrics, work = Metrics(), given.get("work") or Work()
+    held: dict[str, Any] = {
+        "services": Services(),
+        "recording": Recording(metrics),
+        "page_sizes": PageSizes(),
+        "clock": now_ms,
+        "telemetry": Telemetry(RequestMetrics(metrics), Untraced()),
+        "authenticate": lambda header: ANYBODY,
+        "rates": Unlimited(),
+        "work": work,
+        "operations": OperationSlots.beside(work.limits),
+        "preparing": FairThreads(1, "documents"),
+        "deadlines": Deadlines(),
+        "subscriptions": Streams(1, "subscriptions"),
+        "downloads": Streams(1, "downloads"),
+        "sockets": Streams(1, "connections"),
+        "endings": Endings(),
+    }
+    return Process(**{**held, **given})
+
+
+def an_exchange(process: Process, caller: Caller = ANYBODY) -> Exchange:
+    """A request of a caller."""
+    return Exchange(process, {}, "1", None, caller=caller)
