@@ -37,7 +37,7 @@ def random_ids() -> Iterator[str]:
 
 
 class RequestIds:
-    """ASGI middleware that sets `request.state.request_id`, and sends it as `X-Request-Id`.
+    """ASGI middleware that puts the request's id into its state, and sends it as `X-Request-Id`.
 
     An id that a client sends is ignored: the ids are keys of the request logs.
     """

@@ -211,7 +211,7 @@ class PlainExecutor(Executor[Any]):
         return waits and self._is_awaitable(complete_results[-1])
 
     def with_abort_signal(self, awaitable: Any) -> Any:
-        """Note the task that awaits a resolver. There is no abort signal: `run_with_timeout` cancels an operation."""
+        """Note the task that awaits a resolver. There is no abort signal: `Deadline` cancels an operation."""
         if task := current_task():
             self._tasks.add(task)
         return awaitable
