@@ -49,7 +49,6 @@ from graph.transport.websocket import SocketLimits, WebSocketEndpoint
 from graph.work.account import Work, WorkLimits
 from graph.work.loop_watch import loop_watched
 from graph.work.metrics import measure_work
-from graph.work.slots import OperationSlots
 from graph.work.tasks import BackgroundTasks
 from graph.work.threads import FairThreads
 
@@ -109,7 +108,6 @@ def create_app(
                     authenticate=authentication(settings, scopes_of(on), http),
                     rates=rates(settings),
                     work=work,
-                    operations=OperationSlots.beside(work.limits),
                     preparing=preparing,
                     deadlines=Deadlines(),
                     subscriptions=Streams(settings.max_subscriptions, "subscriptions"),

@@ -212,7 +212,7 @@ class Admitted:
         most = max(self.entrance.limits.cost, self.operation.least_limit) - self.points
         with charged_to(self.exchange.account(most, price=self.points)) as account:
             # A mutation takes no slot: an ingest waits for USGS, and queries must not wait with it.
-            if not self.is_mutation and (granted := process.operations[account.length].begin(account)):
+            if not self.is_mutation and (granted := account.begin(process.work.operations[account.length])):
                 await granted
             result = await execute(self.operation.plan, self._execution(variables, root))
         answer.points = (answer.points or 0) + account.spent

@@ -1,6 +1,5 @@
 """What a process holds while it serves: one typed value, which the application makes at its start."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from starlette.types import Scope
@@ -16,8 +15,6 @@ from graph.transport.deadline import Deadlines
 from graph.transport.streams import Streams
 from graph.work.account import Work
 from graph.work.endings import Endings
-from graph.work.length import Length
-from graph.work.slots import OperationSlots
 from graph.work.threads import FairThreads
 
 
@@ -33,7 +30,6 @@ class Process:
     authenticate: Authenticate
     rates: Rates
     work: Work
-    operations: Mapping[Length, OperationSlots]  # in progress
     preparing: FairThreads  # of long documents
     deadlines: Deadlines
     subscriptions: Streams

@@ -89,7 +89,7 @@ class Reads:
                 with charged_to(account):
                     if self._never_refused:
                         account.begin_heavy_work()  # it would begin on the loop, and again on a thread
-                    if granted := process.operations[Length.LONG].begin(account):
+                    if granted := account.begin(process.work.operations[Length.LONG]):
                         await granted
                     with process.deadlines.within(seconds):
                         result = await read()

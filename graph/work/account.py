@@ -11,13 +11,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from graph.core.errors import Overloaded, QueryTooComplex
-from graph.work.fair_semaphore import FairSemaphore
 from graph.work.length import Length
 from graph.work.pace import Pace
+from graph.work.slots import Slots
 
 ROWS_TESTED_PER_POINT = 100  # by the store's own filter; SQLite takes some 0.2 µs for a row of an index
 ROWS_READ_PER_POINT = 10  # decoded, and perhaps tested in Python; some 3 µs each
 HEAVY_POINTS = 500  # an operation that spends more on reading counts as heavy
+WAITING_OF_CALLER = 1000  # operations; most are light
 SERVICE = ""  # the caller of work without an account
 
 Charge = Callable[[int], Awaitable[None] | None]
@@ -38,50 +39,19 @@ class WorkLimits:
 
 
 class Work:
-    """What the operations of one process share: their limits, their pace, the count of heavy ones."""
+    """What the operations of one process share: their slots, their pace, the count of heavy ones."""
 
     def __init__(self, limits: WorkLimits | None = None, pace: Pace | None = None) -> None:
-        self.limits = limits or WorkLimits()
+        limits = limits or WorkLimits()
         self.pace = pace or Pace()
-        self._heavy = FairSemaphore(self.limits.process, of_caller=self.limits.caller)
-
-    @property
-    def heavy_operations(self) -> int:
-        """Operations that have heavy work in progress."""
-        return self._heavy.busy
-
-    @property
-    def waiting_operations(self) -> int:
-        """Operations that wait for others to end their heavy work."""
-        return self._heavy.waiting
-
-    def enter(self, caller: str) -> None:
-        """Count an operation with heavy work.
-
-        Raises:
-            Overloaded: This caller, or all together, have too many.
-        """
-        if not self._heavy.take(caller):
-            raise Overloaded
-
-    async def wait_to_enter(self, caller: str, before: Callable[[], None]) -> None:
-        """Count an operation with heavy work, as soon as it may have some.
-
-        Args:
-            before: called if it has to wait.
-
-        Raises:
-            Overloaded: Too many of this caller, or of all together, wait already.
-        """
-        if not self._heavy.take(caller):
-            if self._heavy.waiting_of(caller) >= self.limits.caller or self._heavy.waiting >= self.limits.process:
-                raise Overloaded
-            before()
-            await self._heavy.wait(caller)
-
-    def leave(self, caller: str) -> None:
-        """Count one operation with heavy work less."""
-        self._heavy.release(caller)
+        self.heavy = Slots(
+            limits.process, of_caller=limits.caller, waiting=limits.process, waiting_of_caller=limits.caller
+        )
+        self.operations = {
+            length: Slots(2 * limits.process, of_caller=2 * limits.caller, waiting_of_caller=WAITING_OF_CALLER)
+            for length in Length
+        }
+        """The slots of whole operations. None waits for a slot that a longer one holds, and light ones find room."""
 
 
 @dataclass(eq=False, slots=True)
@@ -100,7 +70,7 @@ class Account:
     spent: int = 0  # points
     owed: float = 0.0  # part of a point that is not charged yet
     is_heavy: bool = False
-    _slots: FairSemaphore | None = None  # of which it has one
+    _slots: Slots | None = None  # of which it has one
     _entering: asyncio.Lock | None = None  # of an operation with a slot; its parts may read at the same time
     _holds_slot: bool = False
 
@@ -132,8 +102,22 @@ class Account:
         if charged := self.charge(whole):
             await charged
 
-    def hold(self, slots: FairSemaphore) -> None:
-        """Hold a slot that was taken for the caller, until the operation ends."""
+    def begin(self, slots: Slots) -> Awaitable[None] | None:
+        """Take a slot, which the operation holds until its end. Returns what to wait for, if none is free.
+
+        Raises:
+            Overloaded: Too many operations of the caller wait already.
+        """
+        if not slots.take(self.caller):
+            return self._begin_later(slots, slots.wait(self.caller))
+        self._hold(slots)
+        return None
+
+    async def _begin_later(self, slots: Slots, granted: Awaitable[None]) -> None:
+        await granted
+        self._hold(slots)
+
+    def _hold(self, slots: Slots) -> None:
         self._slots, self._holds_slot = slots, True
         self._entering = asyncio.Lock()
 
@@ -144,17 +128,9 @@ class Account:
             Overloaded: There are too many.
         """
         if not self.is_heavy:
-            self.work.enter(self.caller)
+            if not self.work.heavy.take(self.caller):
+                raise Overloaded
             self.is_heavy = True
-
-    def begin_waiting(self) -> None:
-        """Let the operation wait for a slot of the store. Without a slot of its own, it counts as heavy.
-
-        Raises:
-            Overloaded: There are too many.
-        """
-        if self._entering is None:
-            self.begin_heavy_work()
 
     async def wait_for_heavy_work(self) -> None:
         """Count the operation among those with heavy work, as soon as it may have some.
@@ -169,7 +145,10 @@ class Account:
             return
         async with self._entering:
             if not self.is_heavy:
-                await self.work.wait_to_enter(self.caller, self._give_slot_back)
+                if not self.work.heavy.take(self.caller):
+                    granted = self.work.heavy.wait(self.caller)
+                    self._give_slot_back()
+                    await granted
                 self.is_heavy = True
                 if self._slots and not self._holds_slot:
                     self._slots.take_back(self.caller)
@@ -179,7 +158,7 @@ class Account:
         """End the operation."""
         self._give_slot_back()
         if self.is_heavy:
-            self.work.leave(self.caller)
+            self.work.heavy.release(self.caller)
             self.is_heavy = False
 
     def _give_slot_back(self) -> None:
@@ -220,14 +199,21 @@ def is_heavy() -> bool:
     return account is not None and account.is_heavy
 
 
-def begin_waiting() -> None:
-    """Let the operation in progress wait for a slot of the store. If it is bounded by no other slot, it is heavy.
+async def slot_of(slots: Slots) -> str:
+    """Wait for a slot for a piece of work of the operation in progress. Returns the caller, for `release`.
+
+    If the operation is bounded by no slot of its own, it counts as heavy while it waits.
 
     Raises:
-        Overloaded: There are too many.
+        Overloaded: No slot is free, and too many operations have heavy work in progress.
     """
-    if account := _current.get():
-        account.begin_waiting()
+    account = _current.get()
+    caller = account.caller if account else SERVICE
+    if not slots.take(caller):
+        if account and account._entering is None:
+            account.begin_heavy_work()
+        await slots.wait(caller)
+    return caller
 
 
 async def charge_rows(*, tested: int = 0, read: int = 0) -> None:

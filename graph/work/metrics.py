@@ -13,8 +13,8 @@ def measure_work(work: Work, metrics: Metrics) -> None:
     waiting = metrics.gauge("loop_waiting", "Pieces of work that wait for the event loop.", of_all="livesum")
 
     def read() -> None:
-        heavy.set(work.heavy_operations)
-        heavy_waiting.set(work.waiting_operations)
+        heavy.set(work.heavy.busy)
+        heavy_waiting.set(work.heavy.waiting)
         waiting.set(work.pace.waiting)
 
     metrics.read(read)

@@ -1,7 +1,7 @@
 """Shares the event loop's time among callers, in bursts of some milliseconds with rests between them.
 
 Work asks for permission before each piece. While a burst has time left and nothing waits, permission
-costs one look at the clock. Otherwise the work waits in a `TimeByLength`, from which each iteration of the
+costs one look at the clock. Otherwise the work waits in a `FairQueue`, from which each iteration of the
 loop takes one entry, or some short ones of one caller. Their caller then has a time slice, so that it need
 not wait again after each of many short pieces. A caller's own operations share its time by their lengths:
 so the users of one frontend wait little for a lookup while others of them read long pages.
@@ -16,8 +16,8 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter, thread_time
 from typing import NamedTuple
 
+from graph.work.fair_queue import FairQueue
 from graph.work.length import Length
-from graph.work.time_by_length import TimeByLength
 
 BURST_S = 0.003  # a piece that began earlier may end later
 SLICE_S = 0.001  # likewise
@@ -55,7 +55,7 @@ class Pace:
         self._began: float | None = None  # when the burst or the rest began; None outside of both
         self._rest = 0  # remaining iterations of the rest
         self._slice: _Slice | None = None  # of this iteration
-        self._queue: TimeByLength[asyncio.Future[None]] = TimeByLength()
+        self._queue: FairQueue[asyncio.Future[None]] = FairQueue()
 
     @property
     def waiting(self) -> int:
@@ -83,11 +83,11 @@ class Pace:
 
     async def _later(self, caller: str, length: Length) -> None:
         permitted = asyncio.get_running_loop().create_future()
-        self._queue.put(caller, length, permitted)
+        self._queue.put(caller, permitted, length)
         try:
             await permitted
         except asyncio.CancelledError:
-            self._queue.discard(caller, length, permitted)
+            self._queue.discard(caller, permitted, length)
             raise
 
     def charge(self, caller: str, seconds: float) -> None:

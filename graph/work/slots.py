@@ -1,88 +1,111 @@
-"""Slots of the operation in progress: a few pieces of work run at the same time, the rest wait."""
+"""Slots: a few pieces of work run at the same time, the rest wait in a `FairQueue`."""
 
-from collections.abc import Awaitable, Mapping
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from sys import maxsize
 
 from graph.core.errors import Overloaded
-from graph.work.account import Account, WorkLimits, begin_waiting, current_caller
-from graph.work.fair_semaphore import FairSemaphore
-from graph.work.length import Length
-
-WAITING_OF_CALLER = 1000  # waiting operations of one caller
+from graph.work.fair_queue import FairQueue
 
 
 class Slots:
-    """A number of slots for heavy work, which all callers share. It belongs to one event loop.
+    """A number of slots, which all callers share. They belong to one event loop.
 
-    A piece of heavy work is bounded, such as a statement over some thousand rows. So a caller with much
-    to read gives way to other callers after each piece.
+    A piece of work is bounded, such as a statement over some thousand rows. So a caller with much to do gives way to
+    other callers after each piece.
     """
 
-    def __init__(self, number: int, *, of_caller: int | None = None) -> None:
-        """Make so many slots. `of_caller` is the most that one caller may hold; by default all."""
+    def __init__(
+        self,
+        number: int,
+        *,
+        of_caller: int | None = None,
+        leaves_free: int = 0,
+        waiting: int = maxsize,
+        waiting_of_caller: int = maxsize,
+    ) -> None:
+        """Make so many slots.
+
+        Args:
+            of_caller: the most that one caller may hold; by default all.
+            leaves_free: how many slots a caller leaves free for each that it holds, for slots that are held for long.
+                So each caller gets less than the one before, and a further one need not wait.
+            waiting: the most that may wait.
+            waiting_of_caller: the most of one caller that may wait.
+        """
         self.number = number
-        self._semaphore = FairSemaphore(number, of_caller=of_caller)
+        self._of_caller = of_caller or number
+        self._leaves_free = leaves_free
+        self._most_waiting = waiting
+        self._most_waiting_of_caller = waiting_of_caller
+        self._held: Counter[str] = Counter()  # by caller
+        self._queue: FairQueue[asyncio.Future[None]] = FairQueue()
 
     @property
     def busy(self) -> int:
         """Slots in use."""
-        return self._semaphore.busy
+        return self._held.total()
 
     @property
     def waiting(self) -> int:
-        """Pieces of work that wait for a slot."""
-        return self._semaphore.waiting
+        """How many wait for a slot."""
+        return len(self._queue)
 
-    async def acquire(self) -> str:
-        """Wait for a slot. Returns the caller that holds it, for `release`.
+    @asynccontextmanager
+    async def held(self, caller: str) -> AsyncIterator[None]:
+        """Hold a slot within the `with`, as soon as there is one for the caller."""
+        if not self.take(caller):
+            await self.wait(caller)
+        try:
+            yield
+        finally:
+            self.release(caller)
+
+    def take(self, caller: str) -> bool:
+        """Take a slot, if the caller may hold one more at once."""
+        if may := self._may_hold_more(caller):  # then nothing of this caller waits
+            self._held[caller] += 1
+        return may
+
+    def take_back(self, caller: str) -> None:
+        """Take a slot again, even if no more are free. Until enough are released, others wait."""
+        self._held[caller] += 1
+
+    def wait(self, caller: str) -> Awaitable[None]:
+        """Wait for a slot, behind the caller's others that wait.
 
         Raises:
-            Overloaded: No slot is free, and too many wait already.
+            Overloaded: At once, if too many wait already.
         """
-        caller = current_caller()
-        if not self._semaphore.take(caller):
-            self._begin_waiting(caller)
-            await self._semaphore.wait(caller)
-        return caller
+        if self.waiting >= self._most_waiting or self._queue.waiting_of(caller) >= self._most_waiting_of_caller:
+            raise Overloaded
+        return self._granted(caller)
+
+    async def _granted(self, caller: str) -> None:
+        granted = asyncio.get_running_loop().create_future()
+        self._queue.put(caller, granted)
+        try:
+            await granted
+        except asyncio.CancelledError:
+            if granted.done() and not granted.cancelled():
+                self.release(caller)
+            else:
+                self._queue.discard(caller, granted)
+            raise
 
     def release(self, caller: str) -> None:
-        """Release a caller's slot, or pass it on to the next that waits."""
-        self._semaphore.release(caller)
+        """Release a caller's slot, or pass it on to the next that may have it."""
+        self._held[caller] -= 1
+        if not self._held[caller]:
+            del self._held[caller]
+        while (turn := self._queue.take(self._may_hold_more)) is not None:
+            self._queue.end_slice(1)
+            if not turn.entry.done():
+                self._held[turn.caller] += 1
+                turn.entry.set_result(None)
 
-    def _begin_waiting(self, caller: str) -> None:
-        begin_waiting()
-
-
-class OperationSlots(Slots):
-    """Slots for whole operations. Most are light, so many operations of a caller may wait before one is refused."""
-
-    @classmethod
-    def beside(cls, heavy: WorkLimits) -> "Mapping[Length, OperationSlots]":
-        """For operations of each length twice as many slots as heavy operations, so that light ones find room.
-
-        No operation waits for a slot that a longer one holds.
-        """
-        return {length: cls(2 * heavy.process, of_caller=2 * heavy.caller) for length in Length}
-
-    def __init__(self, number: int, *, of_caller: int, waiting_of_caller: int = WAITING_OF_CALLER) -> None:
-        super().__init__(number, of_caller=of_caller)
-        self._waiting_of_caller = waiting_of_caller
-
-    def begin(self, account: Account) -> Awaitable[None] | None:
-        """Take a slot for an operation, whose account gives it back. Returns what to wait for, if no slot is free.
-
-        Raises:
-            Overloaded: No slot is free, and too many operations of the caller wait already.
-        """
-        if not self._semaphore.take(account.caller):
-            self._begin_waiting(account.caller)
-            return self._begin_later(account)
-        account.hold(self._semaphore)
-        return None
-
-    async def _begin_later(self, account: Account) -> None:
-        await self._semaphore.wait(account.caller)
-        account.hold(self._semaphore)
-
-    def _begin_waiting(self, caller: str) -> None:
-        if self._semaphore.waiting_of(caller) >= self._waiting_of_caller:
-            raise Overloaded
+    def _may_hold_more(self, caller: str) -> bool:
+        free, held = self.number - self.busy, self._held[caller]
+        return free > self._leaves_free * held and held < self._of_caller

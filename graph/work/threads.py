@@ -7,7 +7,7 @@ from contextvars import copy_context
 from time import thread_time
 from typing import TypeVar
 
-from graph.work.account import charge_time
+from graph.work.account import charge_time, slot_of
 from graph.work.slots import Slots
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ class FairThreads:
         Raises:
             Overloaded: Too many operations wait already.
         """
-        caller = await self.slots.acquire()
+        caller = await slot_of(self.slots)
         loop, context, took = asyncio.get_running_loop(), copy_context(), 0.0
 
         def timed() -> T:

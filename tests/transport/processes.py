@@ -17,7 +17,6 @@ from graph.transport.process import Process
 from graph.transport.streams import Streams
 from graph.work.account import Work
 from graph.work.endings import Endings
-from graph.work.slots import OperationSlots
 from graph.work.threads import FairThreads
 
 ANYBODY = Caller("ada", frozenset())
@@ -25,7 +24,7 @@ ANYBODY = Caller("ada", frozenset())
 
 def a_process(**given: Any) -> Process:
     """What a process without limits and services holds, but for what is given."""
-    metrics, work = Metrics(), given.get("work") or Work()
+    metrics = Metrics()
     held: dict[str, Any] = {
         "services": Services(),
         "recording": Recording(metrics),
@@ -34,8 +33,7 @@ def a_process(**given: Any) -> Process:
         "telemetry": Telemetry(RequestMetrics(metrics), Untraced()),
         "authenticate": lambda header: ANYBODY,
         "rates": Unlimited(),
-        "work": work,
-        "operations": OperationSlots.beside(work.limits),
+        "work": Work(),
         "preparing": FairThreads(1, "documents"),
         "deadlines": Deadlines(),
         "subscriptions": Streams(1, "subscriptions"),

@@ -28,7 +28,6 @@ from graph.transport.sending import Sending
 from graph.transport.streams import Streams
 from graph.work.account import Work, WorkLimits, charge_rows
 from graph.work.length import Length
-from graph.work.slots import OperationSlots
 from tests.processes import TIMEOUT_S
 from tests.service import Service, running
 from tests.settings import Settings
@@ -185,7 +184,7 @@ async def test_no_read_of_a_download_is_refused_from_its_beginning_on() -> None:
         slept.append(seconds)
 
     rates = PointsPerMinute(200, CountsHere(lambda: 120.0 * len(slept)), sleep=a_minute_later)
-    reads = reads_of_ada(rates, OperationSlots.beside(work.limits), work=work, limits=ExecutionLimits(10, 0, 0))
+    reads = reads_of_ada(rates, work, limits=ExecutionLimits(10, 0, 0))
     tries = 0
 
     async def read() -> None:
@@ -207,9 +206,9 @@ async def test_no_read_of_a_download_is_refused_from_its_beginning_on() -> None:
 
 async def test_a_download_waits_while_its_caller_has_too_much_heavy_work() -> None:
     work = Work(WorkLimits.of(1))
-    reads = reads_of_ada(Unlimited(), OperationSlots.beside(work.limits), work=work)
+    reads = reads_of_ada(Unlimited(), work)
     reads.begin_download()
-    work.enter("subject:ada")
+    assert work.heavy.take("subject:ada")
     done = asyncio.Event()
 
     async def read() -> None:
@@ -219,10 +218,10 @@ async def test_a_download_waits_while_its_caller_has_too_much_heavy_work() -> No
     for _ in range(2 * MOST_TRIES):  # each time it tries once, since its pause is none
         await asyncio.sleep(0)
         assert not done.is_set()
-    work.leave("subject:ada")
+    work.heavy.release("subject:ada")
     await reading
     assert done.is_set()
-    assert not work.heavy_operations
+    assert not work.heavy.busy
 
 
 async def test_a_later_read_waits_for_points_and_for_room_where_the_first_is_refused() -> None:
@@ -231,11 +230,11 @@ async def test_a_later_read_waits_for_points_and_for_room_where_the_first_is_ref
     tries = 0
 
     async def a_minute_later(seconds: float) -> None:
-        assert not slots[Length.LONG].busy  # others can use it while this caller waits
+        assert not work.operations[Length.LONG].busy  # others can use it while this caller waits
         slept.append(seconds)
 
-    slots = OperationSlots.beside(WorkLimits.of(1))
-    reads = reads_of_ada(PointsPerMinute(200, counts, sleep=a_minute_later), slots)
+    work = Work(WorkLimits.of(1))
+    reads = reads_of_ada(PointsPerMinute(200, counts, sleep=a_minute_later), work)
 
     async def read() -> None:
         await charge_rows(read=1500)
@@ -255,7 +254,7 @@ async def test_a_later_read_waits_for_points_and_for_room_where_the_first_is_ref
     assert slept
     assert reads.spent == 450
 
-    reads = reads_of_ada(Unlimited(), slots)
+    reads = reads_of_ada(Unlimited(), work)
     with pytest.raises(Overloaded):
         await reads.run(crowded)
     reads.exchange.is_sending = True
@@ -265,12 +264,10 @@ async def test_a_later_read_waits_for_points_and_for_room_where_the_first_is_ref
 
 def reads_of_ada(
     rates: Rates,
-    slots: Mapping[Length, OperationSlots],
-    *,
-    work: Work | None = None,
+    work: Work,
     limits: ExecutionLimits | None = None,
 ) -> Reads:
-    process = a_process(rates=rates, work=work or Work(WorkLimits.of(1)), operations=slots)
+    process = a_process(rates=rates, work=work)
     exchange = an_exchange(process)
     exchange.context = cast("Context", None)
     return Reads(exchange, limits or ExecutionLimits(1000, 60, 60), pause_s=0)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from graph.work.account import Account, Work
+from graph.work.account import Account, Work, slot_of
 from graph.work.slots import Slots
 
 
@@ -26,7 +26,7 @@ async def settled() -> None:
 @asynccontextmanager
 async def one_of(slots: Slots) -> AsyncIterator[None]:
     """Hold a slot of the operation in progress."""
-    caller = await slots.acquire()
+    caller = await slot_of(slots)
     try:
         yield
     finally:

@@ -16,9 +16,10 @@ from graph.work.account import (
     charge_rows,
     charged_to,
     current_caller,
+    slot_of,
 )
 from graph.work.length import LEAST_LONG, LEAST_USUAL, Length
-from graph.work.slots import OperationSlots, Slots
+from graph.work.slots import Slots
 from tests.steps import done
 from tests.work.accounts import an_account, free, one_of, settled
 
@@ -59,13 +60,13 @@ async def test_an_operation_that_reads_much_counts_as_heavy_until_it_ends() -> N
     work = Work(WorkLimits(process=2, caller=1))
     with charged_to(an_account(work)):
         await charge_rows(read=HEAVY_POINTS * ROWS_READ_PER_POINT)
-        assert work.heavy_operations == 0
+        assert work.heavy.busy == 0
         await charge_rows(read=ROWS_READ_PER_POINT)
         await charge_rows(read=ROWS_READ_PER_POINT)
-        assert work.heavy_operations == 1
+        assert work.heavy.busy == 1
         with charged_to(an_account(work)), pytest.raises(Overloaded):
             await charge_rows(read=(HEAVY_POINTS + 1) * ROWS_READ_PER_POINT)
-    assert work.heavy_operations == 0
+    assert work.heavy.busy == 0
 
 
 class Reading:
@@ -73,7 +74,7 @@ class Reading:
 
     def __init__(self, work: Work, *, slots: int = 8) -> None:
         self.work = work
-        self.slots = OperationSlots(slots, of_caller=slots)
+        self.slots = Slots(slots, of_caller=slots)
         self.reading: list[str] = []
         self.may_end = asyncio.Event()
 
@@ -84,7 +85,7 @@ class Reading:
 
     async def _operation(self, caller: str) -> None:
         with charged_to(an_account(self.work, caller)) as account:
-            await done(self.slots.begin(account))
+            await done(account.begin(self.slots))
             await asyncio.gather(*(charge_rows(read=HEAVY_POINTS * ROWS_READ_PER_POINT) for _ in range(3)))
             self.reading.append(caller)
             await self.may_end.wait()
@@ -94,7 +95,7 @@ async def test_heavy_queries_of_one_caller_wait_for_each_other_and_meanwhile_lea
     operations = Reading(Work(WorkLimits(process=3, caller=2)))
     tasks = await operations.begin("aaaa")
     assert operations.reading == ["a", "a"]
-    assert (operations.work.heavy_operations, operations.work.waiting_operations) == (2, 2)
+    assert (operations.work.heavy.busy, operations.work.heavy.waiting) == (2, 2)
     assert operations.slots.busy == 2
 
     tasks += await operations.begin("b")
@@ -102,18 +103,18 @@ async def test_heavy_queries_of_one_caller_wait_for_each_other_and_meanwhile_lea
     operations.may_end.set()
     await asyncio.gather(*tasks)
     assert operations.reading == ["a", "a", "b", "a", "a"]
-    assert (operations.work.heavy_operations, operations.work.waiting_operations, operations.slots.busy) == (0, 0, 0)
+    assert (operations.work.heavy.busy, operations.work.heavy.waiting, operations.slots.busy) == (0, 0, 0)
 
 
 async def test_a_heavy_query_that_has_waited_takes_a_slot_before_others_begin() -> None:
     operations = Reading(Work(WorkLimits(process=1, caller=1)), slots=2)
     first, second = await operations.begin("aa")
-    light = [asyncio.create_task(operations.slots.acquire()) for _ in range(2)]
+    light = [asyncio.create_task(slot_of(operations.slots)) for _ in range(2)]
     await settled()
     assert [task.done() for task in light] == [True, False]
 
     first.cancel()
-    light.append(asyncio.create_task(operations.slots.acquire()))
+    light.append(asyncio.create_task(slot_of(operations.slots)))
     await settled()
     assert operations.reading == ["a", "a"]
     assert ([task.done() for task in light], operations.slots.busy) == ([True, True, False], 3)
@@ -137,7 +138,7 @@ async def test_no_more_heavy_queries_wait_than_may_be_in_progress() -> None:
     operations.may_end.set()
     await asyncio.gather(*tasks, return_exceptions=True)
     assert operations.reading == ["a", "b", "a", "b"]
-    assert (operations.work.heavy_operations, operations.slots.busy) == (0, 0)
+    assert (operations.work.heavy.busy, operations.slots.busy) == (0, 0)
 
 
 async def test_a_heavy_query_that_is_cancelled_while_it_waits_leaves_its_place_to_the_next() -> None:
@@ -150,31 +151,31 @@ async def test_a_heavy_query_that_is_cancelled_while_it_waits_leaves_its_place_t
     await asyncio.gather(first, third)
 
     assert operations.reading == ["a", "c"]
-    assert (operations.work.heavy_operations, operations.work.waiting_operations, operations.slots.busy) == (0, 0, 0)
+    assert (operations.work.heavy.busy, operations.work.heavy.waiting, operations.slots.busy) == (0, 0, 0)
 
 
 async def test_a_query_that_waits_for_the_store_is_not_heavy_for_that_alone() -> None:
     """Its slot bounds it. What has none, such as a mutation, is bounded as heavy work."""
-    work, slots, of_store = Work(WorkLimits(process=1, caller=1)), OperationSlots(2, of_caller=2), Slots(1)
-    await of_store.acquire()
+    work, slots, of_store = Work(WorkLimits(process=1, caller=1)), Slots(2, of_caller=2), Slots(1)
+    await slot_of(of_store)
 
     async def read(*, is_query: bool) -> None:
         with charged_to(an_account(work)) as account:
             if is_query:
-                await done(slots.begin(account))
+                await done(account.begin(slots))
             async with one_of(of_store):
                 pass
 
     queries = [asyncio.create_task(read(is_query=True)) for _ in range(2)]
     await settled()
-    assert (of_store.waiting, work.heavy_operations) == (2, 0)
+    assert (of_store.waiting, work.heavy.busy) == (2, 0)
     mutations = [asyncio.create_task(read(is_query=False)) for _ in range(2)]
     await settled()
-    assert (of_store.waiting, work.heavy_operations) == (3, 1)
+    assert (of_store.waiting, work.heavy.busy) == (3, 1)
     of_store.release(SERVICE)
     outcomes = await asyncio.gather(*queries, *mutations, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [type(None)] * 3 + [Overloaded]
-    assert (work.heavy_operations, slots.busy) == (0, 0)
+    assert (work.heavy.busy, slots.busy) == (0, 0)
 
 
 async def test_an_operation_grows_longer_with_what_it_reads() -> None:

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from graph.work.account import Work, charged_to
+from graph.work.account import Work, charged_to, slot_of
 from graph.work.pace import Pace
 from graph.work.threads import FairThreads
 from tests.work.accounts import an_account
@@ -28,7 +28,7 @@ def busy() -> int:
 
 
 async def all_free(threads: FairThreads) -> None:
-    threads.slots.release(await threads.slots.acquire())
+    threads.slots.release(await slot_of(threads.slots))
 
 
 async def test_a_caller_is_charged_for_processor_time_and_not_for_waiting() -> None:

@@ -41,7 +41,7 @@ from graph.store.meter import Meter
 from graph.store.query import Page, Query
 from graph.store.rows import joined
 from graph.store.values import InvalidItem
-from graph.work.account import give_way
+from graph.work.account import give_way, slot_of
 from graph.work.slots import Slots
 
 T = TypeVar("T")
@@ -259,7 +259,7 @@ class DynamoDatabase(Database):
 
     async def _query(self, **request: Any) -> Any:
         """Send one query. Their number in the process is bounded, and callers have fair shares."""
-        caller = await self._slots.acquire()
+        caller = await slot_of(self._slots)
         try:
             return await self._direct.query(**request)
         finally:

@@ -1,7 +1,7 @@
 """Threads for SQLite's blocking calls, so that they never block the event loop.
 
 One thread writes and a few read, each through its own connection: in WAL mode readers see the last
-commit and never wait. Readers serve callers in rotation (`work.slots`). Writes that wait at the same
+commit and never wait. Readers serve callers in rotation (`work.fair_queue`). Writes that wait at the same
 time are committed together, since a durable commit costs one flush of the disk, whatever its size.
 """
 

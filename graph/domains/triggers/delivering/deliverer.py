@@ -17,7 +17,7 @@ from graph.domains.triggers.queues import SHARDS
 from graph.runtime.open_files import most_open_files
 from graph.store.entity import Item
 from graph.store.query import Query
-from graph.work.fair_semaphore import FairSemaphore
+from graph.work.slots import Slots
 from graph.work.tasks import BackgroundTasks, attempt
 
 LOOK_EVERY_MS = 5000  # in case that a change was not told
@@ -29,14 +29,14 @@ OTHER_FILES = 100  # that a process has open beside connections, most of them of
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 10.0  # after a failure of an endpoint's worker, such as of the store
 
 
-def slots_beside(connections: int) -> FairSemaphore:
+def slots_beside(connections: int) -> Slots:
     """The slots for requests of a process that may have so many connections of clients.
 
     Each request needs a socket, and the system bounds how many there are. Users share them, and each leaves room for
     others, so that users whose endpoints hang do not delay them.
     """
     left = most_open_files() - connections - OTHER_FILES
-    return FairSemaphore(max(min(left, MOST_AT_ONCE), LEAST_AT_ONCE), leaves_free=LEFT_FREE)
+    return Slots(max(min(left, MOST_AT_ONCE), LEAST_AT_ONCE), leaves_free=LEFT_FREE)
 
 
 class Deliverer:

@@ -30,7 +30,7 @@ from graph.domains.triggers.sending.sender import Sender
 from graph.store.conditions import AllOf, Compare
 from graph.store.contract import Database, Delete, Update
 from graph.store.entity import Item
-from graph.work.fair_semaphore import FairSemaphore
+from graph.work.slots import Slots
 
 AT_ONCE = 20  # requests to an endpoint that does well
 FEW_AT_ONCE = 4  # to begin with, and after a failure: endpoints that hang should not take many slots of their user
@@ -49,7 +49,7 @@ class Delivering:
     disabling: Disabling
     policy: RetryPolicy
     clock: Clock
-    slots: FairSemaphore  # requests to all endpoints, by user
+    slots: Slots  # requests to all endpoints, by user
     count: Count
     look_every_s: float = 1.0  # for attempts that became due, while others hang
 
