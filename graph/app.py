@@ -23,7 +23,7 @@ from graph.core.clock import Clock, now_ms
 from graph.core.errors import BadRequest, DatabaseUnavailable, InternalServerError
 from graph.core.http_client import http_client
 from graph.core.paging import PageSizes
-from graph.domain import Domain, Resources, scopes_of, switched_on
+from graph.domain import Domain, Resources, exact_names, scopes_of, switched_on
 from graph.domains import DOMAINS
 from graph.observability.logs import get_logger
 from graph.observability.metrics import Metrics
@@ -75,6 +75,7 @@ def create_app(
     """
     settings = settings or read_settings(domains)
     on = switched_on(domains, settings.domains)
+    settings = settings.model_copy(update={"domains": exact_names(domains, on)})
     metrics = Metrics()
     request_metrics = RequestMetrics(metrics)
 
@@ -84,7 +85,7 @@ def create_app(
             stack.callback(metrics.sample)  # runs last, when everything else has ended
             tracing = await stack.enter_async_context(open_tracing(settings.tracing))
             services = await stack.enter_async_context(
-                open_services(settings, on, clock=clock, metrics=metrics, tracing=tracing)
+                open_services(settings, domains, clock=clock, metrics=metrics, tracing=tracing)
             )
             resources = services.of(Resources)
             tasks = await stack.enter_async_context(BackgroundTasks())
@@ -117,7 +118,7 @@ def create_app(
                 )
             }
 
-    entrance = build_entrance(settings, on)
+    entrance = build_entrance(settings, domains)
     examples = [example for domain in on if domain.examples for example in graphiql.examples_of(domain.examples)]
     links = [Link(page.name, page.path) for domain in on for page in domain.pages(settings)]
     links += [Link("GraphiQL", GRAPH_PATH)] if settings.graphiql else []

@@ -14,7 +14,7 @@ No code outside `graph.domains` names a domain. The application, the command lin
 settings are assembled from a tuple of these values. To add a domain, name it in `graph.domains`.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -189,6 +189,11 @@ def switched_on(domains: Sequence[Domain], names: Sequence[str]) -> tuple[Domain
                     f"GRAPH_DOMAINS: {domain.name!r} requires {name!r}: name {name!r} too, or leave out {domain.name!r}"
                 )
     return checked(on)
+
+
+def exact_names(domains: Sequence[Domain], on: Collection[Domain]) -> tuple[str, ...]:
+    """The names for `GRAPH_DOMAINS` that switch on exactly these of the domains."""
+    return tuple(domain.name if domain in on else f"-{domain.name}" for domain in domains)
 
 
 def scopes_of(domains: Sequence[Domain]) -> tuple[Scope, ...]:

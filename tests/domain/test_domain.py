@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from graph.core.services import Services
-from graph.domain import Domain, ImproperDomains, checked, scopes_of, switched_on, tables_of
+from graph.domain import Domain, ImproperDomains, checked, exact_names, scopes_of, switched_on, tables_of
 from graph.domains import DOMAINS
 from graph.opening import settings_of
 from graph.settings import Misconfigured, SettingsPart, settings_class
@@ -62,6 +62,8 @@ def test_a_host_stands_for_its_parts_unless_some_are_named_or_left_out() -> None
         (("-two",), (A, host, of_one)),
     ):
         assert switched_on([A, host, of_one, of_both], names) == on
+        exact = exact_names([A, host, of_one, of_both], on)
+        assert switched_on([A, host, of_one, of_both], exact) == on
     with pytest.raises(Misconfigured, match="'two' requires 'a': name 'a' too, or leave out 'two'"):
         switched_on([A, host, of_one, of_both], ("host",))
 

@@ -4,7 +4,7 @@ from typing import Any, NewType
 
 import pytest
 import strawberry
-from graphql import GraphQLObjectType, GraphQLScalarType
+from graphql import GraphQLObjectType, GraphQLScalarType, parse, validate
 
 from graph.access.callers import Scope
 from graph.api.recorded import route_of
@@ -13,6 +13,7 @@ from graph.api.scopes import RequiresScope
 from graph.domain import Contribution, Domain
 from graph.domains import DOMAINS
 from graph.domains.earthquakes.schema.events import Event
+from graph.pages import graphiql
 from tests.domain.example_domain import FIELD_NOTES
 from tests.domain.reports import REPORTS
 from tests.schemas import printed
@@ -49,7 +50,12 @@ def needed(domain: Domain) -> tuple[Domain, ...]:
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.name)
 def test_a_domain_needs_only_those_that_it_requires(domain: Domain) -> None:
-    assert build_schema(needed(domain)).graphql.query_type is not None
+    """So do its examples."""
+    schema = build_schema(needed(domain)).graphql
+    examples = graphiql.examples_of(domain.examples) if domain.examples else ()
+
+    assert schema.query_type is not None
+    assert [error.message for each in examples for error in validate(schema, parse(each.query))] == []
 
 
 @strawberry.type

@@ -70,3 +70,19 @@ def test_a_domain_that_is_off_has_no_node_and_stores_nothing(tmp_path: Path) -> 
     with running(settings(tmp_path), clock=clock) as service:
         assert logs(service) == []
         assert service.ask('{ event(eventId: "us1") { mag } }') == {"event": {"mag": 4.5}}
+
+
+def test_parts_that_are_off_take_all_that_is_theirs_with_them(tmp_path: Path) -> None:
+    """The hosts alone have no routes, metrics, settings or parts of web pages of theirs."""
+    parts = [domain for domain in DOMAINS if domain.part_of]
+    hosts = tuple(domain for domain in DOMAINS if not domain.part_of)
+    chosen = settings(tmp_path, hosts, domains=tuple(f"-{domain.name}" for domain in parts))
+    with running(chosen) as service:
+        assert service.ask(INGEST) == {"ingestEvents": {"upserted": 1}}
+        assert service.http.get("/readyz").json()["status"] == "ok"
+        paths = ("/v1/logs", "/api/v1/lineage", "/fdsnws/event/1/version", "/export/events.csv")
+        assert {service.http.post(path).status_code for path in paths} == {404}
+        assert "own_logs" not in scraped(service.url).text
+        page = service.http.get("/").text
+    assert [name for name in ("sightings", "felt", "watches", "fdsn") if f" data-{name}" in page] == ["sightings"]
+    assert not {"own_logs", "max_watches", "sighting_watches"} & {*type(chosen).model_fields}

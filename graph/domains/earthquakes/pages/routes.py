@@ -36,7 +36,8 @@ def dashboard_routes(settings: Settings) -> Sequence[BaseRoute]:
         return []
     beside = {
         "sightings": settings.serves("sightings"),
-        "triggers": settings.serves("triggers"),
+        "felt": settings.serves("felt"),
+        "watches": settings.serves("watches"),
         "fdsn": getattr(settings, "fdsn", False),  # a setting of the part of this name, if it is on
     }
     served = [name for name, is_on in beside.items() if is_on]

@@ -45,7 +45,7 @@ const card = eventCard({ onClose: () => mark(null) });
 const list = eventList(byId("list"), select, addressOf);
 const exports = byId("export").querySelector("ul");
 const shortcuts = presets(byId("presets"));
-const areaWatch = "triggers" in dataset ? watchArea(document.body) : null;
+const areaWatch = "watches" in dataset ? watchArea(document.body) : null;
 
 const views = {
   list,

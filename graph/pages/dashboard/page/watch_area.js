@@ -1,5 +1,5 @@
 // The dialogue that watches the catalogue for what the page's filters select: from then on, each such event becomes a
-// webhook, or an event of the person's inbox. It is there only where the service has triggers.
+// webhook, or an event of the person's inbox. It is there only where the service has watches.
 
 import { CREATE_WATCH, ENDPOINTS } from "./documents.js";
 import { decimal, magnitude } from "./format.js";

@@ -74,7 +74,7 @@ export function eventCard({ onClose } = {}) {
     asking = new AbortController();
     [effectsOf, felt] = [{}, null];
     add(EFFECTS, (found) => (effectsOf = found));
-    if ("sightings" in document.documentElement.dataset) {
+    if ("felt" in document.documentElement.dataset) {
       add(FELT, ({ feltIntensity }) => (felt = feltIntensity));
     }
   }

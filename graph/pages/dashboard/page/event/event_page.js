@@ -57,6 +57,7 @@ async function show() {
         drawNeighbours();
       }),
       "sightings" in SERVED && part("sightings", signal, () => showSightings(event.eventId, signal)),
+      "felt" in SERVED && part("felt", signal, () => showFelt(event.eventId, signal)),
     ]);
   });
   main.ariaBusy = "false";
@@ -74,21 +75,34 @@ async function part(name, signal, work) {
   }
 }
 
-/** Asks for what people here report of it. Callers who may not read that see nothing of it. */
-async function showSightings(eventId, signal) {
-  try {
-    const [{ event: felt }, { event: found }] = await Promise.all(
-      [FELT, SIGHTINGS_OF].map((document) => ask(document, { eventId }, signal)),
-    );
-    more.felt = felt.feltIntensity;
+/** Asks for how strongly people here felt it. Callers who may not read that see nothing of it. */
+async function showFelt(eventId, signal) {
+  const event = await readable(FELT, eventId, signal);
+  if (event) {
+    more.felt = event.feltIntensity;
     drawEffects();
+  }
+}
+
+/** Asks for what people here report of it, likewise. */
+async function showSightings(eventId, signal) {
+  const event = await readable(SIGHTINGS_OF, eventId, signal);
+  if (event) {
     const section = byId("sightings-of");
-    section.hidden = !found.sightings.nodes.length;
-    section.querySelector("ul").replaceChildren(...found.sightings.nodes.map(sighting));
+    section.hidden = !event.sightings.nodes.length;
+    section.querySelector("ul").replaceChildren(...event.sightings.nodes.map(sighting));
+  }
+}
+
+/** Asks for something of the event; null if the caller may not read it. */
+async function readable(document, eventId, signal) {
+  try {
+    return (await ask(document, { eventId }, signal)).event;
   } catch (error) {
-    if (!(error instanceof Refused && MISSING_SCOPE.includes(error.code))) {
-      throw error;
+    if (error instanceof Refused && MISSING_SCOPE.includes(error.code)) {
+      return null;
     }
+    throw error;
   }
 }
 
