@@ -90,7 +90,9 @@ class DomainNames(SettingsPart):
     """The domains that are on. They are read first, since each domain has settings of its own."""
 
     domains: CommaSeparated[str] = Field(
-        (), description="Names of the domains to serve, separated by commas; all by default."
+        (),
+        description="Names of the domains to serve, separated by commas, each with its parts; all by default. `-NAME` "
+        "leaves one out.",
     )
 
     def serves(self, domain: str) -> bool:

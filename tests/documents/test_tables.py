@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from graph.app import create_app
 from graph.cli import main
 from graph.core import errors
+from graph.domains import DOMAINS
 from tests.documents.markdown import DOCUMENTS, ROOT, document
 from tests.observability.scraping import scraped
 from tests.service import Service
@@ -67,6 +68,16 @@ def test_every_error_code_is_explained() -> None:
     codes = {kind.code for kind in kinds if "code" in vars(kind)}
     assert len(explained) == len(set(explained))
     assert set(explained) == codes | {"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED", "BAD_REQUEST"}
+
+
+def test_the_table_of_domains_is_the_domains() -> None:
+    rows = document("docs/architecture.md").rows("Domains and parts")
+
+    assert {host.strip("`"): re.findall(r"`(\w+)`", parts) for host, parts in rows} == {
+        host.name: [part.name for part in DOMAINS if part.part_of == host.name]
+        for host in DOMAINS
+        if host.part_of is None
+    }
 
 
 def test_the_table_of_metrics_is_the_metrics(service: Service) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from graphql import build_schema, parse, validate
 
 from graph.domains import DOMAINS
-from graph.domains.data_files import demo as data_files_demo
+from graph.domains.data_files.provenance import demo as data_files_demo
 from graph.opening import open_services
 from graph.pages import graphiql
 from tests.pages.examples import EXAMPLES

@@ -7,9 +7,9 @@ from pathlib import Path
 from graph.domain import Contribution, Domain, Node, Resources, Services, Task
 from graph.domains.data_files import model
 from graph.domains.data_files.calibrations import Calibrations
-from graph.domains.data_files.demo import prepare
 from graph.domains.data_files.entities import ENTITIES
 from graph.domains.data_files.provenance.abandoned import AbandonedRuns
+from graph.domains.data_files.provenance.demo import prepare
 from graph.domains.data_files.provenance.lineage import Lineages
 from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.provenance.reprocessing import Reprocessing

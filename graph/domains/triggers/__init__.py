@@ -6,11 +6,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from graph.domain import Domain, Node, Resources, Task
-from graph.domains.triggers import background, model
-from graph.domains.triggers.commands import deliver
+from graph.domains.triggers import model
 from graph.domains.triggers.deliveries import Deliveries
+from graph.domains.triggers.delivering import background
+from graph.domains.triggers.delivering.commands import deliver
 from graph.domains.triggers.delivering.deliverer import Deliverer, slots_beside
 from graph.domains.triggers.delivering.disabling import Disabling
+from graph.domains.triggers.delivering.metrics import DeliveryMetrics, DeliveryStatusReader
 from graph.domains.triggers.delivering.results import Results
 from graph.domains.triggers.delivering.retry_policy import RetryPolicy
 from graph.domains.triggers.delivering.worker import Delivering
@@ -20,7 +22,6 @@ from graph.domains.triggers.event_types import EventTypes
 from graph.domains.triggers.following import Followers
 from graph.domains.triggers.inbox import Inbox
 from graph.domains.triggers.live import TriggerEventBroadcast
-from graph.domains.triggers.metrics import DeliveryMetrics, DeliveryStatusReader
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.queues import Queues
 from graph.domains.triggers.quotas import WatchQuota

@@ -11,9 +11,9 @@ from typing import Any
 from graph.core.errors import DatabaseUnavailable
 from graph.domain import Resources, Services
 from graph.domains.triggers.delivering.deliverer import Deliverer
+from graph.domains.triggers.delivering.metrics import DeliveryStatusReader
 from graph.domains.triggers.entities import JOB
 from graph.domains.triggers.following import Followers
-from graph.domains.triggers.metrics import DeliveryStatusReader
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.settings import TriggerSettings
 from graph.observability.logs import get_logger

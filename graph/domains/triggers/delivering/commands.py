@@ -4,7 +4,7 @@ import click
 
 from graph.command_line import CommandLine, store_option, until_stopped
 from graph.domain import Resources, Services
-from graph.domains.triggers import background
+from graph.domains.triggers.delivering import background
 from graph.observability.logs import configure_logging, get_logger
 
 logger = get_logger(__name__)

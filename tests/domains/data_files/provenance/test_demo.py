@@ -6,7 +6,7 @@ from graph.core.paging import Paging
 from graph.domain import Services
 from graph.domains import DOMAINS
 from graph.domains.data_files.calibrations import Calibrations
-from graph.domains.data_files.demo import DAYS, GAINS, L1A, L1B, L2, REGISTERED, prepare
+from graph.domains.data_files.provenance.demo import DAYS, GAINS, L1A, L1B, L2, REGISTERED, prepare
 from graph.domains.data_files.provenance.lineage import Direction, Lineages
 from graph.domains.data_files.provenance.reprocessing import Reprocessing, ReprocessingState
 from graph.domains.data_files.reading import DataFiles
