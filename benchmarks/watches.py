@@ -22,11 +22,11 @@ from benchmarks.catalogue import REGIONS
 from benchmarks.markdown import table
 from benchmarks.varied_catalogue import varied_lines
 from graph.core.clock import now_ms
-from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.selection.areas import Box, Circle
 from graph.domains.earthquakes.usgs.normalise import read_record
 from graph.domains.watches.kinds import OF_REVISION, ChangeKind
 from graph.domains.watches.matching import Interest, WatchIndex

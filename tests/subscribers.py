@@ -21,7 +21,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin, Subprotocol
 
 from graph.app import GRAPH_PATH, build_entrance, create_app
-from graph.domains.earthquakes.live import EventBroadcast
+from graph.domains.earthquakes.revisions.live import EventBroadcast
 from graph.serving.drain import DrainingServer
 from graph.serving.server import configuration
 from graph.serving.sockets import ClientSocket

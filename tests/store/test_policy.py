@@ -13,7 +13,7 @@ from graph.domain import Resources, tables_of
 from graph.domains import DOMAINS
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.entities import EVENT
-from graph.domains.earthquakes.rebuild import rebuild_summaries
+from graph.domains.earthquakes.summaries import rebuild_summaries
 from graph.opening import open_services
 from graph.store.contract import Put
 from graph.store.policy import Job, policy

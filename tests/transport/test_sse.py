@@ -15,7 +15,7 @@ import jwt
 import orjson
 import pytest
 
-from graph.domains.earthquakes.live import EventBroadcast
+from graph.domains.earthquakes.revisions.live import EventBroadcast
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.processes import TIMEOUT_S

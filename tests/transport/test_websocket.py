@@ -17,7 +17,7 @@ import orjson
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from graph.domains.earthquakes.live import EventBroadcast
+from graph.domains.earthquakes.revisions.live import EventBroadcast
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.request_logs.scopes import LOGS_READ
 from graph.serving.sockets import ClientSocket

@@ -5,29 +5,30 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from graph.domain import Domain, Node, Resources, Task, WebPage
-from graph.domains.earthquakes import background, model
+from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.commands import demo_option, ingest, poll_option, rebuild, reconcile
 from graph.domains.earthquakes.entities import ENTITIES
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.reconcile import Reconciler
 from graph.domains.earthquakes.ingest.status import IngestStatusReader
-from graph.domains.earthquakes.live import EventBroadcast
-from graph.domains.earthquakes.metrics import (
+from graph.domains.earthquakes.operations import background
+from graph.domains.earthquakes.operations.commands import demo_option, ingest, poll_option, rebuild, reconcile
+from graph.domains.earthquakes.operations.metrics import (
     IngestMetrics,
     measure_broadcast,
     measure_ingest_status,
     measure_summaries,
 )
-from graph.domains.earthquakes.pages.routes import dashboard_routes
+from graph.domains.earthquakes.revisions.live import EventBroadcast
 from graph.domains.earthquakes.schema.event_queries import EventQueries
 from graph.domains.earthquakes.schema.events import Event, events_by_key
 from graph.domains.earthquakes.schema.ingest import IngestMutations, IngestQueries
 from graph.domains.earthquakes.schema.live import EventSubscriptions
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.settings import EarthquakeSettings
-from graph.domains.earthquakes.summary_state import SummaryStatusReader
+from graph.domains.earthquakes.summaries import SummaryStatusReader
 from graph.domains.earthquakes.usgs.client import UsgsClient
+from graph.domains.earthquakes.web.routes import dashboard_routes
 from graph.settings import Settings
 
 

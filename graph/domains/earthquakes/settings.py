@@ -4,8 +4,9 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from graph.domains.earthquakes.usgs.requests import PUBLIC_SERVICE
 from graph.settings import SettingsPart, Url
+
+PUBLIC_SERVICE = "https://earthquake.usgs.gov"
 
 
 class EarthquakeSettings(SettingsPart):

@@ -10,7 +10,7 @@ from graph.domains.export.commands import export
 from graph.domains.export.exporting import Exports
 from graph.domains.export.metrics import ExportMetrics
 from graph.domains.export.routes import export_routes
-from graph.domains.export.schema.export_link import ExportOfEvents
+from graph.domains.export.schema import ExportOfEvents
 
 
 @asynccontextmanager

@@ -19,7 +19,7 @@ from graph.domains.export.encoders import iso
 from graph.domains.export.exporting import Exports
 from graph.domains.export.files import ExportFile, Written
 from graph.domains.export.formats import ExportFormat
-from graph.domains.export.schema.export import export_request
+from graph.domains.export.parameters import export_request
 from graph.work.account import SERVICE, Account, Work, charged_to
 
 STANDARD_OUTPUT = "-"

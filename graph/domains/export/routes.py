@@ -13,7 +13,7 @@ from graph.domains.export.encoders import iso
 from graph.domains.export.exporting import Export, Exports
 from graph.domains.export.formats import PATH, ExportFormat, path_of
 from graph.domains.export.metrics import ExportMetrics
-from graph.domains.export.schema.export import export_request
+from graph.domains.export.parameters import export_request
 from graph.settings import Settings
 from graph.transport.downloads import Download, download_route
 from graph.transport.entrance import ExecutionLimits

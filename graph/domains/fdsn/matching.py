@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.areas import distance_km
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.selection.areas import distance_km
 from graph.domains.fdsn.event_types import OTHER, quakeml_type
 from graph.store.conditions import Condition, all_of
 from graph.store.entity import Item

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from graph.core.clock import Clock
 from graph.core.days import FIRST_MS, LAST_MS
-from graph.domains.earthquakes.areas import Circle, distance_km
 from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.selection.areas import Circle, distance_km
 from graph.domains.felt.attenuation import (
     EARLIEST_S,
     LATEST_S,

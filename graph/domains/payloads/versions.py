@@ -6,8 +6,8 @@ from functools import partial
 
 from graph.core.errors import InvalidCursor
 from graph.core.paging import Page, Paging, Position, cursors_of
-from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.revisions.history import History
+from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.store.between import Between, Found, Place, page_between
 from graph.store.contract import Database

@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 from anyascii import anyascii
 
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.areas import Circle, distance_km
+from graph.domains.earthquakes.selection.areas import Circle, distance_km
 from graph.domains.sightings.checking import check_line
 from graph.domains.sightings.entities import LONGEST_NAME, LONGEST_SLUG
 from graph.domains.sightings.grid import KM10, KM100, Point

@@ -1,7 +1,7 @@
 """The event with the greatest magnitude of a population."""
 
+from graph.domains.earthquakes.catalogue.magnitude_order import magnitude_place
 from graph.domains.earthquakes.entities import EVENT
-from graph.domains.earthquakes.magnitude_order import magnitude_place
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.statistics.population import Population

@@ -17,8 +17,7 @@ from graph.domains.earthquakes.cells import cell_of, coarse_of
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.summaries import Summary
-from graph.domains.earthquakes.summary_reader import CACHED_YEARS, Summaries
+from graph.domains.earthquakes.summaries import CACHED_YEARS, Summaries, Summary
 from graph.domains.statistics.events import EARTHQUAKE, is_earthquake
 from graph.store.conditions import AnyOf, Compare, all_of
 from graph.store.contract import Database

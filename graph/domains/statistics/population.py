@@ -18,12 +18,10 @@ from graph.core.errors import QueryTooComplex
 from graph.core.spans import TimeSpan
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.cells import cell_of, coarse_of
-from graph.domains.earthquakes.coarse_cells import coarse_cells
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.summaries import Summary
-from graph.domains.earthquakes.summary_reader import Summaries
+from graph.domains.earthquakes.summaries import Summaries, Summary, coarse_cells
 from graph.domains.statistics.events import READABLE, Events, is_earthquake
 from graph.domains.statistics.once import Once
 from graph.domains.statistics.other_types import DayCounts, OtherTypes

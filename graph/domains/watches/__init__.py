@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from graph.domain import Domain, Node, Resources
-from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.revisions.history import History
+from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.earthquakes.schema.filter_json import selection_of_json
 from graph.domains.triggers.endpoints import Endpoints
 from graph.domains.triggers.event_types import EventTypes

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import count, islice
 from pathlib import Path
 
-from graph.domains.earthquakes.live import EventBroadcast
+from graph.domains.earthquakes.revisions.live import EventBroadcast
 from graph.feed.subscriber import BACKLOG
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import settings

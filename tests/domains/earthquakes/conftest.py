@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from graph.domains.earthquakes.live import EventBroadcast
+from graph.domains.earthquakes.revisions.live import EventBroadcast
 from graph.store.contract import Database
 from tests.domains.earthquakes.ingest.ingests import Station, a_station
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, TypeVar
 from unicodedata import category, normalize
 
 from graph.core.paging import Paging, Position
-from graph.domains.earthquakes.areas import EARTH_RADIUS_KM, Box, Circle
-from graph.domains.earthquakes.magnitude_order import MagnitudePosition
+from graph.domains.earthquakes.catalogue.magnitude_order import MagnitudePosition
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.polygon import ON_EDGE, Polygon
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.selection.areas import EARTH_RADIUS_KM, Box, Circle
+from graph.domains.earthquakes.selection.polygon import ON_EDGE, Polygon
 
 P = TypeVar("P")
 

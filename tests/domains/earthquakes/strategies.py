@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from graph.core.days import FIRST_MS, LAST_MS
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
-from graph.domains.earthquakes.polygon import Polygon
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.selection.areas import Box, Circle
+from graph.domains.earthquakes.selection.polygon import Polygon
 from tests.domains.earthquakes.builders import an_event, at
 from tests.effort import rounds
 

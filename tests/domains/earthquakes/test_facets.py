@@ -14,8 +14,8 @@ from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT, YEAR_FACETS, YEAR_SUMMARY
 from graph.domains.earthquakes.facets import facet_names, name_of_year
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.rebuild import rebuild_summaries
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.summaries import rebuild_summaries
 from graph.store.contract import Database, Delete, Put
 from graph.store.entity import Item, Key
 from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, ids, ingest, stored

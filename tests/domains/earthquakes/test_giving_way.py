@@ -6,12 +6,12 @@ from datetime import date
 import pytest
 
 from graph.core.days import DAY_MS, bucket_of, day_bucket
-from graph.domains.earthquakes.areas import Box
 from graph.domains.earthquakes.entities import DAY_SUMMARY, YEAR_SUMMARY
 from graph.domains.earthquakes.ingest.intake import CHECKED_AT_ONCE
 from graph.domains.earthquakes.ingest.transaction import WRITES_AT_ONCE
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.selection.areas import Box
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.analytics import popular_filters
 from graph.domains.statistics.series import Interval

@@ -13,12 +13,12 @@ from graph.core.days import DAY_MS
 from graph.core.errors import QueryTooComplex
 from graph.core.paging import Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
-from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.magnitude_order import MagnitudePosition, magnitude_place
+from graph.domains.earthquakes.catalogue.magnitude_order import MagnitudePosition, magnitude_place
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.selection.areas import Box, Circle
 from graph.domains.statistics.gutenberg_richter import Completeness
 from graph.domains.statistics.series import Interval
 from graph.store.conditions import all_of, conjuncts, predicate

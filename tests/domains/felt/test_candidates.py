@@ -5,9 +5,9 @@ from random import Random
 import pytest
 
 from graph.domains.earthquake_events import TIME_ORDERED
-from graph.domains.earthquakes.areas import distance_km
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.model import DELETED
+from graph.domains.earthquakes.selection.areas import distance_km
 from graph.domains.felt.attenuation import plausibility
 from graph.domains.felt.candidates import Candidate
 from graph.domains.sightings.collected_reports import FeltAt

@@ -6,8 +6,8 @@ import pytest
 
 from graph.core.days import FIRST_MS, LAST_MS
 from graph.core.errors import QueryTooComplex
-from graph.domains.earthquakes.areas import distance_km
 from graph.domains.earthquakes.entities import EVENT
+from graph.domains.earthquakes.selection.areas import distance_km
 from graph.domains.felt.attenuation import expected_intensity
 from graph.domains.sightings.entities import FELT_REPORTS
 from graph.domains.sightings.felt_reports import felt_report

@@ -8,7 +8,7 @@ import pytest
 
 from graph.core.errors import NotThere
 from graph.core.paging import Paging
-from graph.domains.earthquakes.areas import Circle
+from graph.domains.earthquakes.selection.areas import Circle
 from graph.domains.sightings.entities import LISTED_SIGHTING, SIGHTING, SIGHTING_BY_ID
 from graph.domains.sightings.model import CHANGES_IN_ORDER, Sighting
 from graph.store.contract import Put

@@ -5,7 +5,7 @@ from math import asin, atan2, cos, degrees, inf, nextafter, pi, radians, sin
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from graph.domains.earthquakes.areas import EARTH_RADIUS_KM, Circle, distance_km
+from graph.domains.earthquakes.selection.areas import EARTH_RADIUS_KM, Circle, distance_km
 from graph.domains.sightings.grid import KM1, KM10, KM100, KM1000, Grid, Point
 from tests.effort import rounds
 

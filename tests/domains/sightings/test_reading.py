@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graph.core.errors import InvalidCursor, QueryTooComplex
 from graph.core.paging import Paging, encode_cursor
-from graph.domains.earthquakes.areas import Circle, distance_km
+from graph.domains.earthquakes.selection.areas import Circle, distance_km
 from graph.domains.sightings.categories import USUAL
 from graph.domains.sightings.entities import BLIP, LISTED_SIGHTING, SIGHTING, TRENDING
 from graph.domains.sightings.grid import KM10, KM100, KM1000, Grid

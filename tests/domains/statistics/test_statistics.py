@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from graph.core.days import date_of
 from graph.core.errors import BadUserInput, QueryTooComplex
 from graph.domains.earthquake_events import TIME_ORDERED
-from graph.domains.earthquakes.areas import Box
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange, bin_of
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.summaries import year_key
+from graph.domains.earthquakes.selection.areas import Box
+from graph.domains.earthquakes.summaries.summary import year_key
 from graph.domains.statistics.in_space import MOST_CELLS
 from graph.domains.statistics.series import MOST_PERIODS, Interval, Series
 from graph.store.contract import Update

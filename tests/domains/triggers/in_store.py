@@ -7,7 +7,7 @@ from ipaddress import ip_network
 from typing import Any
 
 from graph.core.paging import Paging
-from graph.domains.earthquakes.live import event_sequence
+from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.triggers.deliveries import Deliveries
 from graph.domains.triggers.delivering.health import Health
 from graph.domains.triggers.delivering.outcomes import given_up, outcome_of

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph.core.uuid7 import uuid7
-from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.history import History
+from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.schema.filter_json import selection_of_json
 from graph.domains.triggers.endpoints import EndpointChanges, Endpoints

@@ -7,12 +7,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.domains.earthquakes.areas import Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.revisions.versions import RevisionKind
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.selection.areas import Circle
 from graph.domains.watches.kinds import OF_REVISION, ChangeKind
 from graph.domains.watches.matching import PIECE, Interest, WatchIndex
 from tests.domains.earthquakes.builders import an_event

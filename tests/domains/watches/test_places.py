@@ -3,14 +3,14 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.domains.earthquakes.areas import Area, Box, Circle
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.polygon import Polygon
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.selection.areas import Area, Box, Circle
+from graph.domains.earthquakes.selection.polygon import Polygon
 from graph.domains.watches.places import MOST_CELLS, places_of, places_of_event
 from tests.domains.earthquakes.builders import an_event
+from tests.domains.earthquakes.selection.test_areas import boxes, latitudes, longitudes
 from tests.domains.earthquakes.strategies import polygons, selections, values
-from tests.domains.earthquakes.test_areas import boxes, latitudes, longitudes
 from tests.effort import rounds
 
 radii = st.floats(0, 20_100) | st.floats(0, 400)

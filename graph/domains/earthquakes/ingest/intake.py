@@ -15,8 +15,8 @@ from graph.domains.earthquakes.ingest.payload import Chunk, Received
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.storing import Storing
 from graph.domains.earthquakes.ingest.write import Write
-from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.model import Incoming
+from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.earthquakes.rules import RejectedFeature
 from graph.domains.earthquakes.usgs.geojson import InvalidGeoJson, RawFeature
 from graph.domains.earthquakes.usgs.normalise import read_record

@@ -25,9 +25,8 @@ from graph.domains.earthquakes.ingest.payload import Chunk
 from graph.domains.earthquakes.ingest.transaction import Transaction
 from graph.domains.earthquakes.ingest.write import NewEvent, Outcome, Write
 from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion
-from graph.domains.earthquakes.recount import recount
 from graph.domains.earthquakes.revisions.names import Rank, ids_of
-from graph.domains.earthquakes.summaries import ITEMS_OF_A_PERIOD
+from graph.domains.earthquakes.summaries import ITEMS_OF_A_PERIOD, recount
 from graph.feed.sequence import ChangeSequence, Reservation
 from graph.store.contract import Database
 from graph.store.entity import Key

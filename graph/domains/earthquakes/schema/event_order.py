@@ -6,7 +6,7 @@ import strawberry
 
 from graph.api.connection_field import CursorReader
 from graph.core.paging import TimeOrder
-from graph.domains.earthquakes.magnitude_order import MagnitudeOrder
+from graph.domains.earthquakes.catalogue.magnitude_order import MagnitudeOrder
 from graph.domains.earthquakes.model import EVENTS
 
 

@@ -9,10 +9,10 @@ import strawberry
 
 from graph.api.context import Context
 from graph.api.scalars import millis_ceil, millis_floor
-from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
-from graph.domains.earthquakes.polygon import Polygon
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.selection.areas import Box, Circle
+from graph.domains.earthquakes.selection.polygon import Polygon
 
 
 @strawberry.input(description="An area between two latitudes and two longitudes, edges included.")

@@ -10,8 +10,8 @@ from graph.api.context import Context
 from graph.api.recorded import recorded
 from graph.api.scopes import RequiresScope
 from graph.domains.earthquakes import model
-from graph.domains.earthquakes.live import EventBroadcast
 from graph.domains.earthquakes.revisions import model as versions
+from graph.domains.earthquakes.revisions.live import EventBroadcast
 from graph.domains.earthquakes.revisions.versions import RevisionKind
 from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts

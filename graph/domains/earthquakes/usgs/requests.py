@@ -14,8 +14,7 @@ from urllib.parse import urlencode
 from graph.core.days import datetime_of
 from graph.core.errors import BadUserInput
 from graph.core.times import rfc3339
-
-PUBLIC_SERVICE = "https://earthquake.usgs.gov"
+from graph.domains.earthquakes.settings import PUBLIC_SERVICE
 
 MAX_EVENTS = 20_000  # in one answer of the FDSN service
 DEFAULT_EVENTS = 100

@@ -16,10 +16,10 @@ from graph.api.sizes import Cost, ListSize
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.domains.earthquakes import model as earthquakes
-from graph.domains.earthquakes.areas import Circle
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.schema.filters import CircleInput
+from graph.domains.earthquakes.selection.areas import Circle
 from graph.domains.sightings import confidence as confidences
 from graph.domains.sightings import model
 from graph.domains.sightings.areas import NamedArea

@@ -8,8 +8,8 @@ import orjson
 from jsonschema_rs import Draft202012Validator, meta
 
 from graph.domains.area_watches.reported import REPORTED
-from graph.domains.earthquakes.live import event_sequence
 from graph.domains.earthquakes.revisions.history import History
+from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.event_types import (
     DISABLED,

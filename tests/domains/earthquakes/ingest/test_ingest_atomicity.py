@@ -9,7 +9,7 @@ import pytest
 from graph.core.days import DAY_MS
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.entities import REVISION
-from graph.domains.earthquakes.live import event_sequence
+from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
 from tests.domains.earthquakes.ingest.ingests import (
     NOW,

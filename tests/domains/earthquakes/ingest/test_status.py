@@ -10,7 +10,7 @@ import pytest
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.status import LOOK_EVERY_S, OVERDUE_MS, IngestStatus, IngestStatusReader
-from graph.domains.earthquakes.metrics import measure_ingest_status
+from graph.domains.earthquakes.operations.metrics import measure_ingest_status
 from graph.observability.metrics import Metrics
 from graph.store.contract import Database
 from graph.store.sqlite import open_sqlite

@@ -21,6 +21,7 @@ from graph.domains.export.source import ExportRequest, ExportSource
 from graph.store.contract import Database
 from graph.store.query import Query
 from tests.domains.earthquakes.builders import catalogue_of, ids
+from tests.domains.earthquakes.catalogue.test_catalogue import page_of, pages, position_of, sides
 from tests.domains.earthquakes.ingest.ingests import counted_in, recounted
 from tests.domains.earthquakes.oracle import PLACE_OF
 from tests.domains.earthquakes.revisions.histories import (
@@ -34,7 +35,6 @@ from tests.domains.earthquakes.revisions.histories import (
     tracked_values,
 )
 from tests.domains.earthquakes.strategies import A_FEW
-from tests.domains.earthquakes.test_catalogue import page_of, pages, position_of, sides
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.domains.watches.cuts import Meanwhile

@@ -7,12 +7,12 @@ import pytest
 
 from graph.api.text_arguments import TextArguments
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.areas import Box, Circle
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
-from graph.domains.earthquakes.polygon import Polygon
 from graph.domains.earthquakes.schema.filter_json import filter_as_json, selection_of_json
 from graph.domains.earthquakes.schema.filters import EventFilter
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.selection.areas import Box, Circle
+from graph.domains.earthquakes.selection.polygon import Polygon
 from tests.domains.earthquakes.builders import at
 from tests.domains.earthquakes.schema.test_revisions import event, store
 from tests.service import Service

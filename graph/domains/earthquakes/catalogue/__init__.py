@@ -1,0 +1,268 @@
+"""The access patterns of the catalogue: one event, a page in the order of time or of magnitude, an exact total.
+
+A page costs only what it holds. The summaries name the days that can have a match, and
+`graph.store.time_walk` reads only these, newest or oldest first, until the page is full.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from graph.core.days import day_bucket
+from graph.core.paging import Page, Paging, Position
+from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.catalogue.by_id import EventsById
+from graph.domains.earthquakes.catalogue.by_magnitude import MagnitudeWalk
+from graph.domains.earthquakes.catalogue.magnitude_order import EventByMagnitude, MagnitudePosition, magnitude_place
+from graph.domains.earthquakes.catalogue.planning import FEWEST_DAYS_FOR_FACETS, Planner
+from graph.domains.earthquakes.catalogue.totals import Totals
+from graph.domains.earthquakes.entities import EVENT, REVISION
+from graph.domains.earthquakes.model import Event, possible_id
+from graph.domains.earthquakes.revisions.history import History
+from graph.domains.earthquakes.revisions.merged_walk import MergedWalk
+from graph.domains.earthquakes.revisions.model import EventRevision
+from graph.domains.earthquakes.revisions.views import PRESENT, AsOf, Stream, View
+from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.summaries import Summaries
+from graph.store.between import page_between
+from graph.store.contract import Database
+from graph.store.entity import Item
+from graph.store.time_walk import Keep, Walk
+
+Attributes = frozenset[str] | None
+"""The needed attributes of each event, beside its position; None for all."""
+
+Defaults = dict[str, Any] | None
+"""Values of attributes that an event lacks, in the order in which its item has them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventPage(Page[Event]):
+    """A page of events, and a function for the total of all pages."""
+
+    total: Callable[[], Awaitable[int | None]]
+    was_read: bool = True  # false if only the total is selected
+    arguments: Mapping[str, Any] | None = None  # of the field `events`, in Python's names; None for other lists
+
+
+class Catalogue:
+    """The stored earthquakes."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        most_days_counted: int | None = None,
+        fewest_days_for_facets: int = FEWEST_DAYS_FOR_FACETS,
+    ) -> None:
+        """Prepare the access patterns.
+
+        Args:
+            most_days_counted: read for a total; None for as many as the store reads quickly.
+            fewest_days_for_facets: of a year; of fewer days, no facets are read.
+        """
+        self._database = database
+        self.summaries = Summaries(database)
+        self.planner = Planner(self.summaries, fewest_days_for_facets=fewest_days_for_facets)
+        self._history = History(database)
+        self._by_id = EventsById(database)
+        self.most_days = database.quick_partitions if most_days_counted is None else most_days_counted
+        self._totals = Totals(database, self.planner, most_days=self.most_days)
+
+    async def event(self, event_id: str, attributes: Attributes = None, as_of: AsOf | None = None) -> Event | None:
+        """The event with this id or alias, perhaps deleted or merged; with `as_of`, as it was.
+
+        Raises:
+            HistoryUnavailable: `as_of` is a time before the first ingest, and no version of then is stored.
+        """
+        if not possible_id(event_id):
+            return None
+        if as_of is None:
+            item = await self._by_id.find(event_id, _with_position(attributes))
+            return Event.reading(attributes)(item) if item else None
+        await self._history.check(as_of)
+        latest = await self._by_id.find(event_id)
+        version = await self._history.version_as_of(latest, as_of) if latest else None
+        await self._history.check(as_of, found=version is not None)
+        return Event(version) if version else None
+
+    async def revisions(self, event: Event, paging: Paging[Position]) -> Page[EventRevision]:
+        """A page of an event's versions, the first one first.
+
+        Raises:
+            InvalidCursor: A cursor is of another event's versions.
+        """
+        return await self._history.versions(event.item, paging)
+
+    async def earlier_versions(self, events: Iterable[Event], most: int) -> dict[str, list[Event]]:
+        """Event id → the versions before this one, the latest first, so many at most. Events without any are left out.
+
+        Args:
+            events: read with `revision`.
+        """
+        earlier = {
+            event.event_id: range(event.revision - 1, max(event.revision - 1 - most, 0), -1)
+            for event in events
+            if event.revision > 1
+        }
+        keys = [REVISION.key_for(event_id, number) for event_id, numbers in earlier.items() for number in numbers]
+        items = await self._database.get_many(keys) if keys else {}
+        return {
+            event_id: [Event(items[key]) for number in numbers if (key := REVISION.key_for(event_id, number)) in items]
+            for event_id, numbers in earlier.items()
+        }
+
+    async def events(self, event_ids: Iterable[str], attributes: Attributes = None) -> dict[str, Event]:
+        """The existing events, by id."""
+        keys = {EVENT.key_for(event_id) for event_id in event_ids if possible_id(event_id)}
+        items = await self._database.get_many(keys, attributes=_with_position(attributes)) if keys else {}
+        record_of = Event.reading(attributes)
+        return {item["eventId"]: record_of(item) for item in items.values()}
+
+    async def is_empty(self) -> bool:
+        """Whether no event was ever ingested."""
+        return not any(summary.events for summary in (await self.summaries.years()).values())
+
+    async def page(
+        self,
+        selection: Selection,
+        paging: Paging[Position],
+        *,
+        ascending: bool = False,
+        attributes: Attributes = None,
+        defaults: Defaults = None,
+        view: View = PRESENT,
+    ) -> EventPage:
+        """A page of the selected events, newest first unless `ascending`.
+
+        Args:
+            defaults: as of `Query`.
+
+        Raises:
+            HistoryUnavailable: The view is of a time before the first ingest, and no version of then is stored.
+        """
+        await self._history.check(view.as_of)
+        selection = await self._by_id.locate(selection)
+        record_of = Event.reading(attributes)
+        if len(view.streams) == 1:
+            (stream,) = view.streams
+            walk = self._walk(stream, attributes, defaults, selection, selection.keep)
+            place_of = partial(_place, prefix=stream.prefix)
+            page = await walk.page(paging, forward=ascending, place_of=place_of, record_of=record_of)
+        else:
+            merged = self._merged_walk(view, attributes, defaults, selection)
+            page = await merged.page(paging, forward=ascending, record_of=record_of)
+        await self._history.check(view.as_of, found=_has_any(page, paging))
+        return EventPage(**vars(page), total=partial(self._total_with, page, paging, selection, view))
+
+    async def page_by_magnitude(
+        self,
+        selection: Selection,
+        paging: Paging[MagnitudePosition],
+        *,
+        ascending: bool = False,
+        attributes: Attributes = None,
+        view: View = PRESENT,
+    ) -> EventPage:
+        """A page of the selected events, the largest first unless `ascending`.
+
+        Raises:
+            HistoryUnavailable: The view is of a time before the first ingest, and no version of then is stored.
+            QueryTooComplex: The operation in progress may not read so many events.
+        """
+        await self._history.check(view.as_of)
+        selection = await self._by_id.locate(selection)
+        needed = None if attributes is None else attributes | {"mag"}
+        walk = MagnitudeWalk(
+            self._database,
+            self.planner,
+            selection,
+            view.streams,
+            query_of=lambda selection, stream: stream.query(selection, needed),
+            in_time=partial(self._merged_walk, view, needed, None),
+        )
+        page = await page_between(
+            walk.read,
+            paging,
+            forward=ascending,
+            place_of=magnitude_place,
+            record_of=EventByMagnitude.reading(needed),
+        )
+        await self._history.check(view.as_of, found=_has_any(page, paging))
+        return EventPage(**vars(page), total=partial(self._total_with, page, paging, selection, view))
+
+    def unread_page(self, selection: Selection, view: View = PRESENT) -> EventPage:
+        """A page without records, for its total only."""
+        total = partial(self.total, selection, view)
+        return EventPage(
+            records=(), partitions=0, backward=False, has_more=False, has_behind=False, total=total, was_read=False
+        )
+
+    async def total(self, selection: Selection, view: View = PRESENT) -> int | None:
+        """The exact number of selected events, or None if counting would read too many days.
+
+        Raises:
+            HistoryUnavailable: The view is of a time before the first ingest, and no version of then is stored.
+            QueryTooComplex: The operation in progress may not read so many events.
+        """
+        await self._history.check(view.as_of)
+        total = await self._totals.within_limits(await self._by_id.locate(selection), view.streams)
+        await self._history.check(view.as_of, found=total != 0)
+        return total
+
+    async def _total_with(self, page: Page[Any], paging: Paging[Any], selection: Selection, view: View) -> int | None:
+        """The total, of a list whose page was read."""
+        if page.has_more or paging.after or paging.before:
+            return await self.total(selection, view)
+        return len(page.records)
+
+    async def count(self, selection: Selection, view: View = PRESENT) -> int:
+        """The exact number of selected events, however many days must be read.
+
+        Raises:
+            HistoryUnavailable: The view is of a time before the first ingest, and no version of then is stored.
+            QueryTooComplex: The operation in progress may not read so many events.
+            DatabaseUnavailable: Several streams of versions are counted, and versions were stored all the time.
+        """
+        await self._history.check(view.as_of)
+        total = await self._totals.always(await self._by_id.locate(selection), view.streams)
+        await self._history.check(view.as_of, found=total != 0)
+        return total
+
+    async def locate(self, selection: Selection) -> Selection:
+        """The selection, with what its ids name now, for a query that is not made here."""
+        return await self._by_id.locate(selection)
+
+    def _walk(
+        self,
+        stream: Stream,
+        attributes: Attributes,
+        defaults: Defaults,
+        selection: Selection,
+        keep: Keep | None,
+    ) -> Walk:
+        """The walk through the selected versions of a stream that pass the rest of a filter, too."""
+        query = replace(stream.query(selection, attributes), defaults=defaults, orders_ties=True)
+        return Walk(self._database, query, partial(self.planner.days, selection, stream), keep)
+
+    def _merged_walk(self, view: View, attributes: Attributes, defaults: Defaults, selection: Selection) -> MergedWalk:
+        """The walk through the selected versions of a view."""
+        walks = [partial(self._walk, stream, attributes, defaults) for stream in view.streams]
+        return MergedWalk(selection, partial(self.planner.days_of_any, view.streams), walks)
+
+
+def _has_any(page: Page[Any], paging: Paging[Any]) -> bool:
+    """Whether a list has something, on this page or on the one that a cursor is from."""
+    return bool(page.records or page.has_more or paging.after or paging.before)
+
+
+def _place(position: Position, *, prefix: str = "") -> Item:
+    """The place of a position in the time-ordered index."""
+    day = f"{prefix}{day_bucket(position.time_ms)}"
+    return {"dayBucket": day, "eventTsMs": position.time_ms, "eventId": position.key}
+
+
+def _with_position(attributes: Attributes) -> Attributes:
+    """The needed attributes of an event, and those of its position, which only a query reads by itself."""
+    return None if attributes is None else attributes.union(EVENT.position_names(TIME_ORDERED))

@@ -1,1 +1,0 @@
-"""The exports' part of the graph."""

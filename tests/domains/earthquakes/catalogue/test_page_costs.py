@@ -1,0 +1,129 @@
+"""What a page costs: summaries and the days that hold its events, whatever else the catalogue holds."""
+
+from functools import partial
+
+import pytest
+from strawberry.utils.await_maybe import await_maybe
+
+from graph.core.days import DAY_MS
+from graph.core.paging import Paging
+from graph.domains.earthquake_events import TIME_ORDERED
+from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
+from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.selection.areas import Circle
+from graph.store.query import Partition
+from tests.domains.data_files.in_store import walked
+from tests.domains.earthquakes.builders import an_event, at, catalogue_of, events_at, filled, ids, stored
+from tests.domains.earthquakes.watched_database import LaggingDatabase, WatchedDatabase
+
+TEN_YEARS = range(at("2013-08-03T01:00:00"), at("2023-08-03T01:00:00"), DAY_MS)  # 3,652 days
+STRONG_DAYS = (5, 6, 500, 501, 502, 900, 1900, 1901, 2500, 3650)  # in six of the years
+STRONG = Selection(TEN_YEARS[0], TEN_YEARS[-1] + DAY_MS, MagnitudeRange(6.5))
+
+
+def ten_years() -> list[Event]:
+    """An event on every third day, and on a few days another one with a strong one an hour later."""
+    days = sorted({*range(0, len(TEN_YEARS), 3), *STRONG_DAYS})
+    weak = events_at(*(TEN_YEARS[day] for day in days), mag=2.1)
+    return weak + [an_event(f"strong{day}", TEN_YEARS[day] + 3_600_000, 6.5) for day in STRONG_DAYS]
+
+
+def partitions(days: tuple[int, ...]) -> set[Partition]:
+    return {(an_event(event_ts_ms=TEN_YEARS[day]).day_bucket,) for day in days}
+
+
+async def test_ten_years_are_read_by_the_days_of_their_strong_events_and_page_1000_costs_what_page_10_costs(
+    engine: str,
+) -> None:
+    events = ten_years()
+    async with filled(engine, events) as database:
+        watched = WatchedDatabase(database)
+        catalogue = catalogue_of(watched)
+
+        page = await catalogue.page(STRONG, Paging(50))
+        assert ids(page.records) == [f"strong{day}" for day in reversed(STRONG_DAYS)]
+        assert page.partitions == len(STRONG_DAYS)
+        assert watched.read(EVENT, TIME_ORDERED) == partitions(STRONG_DAYS)
+        years = {(str(year),) for year in (2013, 2014, 2016, 2018, 2020, 2023)}
+        assert (watched.read(YEAR_SUMMARY), watched.read(DAY_SUMMARY)) == ({()}, years)
+
+        watched.calls.clear()
+        page = await catalogue.page(STRONG, Paging(2, after=page.records[3].position))
+        assert ids(page.records) == ["strong900", "strong502"]
+        assert watched.read(EVENT, TIME_ORDERED) <= partitions((1900, 900, 502, 501, 500, 6, 5))
+        assert watched.read(YEAR_SUMMARY) == {()}
+        assert watched.read(DAY_SUMMARY) == set(), "the years' days are known by now"
+
+        events.sort(key=lambda event: event.event_ts_ms, reverse=True)
+        shapes = []
+        for page_number in (10, 1000):
+            watched = WatchedDatabase(database)
+            after = events[page_number - 2].position
+            page = await catalogue_of(watched).page(Selection(), Paging(1, after=after))
+            assert page.records == [events[page_number - 1]]
+            shapes.append(watched.shape())
+        assert shapes[0] == shapes[1]
+        events_read = [days for _, _, days in shapes[0][2:]]  # behind the years, and the days of one year
+        if database.is_remote:
+            assert events_read == [2, 4], "the cursor's day and the next, then twice as many"
+        else:
+            assert events_read == [3], "the cursor's day, and as many as promise a page"
+
+
+async def test_the_page_on_the_side_of_the_cursor_and_the_total_are_read_only_on_request(engine: str) -> None:
+    events = events_at(*TEN_YEARS[:9])
+    async with stored(engine, events) as database:
+        for backward in (False, True):
+            watched = WatchedDatabase(database)
+            middle = events[4].position
+            paging = Paging(2, True, before=middle) if backward else Paging(2, after=middle)
+            page = await catalogue_of(watched).page(Selection(start_ms=TEN_YEARS[0] + 1), paging)
+            before = watched.shape()
+
+            assert await await_maybe(page.has_previous if backward else page.has_next) is True
+            assert watched.shape() == before
+            assert await await_maybe(page.has_next if backward else page.has_previous) is True
+            assert len(watched.shape()) > len(before)
+            assert "count" not in {call.method for call in watched.calls}
+            assert await page.total() == 8
+            assert watched.shape()[-1] == ("count", "TimeOrderedIndex", 1)
+
+
+async def test_a_busy_day_is_read_alone_and_in_few_pieces_where_few_of_its_events_lie_in_a_circle() -> None:
+    far, near = {"lat": 0.5, "lon": 0.5}, {"lat": 0.0, "lon": 0.0}  # the circle's box holds both
+    times = range(TEN_YEARS[3], TEN_YEARS[3] + 450)
+    events = [*events_at(*times[:-1], *TEN_YEARS[:3], **far), an_event("near", times[-1], **near)]
+    async with stored("sqlite", events) as database:
+        watched = WatchedDatabase(database)
+        page = await catalogue_of(watched).page(Selection(), Paging(5))
+        assert (len(page.records), page.partitions) == (5, 1)
+        assert watched.read(EVENT, TIME_ORDERED) == partitions((3,))
+
+        watched.calls.clear()
+        circle = Selection(TEN_YEARS[3], circle=Circle(0, 0, 60))
+        page = await catalogue_of(watched).page(circle, Paging(1), ascending=True)
+        assert (ids(page.records), page.partitions) == (["near"], 1)
+        readings = [call for call in watched.calls if call.index == TIME_ORDERED.name]
+        assert len(readings) == 3, "450 events, at least 200 at a time"
+
+
+@pytest.mark.parametrize("backward", [False, True])
+async def test_a_page_is_full_even_if_the_index_lags_behind_the_summaries(engine: str, backward: bool) -> None:
+    events = events_at(*[time_ms + tie for time_ms in TEN_YEARS[:30] for tie in (0, 0, 1)])
+    hidden = [event for number, event in enumerate(events) if number % 4 or 20 <= number < 60]
+    visible = [event for event in events if event not in hidden]
+    async with stored(engine, events) as database:
+        lagging = LaggingDatabase(database, {EVENT.key_for(event.event_id) for event in hidden})
+        catalogue = catalogue_of(lagging)
+        read = partial(catalogue.page, Selection(), ascending=True)
+        assert await walked(read, lambda event: event.position, 4, backward=backward) == visible
+
+        lagging.hidden = {EVENT.key_for(event.event_id) for event in events}
+        page = await catalogue.page(Selection(), Paging(4, backward))
+        assert (page.records, page.has_more) == ([], False)
+
+        lagging.hidden = set()
+        page = await catalogue.page(Selection(), Paging(100, backward))
+        assert sorted(ids(page.records)) == sorted(ids(events))

@@ -1,0 +1,135 @@
+"""Events are numbered in the order of storing, and subscribers get each of their versions so, once, from anywhere."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+import pytest
+from hypothesis import given, settings
+
+from graph.core.errors import InvalidCursor
+from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE
+from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.revisions.live import EventBroadcast, event_sequence
+from graph.domains.earthquakes.revisions.model import EventRevision
+from graph.domains.earthquakes.revisions.versions import RevisionKind
+from graph.domains.earthquakes.selection import Selection
+from graph.feed.broadcast import Notice
+from graph.store.contract import Database
+from tests.domains.earthquakes.builders import an_event, catalogue_of, events_at, ids, ingest
+from tests.domains.earthquakes.oracle import selects
+from tests.domains.earthquakes.revisions.histories import Source, a_record
+from tests.domains.earthquakes.strategies import catalogues, selections
+from tests.domains.entities import documented
+from tests.effort import rounds
+from tests.processes import TIMEOUT_S
+
+
+async def some(notices: AsyncIterator[Notice[EventRevision]], number: int) -> list[Notice[EventRevision]]:
+    """The next of them, so many."""
+    async with asyncio.timeout(TIMEOUT_S):
+        return [await anext(notices) for _ in range(number)]
+
+
+@settings(max_examples=rounds(200))
+@given(catalogues, selections)
+def test_a_selection_admits_what_a_query_would_find(events: list[Event], selection: Selection) -> None:
+    admitted = [event for event in events if selection.admits(event.item)]
+    assert ids(admitted) == ids([event for event in events if selects(selection, event)])
+
+
+async def test_each_transaction_has_the_next_number_and_its_events_have_it_too(database: Database) -> None:
+    sequence = event_sequence(database)
+    assert await sequence.latest() == 0
+
+    await ingest(database, events_at(30, 10, 20))
+    assert await ingest(database, events_at(30, 10)) == 0, "a stored event gets no second number"
+    await ingest(database, [an_event("late", 5), an_event("e001", 10)])
+
+    changes = await sequence.since(0, 10_000)
+    assert [(each.number, each.keys) for each in changes] == [(1, ("e001", "e002", "e000")), (2, ("late",))]
+    events = await catalogue_of(database).events(["e000", "late"])
+    assert [EVENT_SEQUENCE.number_of(events[name].item) for name in ("e000", "late")] == [1, 2]
+    assert EVENT_SEQUENCE.number_of(an_event().item) == 0, "of an older table: stored before all that are numbered"
+
+    items = [documented(EVENT_SEQUENCE.change, item) async for item in database.scan(EVENT_SEQUENCE.change)]
+    (late,) = [item for item in items if item["eventIds"] == ["late"]]
+    payload = late["payload"]
+    index = {"gsi1pk": f"PAYLOAD#{payload}", "gsi1sk": 2}
+    key = {"pk": "ARRIVALS", "sk": "000000000002", "entity": "ARRIVAL"}
+    assert late == {**key, **index, "eventIds": ["late"], "payload": payload}
+    latest = documented(EVENT_SEQUENCE.latest, await database.get(EVENT_SEQUENCE.latest.key_for()) or {})
+    assert latest == {"pk": "ARRIVALS#LATEST", "sk": "STATE", "entity": "ARRIVAL", "number": 2}
+    stored = await database.get(EVENT.key_for("late"))
+    assert stored
+    assert stored["arrival"] == 2
+
+
+# Versions
+
+CREATED, REVISED, DELETED = RevisionKind.CREATED, RevisionKind.REVISED, RevisionKind.DELETED
+
+
+def told(notices: list[Notice[EventRevision]]) -> list[tuple[str, RevisionKind, float]]:
+    return [(each.record.event.event_id, each.record.kind, each.record.event.mag) for each in notices if each.record]
+
+
+async def test_each_version_of_the_chosen_kinds_is_sent_with_what_changed(
+    database: Database, broadcast: EventBroadcast
+) -> None:
+    source = Source(database)
+    async with (
+        aclosing(await broadcast.events(Selection())) as notices,
+        aclosing(await broadcast.events(Selection(), kinds=[DELETED])) as deletions,
+    ):
+        first = asyncio.gather(some(notices, 3), some(deletions, 1))
+        await source.say(a_record(mag=4.5))
+        await source.say(a_record(mag=4.75, status="reviewed", updated=2))
+        await source.say({"event_id": "us1", "status": "deleted", "updated": 3})
+        found, deleted = await first
+
+    assert told(found) == [("us1", CREATED, 4.5), ("us1", REVISED, 4.75), ("us1", DELETED, 4.75)]
+    assert told(deleted) == told(found)[2:]
+    assert [
+        [(change.field, change.before, change.after) for change in each.record.changes] for each in found if each.record
+    ] == [
+        [],
+        [("mag", 4.5, 4.75), ("status", None, "reviewed")],
+        [("status", "reviewed", "deleted")],
+    ]
+
+
+async def test_a_cursor_of_any_version_resumes_behind_it_and_of_none_is_refused(
+    database: Database, broadcast: EventBroadcast
+) -> None:
+    source = Source(database)
+    for version in range(1, 4):
+        await source.say(a_record("us1", mag=4.0 + version, updated=version), a_record(f"other{version}"))
+    edge = await catalogue_of(database).event("us1")
+    assert edge
+    async with aclosing(await broadcast.events(Selection(), edge.cursor)) as notices:
+        replayed = await some(notices, 5)
+    assert told(replayed) == [
+        ("other1", CREATED, 4.5),
+        *(("us1", REVISED, 6.0), ("other2", CREATED, 4.5)),
+        *(("us1", REVISED, 7.0), ("other3", CREATED, 4.5)),
+    ]
+
+    async with aclosing(await broadcast.events(Selection(), replayed[1].cursor)) as notices:
+        assert told(await some(notices, 3)) == told(replayed[2:])
+    with pytest.raises(InvalidCursor):
+        await broadcast.events(Selection(), EventRevision({"eventId": "us1", "revision": 4}).cursor)
+
+
+async def test_who_selects_hears_that_an_event_is_no_longer_selected(
+    database: Database, broadcast: EventBroadcast
+) -> None:
+    source = Source(database)
+    strong = Selection(magnitudes=MagnitudeRange(5.0))
+    async with aclosing(await broadcast.events(strong)) as notices:
+        first = asyncio.ensure_future(some(notices, 2))
+        await source.say(a_record("us1", mag=5.1), a_record("weak", mag=4.0))
+        await source.say(a_record("weak", mag=4.1, updated=2))
+        await source.say(a_record("us1", mag=4.9, updated=2))
+        assert told(await first) == [("us1", CREATED, 5.1), ("us1", REVISED, 4.9)]
