@@ -1,12 +1,10 @@
-"""Every error that this service raises on purpose: one root, one class for each cause.
+"""The errors that are raised on purpose: one root, one class for each cause. Those of a domain stand with it.
 
     GraphError
       ├── BadRequest               the HTTP request
       │     └── CsrfPrevention
       ├── BadUserInput             an argument
-      │     ├── InvalidCursor
-      │     └── HistoryUnavailable
-      ├── FormatUnavailable        an extra is not installed
+      │     └── InvalidCursor
       ├── OperationResolutionFailure
       ├── QueryTooComplex          the document, or its cost
       ├── PersistedQueryNotFound, -NotSupported, -NotInList
@@ -18,9 +16,6 @@
       ├── TooManySubscriptions     the caller has too many open
       ├── ExecutionTimeout         the operation took too long
       ├── Overloaded               too many requests are in progress
-      ├── UpstreamFailure          USGS
-      │     ├── UpstreamUnavailable      does not answer
-      │     └── InvalidUpstreamResponse  answers with something that is no catalogue
       ├── DatabaseUnavailable      the store
       └── InternalServerError      anything unforeseen
 
@@ -110,32 +105,6 @@ class TooMany(BadUserInput):
 
     def __init__(self, most: int, kinds: str) -> None:
         super().__init__(f"You have {most:,} {kinds}, which is the limit: delete one first.")
-
-
-class HistoryUnavailable(BadUserInput):
-    """The state of the catalogue is asked for at a time that its history does not reach."""
-
-    code = "HISTORY_UNAVAILABLE"
-
-    def __init__(self, earliest: str | None) -> None:
-        reach = f"begins at {earliest}: choose this time or a later one" if earliest else "has not begun: ingest first"
-        super().__init__(f"The catalogue's history {reach}.")
-        self.earliest = earliest  # RFC 3339; None for an empty catalogue
-
-    @property
-    def extensions(self) -> dict[str, str]:
-        return {**super().extensions, **({"earliest": self.earliest} if self.earliest else {})}
-
-
-class FormatUnavailable(GraphError):
-    """The service lacks the library that writes the format."""
-
-    code, status = "FORMAT_UNAVAILABLE", 501
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"This service cannot write {name}: ask for ndjson, csv or geojson, or install `quakegraph[arrow]` for it."
-        )
 
 
 class OperationResolutionFailure(GraphError):
@@ -253,38 +222,6 @@ class Overloaded(GraphError):
     @property
     def headers(self) -> Mapping[str, str]:
         return {"Retry-After": "1"}
-
-
-class UpstreamFailure(GraphError):
-    """USGS gave no catalogue. Holds what the request log records of the attempts."""
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        retry_after_s: float | None = None,
-        size: int | None = None,
-        sha256: str | None = None,
-        refused_with: int | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.retry_after_s = retry_after_s  # when another attempt may succeed; None if it would fail again
-        self.size = size  # bytes of the last answer's body; None if it was not read to its end
-        self.sha256 = sha256  # of the same body, in hexadecimal digits
-        self.refused_with = refused_with  # status of the last answer, if it was a refusal
-        self.retries = 0  # attempts made after the first
-
-
-class UpstreamUnavailable(UpstreamFailure):
-    """USGS could not be reached, or kept refusing."""
-
-    code, status = "UPSTREAM_UNAVAILABLE", 503
-
-
-class InvalidUpstreamResponse(UpstreamFailure):
-    """USGS answered, but not with a catalogue."""
-
-    code, status = "INVALID_UPSTREAM_RESPONSE", 502
 
 
 class DatabaseUnavailable(GraphError):

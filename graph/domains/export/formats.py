@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from graph.core.errors import FormatUnavailable
+from graph.core.errors import GraphError
 from graph.domains.export.encoders import Encoder
 from graph.domains.export.geojson import GeoJson
 from graph.domains.export.text import Csv, Ndjson
@@ -12,6 +12,17 @@ from graph.domains.export.text import Csv, Ndjson
 PATH = "/export/events"
 
 OfCsv = Mapping[str, bool]
+
+
+class FormatUnavailable(GraphError):
+    """The service lacks the library that writes the format."""
+
+    code, status = "FORMAT_UNAVAILABLE", 501
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"This service cannot write {name}: ask for ndjson, csv or geojson, or install `quakegraph[arrow]` for it."
+        )
 
 
 class ExportFormat(Enum):

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from graph.core.errors import BadUserInput, DatabaseUnavailable, InvalidUpstreamResponse
+from graph.core.errors import BadUserInput, DatabaseUnavailable
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE, FILES_ROUTE, RECENT_ROUTE
+from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents
 from graph.domains.payloads.model import Ending, Payload
 from graph.store.contract import Database

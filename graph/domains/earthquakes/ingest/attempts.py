@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Self
 
-from graph.core.errors import GraphError, UpstreamFailure, outcome_of
+from graph.core.errors import GraphError, outcome_of
+from graph.domains.earthquakes.usgs.errors import UpstreamFailure
 from graph.runtime.lease import Done, LeaseState
 from graph.store.records import Record, Stored
 

@@ -16,10 +16,11 @@ from http import HTTPStatus
 
 from graph.core.clock import Clock
 from graph.core.days import DAY_MS, datetime_of
-from graph.core.errors import BadUserInput, InvalidUpstreamResponse
+from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks, Done, NoMarks
 from graph.domains.earthquakes.usgs.answers import UsgsAnswer, UsgsCount
 from graph.domains.earthquakes.usgs.client import UsgsClient
+from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.domains.earthquakes.usgs.windows import Window
 

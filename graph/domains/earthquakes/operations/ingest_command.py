@@ -12,12 +12,13 @@ import orjson
 from strawberry.utils.str_converters import to_camel_case
 
 from graph.command_line import progress_bar, shown_rejections
-from graph.core.errors import GraphError, UpstreamFailure
+from graph.core.errors import GraphError
 from graph.core.times import TIME_FORMS, InvalidTime, millis_ceil, millis_floor, parse_time
 from graph.domain import Services
 from graph.domains.earthquakes.ingest.backfill import Progress
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.usgs.errors import UpstreamFailure
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents
 
 HOW_TO_RESUME = "Run the same command again to resume."

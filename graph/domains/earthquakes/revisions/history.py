@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from graph.core.days import datetime_of
-from graph.core.errors import HistoryUnavailable, InvalidCursor
+from graph.core.errors import BadUserInput, InvalidCursor
 from graph.core.paging import Page, Paging, Position
 from graph.core.times import rfc3339
 from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE, REVISION
@@ -15,6 +15,21 @@ from graph.feed.sequence import ChangeSequence
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Query
+
+
+class HistoryUnavailable(BadUserInput):
+    """The state of the catalogue is asked for at a time that its history does not reach."""
+
+    code = "HISTORY_UNAVAILABLE"
+
+    def __init__(self, earliest: str | None) -> None:
+        reach = f"begins at {earliest}: choose this time or a later one" if earliest else "has not begun: ingest first"
+        super().__init__(f"The catalogue's history {reach}.")
+        self.earliest = earliest  # RFC 3339; None for an empty catalogue
+
+    @property
+    def extensions(self) -> dict[str, str]:
+        return {**super().extensions, **({"earliest": self.earliest} if self.earliest else {})}
 
 
 class History:

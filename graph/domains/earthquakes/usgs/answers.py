@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 import orjson
 
-from graph.core.errors import InvalidUpstreamResponse
 from graph.core.gzipped import compressor
 from graph.core.numbers import whole
+from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse
 from graph.domains.earthquakes.usgs.feature_json import UnreadableFeature, read_detail
 from graph.domains.earthquakes.usgs.geojson import (
     CHUNK_BYTES,

@@ -21,7 +21,6 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from graph import __version__
 from graph.core.clock import Clock, now_ms
-from graph.core.errors import InvalidUpstreamResponse, UpstreamFailure, UpstreamUnavailable
 from graph.core.retry_after import seconds_to_wait
 from graph.domains.earthquakes.usgs.answers import (
     NO_BODY,
@@ -35,6 +34,7 @@ from graph.domains.earthquakes.usgs.answers import (
     read_count,
     read_event,
 )
+from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse, UpstreamFailure, UpstreamUnavailable
 from graph.domains.earthquakes.usgs.requests import (
     EventQuery,
     Question,

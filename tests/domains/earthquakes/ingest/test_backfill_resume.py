@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from graph.core.days import DAY_MS
-from graph.core.errors import UpstreamUnavailable
 from graph.domains.earthquakes.entities import BACKFILL, BACKFILL_PART, EVENT
 from graph.domains.earthquakes.ingest.backfill_marks import KEPT_S, BackfillMarks, Done
+from graph.domains.earthquakes.usgs.errors import UpstreamUnavailable
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.domains.earthquakes.usgs.windows import Window
 from graph.store.contract import Database

@@ -8,13 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from graph.core.errors import (
-    BadUserInput,
-    DatabaseUnavailable,
-    GraphError,
-    InvalidUpstreamResponse,
-    UpstreamUnavailable,
-)
+from graph.core.errors import BadUserInput, DatabaseUnavailable, GraphError
+from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse, UpstreamUnavailable
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
 from graph.store.entity import Item
 from tests.domains.earthquakes.ingest.guarded import Guard, GuardedDatabase, failing

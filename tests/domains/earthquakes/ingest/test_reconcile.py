@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from graph.core.errors import UpstreamUnavailable
 from graph.domains.earthquakes.entities import BACKFILL_PART, EVENT
 from graph.domains.earthquakes.ingest.differences import Difference
 from graph.domains.earthquakes.ingest.reconcile import ReconcileReport
 from graph.domains.earthquakes.model import Event, is_listed
+from graph.domains.earthquakes.usgs.errors import UpstreamUnavailable
 from graph.domains.earthquakes.usgs.look_ups import LOOK_UPS_A_MINUTE, Pace
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.domains.earthquakes.usgs.windows import Window

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import example, given
 
 from graph.core.days import DAY_MS
-from graph.core.errors import DatabaseUnavailable, HistoryUnavailable
+from graph.core.errors import DatabaseUnavailable
 from graph.core.paging import Paging
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT, REVISION
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.revisions.history import HistoryUnavailable
 from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.export.source import ExportRequest, ExportSource

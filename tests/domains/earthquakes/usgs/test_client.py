@@ -11,14 +11,10 @@ import orjson
 import pytest
 from starlette.types import ASGIApp
 
-from graph.core.errors import (
-    BadUserInput,
-    InvalidUpstreamResponse,
-    UpstreamFailure,
-    UpstreamUnavailable,
-)
+from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.usgs.answers import UsgsCount, UsgsEvent
 from graph.domains.earthquakes.usgs.client import UsgsClient
+from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse, UpstreamFailure, UpstreamUnavailable
 from graph.domains.earthquakes.usgs.geojson import MAX_DETAIL_BYTES
 from graph.domains.earthquakes.usgs.requests import EventQuery, UsgsFeed
 from tests.domains.earthquakes.ingest.ingests import NOW, plain_http

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Iterator
 import httpx
 import pytest
 
-from graph.core.errors import InvalidUpstreamResponse
 from graph.domains.earthquakes.usgs.client import UsgsClient, may_follow
+from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from tests.domains.earthquakes.ingest.ingests import plain_http
 from tests.domains.earthquakes.usgs.test_client import failure
