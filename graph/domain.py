@@ -7,7 +7,7 @@
         scopes=(SIGHTINGS_READ,),
         open=open_services,
         queries=(SightingQueries,),
-        nodes=(Node(Sighting, load=sightings_by_key, scope=SIGHTINGS_READ),),
+        nodes=(Sighting,),
     )
 
 No code outside `graph.domains` names a domain. The application, the command line, the schema and the
@@ -41,7 +41,6 @@ from graph.work.endings import Endings
 __all__ = [
     "Contribution",
     "Domain",
-    "Node",
     "Resources",
     "Scope",
     "Services",
@@ -114,7 +113,7 @@ class Domain:
     queries: tuple[type, ...] = ()
     mutations: tuple[type, ...] = ()
     subscriptions: tuple[type, ...] = ()
-    nodes: tuple[Node, ...] = ()
+    nodes: tuple[Node, ...] = ()  # types whose objects `node` finds, each with its loader and scope
     contributions: tuple[Contribution, ...] = ()  # fields added to types of the domains that it requires
     scalars: Scalars = field(default_factory=dict)
 

@@ -1,23 +1,22 @@
 """Fields that are connections: a resolver takes a request for a page, and clients get Relay's arguments.
 
-@connection_field(NoteConnection, RECENT, Note, description="Notes, latest first.")
-async def notes(self, info: Info[Context, None], page: PageRequest) -> Page[Note]:
+@connection_field("Notes, latest first.", NoteConnection, RECENT)
+async def notes(self, info: Info, page: PageRequest) -> Page[Note]:
     return await info.context.service(Notes).recent(page)
+
+The records are those of the page that the resolver returns.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Annotated, Any, Protocol
-
-import strawberry
-from strawberry.types import Info
+from typing import Annotated, Any, Protocol, Unpack, cast, get_args, get_origin
 
 from graph.api import relay
-from graph.api.context import Context
+from graph.api.context import Info
+from graph.api.fields import Decorator, Options, argument, described, strawberry_field
 from graph.api.selected import selected_attributes, selects
-from graph.api.sizes import ListSize
 from graph.core.paging import Later, Page, Paging
 from graph.store.ordering import PageRequest
 from graph.store.records import Record
@@ -32,13 +31,13 @@ Arguments = Sequence[Parameter]
 def _arguments(after: Any, before: Any) -> Arguments:
     """The arguments that select a page."""
     named = (("first", relay.First), ("after", after), ("last", relay.Last), ("before", before))
-    return [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=of) for name, of in named]
+    return [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=argument(of)) for name, of in named]
 
 
 ARGUMENTS = _arguments(relay.After, relay.Before)
 NUMBERED = _arguments(
-    Annotated[int | None, strawberry.argument(description="A sequence number: the page begins after it.")],
-    Annotated[int | None, strawberry.argument(description="A sequence number: the page ends before it.")],
+    Annotated[int | None, "A sequence number: the page begins after it."],
+    Annotated[int | None, "A sequence number: the page ends before it."],
 )
 """The arguments of a connection whose cursors are numbers that its nodes have."""
 
@@ -55,43 +54,35 @@ OrderOf = Callable[[Mapping[str, Any]], CursorReader]
 
 
 def connection_field(
-    of: Any,
+    description: str,
+    connection: Any,
     order: CursorReader | OrderOf,
-    record: type[Record],
     *,
-    directives: Sequence[object] = (),
     arguments: Arguments = ARGUMENTS,
-    **options: Any,
-) -> Callable[[Any], Any]:
+    **options: Unpack[Options],
+) -> Decorator:
     """Make a field of a resolver: a connection, read with the attributes that are selected.
 
     Args:
-        of: the connection's type of Strawberry, or a lazy one.
+        connection: the connection's type of Strawberry, or a lazy one.
         order: of its cursors; a function if an argument chooses it.
-        record: the class of its records.
         arguments: that select a page.
-        directives: a `ListSize` among them replaces that of an ordinary page.
-        options: others of `strawberry.field`.
+        options: as those of `field`; a `size` replaces that of an ordinary page.
     """
-    has_size = any(isinstance(each, ListSize) for each in directives)
-
-    def field(resolver: Resolver) -> Any:
-        described: Any = _with_arguments(resolver, order, record, arguments)
-        sized = directives if has_size else [relay.PAGE_SIZE, *directives]
-        return strawberry.field(described, graphql_type=of, directives=sized, **options)
-
-    return field
+    sized: Options = {"of": connection} if "size" in options else {"of": connection, "size": relay.PAGE_SIZE}
+    made = strawberry_field(description, {**sized, **options})
+    return lambda resolver: made(_with_arguments(described(resolver), order, arguments))
 
 
-def _with_arguments(
-    resolver: Resolver, order: CursorReader | OrderOf, record: type[Record], arguments: Arguments
-) -> Resolver:
+def _with_arguments(resolver: Resolver, order: CursorReader | OrderOf, arguments: Arguments) -> Resolver:
     """The resolver with `first`, `after`, `last` and `before` in place of `page`."""
+    own = signature(resolver)
+    record = _record_of(own.return_annotation)
 
     @wraps(resolver)
     async def resolve(
         *source: Any,
-        info: Info[Context, None],
+        info: Info,
         first: int | None = None,
         after: Any = None,
         last: int | None = None,
@@ -107,8 +98,13 @@ def _with_arguments(
             return replace(found, has_behind=await found.has_behind)
         return found
 
-    own = signature(resolver)
     parameters = [each for each in own.parameters.values() if each.name != PAGE]
     described: Any = resolve
     described.__signature__ = own.replace(parameters=[*parameters, *arguments])
     return resolve
+
+
+def _record_of(page: Any) -> type[Record]:
+    """The class of a page's records: `Page[Note]`, or a subclass of it."""
+    ((record,),) = [get_args(each) for each in (page, *getattr(page, "__orig_bases__", ())) if get_origin(each) is Page]
+    return cast("type[Record]", record)

@@ -1,17 +1,19 @@
 """The context of a request, which its resolvers receive."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 from uuid import uuid4
 from weakref import proxy
 
+import strawberry
 from strawberry.dataloader import DataLoader
 
 from graph.access.callers import Caller
 from graph.api.recording import Recording
 from graph.core.clock import Clock
+from graph.core.errors import Unauthenticated
 from graph.core.paging import PageSizes
 from graph.core.services import Services
 from graph.feed.broadcast import Charge, free_of_charge
@@ -20,6 +22,9 @@ S = TypeVar("S")
 A = TypeVar("A")
 K = TypeVar("K")
 V = TypeVar("V")
+
+Load = Callable[["Context", Sequence[K], A], Awaitable[Mapping[K, V]]]
+"""Loads what exists of these keys. The argument is of the loader, such as the needed attributes of records."""
 
 
 @dataclass(slots=True, kw_only=True, weakref_slot=True)
@@ -42,19 +47,53 @@ class Context:
         """The service of a class that a domain has opened: `info.context.service(Catalogue)`."""
         return self.services.of(kind)
 
-    def loader(self, load: Callable[["Context", A, Sequence[K]], Awaitable[list[V]]], argument: A) -> DataLoader[K, V]:
-        """What reads values for resolvers: those that ask at the same time share one call of `load`.
+    @property
+    def user(self) -> str:
+        """The user who sent the request, for fields whose records belong to a user.
 
-        Args:
-            load: context, `argument` and keys → their values, in the same order.
+        Raises:
+            Unauthenticated: It has no token. The scopes of these fields need one in any case.
         """
+        if self.caller.subject is None:
+            raise Unauthenticated("This needs a token: send it as `Authorization: Bearer …`.")
+        return self.caller.subject
+
+    def loader(self, load: Load[K, A, V], argument: A) -> DataLoader[K, V | None]:
+        """What reads values for resolvers: those that ask at the same time share one call of `load`."""
         key = load, argument
         if key not in self._loaders:  # a subscription asks for the same keys again, so nothing is kept
             # A loader keeps all that it read last. Without a cycle, that is freed with the context.
-            self._loaders[key] = DataLoader(partial(load, proxy(self), argument), cache=False)
+            self._loaders[key] = DataLoader(partial(_in_order, load, proxy(self), argument), cache=False)
         return self._loaders[key]
 
     def next_log_id(self) -> str:
         """The id of a root field's log. The first has the request's id, the others have ids of their own."""
         self._logged += 1
         return self.request_id if self._logged == 1 else str(uuid4())
+
+
+Info = strawberry.Info[Context, None]
+"""What a resolver gets beside its arguments."""
+
+
+async def _in_order(load: Load[K, A, V], context: Context, argument: A, keys: Sequence[K]) -> list[V | None]:
+    found = await load(context, keys, argument)
+    return [found.get(key) for key in keys]
+
+
+def load_by(service: type[S], method: Callable[[S, Sequence[K], A], Awaitable[Mapping[K, V]]]) -> Load[K, A, V]:
+    """Loads by a method of a service: `load_by(Catalogue, Catalogue.events)`."""
+
+    def load(context: Context, keys: Sequence[K], argument: A) -> Awaitable[Mapping[K, V]]:
+        return method(context.service(service), keys, argument)
+
+    return load
+
+
+def load_own(service: type[S], method: Callable[[S, str, Sequence[K], A], Awaitable[Mapping[K, V]]]) -> Load[K, A, V]:
+    """Loads what the caller owns, by a method that takes the user first: `load_own(Inbox, Inbox.by_key)`."""
+
+    def load(context: Context, keys: Sequence[K], argument: A) -> Awaitable[Mapping[K, V]]:
+        return method(context.service(service), context.user, keys, argument)
+
+    return load

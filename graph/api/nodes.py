@@ -1,9 +1,8 @@
 """Nodes: objects with a global id. Each domain declares its own; `node` and `nodes` find all of them."""
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import strawberry
@@ -13,38 +12,25 @@ from graph.access.callers import Scope
 from graph.api import relay
 from graph.api.context import Context
 from graph.api.scopes import requires_scopes_of
-from graph.api.selected import Attributes, selected_attributes
+from graph.api.selected import selected_attributes
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
-from graph.store.records import Record
 
 MOST_NODES = 100  # ids of one call
 
-RecordClass = type[Record]
-
-Load = Callable[[Context, Sequence[str], Attributes], Awaitable[Mapping[str, Any]]]
-"""Loads the existing objects with these keys, with the needed attributes."""
+Node = type[relay.Node]
+"""A type of the schema whose objects can be fetched by their global ids."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A type of the schema whose objects can be fetched by their global ids."""
-
-    type: type  # of Strawberry, with the interface `relay.Node`
-    load: Load
-    record: RecordClass  # of its objects
-    scope: Scope | None = None  # required to read its objects
-
-    @property
-    def name(self) -> str:
-        """The type's name in the schema."""
-        definition: Any = self.type
-        return str(definition.__strawberry_definition__.name)
+def name_of(node: Node) -> str:
+    """The type's name in the schema."""
+    definition: Any = node
+    return str(definition.__strawberry_definition__.name)
 
 
 def node_queries(nodes: Iterable[Node]) -> type:
     """The root fields that find nodes of these types."""
-    by_name = {node.name: node for node in nodes}
+    by_name = {name_of(node): node.found_by for node in nodes}
 
     def scopes_of_ids(arguments: Mapping[str, Any]) -> set[Scope]:
         """The scopes that `id` or `ids` need. A value that is no id needs none: the field refuses it."""
@@ -93,7 +79,7 @@ def node_queries(nodes: Iterable[Node]) -> type:
     return NodeQueries
 
 
-async def _found(nodes: Mapping[str, Node], info: Info[Context, None], ids: Sequence[str]) -> list[Any]:
+async def _found(nodes: Mapping[str, relay.FoundBy], info: Info[Context, None], ids: Sequence[str]) -> list[Any]:
     """The nodes with these global ids, in the same order; None for each that does not exist."""
     wanted = [relay.parse_global_id(node_id) for node_id in ids]
     keys: defaultdict[str, set[str]] = defaultdict(set)

@@ -7,23 +7,27 @@ with its `identity` and `position`. So a page makes no objects beside its record
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
-from typing import Annotated, Any, Generic, TypeVar, cast
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Generic, TypeVar, cast
 
 import strawberry
 from graphql import FieldNode, SelectionNode
 from strawberry.types import Info
 
-from graph.api.selected import needs, passes_records_on
+from graph.access.callers import Scope
+from graph.api.context import Load
+from graph.api.selected import Attributes, needs, passes_records_on
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
+from graph.store.records import Record
 
 NodeType = TypeVar("NodeType")
 
-First = Annotated[int | None, strawberry.argument(description="How many nodes, from the first, or from `after` on.")]
-After = Annotated[str | None, strawberry.argument(description="A cursor: the page begins after it.")]
-Last = Annotated[int | None, strawberry.argument(description="How many nodes, up to the last, or up to `before`.")]
-Before = Annotated[str | None, strawberry.argument(description="A cursor: the page ends before it.")]
+First = Annotated[int | None, "How many nodes, from the first, or from `after` on."]
+After = Annotated[str | None, "A cursor: the page begins after it."]
+Last = Annotated[int | None, "How many nodes, up to the last, or up to `before`."]
+Before = Annotated[str | None, "A cursor: the page ends before it."]
 
 PAGE_SIZE = ListSize(slicing_arguments=["first", "last"], sized_fields=["edges", "nodes"])
 """The directive of a connection field. Without `first` and `last` a page has the default size."""
@@ -53,18 +57,34 @@ def parse_global_id(node_id: str) -> tuple[str, str]:
     return found["type"], found["key"]
 
 
+@dataclass(frozen=True, slots=True)
+class FoundBy:
+    """How the objects of a type are found by their global ids."""
+
+    record: type[Record]  # of these objects
+    load: Load[str, Attributes, Any]  # loads the existing ones with these keys, with the needed attributes
+    scope: Scope | None  # required to read them
+
+
 @strawberry.interface(description="An object with a stable id, by which `node` finds it again.")
 class Node:
+    found_by: ClassVar[FoundBy]
+
+    def __init_subclass__(
+        cls, *, record: type[Record], load: Load[str, Attributes, Any], scope: Scope | None = None
+    ) -> None:
+        """Declare a type of the schema: `class FieldNote(relay.Node, record=Note, load=…)`."""
+        cls.found_by = FoundBy(record, load, scope)
+
     @strawberry.field(description="Global id: opaque, stable, URL-safe.", metadata=needs())
     @staticmethod
     def id(record: strawberry.Parent[Any]) -> strawberry.ID:
         return global_id(*record.identity)
 
     @classmethod
-    def is_type_of(cls, record: Any, info: object) -> bool:
-        """Whether a record is one of this type. A type whose pages are long may have a quicker way to tell."""
-        definition: Any = cls
-        return bool(record.identity[0] == definition.__strawberry_definition__.name)
+    def is_type_of(cls, record: object, info: object) -> bool:
+        """Whether a record is one of this type."""
+        return isinstance(record, cls.found_by.record)
 
 
 @strawberry.type(description="Whether more nodes precede or follow a page, and the page's cursors.")

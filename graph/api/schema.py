@@ -29,6 +29,7 @@ from strawberry.types.scalar import ScalarDefinition
 
 from graph.access.callers import Scope
 from graph.api.fast.resolvers import shorten
+from graph.api.fields import BEFORE
 from graph.api.nodes import Node, node_queries
 from graph.api.recorded import Recorded
 from graph.api.scalars import SCALARS
@@ -43,9 +44,6 @@ ROOTS = {
 }
 
 
-_BEFORE = object()
-"""The key in a field's metadata of the name of the field that it precedes."""
-
 Scalars = Mapping[object, ScalarDefinition]
 """Scalars by the Python types that name them."""
 
@@ -56,11 +54,6 @@ class Contribution:
 
     to: type  # of Strawberry, such as Event
     fields: type  # of Strawberry; its resolvers take the object as `strawberry.Parent`
-
-
-def before(name: str) -> Mapping[Any, str]:
-    """The metadata of a field that precedes another one of its type, which is of a domain that it builds on."""
-    return {_BEFORE: name}
 
 
 class SchemaPart(Protocol):
@@ -129,7 +122,7 @@ def build_schema(parts: Sequence[SchemaPart], *, compiled: bool = True) -> Schem
     for to in {each.to for each in contributions}:
         _check_names(_definition(to).name, _with_contributions(_definition(to), contributions))
     scalars = {**SCALARS, **{kind: scalar for part in parts for kind, scalar in part.scalars.items()}}
-    made = _AssembledSchema(contributions, scalars, query, mutation, subscription, types=[node.type for node in nodes])
+    made = _AssembledSchema(contributions, scalars, query, mutation, subscription, types=nodes)
     schema = made._schema
     _finish(schema.type_map.values())
     _check_scopes(schema.type_map.values(), nodes, {scope for part in parts for scope in part.scopes})
@@ -182,7 +175,7 @@ def _in_order(fields: Iterable[StrawberryField]) -> list[StrawberryField]:
     placed: list[StrawberryField] = []
     for field in fields:
         names = [_name(each) for each in placed]
-        following = field.metadata.get(_BEFORE)
+        following = field.metadata.get(BEFORE)
         placed.insert(names.index(following) if following in names else len(placed), field)
     return placed
 
@@ -213,7 +206,7 @@ def _definition(of: Any) -> StrawberryObjectDefinition:
 
 def _check_scopes(types: Iterable[GraphQLNamedType], nodes: Iterable[Node], declared: set[Scope]) -> None:
     """Refuse a scope that no domain declares: no token could have it."""
-    needed = {node.scope for node in nodes if node.scope}
+    needed = {scope for node in nodes if (scope := node.found_by.scope)}
     for named in types:
         if isinstance(named, GraphQLObjectType):
             needed |= {scope for field in named.fields.values() if (scope := required_scope(field))}

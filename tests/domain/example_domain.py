@@ -3,7 +3,7 @@
 In `graph/domains/` each part is a module of its own: entities, model, access patterns, schema, commands.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,17 +14,16 @@ import strawberry
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from strawberry.types import Info
 
 from graph.api import notices, relay
 from graph.api.connection_field import connection_field
-from graph.api.context import Context
+from graph.api.context import Info, load_by
+from graph.api.fields import field, subscription
 from graph.api.scalars import EpochMillis
-from graph.api.scopes import RequiresScope
 from graph.command_line import CommandLine, store_option
 from graph.core.days import datetime_of
 from graph.core.paging import Page
-from graph.domain import Domain, Node, Resources, Scope, Services, SettingsPart, Task
+from graph.domain import Domain, Resources, Scope, Services, SettingsPart, Task
 from graph.feed.broadcast import Broadcast, Records
 from graph.feed.sequence import ChangeSequence, SequenceEntities
 from graph.observability.logs import get_logger
@@ -137,12 +136,12 @@ class NoteBroadcast(Broadcast[Note]):
 # The graph: types that describe the records, and resolvers that translate and ask
 
 NOTES_WRITE, NOTES_EXPORT = Scope("notes:write"), Scope("notes:export")
-Area = Annotated[str, strawberry.argument(description="Where, in words, at most 64 characters.")]
-Input = Annotated["WriteFieldNoteInput", strawberry.argument(description="The note.")]
+Area = Annotated[str, "Where, in words, at most 64 characters."]
+Input = Annotated["WriteFieldNoteInput", "The note."]
 
 
 @strawberry.type(description="What somebody saw where the ground shook.")
-class FieldNote(relay.Node):
+class FieldNote(relay.Node, record=Note, load=load_by(FieldNotes, FieldNotes.by_id)):
     area: str = strawberry.field(description="Where it was, in words.")
     written_at: EpochMillis = strawberry.field(description="When it was written, epoch milliseconds.")
     rating: float = strawberry.field(description="How much its author felt, 0 to 10.")
@@ -163,33 +162,26 @@ class WriteFieldNotePayload:
 
 @strawberry.type
 class FieldNoteQueries:
-    @connection_field(relay.Connection[FieldNote], RECENT, Note, description="Field notes, latest first.")
-    async def field_notes(self, info: Info[Context, None], page: PageRequest) -> Page[Note]:
+    @connection_field("Field notes, latest first.", relay.Connection[FieldNote], RECENT)
+    async def field_notes(self, info: Info, page: PageRequest) -> Page[Note]:
         return await info.context.service(FieldNotes).recent(page)
 
-    @connection_field(relay.Connection[FieldNote], BEST, Note, description="Field notes of an area, best rated first.")
-    async def best_field_notes(self, info: Info[Context, None], area: Area, page: PageRequest) -> Page[Note]:
+    @connection_field("Field notes of an area, best rated first.", relay.Connection[FieldNote], BEST)
+    async def best_field_notes(self, info: Info, area: Area, page: PageRequest) -> Page[Note]:
         return await info.context.service(FieldNotes).best(area, page)
 
 
 @strawberry.type
 class FieldNoteMutations:
-    @strawberry.mutation(
-        description="Write a field note.",
-        graphql_type=WriteFieldNotePayload,
-        directives=[RequiresScope(scope=NOTES_WRITE)],
-    )
-    async def write_field_note(self, info: Info[Context, None], input: Input) -> Note:
+    @field("Write a field note.", of=WriteFieldNotePayload, scope=NOTES_WRITE)
+    async def write_field_note(self, info: Info, input: Input) -> Note:
         return await info.context.service(FieldNotes).write(**vars(input))
 
 
 @strawberry.type
 class FieldNoteSubscriptions:
-    @strawberry.subscription(
-        description="Each field note that is written from now on, or behind another one.",
-        graphql_type=AsyncGenerator[notices.Notice[FieldNote], None],
-    )
-    async def field_notes(self, info: Info[Context, None], after: relay.After = None) -> Any:
+    @subscription("Each field note that is written from now on, or behind another one.", notices.Notice[FieldNote])
+    async def field_notes(self, info: Info, after: relay.After = None) -> Any:
         return await info.context.service(NoteBroadcast).subscribe(lambda note: True, after, info.context.charge_replay)
 
 
@@ -241,7 +233,7 @@ FIELD_NOTES = Domain(
     queries=(FieldNoteQueries,),
     mutations=(FieldNoteMutations,),
     subscriptions=(FieldNoteSubscriptions,),
-    nodes=(Node(FieldNote, record=Note, load=lambda context, *wanted: context.service(FieldNotes).by_id(*wanted)),),
+    nodes=(FieldNote,),
     routes=lambda settings: [route("/field-notes/{area}", export, scope=NOTES_EXPORT)],
     tasks=(Task("counting field notes", count_forever),),
     commands=(count_field_notes,),

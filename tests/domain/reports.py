@@ -8,11 +8,9 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 import strawberry
-from strawberry.types import Info
 
-from graph.api.context import Context
-from graph.api.recorded import recorded
-from graph.api.scopes import RequiresScope
+from graph.api.context import Context, Info
+from graph.api.fields import field
 from graph.core.errors import BadUserInput
 from graph.domain import Contribution, Domain, Resources, Scope, Services
 from graph.domains.earthquakes import model
@@ -36,9 +34,9 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
 
 @strawberry.type
 class EventReports:
-    @strawberry.field(description="How many people felt it.")
+    @field("How many people felt it.")
     @staticmethod
-    def reports(event: strawberry.Parent[model.Event], info: Info[Context, None]) -> int:
+    def reports(event: strawberry.Parent[model.Event], info: Info) -> int:
         return info.context.service(Reports).event_ids.count(event.event_id)
 
 
@@ -48,14 +46,8 @@ def _facts(context: Context, arguments: Mapping[str, Any], result: int | None) -
 
 @strawberry.type
 class ReportMutations:
-    @strawberry.mutation(
-        description="Report that an earthquake was felt.",
-        directives=[RequiresScope(scope=REPORTS_WRITE)],
-        metadata=recorded(facts=_facts),
-    )
-    async def file_report(
-        self, info: Info[Context, None], event_id: Annotated[str, strawberry.argument(description="Which.")]
-    ) -> int:
+    @field("Report that an earthquake was felt.", scope=REPORTS_WRITE, facts=_facts)
+    async def file_report(self, info: Info, event_id: Annotated[str, "Which."]) -> int:
         reports = info.context.service(Reports).event_ids
         if len(reports) >= MOST:
             raise BadUserInput("No more reports are taken.")

@@ -7,8 +7,9 @@ import strawberry
 from graphql import GraphQLObjectType, GraphQLScalarType, parse, validate
 
 from graph.access.callers import Scope
+from graph.api.fields import field
 from graph.api.recorded import route_of
-from graph.api.schema import ImproperSchema, before, build_schema
+from graph.api.schema import ImproperSchema, build_schema
 from graph.api.scopes import RequiresScope
 from graph.domain import Contribution, Domain
 from graph.domains import DOMAINS
@@ -94,11 +95,11 @@ def test_conflicting_schema_parts_are_refused() -> None:
 
 @strawberry.type
 class Placed:
-    @strawberry.field(metadata=before("absent"))
+    @field("A field.", before="absent")
     def late(self) -> int:
         return 1
 
-    @strawberry.field(metadata=before("events"))
+    @field("A field.", before="events")
     def early(self) -> int:
         return 1
 

@@ -4,16 +4,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from graph.domain import Domain, Node, Resources
-from graph.domains.area_watches import model
+from graph.domain import Domain, Resources
 from graph.domains.area_watches.entities import ENTITIES
 from graph.domains.area_watches.reported import REPORTED
-from graph.domains.area_watches.schema import AreaWatch, AreaWatchMutations, AreaWatchQueries, area_watches_by_id
+from graph.domains.area_watches.schema import AreaWatch, AreaWatchMutations, AreaWatchQueries
 from graph.domains.area_watches.settings import AreaWatchSettings
 from graph.domains.area_watches.watcher import AreaWatcher
 from graph.domains.area_watches.watches import AreaWatches
 from graph.domains.sightings.changes import SightingChanges
-from graph.domains.sightings.scopes import SIGHTINGS_WRITE
 from graph.domains.triggers.event_types import EventTypes
 from graph.domains.triggers.following import Follower, Followers
 from graph.domains.triggers.outbox import Outbox
@@ -39,6 +37,6 @@ DOMAIN = Domain(
     open=open_services,
     queries=(AreaWatchQueries,),
     mutations=(AreaWatchMutations,),
-    nodes=(Node(AreaWatch, record=model.AreaWatch, load=area_watches_by_id, scope=SIGHTINGS_WRITE),),
+    nodes=(AreaWatch,),
     examples=Path(__file__).parent / "examples",
 )

@@ -1,20 +1,16 @@
 """Area watches: the areas whose sightings the caller wants to hear of."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
-from strawberry.types import Info
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
-from graph.api.context import Context
-from graph.api.scopes import RequiresScope
+from graph.api.context import Info, load_own
+from graph.api.fields import field
 from graph.api.selected import needs
-from graph.api.sizes import Cost
-from graph.api.users import user, user_of
 from graph.core.paging import Page
 from graph.domains.area_watches import model
 from graph.domains.area_watches.watches import AreaWatches
@@ -26,21 +22,19 @@ from graph.store.ordering import PageRequest
 
 
 @strawberry.type(description="An area whose sightings the caller wants to hear of, as trigger events.")
-class AreaWatch(relay.Node):
+class AreaWatch(
+    relay.Node, record=model.AreaWatch, load=load_own(AreaWatches, AreaWatches.by_id), scope=SIGHTINGS_WRITE
+):
     watch_id: strawberry.ID = strawberry.field(description="The watch's own id, a UUID.")
     area: str = strawberry.field(
         description="The slug of the area.", resolver=lambda root: root.area_slug, metadata=needs("areaSlug")
     )
     created_at: datetime = strawberry.field(description="When it was created.")
 
-    @strawberry.field(description="The category; null for all.", metadata=needs("category"))
+    @field("The category; null for all.", reads=["category"])
     @staticmethod
     def category(watch: strawberry.Parent[model.AreaWatch]) -> SightingCategory | None:
         return None if watch.category == ALL else SightingCategory(watch.category)
-
-    @classmethod
-    def is_type_of(cls, record: object, info: object) -> bool:
-        return isinstance(record, model.AreaWatch)
 
 
 @strawberry.type(description="A page of area watches.")
@@ -51,14 +45,13 @@ class AreaWatchConnection(relay.Connection[AreaWatch]):
 @strawberry.type
 class AreaWatchQueries:
     @connection_field(
+        "The caller's area watches, in the order of areas and categories.",
         AreaWatchConnection,
         model.AREA_WATCHES,
-        model.AreaWatch,
-        description="The caller's area watches, in the order of areas and categories.",
-        directives=[RequiresScope(scope=SIGHTINGS_WRITE)],
+        scope=SIGHTINGS_WRITE,
     )
-    async def area_watches(self, info: Info[Context, None], page: PageRequest) -> Page[model.AreaWatch]:
-        return await info.context.service(AreaWatches).page(user(info), page)
+    async def area_watches(self, info: Info, page: PageRequest) -> Page[model.AreaWatch]:
+        return await info.context.service(AreaWatches).page(info.context.user, page)
 
 
 @strawberry.input(description="The area to watch.")
@@ -91,39 +84,29 @@ class _Ended:
 
 @strawberry.type
 class AreaWatchMutations:
-    @strawberry.mutation(
-        description="Watch an area: each sighting that others report there from now on becomes an event of the type "
+    @field(
+        "Watch an area: each sighting that others report there from now on becomes an event of the type "
         "`sighting.reported`, once. What the caller watches already is not watched twice.",
-        graphql_type=AreaWatchPayload,
-        directives=[RequiresScope(scope=SIGHTINGS_WRITE), Cost(weight="10")],
+        of=AreaWatchPayload,
+        scope=SIGHTINGS_WRITE,
+        cost=10,
     )
     async def watch_area(
         self,
-        info: Info[Context, None],
-        input: Annotated[WatchAreaInput, strawberry.argument(description="The area.")],
+        info: Info,
+        input: Annotated[WatchAreaInput, "The area."],
     ) -> Any:
         context = info.context
         if input.category is not None:
             context.service(Categories).check("category", input.category)
         area = context.service(KnownAreas).named(input.area)
-        return await context.service(AreaWatches).create(user(info), area.slug, input.category or ALL)
+        return await context.service(AreaWatches).create(info.context.user, area.slug, input.category or ALL)
 
-    @strawberry.mutation(
-        description="End a watch of an area.",
-        graphql_type=UnwatchAreaPayload,
-        directives=[RequiresScope(scope=SIGHTINGS_WRITE), Cost(weight="10")],
-    )
+    @field("End a watch of an area.", of=UnwatchAreaPayload, scope=SIGHTINGS_WRITE, cost=10)
     async def unwatch_area(
         self,
-        info: Info[Context, None],
-        input: Annotated[UnwatchAreaInput, strawberry.argument(description="The watch.")],
+        info: Info,
+        input: Annotated[UnwatchAreaInput, "The watch."],
     ) -> Any:
-        await info.context.service(AreaWatches).delete(user(info), input.watch_id)
+        await info.context.service(AreaWatches).delete(info.context.user, input.watch_id)
         return _Ended(input.watch_id)
-
-
-async def area_watches_by_id(
-    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
-) -> Mapping[str, model.AreaWatch]:
-    """The caller's existing area watches with these nodes' keys, with the needed attributes."""
-    return await context.service(AreaWatches).by_id(user_of(context), keys, attributes)

@@ -4,8 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from graph.domain import Contribution, Domain, Node, Resources, Services, Task
-from graph.domains.data_files import model
+from graph.domain import Contribution, Domain, Resources, Services, Task
 from graph.domains.data_files.calibrations import Calibrations
 from graph.domains.data_files.entities import ENTITIES
 from graph.domains.data_files.provenance.abandoned import AbandonedRuns
@@ -19,9 +18,8 @@ from graph.domains.data_files.registering import Registration
 from graph.domains.data_files.schema.calibrations import CalibrationQueries
 from graph.domains.data_files.schema.files import DataFile, DataFileQueries
 from graph.domains.data_files.schema.lineage import LineageOfFile, ReprocessingQueries
-from graph.domains.data_files.schema.loading import files_by_name, revisions_by_reference
 from graph.domains.data_files.schema.revisions import DataFileRevision
-from graph.domains.data_files.schema.runs import Run, RunQueries, UsersOfRevision, runs_by_id
+from graph.domains.data_files.schema.runs import Run, RunQueries, UsersOfRevision
 from graph.domains.data_files.schema.values import SCALARS
 from graph.domains.data_files.schema.writing import DataFileMutations
 from graph.domains.data_files.scopes import FILES_READ, FILES_WRITE
@@ -58,9 +56,9 @@ DOMAIN = Domain(
     queries=(DataFileQueries, CalibrationQueries, RunQueries, ReprocessingQueries),
     mutations=(DataFileMutations,),
     nodes=(
-        Node(DataFile, record=model.DataFile, load=files_by_name, scope=FILES_READ),
-        Node(DataFileRevision, record=model.FileRevision, load=revisions_by_reference, scope=FILES_READ),
-        Node(Run, record=model.Run, load=runs_by_id, scope=FILES_READ),
+        DataFile,
+        DataFileRevision,
+        Run,
     ),
     contributions=(
         Contribution(DataFile, LineageOfFile),

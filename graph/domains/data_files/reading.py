@@ -109,6 +109,13 @@ class DataFiles:
         await self._settle(found)
         return {each.version: each for each in found}
 
+    async def by_reference(
+        self, references: Iterable[str], attributes: frozenset[str] | None = None
+    ) -> Mapping[str, FileRevision]:
+        """The registered ones of the revisions with these references; `attributes` as for `by_version`."""
+        found = await self.by_version([version for each in references if (version := Version.of(each))], attributes)
+        return {version.reference: revision for version, revision in found.items()}
+
     async def _settle(self, revisions: Iterable[FileRevision]) -> None:
         await settle(self._database, {each.version.reference: each.item for each in revisions})
 

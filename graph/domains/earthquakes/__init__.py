@@ -4,8 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from graph.domain import Domain, Node, Resources, Task, WebPage
-from graph.domains.earthquakes import model
+from graph.domain import Domain, Resources, Task, WebPage
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import ENTITIES
 from graph.domains.earthquakes.ingest.ingest import Ingest
@@ -21,7 +20,7 @@ from graph.domains.earthquakes.operations.metrics import (
 )
 from graph.domains.earthquakes.revisions.live import EventBroadcast
 from graph.domains.earthquakes.schema.event_queries import EventQueries
-from graph.domains.earthquakes.schema.events import Event, events_by_key
+from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.schema.ingest import IngestMutations, IngestQueries
 from graph.domains.earthquakes.schema.live import EventSubscriptions
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
@@ -71,7 +70,7 @@ DOMAIN = Domain(
     queries=(EventQueries, IngestQueries),
     mutations=(IngestMutations,),
     subscriptions=(EventSubscriptions,),
-    nodes=(Node(Event, record=model.Event, load=events_by_key, scope=EVENTS_READ),),
+    nodes=(Event,),
     routes=dashboard_routes,
     pages=pages,
     tasks=(

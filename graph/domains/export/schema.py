@@ -7,9 +7,8 @@ from urllib.parse import urlencode
 import orjson
 import strawberry
 
+from graph.api.fields import field
 from graph.api.scalars import describe_enum
-from graph.api.schema import before
-from graph.api.selected import needs
 from graph.core.times import time_text
 from graph.domains.earthquakes.catalogue import EventPage
 from graph.domains.earthquakes.revisions.views import Deleted
@@ -24,16 +23,17 @@ describe_enum(ExportFormat, "A format of exports.", lambda each: each.descriptio
 
 @strawberry.type
 class ExportOfEvents:
-    @strawberry.field(
-        description="The address, relative to the service's root, that exports the events of all pages in one answer. "
+    @field(
+        "The address, relative to the service's root, that exports the events of all pages in one answer. "
         "Null for `nearby`, and for lists by magnitude, as of a time of `published` or of the first versions, which "
         "exports do not have. A caller with a token sends it there too.",
-        metadata={**needs(), **before("bucketsScanned")},
+        reads=[],
+        before="bucketsScanned",
     )
     @staticmethod
     def export_url(
         page: strawberry.Parent[EventPage],
-        format: Annotated[ExportFormat, strawberry.argument(description="Its format.")],
+        format: Annotated[ExportFormat, "Its format."],
     ) -> str | None:
         return export_url(format, **page.arguments) if page.arguments else None
 

@@ -1,14 +1,12 @@
 """What people felt of an earthquake, and the earthquakes that they may have felt: fields of events and of sightings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import strawberry
-from strawberry.types import Info
 
-from graph.api.context import Context
-from graph.api.scopes import RequiresScope
-from graph.api.selected import needs
-from graph.api.sizes import Cost, ListSize
+from graph.api.context import Context, Info
+from graph.api.fields import field
+from graph.api.sizes import ListSize
 from graph.domains.earthquakes import model as earthquakes
 from graph.domains.earthquakes.schema.events import Event
 from graph.domains.felt import cells
@@ -33,7 +31,7 @@ class FeltCell:
         description="Whether it is more than 2 above the expected one. It then does not count for the earthquake."
     )
 
-    @strawberry.field(description="The cell.", graphql_type=RoundedPosition)
+    @field("The cell.", of=RoundedPosition)
     @staticmethod
     def position(cell: strawberry.Parent[cells.FeltCell]) -> RoundedPosition | None:
         return rounded(cell.centre, cell.precision_km)
@@ -59,16 +57,15 @@ class FeltIntensity:
 
 @strawberry.type
 class FeltOfEvent:
-    @strawberry.field(
-        description="What people felt, by the questionnaires of their sightings.",
-        graphql_type=FeltIntensity,
-        directives=[RequiresScope(scope=SIGHTINGS_READ), Cost(weight="50")],
-        metadata=needs(*READ),
+    @field(
+        "What people felt, by the questionnaires of their sightings.",
+        of=FeltIntensity,
+        scope=SIGHTINGS_READ,
+        cost=50,
+        reads=READ,
     )
     @staticmethod
-    async def felt_intensity(
-        event: strawberry.Parent[earthquakes.Event], info: Info[Context, None]
-    ) -> felt.FeltIntensity:
+    async def felt_intensity(event: strawberry.Parent[earthquakes.Event], info: Info) -> felt.FeltIntensity:
         return await info.context.service(FeltIntensities).of(event)
 
 
@@ -84,23 +81,22 @@ class Candidate:
 
 @strawberry.type
 class CandidatesOfSighting:
-    @strawberry.field(
-        description="The earthquakes of the last 30 minutes before it that it may be of, the most plausible first. "
+    @field(
+        "The earthquakes of the last 30 minutes before it that it may be of, the most plausible first. "
         "Empty without a position.",
-        graphql_type=list[Candidate],
-        directives=[Cost(weight="10"), ListSize(assumed_size=MOST_CANDIDATES)],
-        metadata=needs("lat", "lon", "reportedAt"),
+        of=list[Candidate],
+        cost=10,
+        size=MOST_CANDIDATES,
+        reads=["lat", "lon", "reportedAt"],
     )
     @staticmethod
-    async def candidates(
-        sighting: strawberry.Parent[model.Sighting], info: Info[Context, None]
-    ) -> list[CandidateRecord]:
+    async def candidates(sighting: strawberry.Parent[model.Sighting], info: Info) -> list[CandidateRecord]:
         if sighting.position is None:
             return []
         at = FeltAt(*sighting.position, sighting.reported_at.timestamp())
-        return await info.context.loader(_candidates, None).load(at)
+        return await info.context.loader(_candidates, None).load(at) or []
 
 
-async def _candidates(context: Context, _: None, felt: Sequence[FeltAt]) -> list[list[CandidateRecord]]:
-    """The candidates of sightings, in the same order."""
-    return await context.service(Candidates).of(felt)
+async def _candidates(context: Context, felt: Sequence[FeltAt], _: None) -> Mapping[FeltAt, list[CandidateRecord]]:
+    """The candidates of sightings."""
+    return dict(zip(felt, await context.service(Candidates).of(felt), strict=True))

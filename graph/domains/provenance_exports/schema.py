@@ -4,16 +4,13 @@ from typing import Any
 
 import strawberry
 from strawberry.scalars import JSON
-from strawberry.types import Info
 
-from graph.api.context import Context
-from graph.api.schema import before
-from graph.api.selected import needs
-from graph.api.sizes import Cost, ListSize
+from graph.api.context import Info
+from graph.api.fields import field
 from graph.domains.data_files import model
 from graph.domains.data_files.provenance import lineage as provenance
 from graph.domains.data_files.reading import DataFiles
-from graph.domains.data_files.schema.loading import revisions_of, run_of, runs
+from graph.domains.data_files.schema.loading import load_runs, revisions_of, run_of
 from graph.domains.data_files.times import time_of
 from graph.domains.provenance_exports.open_lineage import run_events
 from graph.domains.provenance_exports.prov_json import prov_json
@@ -21,58 +18,60 @@ from graph.domains.provenance_exports.stac_item import stac_item
 from graph.store.records import Record
 from graph.work.account import charge_rows
 
-READING = Cost(weight="10")
+READING = 10  # points
 MOST_EVENTS = 2  # of a run
 
 
-def _whole(record: type[Record]) -> Any:
-    return needs(*(each.attribute for each in record.stored().values()))
+def _whole(record: type[Record]) -> list[str]:
+    return [each.attribute for each in record.stored().values()]
 
 
 @strawberry.type
 class LineageExports:
-    @strawberry.field(
-        description="The lineage as a document of W3C PROV: its revisions, its runs and all relations between them.",
-        graphql_type=JSON,
-        directives=[Cost(weight="50")],
+    @field(
+        "The lineage as a document of W3C PROV: its revisions, its runs and all relations between them.",
+        of=JSON,
+        cost=50,
     )
     @staticmethod
-    async def prov_json(lineage: strawberry.Parent[provenance.Lineage], info: Info[Context, None]) -> Any:
+    async def prov_json(lineage: strawberry.Parent[provenance.Lineage], info: Info) -> Any:
         run_ids = {edge.run_id: None for edge in lineage.edges}
         await charge_rows(read=len(run_ids))
-        found = await info.context.loader(runs, None).load_many([*run_ids])
+        found = await info.context.loader(load_runs, None).load_many([*run_ids])
         return await prov_json([node.revision for node in lineage.nodes], [run for run in found if run is not None])
 
 
 @strawberry.type
 class RunExports:
-    @strawberry.field(
-        description="The events of OpenLineage that tell of the run: its start, and its end if it has ended.",
-        graphql_type=list[JSON],
-        directives=[READING, ListSize(assumed_size=MOST_EVENTS)],
-        metadata=_whole(model.Run),
+    @field(
+        "The events of OpenLineage that tell of the run: its start, and its end if it has ended.",
+        of=list[JSON],
+        cost=READING,
+        size=MOST_EVENTS,
+        reads=_whole(model.Run),
     )
     @staticmethod
-    async def open_lineage(run: strawberry.Parent[model.Run], info: Info[Context, None]) -> Any:
+    async def open_lineage(run: strawberry.Parent[model.Run], info: Info) -> Any:
         found = await revisions_of(info, [*run.used, *run.generated])
         return run_events(run, {revision.version: revision for revision in found})
 
 
 @strawberry.type
 class RevisionExports:
-    @strawberry.field(
-        description="The revision as an item of STAC 1.1, without a footprint.",
-        graphql_type=JSON,
-        directives=[READING],
-        metadata={**_whole(model.FileRevision), **before("usedBy")},
+    @field(
+        "The revision as an item of STAC 1.1, without a footprint.",
+        of=JSON,
+        cost=READING,
+        reads=_whole(model.FileRevision),
+        before="usedBy",
     )
     @staticmethod
-    async def stac_item(revision: strawberry.Parent[model.FileRevision], info: Info[Context, None]) -> Any:
+    async def stac_item(revision: strawberry.Parent[model.FileRevision], info: Info) -> Any:
         run = await run_of(info, revision.generated_by)
         return stac_item(revision, run, await _period(revision, info))
 
 
-async def _period(revision: model.FileRevision, info: Info[Context, None]) -> Any:
+async def _period(revision: model.FileRevision, info: Info) -> Any:
     """The first and the last packet time. They are known of the latest revision alone."""
     if revision.invalidated_at:
         return None

@@ -4,15 +4,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from graph.domain import Domain, Node, Resources, Services, Task
-from graph.domains.request_logs import model
+from graph.domain import Domain, Resources, Services, Task
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogBudget, LogLimits
 from graph.domains.request_logs.buffer import LogBuffer
 from graph.domains.request_logs.entities import ENTITIES
 from graph.domains.request_logs.metrics import measure_buffer
 from graph.domains.request_logs.recording import LogRecorder
-from graph.domains.request_logs.schema import RequestLog, RequestLogQueries, logs_by_key
+from graph.domains.request_logs.schema import RequestLog, RequestLogQueries
 from graph.domains.request_logs.scopes import LOGS_READ
 from graph.domains.request_logs.settings import RequestLogSettings
 
@@ -43,7 +42,7 @@ DOMAIN = Domain(
     settings=RequestLogSettings,
     open=open_services,
     queries=(RequestLogQueries,),
-    nodes=(Node(RequestLog, record=model.RequestLog, load=logs_by_key, scope=LOGS_READ),),
+    nodes=(RequestLog,),
     tasks=(Task("flushing request logs", flush_logs),),
     examples=Path(__file__).parent / "examples",
 )

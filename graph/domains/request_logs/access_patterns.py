@@ -20,7 +20,7 @@ from graph.core.paging import Page, Paging, Position
 from graph.core.spans import TimeSpan
 from graph.domains.request_logs.budget import Amount
 from graph.domains.request_logs.entities import LOG, LOG_COUNT
-from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog, place_of
+from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog, place_of, position_of
 from graph.store.conditions import Compare, Condition, all_of
 from graph.store.contract import Database, Put, Update
 from graph.store.entity import Item
@@ -115,17 +115,23 @@ class RequestLogs:
         keys = {LOG.key_of(place_of(position)) for position in positions}
         return {log.position: log for log in await records_at(self._database, RequestLog, keys, attributes)}
 
+    async def by_key(self, keys: Collection[str], attributes: frozenset[str] | None = None) -> dict[str, RequestLog]:
+        """The existing logs with these keys of nodes; `attributes` as for `at`."""
+        positions = {key: position for key in keys if (position := position_of(key))}
+        logs = await self.at(set(positions.values()), attributes)
+        return {key: logs[position] for key, position in positions.items() if position in logs}
+
     async def of_requests(
         self, wanted: Collection[NearTime], attributes: frozenset[str] | None = None
-    ) -> dict[str, RequestLog]:
-        """The existing logs of these requests, by request id; `attributes` as for `at`.
+    ) -> dict[NearTime, RequestLog]:
+        """The existing logs of these requests; `attributes` as for `at`.
 
         Raises:
             QueryTooComplex: The operation in progress may not read so many logs.
         """
         positions = [each for ids, first, last in _joined(wanted) async for each in self._positions(ids, first, last)]
-        logs = await self.at(positions, attributes)
-        return {log.request_id: log for log in logs.values()}
+        found = {log.request_id: log for log in (await self.at(positions, attributes)).values()}
+        return {request: found[request.request_id] for request in wanted if request.request_id in found}
 
     async def _positions(self, request_ids: Collection[str], first_ms: int, last_ms: int) -> AsyncIterator[Position]:
         """The positions of logs with these ids between two times.

@@ -1,19 +1,16 @@
 """The request logs in the graph: their types and resolvers."""
 
-from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Annotated
 
 import strawberry
-from strawberry.types import Info
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
-from graph.api.context import Context
-from graph.api.recorded import recorded
+from graph.api.context import Info, load_by
+from graph.api.fields import field
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
-from graph.api.scopes import RequiresScope
-from graph.api.sizes import Cost, ListSize
+from graph.api.sizes import ListSize
 from graph.api.times import time_field
 from graph.core.days import datetime_of
 from graph.core.paging import Page, TimeOrder
@@ -33,7 +30,7 @@ describe_enum(
     description="One root field of one request, or a request that was refused before any root field ran. "
     "Fields that do not apply are null. Kept for 7 days."
 )
-class RequestLog(relay.Node):
+class RequestLog(relay.Node, record=model.RequestLog, load=load_by(RequestLogs, RequestLogs.by_key), scope=LOGS_READ):
     request_id: strawberry.ID = strawberry.field(description="UUID of the request.")
     log_type: model.LogType = strawberry.field(description="Whether it stored events or read.")
     timestamp: EpochMillis = strawberry.field(description="When it began, epoch milliseconds.")
@@ -61,10 +58,6 @@ class RequestLog(relay.Node):
     result_count: int | None = strawberry.field(description="QUERY: records on the page.")
     has_next_token: bool | None = strawberry.field(description="QUERY: whether more follow in the direction of paging.")
     buckets_scanned: int | None = strawberry.field(description="QUERY: day buckets read for the page.")
-
-    @classmethod
-    def is_type_of(cls, record: object, info: object) -> bool:
-        return isinstance(record, model.RequestLog)
 
 
 @strawberry.type(description="A page of request logs.")
@@ -120,48 +113,35 @@ class PopularFilters:
 @strawberry.type
 class RequestLogQueries:
     @connection_field(
+        "Requests of the last 7 days, newest first. A query appears at most a second later.",
         RequestLogConnection,
         TimeOrder(model.REQUEST_LOGS),
-        model.RequestLog,
-        description="Requests of the last 7 days, newest first. A query appears at most a second later.",
-        directives=[RequiresScope(scope=LOGS_READ), relay.PAGE_SIZE],
+        scope=LOGS_READ,
+        size=relay.PAGE_SIZE,
     )
     async def request_logs(
         self,
-        info: Info[Context, None],
+        info: Info,
         page: PageRequest,
-        filter: Annotated[
-            RequestLogFilter | None, strawberry.argument(description="Which logs; by default all.")
-        ] = None,
+        filter: Annotated[RequestLogFilter | None, "Which logs; by default all."] = None,
     ) -> Page[model.RequestLog]:
         selection = filter.selection if filter else LogSelection()
         return await info.context.service(RequestLogs).page(selection, page.paging, attributes=page.attributes)
 
-    @strawberry.field(
-        description="The most used filters of the `events` queries of some days.",
-        graphql_type=PopularFilters,
-        directives=[
-            RequiresScope(scope=LOGS_READ),
-            Cost(weight="10"),  # the logs of its days are charged as they are read
-            ListSize(slicing_arguments=["limit"], assumed_size=10, sized_fields=["filters"]),
-        ],
-        metadata=recorded("/analytics/popular-filters"),
+    @field(
+        "The most used filters of the `events` queries of some days.",
+        of=PopularFilters,
+        scope=LOGS_READ,
+        cost=10,  # the logs of its days are charged as they are read
+        size=ListSize(slicing_arguments=["limit"], assumed_size=10, sized_fields=["filters"]),
+        route="/analytics/popular-filters",
     )
     async def popular_filters(
         self,
-        info: Info[Context, None],
-        day: Annotated[date | None, strawberry.argument(description="Last day, UTC; by default today.")] = None,
-        window_days: Annotated[int, strawberry.argument(description="Number of days, 1 … 7.")] = 1,
-        limit: Annotated[int, strawberry.argument(description="At most so many filters, 1 … 100.")] = 10,
+        info: Info,
+        day: Annotated[date | None, "Last day, UTC; by default today."] = None,
+        window_days: Annotated[int, "Number of days, 1 … 7."] = 1,
+        limit: Annotated[int, "At most so many filters, 1 … 100."] = 10,
     ) -> analytics.PopularFilters:
         today = datetime_of(info.context.clock()).date()
         return await analytics.popular_filters(info.context.service(RequestLogs), day or today, window_days, limit)
-
-
-async def logs_by_key(
-    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
-) -> Mapping[str, model.RequestLog]:
-    """The existing request logs with these nodes' keys, with the needed attributes."""
-    positions = {key: position for key in keys if (position := model.position_of(key))}
-    logs = await context.service(RequestLogs).at(set(positions.values()), attributes)
-    return {key: logs[position] for key, position in positions.items() if position in logs}

@@ -4,9 +4,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from graph.domain import Contribution, Domain, Node, Resources
+from graph.domain import Contribution, Domain, Resources
 from graph.domains.request_logs.schema import RequestLog
-from graph.domains.service_logs import model
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.commands import logs
 from graph.domains.service_logs.entities import ENTITIES
@@ -14,7 +13,7 @@ from graph.domains.service_logs.live import ServiceLogBroadcast
 from graph.domains.service_logs.log_file import LogReaders
 from graph.domains.service_logs.schema.links import LogsOfRequest, RequestOfLog
 from graph.domains.service_logs.schema.live import ServiceLogSubscriptions
-from graph.domains.service_logs.schema.service_logs import ServiceLog, ServiceLogQueries, logs_by_key
+from graph.domains.service_logs.schema.service_logs import ServiceLog, ServiceLogQueries
 from graph.domains.service_logs.schema.volumes import LogVolumeQueries
 from graph.domains.service_logs.schema.writing import ServiceLogMutations
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ, SERVICE_LOGS_WRITE
@@ -46,7 +45,7 @@ DOMAIN = Domain(
     queries=(ServiceLogQueries, LogVolumeQueries),
     mutations=(ServiceLogMutations,),
     subscriptions=(ServiceLogSubscriptions,),
-    nodes=(Node(ServiceLog, record=model.ServiceLog, load=logs_by_key, scope=SERVICE_LOGS_READ),),
+    nodes=(ServiceLog,),
     commands=(logs,),
     contributions=(Contribution(RequestLog, LogsOfRequest), Contribution(ServiceLog, RequestOfLog)),
     examples=Path(__file__).parent / "examples",

@@ -4,10 +4,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from graph.domain import Contribution, Domain, Node, Resources
+from graph.domain import Contribution, Domain, Resources
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.schema.events import Event
-from graph.domains.sightings import model
 from graph.domains.sightings.areas import KnownAreas
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.collected_reports import CollectedReports
@@ -24,7 +23,7 @@ from graph.domains.sightings.schema.events import SightingsOfEvent
 from graph.domains.sightings.schema.live import SightingSubscriptions
 from graph.domains.sightings.schema.profile import ProfileQueries
 from graph.domains.sightings.schema.reporting import ReportingMutations
-from graph.domains.sightings.schema.sightings import Sighting, SightingQueries, sightings_by_id
+from graph.domains.sightings.schema.sightings import Sighting, SightingQueries
 from graph.domains.sightings.schema.trending import TrendingQueries
 from graph.domains.sightings.schema.values import SCALARS
 from graph.domains.sightings.scopes import SIGHTINGS_MODERATE, SIGHTINGS_READ, SIGHTINGS_WRITE
@@ -66,7 +65,7 @@ DOMAIN = Domain(
     queries=(SightingQueries, TrendingQueries, AreaQueries, ProfileQueries),
     mutations=(ReportingMutations,),
     subscriptions=(SightingSubscriptions,),
-    nodes=(Node(Sighting, record=model.Sighting, load=sightings_by_id, scope=SIGHTINGS_READ),),
+    nodes=(Sighting,),
     contributions=(Contribution(Event, SightingsOfEvent),),
     scalars=SCALARS,
     examples=Path(__file__).parent / "examples",

@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from graph.domain import Domain, Node, Resources, Task
-from graph.domains.triggers import model
+from graph.domain import Domain, Resources, Task
 from graph.domains.triggers.deliveries import Deliveries
 from graph.domains.triggers.delivering import background
 from graph.domains.triggers.delivering.commands import deliver
@@ -29,20 +28,17 @@ from graph.domains.triggers.schema.deliveries import (
     Delivery,
     DeliveryMutations,
     DeliveryQueries,
-    deliveries_by_key,
 )
 from graph.domains.triggers.schema.endpoints import (
     EndpointMutations,
     EndpointQueries,
     TriggerEndpoint,
-    endpoints_by_id,
 )
 from graph.domains.triggers.schema.event_types import EventTypeQueries
 from graph.domains.triggers.schema.events import (
     TriggerEvent,
     TriggerEventMutations,
     TriggerEventQueries,
-    events_by_key,
 )
 from graph.domains.triggers.schema.live import TriggerEventSubscriptions
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
@@ -94,9 +90,9 @@ DOMAIN = Domain(
     mutations=(TriggerEventMutations, EndpointMutations, DeliveryMutations),
     subscriptions=(TriggerEventSubscriptions,),
     nodes=(
-        Node(TriggerEvent, record=model.TriggerEvent, load=events_by_key, scope=TRIGGERS_READ),
-        Node(TriggerEndpoint, record=model.Endpoint, load=endpoints_by_id, scope=TRIGGERS_READ),
-        Node(Delivery, record=model.Delivery, load=deliveries_by_key, scope=TRIGGERS_READ),
+        TriggerEvent,
+        TriggerEndpoint,
+        Delivery,
     ),
     tasks=(
         Task("delivering webhooks", background.deliver_if_wanted),

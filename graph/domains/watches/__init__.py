@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from graph.domain import Domain, Node, Resources
+from graph.domain import Domain, Resources
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.earthquakes.schema.filter_json import selection_of_json
@@ -12,12 +12,10 @@ from graph.domains.triggers.endpoints import Endpoints
 from graph.domains.triggers.event_types import EventTypes
 from graph.domains.triggers.following import Follower, Followers
 from graph.domains.triggers.outbox import Outbox
-from graph.domains.triggers.scopes import TRIGGERS_READ
-from graph.domains.watches import model
 from graph.domains.watches.entities import ENTITIES
 from graph.domains.watches.event_types import EARTHQUAKE_TYPES
 from graph.domains.watches.known import KnownWatches
-from graph.domains.watches.schema import Watch, WatchMutations, WatchQueries, watches_by_id
+from graph.domains.watches.schema import Watch, WatchMutations, WatchQueries
 from graph.domains.watches.settings import WatchSettings
 from graph.domains.watches.watcher import Watcher
 from graph.domains.watches.watches import Watches
@@ -46,6 +44,6 @@ DOMAIN = Domain(
     open=open_services,
     queries=(WatchQueries,),
     mutations=(WatchMutations,),
-    nodes=(Node(Watch, record=model.Watch, load=watches_by_id, scope=TRIGGERS_READ),),
+    nodes=(Watch,),
     examples=Path(__file__).parent / "examples",
 )

@@ -1,22 +1,17 @@
 """Watches: what the caller wants to hear of the catalogue."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
 from strawberry.scalars import JSON
-from strawberry.types import Info
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
-from graph.api.context import Context
+from graph.api.context import Info, load_own
+from graph.api.fields import field
 from graph.api.scalars import describe_enum
-from graph.api.schema import before
-from graph.api.scopes import RequiresScope
-from graph.api.sizes import Cost
-from graph.api.users import user, user_of
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.domains.earthquakes.schema.filter_json import filter_as_json
@@ -39,7 +34,7 @@ describe_enum(
 
 
 @strawberry.type(description="What the caller wants to hear of the catalogue, as trigger events.")
-class Watch(relay.Node):
+class Watch(relay.Node, record=model.Watch, load=load_own(Watches, Watches.by_id), scope=TRIGGERS_READ):
     watch_id: strawberry.ID = strawberry.field(description="The watch's own id, a UUID.")
     name: str = strawberry.field(description="Its name.")
     filter: JSON = strawberry.field(description="Which events it is about: an `EventFilter` as it was given.")
@@ -48,10 +43,6 @@ class Watch(relay.Node):
         description="The endpoint that its events are delivered to; null for the inbox only."
     )
     created_at: datetime = strawberry.field(description="When it was created.")
-
-    @classmethod
-    def is_type_of(cls, record: object, info: object) -> bool:
-        return isinstance(record, model.Watch)
 
 
 @strawberry.type(description="A page of watches.")
@@ -62,15 +53,14 @@ class WatchConnection(relay.Connection[Watch]):
 @strawberry.type
 class WatchQueries:
     @connection_field(
+        "The caller's watches, oldest first.",
         WatchConnection,
         model.WATCHES,
-        model.Watch,
-        description="The caller's watches, oldest first.",
-        directives=[RequiresScope(scope=TRIGGERS_READ)],
-        metadata=before("triggerEventTypes"),
+        scope=TRIGGERS_READ,
+        before="triggerEventTypes",
     )
-    async def watches(self, info: Info[Context, None], page: PageRequest) -> Page[model.Watch]:
-        return await info.context.service(Watches).page(user(info), page)
+    async def watches(self, info: Info, page: PageRequest) -> Page[model.Watch]:
+        return await info.context.service(Watches).page(info.context.user, page)
 
 
 @strawberry.input(description="A watch to create.")
@@ -105,45 +95,35 @@ class _Deleted:
 
 @strawberry.type
 class WatchMutations:
-    @strawberry.mutation(
-        description="Watch the catalogue: each change that is stored from now on becomes an event, once. An event that "
+    @field(
+        "Watch the catalogue: each change that is stored from now on becomes an event, once. An event that "
         "a revision takes out of the filter is told, too.",
-        graphql_type=WatchPayload,
-        directives=[RequiresScope(scope=TRIGGERS_WRITE), Cost(weight="10")],
+        of=WatchPayload,
+        scope=TRIGGERS_WRITE,
+        cost=10,
     )
     async def create_watch(
         self,
-        info: Info[Context, None],
-        input: Annotated[CreateWatchInput, strawberry.argument(description="The watch.")],
+        info: Info,
+        input: Annotated[CreateWatchInput, "The watch."],
     ) -> Any:
         if input.kinds == []:
             raise BadUserInput("`kinds` must name a kind; leave it out for all.")
         if input.filter:
             _ = input.filter.selection  # refuses what is impossible
         return await info.context.service(Watches).create(
-            user(info),
+            info.context.user,
             input.name,
             filter_as_json(input.filter) if input.filter else {},
             tuple(ChangeKind) if input.kinds is None else input.kinds,
             input.endpoint_id,
         )
 
-    @strawberry.mutation(
-        description="Delete a watch.",
-        graphql_type=DeleteWatchPayload,
-        directives=[RequiresScope(scope=TRIGGERS_WRITE)],
-    )
+    @field("Delete a watch.", of=DeleteWatchPayload, scope=TRIGGERS_WRITE)
     async def delete_watch(
         self,
-        info: Info[Context, None],
-        input: Annotated[DeleteWatchInput, strawberry.argument(description="The watch.")],
+        info: Info,
+        input: Annotated[DeleteWatchInput, "The watch."],
     ) -> Any:
-        await info.context.service(Watches).delete(user(info), input.watch_id)
+        await info.context.service(Watches).delete(info.context.user, input.watch_id)
         return _Deleted(input.watch_id)
-
-
-async def watches_by_id(
-    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
-) -> Mapping[str, model.Watch]:
-    """The caller's existing watches with these nodes' keys, with the needed attributes."""
-    return await context.service(Watches).by_id(user_of(context), keys, attributes)

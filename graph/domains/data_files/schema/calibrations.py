@@ -4,22 +4,18 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
-from strawberry.types import Info
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
-from graph.api.context import Context
-from graph.api.scopes import RequiresScope
-from graph.api.selected import needs
-from graph.api.sizes import Cost
+from graph.api.context import Info
+from graph.api.fields import field
 from graph.core.paging import Page
 from graph.domains.data_files import model
 from graph.domains.data_files.calibrations import Calibrations
 from graph.domains.data_files.schema.files import DataFile
-from graph.domains.data_files.schema.loading import files
-from graph.domains.data_files.schema.values import VersionSelector, rule_of
+from graph.domains.data_files.schema.loading import load_files
+from graph.domains.data_files.schema.values import ALL, VersionSelector, rule_of
 from graph.domains.data_files.scopes import FILES_READ
-from graph.domains.data_files.selection import VersionRule
 from graph.store.ordering import PageRequest
 
 
@@ -29,12 +25,10 @@ class Calibration:
     calibration_version: str = strawberry.field(description="The version of the calibration.")
     archive_time: datetime | None = strawberry.field(description="When its file was archived.")
 
-    @strawberry.field(
-        description="Its file.", graphql_type=DataFile, directives=[Cost(weight="2")], metadata=needs("file-name")
-    )
+    @field("Its file.", of=DataFile, cost=2, reads=["file-name"])
     @staticmethod
-    async def file(calibration: strawberry.Parent[model.Calibration], info: Info[Context, None]) -> Any:
-        return await info.context.loader(files, None).load(calibration.name)
+    async def file(calibration: strawberry.Parent[model.Calibration], info: Info) -> Any:
+        return await info.context.loader(load_files, None).load(calibration.name)
 
 
 @strawberry.type(description="A page of calibrations.")
@@ -45,21 +39,16 @@ class CalibrationConnection(relay.Connection[Calibration]):
 @strawberry.type
 class CalibrationQueries:
     @connection_field(
+        "Calibrations, those of the latest version first; without `product`, product by product.",
         CalibrationConnection,
         model.CALIBRATIONS,
-        model.Calibration,
-        description="Calibrations, those of the latest version first; without `product`, product by product.",
-        directives=[RequiresScope(scope=FILES_READ)],
+        scope=FILES_READ,
     )
     async def calibrations(
         self,
-        info: Info[Context, None],
+        info: Info,
         page: PageRequest,
-        product: Annotated[
-            str | None, strawberry.argument(description="The level or product that they calibrate, such as `L0`.")
-        ] = None,
-        version: Annotated[
-            VersionSelector, strawberry.argument(description="`LATEST` and `LATEST_MAJOR` need a `product`.")
-        ] = VersionSelector(VersionRule.ALL.value),  # noqa: B008
+        product: Annotated[str | None, "The level or product that they calibrate, such as `L0`."] = None,
+        version: Annotated[VersionSelector, "`LATEST` and `LATEST_MAJOR` need a `product`."] = ALL,
     ) -> Page[model.Calibration]:
         return await info.context.service(Calibrations).page(product, rule_of(version), page)

@@ -5,8 +5,8 @@ from datetime import date
 import strawberry
 
 from graph.core.errors import BadUserInput
-from graph.domains.data_files.schema.values import VersionSelector, rule_of
-from graph.domains.data_files.selection import FileSelection, VersionRule
+from graph.domains.data_files.schema.values import ALL, VersionSelector, rule_of
+from graph.domains.data_files.selection import FileSelection
 
 
 @strawberry.input(description="A range of numbers.")
@@ -23,7 +23,7 @@ class DataFileFilter:
     product: str | None = strawberry.field(default=None, description="The product.")
     type: str | None = strawberry.field(default=None, description="The type of the data, such as `APID11`.")
     version: VersionSelector = strawberry.field(
-        default=VersionSelector(VersionRule.ALL.value),
+        default=ALL,
         description="Versions of the algorithm, among the files of the same level, product and day. What counts for a "
         "file of several days is the first of the selected ones.",
     )

@@ -4,12 +4,10 @@ from datetime import date
 from typing import Annotated, Any
 
 import strawberry
-from strawberry.types import Info
 
-from graph.api.context import Context
-from graph.api.scopes import RequiresScope
-from graph.api.selected import needs
-from graph.api.sizes import Cost, ListSize
+from graph.api.context import Info
+from graph.api.fields import field
+from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 from graph.domains.data_files import model
 from graph.domains.data_files.errors import UnknownVersion
@@ -39,18 +37,14 @@ class DataFileVersion:
 class LineageNode:
     distance: int = strawberry.field(description="Runs between it and the file that was asked for; 0 for that itself.")
 
-    @strawberry.field(description="The revision.", graphql_type=DataFileRevision)
+    @field("The revision.", of=DataFileRevision)
     @staticmethod
     def file(node: strawberry.Parent[provenance.Node]) -> Any:
         return node.revision
 
-    @strawberry.field(
-        description="The run that generated it; null if none is known.",
-        graphql_type=Run | None,
-        directives=[Cost(weight="2")],
-    )
+    @field("The run that generated it; null if none is known.", of=Run | None, cost=2)
     @staticmethod
-    async def run(node: strawberry.Parent[provenance.Node], info: Info[Context, None]) -> Any:
+    async def run(node: strawberry.Parent[provenance.Node], info: Info) -> Any:
         return await run_of(info, node.revision.generated_by)
 
 
@@ -82,18 +76,18 @@ class Lineage:
 
     # Long lists have coroutines, so that the executor completes them in pieces.
 
-    @strawberry.field(description="The revisions, the nearest first.", graphql_type=list[LineageNode])
+    @field("The revisions, the nearest first.", of=list[LineageNode])
     @staticmethod
     async def nodes(lineage: strawberry.Parent[provenance.Lineage]) -> Any:
         return lineage.nodes
 
-    @strawberry.field(description="What runs used and generated of them.", graphql_type=list[LineageEdge])
+    @field("What runs used and generated of them.", of=list[LineageEdge])
     @staticmethod
     async def edges(lineage: strawberry.Parent[provenance.Lineage]) -> Any:
         await charge_rows(read=len(lineage.edges))  # a run may have a thousand of them for each node
         return lineage.edges
 
-    @strawberry.field(description="What was left out; null for nothing.", graphql_type=LineageTruncation | None)
+    @field("What was left out; null for nothing.", of=LineageTruncation | None)
     @staticmethod
     def truncated(lineage: strawberry.Parent[provenance.Lineage]) -> LineageTruncation | None:
         if not lineage.is_truncated:
@@ -106,25 +100,21 @@ class Lineage:
 
 @strawberry.type
 class LineageOfFile:
-    @strawberry.field(
-        description="The lineage of a revision.",
-        graphql_type=Lineage,
-        directives=[
-            ListSize(slicing_arguments=["maxNodes"], sized_fields=["nodes", "edges"], assumed_size=USUAL_NODES),
-            Cost(weight="10"),
-        ],
-        metadata=needs("revision"),
+    @field(
+        "The lineage of a revision.",
+        of=Lineage,
+        size=ListSize(slicing_arguments=["maxNodes"], sized_fields=["nodes", "edges"], assumed_size=USUAL_NODES),
+        cost=10,
+        reads=["revision"],
     )
     @staticmethod
     async def lineage(
         file: strawberry.Parent[model.DataFile],
-        info: Info[Context, None],
-        direction: Annotated[Direction, strawberry.argument(description="Which way.")],
-        depth: Annotated[int, strawberry.argument(description=f"Runs to follow, 1 to {FURTHEST}.")] = 1,
-        max_nodes: Annotated[
-            int, strawberry.argument(description=f"The most revisions in each direction, 1 to {MOST_NODES:,}.")
-        ] = USUAL_NODES,
-        revision: Annotated[int | None, strawberry.argument(description="The latest one by default.")] = None,
+        info: Info,
+        direction: Annotated[Direction, "Which way."],
+        depth: Annotated[int, f"Runs to follow, 1 to {FURTHEST}."] = 1,
+        max_nodes: Annotated[int, f"The most revisions in each direction, 1 to {MOST_NODES:,}."] = USUAL_NODES,
+        revision: Annotated[int | None, "The latest one by default."] = None,
     ) -> Any:
         for name, value, most in (("depth", depth, FURTHEST), ("maxNodes", max_nodes, MOST_NODES)):
             if not 1 <= value <= most:
@@ -154,11 +144,7 @@ class ReprocessingGroup:
 class ReprocessingStage:
     number: int = strawberry.field(description="The number of the stage, from 1.")
 
-    @strawberry.field(
-        description="The files, by product and day.",
-        graphql_type=list[ReprocessingGroup],
-        directives=[ListSize(assumed_size=USUAL_GROUP)],
-    )
+    @field("The files, by product and day.", of=list[ReprocessingGroup], size=USUAL_GROUP)
     @staticmethod
     async def groups(stage: strawberry.Parent[reprocessing.Stage]) -> Any:
         return stage.groups
@@ -171,31 +157,26 @@ class ReprocessingPlan:
         description="The stages, each after the one before.", directives=[ListSize(assumed_size=USUAL_GROUP)]
     )
 
-    @strawberry.field(
-        description="The revisions of the calibration's file that have the version.",
-        graphql_type=list[DataFileRevision],
-        directives=[ListSize(assumed_size=1), Cost(weight="2")],
-    )
+    @field("The revisions of the calibration's file that have the version.", of=list[DataFileRevision], size=1, cost=2)
     @staticmethod
-    async def calibrations(plan: strawberry.Parent[reprocessing.ReprocessingPlan], info: Info[Context, None]) -> Any:
+    async def calibrations(plan: strawberry.Parent[reprocessing.ReprocessingPlan], info: Info) -> Any:
         return await revisions_of(info, plan.of)
 
 
 @strawberry.type
 class ReprocessingQueries:
-    @strawberry.field(
-        description="All that was made from a version of a calibration, directly or not, in the order in which it can "
+    @field(
+        "All that was made from a version of a calibration, directly or not, in the order in which it can "
         "be made again.",
-        graphql_type=ReprocessingPlan,
-        directives=[RequiresScope(scope=FILES_READ), Cost(weight="50")],
+        of=ReprocessingPlan,
+        scope=FILES_READ,
+        cost=50,
     )
     async def affected_by(
         self,
-        info: Info[Context, None],
-        calibration: Annotated[str, strawberry.argument(description="The name of the calibration's file.")],
-        version: Annotated[
-            str, strawberry.argument(description="The version of the calibration, or of the file's algorithm.")
-        ],
+        info: Info,
+        calibration: Annotated[str, "The name of the calibration's file."],
+        version: Annotated[str, "The version of the calibration, or of the file's algorithm."],
     ) -> Any:
         versions = await info.context.service(DataFiles).with_version(calibration, version)
         if not versions:

@@ -1,6 +1,6 @@
 """The further metadata of data files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 
 import strawberry
@@ -36,7 +36,7 @@ class FileCalibration:
     calibration_version: str = strawberry.field(description="The version of the calibration.")
 
 
-async def parts(context: Context, _: None, names: Sequence[str]) -> list[list[Part]]:
-    """The further items of these files, in the same order."""
+async def load_parts(context: Context, names: Sequence[str], _: None) -> Mapping[str, list[Part]]:
+    """The further items of these files, by their names; none of a file without such items."""
     found = await context.service(DataFiles).parts(names)
-    return [[Part(item) for item in found.get(name, ())] for name in names]
+    return {name: [Part(item) for item in items] for name, items in found.items()}

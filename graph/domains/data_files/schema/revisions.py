@@ -4,29 +4,31 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
-from strawberry.types import Info
 
 from graph.api import relay
-from graph.api.context import Context
-from graph.api.selected import needs
-from graph.api.sizes import Cost, ListSize
+from graph.api.context import Info, load_by
+from graph.api.fields import field
 from graph.domains.data_files import model
+from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.references import Version
-from graph.domains.data_files.schema.loading import files, revisions_of, run_of, versions
+from graph.domains.data_files.schema.loading import load_files, load_versions, revisions_of, run_of
 from graph.domains.data_files.schema.values import ByteCount
+from graph.domains.data_files.scopes import FILES_READ
 
 if TYPE_CHECKING:
     from graph.domains.data_files.schema.files import DataFile
     from graph.domains.data_files.schema.runs import Run
 
-_ONE = Cost(weight="2")
+_ONE = 2
 _LazyFile = Annotated["DataFile", strawberry.lazy("graph.domains.data_files.schema.files")]
 _LazyRun = Annotated["Run", strawberry.lazy("graph.domains.data_files.schema.runs")]
 _LazyRevision = Annotated["DataFileRevision", strawberry.lazy("graph.domains.data_files.schema.revisions")]
 
 
 @strawberry.type(description="A revision of a data file. Runs use and generate revisions, never a file as such.")
-class DataFileRevision(relay.Node):
+class DataFileRevision(
+    relay.Node, record=model.FileRevision, load=load_by(DataFiles, DataFiles.by_reference), scope=FILES_READ
+):
     name: str = strawberry.field(description="The name of the file.")
     number: int = strawberry.field(name="revision", description="The number of the revision, from 1.")
     level: str | None = strawberry.field(description="The level, such as `L1A`.")
@@ -42,63 +44,47 @@ class DataFileRevision(relay.Node):
         description="When the next revision was registered; null for the latest one."
     )
 
-    @strawberry.field(
-        description="The file, as its latest revision is.",
-        graphql_type=_LazyFile,
-        directives=[_ONE],
-    )
+    @field("The file, as its latest revision is.", of=_LazyFile, cost=_ONE)
     @staticmethod
-    async def file(revision: strawberry.Parent[model.FileRevision], info: Info[Context, None]) -> Any:
-        return await info.context.loader(files, None).load(revision.name)
+    async def file(revision: strawberry.Parent[model.FileRevision], info: Info) -> Any:
+        return await info.context.loader(load_files, None).load(revision.name)
 
-    @strawberry.field(
-        description="The run that generated it; null if none is known.",
-        graphql_type=_LazyRun | None,
-        directives=[_ONE],
-        metadata=needs("generated-by"),
-    )
+    @field("The run that generated it; null if none is known.", of=_LazyRun | None, cost=_ONE, reads=["generated-by"])
     @staticmethod
-    async def generated_by(revision: strawberry.Parent[model.FileRevision], info: Info[Context, None]) -> Any:
+    async def generated_by(revision: strawberry.Parent[model.FileRevision], info: Info) -> Any:
         return await run_of(info, revision.generated_by)
 
-    @strawberry.field(
-        description="The run that generated the next revision; null without one, or if no run is known.",
-        graphql_type=_LazyRun | None,
-        directives=[_ONE],
-        metadata=needs("invalidated-by", "invalidated-at"),
+    @field(
+        "The run that generated the next revision; null without one, or if no run is known.",
+        of=_LazyRun | None,
+        cost=_ONE,
+        reads=["invalidated-by", "invalidated-at"],
     )
     @staticmethod
-    async def invalidated_by(revision: strawberry.Parent[model.FileRevision], info: Info[Context, None]) -> Any:
+    async def invalidated_by(revision: strawberry.Parent[model.FileRevision], info: Info) -> Any:
         if revision.invalidated_by or not revision.invalidated_at:
             return await run_of(info, revision.invalidated_by)
         # A run may have generated the next one after it was registered.
-        after = await info.context.loader(versions, None).load(Version(revision.name, revision.number + 1))
+        after = await info.context.loader(load_versions, None).load(Version(revision.name, revision.number + 1))
         return await run_of(info, after.generated_by) if after else None
 
-    @strawberry.field(
-        description="The revisions that it was made from: all that its run used.",
-        graphql_type=list[_LazyRevision],
-        directives=[ListSize(assumed_size=10), Cost(weight="5")],
-        metadata=needs("generated-by"),
+    @field(
+        "The revisions that it was made from: all that its run used.",
+        of=list[_LazyRevision],
+        size=10,
+        cost=5,
+        reads=["generated-by"],
     )
     @staticmethod
-    async def derived_from(revision: strawberry.Parent[model.FileRevision], info: Info[Context, None]) -> Any:
+    async def derived_from(revision: strawberry.Parent[model.FileRevision], info: Info) -> Any:
         run = await run_of(info, revision.generated_by)
         return await revisions_of(info, run.used) if run else []
 
-    @strawberry.field(
-        description="The revision before it; null for the first one.",
-        graphql_type=_LazyRevision | None,
-        directives=[_ONE],
-    )
+    @field("The revision before it; null for the first one.", of=_LazyRevision | None, cost=_ONE)
     @staticmethod
-    async def revision_of(revision: strawberry.Parent[model.FileRevision], info: Info[Context, None]) -> Any:
+    async def revision_of(revision: strawberry.Parent[model.FileRevision], info: Info) -> Any:
         before = Version(revision.name, revision.number - 1)
-        return await info.context.loader(versions, None).load(before) if before.revision else None
-
-    @classmethod
-    def is_type_of(cls, record: object, info: object) -> bool:
-        return isinstance(record, model.FileRevision)
+        return await info.context.loader(load_versions, None).load(before) if before.revision else None
 
 
 @strawberry.type(description="A page of a file's revisions.")

@@ -16,6 +16,7 @@ from graph.domains.data_files.selection import VersionRule
 VersionSelector = NewType("VersionSelector", str)
 ByteCount = NewType("ByteCount", int)
 
+ALL = VersionSelector(VersionRule.ALL.value)
 _RULES = {rule.value: rule for rule in VersionRule}
 
 

@@ -6,12 +6,11 @@ from typing import Annotated, Any
 
 import strawberry
 from strawberry.scalars import JSON
-from strawberry.types import Info
 
 from graph.api import relay
-from graph.api.context import Context
-from graph.api.scopes import RequiresScope
-from graph.api.sizes import Cost, ListSize
+from graph.api.context import Info
+from graph.api.fields import field
+from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 from graph.domains.data_files import new_files
 from graph.domains.data_files.model import Problem, RegistrationReport, Rejection, Run, RunState
@@ -188,32 +187,31 @@ class RecordRunPayload:
 
 @strawberry.type
 class DataFileMutations:
-    @strawberry.mutation(
-        description="Register data files. To register the same files again is safe: those that are registered as they "
+    @field(
+        "Register data files. To register the same files again is safe: those that are registered as they "
         "are, are skipped.",
-        graphql_type=RegisterFilesPayload,
-        directives=[
-            RequiresScope(scope=FILES_WRITE),
-            ListSize(slicing_arguments=["input.files"], sized_fields=["rejections"]),
-        ],
+        of=RegisterFilesPayload,
+        scope=FILES_WRITE,
+        size=ListSize(slicing_arguments=["input.files"], sized_fields=["rejections"]),
     )
     async def register_files(
         self,
-        info: Info[Context, None],
-        input: Annotated[RegisterFilesInput, strawberry.argument(description="The files.")],
+        info: Info,
+        input: Annotated[RegisterFilesInput, "The files."],
     ) -> RegistrationReport:
         if len(input.files) > MOST_FILES:
             raise BadUserInput(f"`files` takes at most {MOST_FILES:,} files.")
         return await info.context.service(Registration).register(await _files(input.files))
 
-    @strawberry.mutation(
-        description="Record a run with all that it used and generated: the whole run or nothing.",
-        graphql_type=RecordRunPayload,
-        directives=[RequiresScope(scope=FILES_WRITE), Cost(weight="10")],
+    @field(
+        "Record a run with all that it used and generated: the whole run or nothing.",
+        of=RecordRunPayload,
+        scope=FILES_WRITE,
+        cost=10,
     )
     async def record_run(
         self,
-        info: Info[Context, None],
-        input: Annotated[RecordRunInput, strawberry.argument(description="The run.")],
+        info: Info,
+        input: Annotated[RecordRunInput, "The run."],
     ) -> Run:
         return await info.context.service(Runs).record(await input.report())

@@ -6,13 +6,11 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
-from strawberry.types import Info
 
 from graph.api.connection_field import connection_field
-from graph.api.context import Context
-from graph.api.recorded import recorded
+from graph.api.context import Context, Info
+from graph.api.fields import field
 from graph.api.scalars import millis_ceil
-from graph.api.scopes import RequiresScope
 from graph.api.selected import selected_attributes
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
@@ -40,54 +38,47 @@ def _facts(context: Context, arguments: Mapping[str, Any], page: EventPage | Non
 
 @strawberry.type
 class EventQueries:
-    @strawberry.field(
-        description="The event with this id or any alias of it; null if the catalogue does not have it. "
+    @field(
+        "The event with this id or any alias of it; null if the catalogue does not have it. "
         "A deleted event has a `deletion`.",
-        graphql_type=Event | None,
-        directives=[RequiresScope(scope=EVENTS_READ)],
-        metadata=recorded("/earthquakes/event"),
+        of=Event | None,
+        scope=EVENTS_READ,
+        route="/earthquakes/event",
     )
     async def event(
         self,
-        info: Info[Context, None],
-        event_id: Annotated[str, strawberry.argument(description="USGS event id, such as `us7000kz6a`.")],
-        as_of: Annotated[
-            AsOfInput | None, strawberry.argument(description="The version of another time; by default the latest.")
-        ] = None,
+        info: Info,
+        event_id: Annotated[str, "USGS event id, such as `us7000kz6a`."],
+        as_of: Annotated[AsOfInput | None, "The version of another time; by default the latest."] = None,
     ) -> model.Event | None:
         attributes = selected_attributes(info, model.Event)
         return await info.context.service(Catalogue).event(event_id, attributes, as_of.value if as_of else None)
 
     @connection_field(
+        "Events in the order of time or of magnitude, by default the newest first.",
         EventConnection,
         lambda arguments: arguments["order_by"].cursors,
-        model.Event,
-        description="Events in the order of time or of magnitude, by default the newest first.",
-        directives=[RequiresScope(scope=EVENTS_READ), PAGE_SIZE],
-        metadata=recorded(model.CATALOGUE_ROUTE, facts=_facts),
+        scope=EVENTS_READ,
+        size=PAGE_SIZE,
+        route=model.CATALOGUE_ROUTE,
+        facts=_facts,
     )
     async def events(
         self,
-        info: Info[Context, None],
+        info: Info,
         page: PageRequest,
-        filter: Annotated[EventFilter | None, strawberry.argument(description="Which events; by default all.")] = None,
-        order_by: Annotated[EventOrder, strawberry.argument(description="Their order.")] = EventOrder.TIME_DESC,
+        filter: Annotated[EventFilter | None, "Which events; by default all."] = None,
+        order_by: Annotated[EventOrder, "Their order."] = EventOrder.TIME_DESC,
         as_of: Annotated[
             AsOfInput | None,
-            strawberry.argument(
-                description="The catalogue of another time; by default the present one. Attributes that make no "
-                "version, such as `felt`, are the last ones of the version."
-            ),
+            "The catalogue of another time; by default the present one. Attributes that make no "
+            "version, such as `felt`, are the last ones of the version.",
         ] = None,
-        deleted: Annotated[
-            Deleted, strawberry.argument(description="Whether the list has deleted events.")
-        ] = Deleted.EXCLUDE,
+        deleted: Annotated[Deleted, "Whether the list has deleted events."] = Deleted.EXCLUDE,
         updated_since: Annotated[
             datetime | None,
-            strawberry.argument(
-                description="Only events of which anything was stored here at this time or later: "
-                "a version, or values that make none, such as `felt`."
-            ),
+            "Only events of which anything was stored here at this time or later: "
+            "a version, or values that make none, such as `felt`.",
         ] = None,
     ) -> EventPage:
         selection = filter.selection if filter else Selection()

@@ -1,19 +1,18 @@
 """The type of an event, its page, and the events near it."""
 
-from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, cast
 
 import strawberry
 from strawberry.scalars import JSON
-from strawberry.types import Info
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
-from graph.api.context import Context
+from graph.api.context import Info, load_by
+from graph.api.fields import field
 from graph.api.scalars import EpochMillis
-from graph.api.selected import needs, selected_attributes
-from graph.api.sizes import Cost, ListSize
+from graph.api.selected import selected_attributes
+from graph.api.sizes import ListSize
 from graph.api.times import time_field
 from graph.core.paging import Page, TimeOrder
 from graph.domains.earthquakes import feature_collection as geojson
@@ -24,6 +23,7 @@ from graph.domains.earthquakes.revisions.views import PRESENT, View
 from graph.domains.earthquakes.schema.assessments import ALERT_LEVELS, REVIEW_STATUSES, AlertLevel, ReviewStatus
 from graph.domains.earthquakes.schema.event_order import EventOrder
 from graph.domains.earthquakes.schema.revisions import Deletion, EventAlias, EventRevisionConnection
+from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
 from graph.store.folding import fold
 from graph.store.ordering import PageRequest
@@ -36,7 +36,7 @@ FEW = ListSize(assumed_size=5)
 
 
 @strawberry.type(description="One version of a seismic event, by default the latest one.")
-class Event(relay.Node):
+class Event(relay.Node, record=model.Event, load=load_by(Catalogue, Catalogue.events), scope=EVENTS_READ):
     event_id: str = strawberry.field(
         description="Event id, at most 64 characters: the one under which its source first published it, as far as "
         "that is known when it is stored. It never changes."
@@ -87,25 +87,23 @@ class Event(relay.Node):
     title: str | None = strawberry.field(description="Magnitude and place, such as `M 1.3 - 2 km SE of There`.")
     detail: str | None = strawberry.field(description="Address of the event's GeoJSON with all products at USGS.")
 
-    @strawberry.field(
-        description="The number of this version, from 1. A version exists only where a tracked value changed: time, "
+    @field(
+        "The number of this version, from 1. A version exists only where a tracked value changed: time, "
         "magnitude and its type, place, coordinates, depth, type, status, alert, tsunami or the preferred id.",
-        metadata=needs("revision"),
+        reads=["revision"],
     )
     @staticmethod
     def revision(event: strawberry.Parent[model.Event]) -> int:
         return event.revision
 
-    @strawberry.field(
-        description="When this version was stored here, epoch milliseconds.", metadata=needs("recordedAt", "ingestedAt")
-    )
+    @field("When this version was stored here, epoch milliseconds.", reads=["recordedAt", "ingestedAt"])
     @staticmethod
     def recorded_at(event: strawberry.Parent[model.Event]) -> EpochMillis:
         return cast("EpochMillis", event.recorded_at)
 
-    @strawberry.field(
-        description="When the source published this version, epoch milliseconds; null if it did not say.",
-        metadata=needs("publishedAt", "updated"),
+    @field(
+        "When the source published this version, epoch milliseconds; null if it did not say.",
+        reads=["publishedAt", "updated"],
     )
     @staticmethod
     def published_at(event: strawberry.Parent[model.Event]) -> EpochMillis | None:
@@ -120,39 +118,29 @@ class Event(relay.Node):
         *("publishedAt", "updated"),
     )
 
-    @strawberry.field(
-        description="PAGER's alert level; null if there is none, or if `alert` is another text.",
-        metadata=needs("alert"),
-    )
+    @field("PAGER's alert level; null if there is none, or if `alert` is another text.", reads=["alert"])
     @staticmethod
     def alert_level(event: strawberry.Parent[model.Event]) -> AlertLevel | None:
         return ALERT_LEVELS.get(fold(event.alert)) if event.alert else None
 
-    @strawberry.field(
-        description="Whether a seismologist has reviewed it; null if `status` says neither this nor that.",
-        metadata=needs("status"),
-    )
+    @field("Whether a seismologist has reviewed it; null if `status` says neither this nor that.", reads=["status"])
     @staticmethod
     def review_status(event: strawberry.Parent[model.Event]) -> ReviewStatus | None:
         return REVIEW_STATUSES.get(fold(event.status)) if event.status else None
 
-    @strawberry.field(description="The id that the source prefers now.", metadata=needs("preferredId"))
+    @field("The id that the source prefers now.", reads=["preferredId"])
     @staticmethod
     def preferred_id(event: strawberry.Parent[model.Event]) -> str:
         return event.preferred_id
 
-    @strawberry.field(
-        description="Every id that finds this event, its own among them.",
-        directives=[FEW],
-        metadata=needs("ids", "preferredId", "names"),
-    )
+    @field("Every id that finds this event, its own among them.", size=FEW, reads=["ids", "preferredId", "names"])
     @staticmethod
     def aliases(event: strawberry.Parent[model.Event]) -> list[EventAlias]:
         return [EventAlias(event_id=each, preferred=each == event.preferred_id) for each in event.aliases]
 
-    @strawberry.field(
-        description="Set if the source has deleted the event, which then has its last known values.",
-        metadata=needs("recordedAt", "ingestedAt", "publishedAt", "updated"),
+    @field(
+        "Set if the source has deleted the event, which then has its last known values.",
+        reads=["recordedAt", "ingestedAt", "publishedAt", "updated"],
     )
     @staticmethod
     def deletion(event: strawberry.Parent[model.Event]) -> Deletion | None:
@@ -163,88 +151,80 @@ class Event(relay.Node):
             published_at=cast("EpochMillis | None", event.published_at),
         )
 
-    @strawberry.field(
-        description="The event that this one turned out to be. It has left the lists; the other one has its ids.",
-        graphql_type=Annotated["Event", strawberry.lazy("graph.domains.earthquakes.schema.events")] | None,
-        directives=[Cost(weight="10")],
-        metadata=needs("mergedInto"),
+    @field(
+        "The event that this one turned out to be. It has left the lists; the other one has its ids.",
+        of=Annotated["Event", strawberry.lazy("graph.domains.earthquakes.schema.events")] | None,
+        cost=10,
+        reads=["mergedInto"],
     )
     @staticmethod
-    async def merged_into(event: strawberry.Parent[model.Event], info: Info[Context, None]) -> model.Event | None:
+    async def merged_into(event: strawberry.Parent[model.Event], info: Info) -> model.Event | None:
         if event.merged_into is None:
             return None
         return await info.context.service(Catalogue).event(event.merged_into, selected_attributes(info, model.Event))
 
     @connection_field(
+        "The versions of this event, the first one first.",
         EventRevisionConnection,
         TimeOrder(REVISIONS),
-        EventRevision,
-        description="The versions of this event, the first one first.",
-        directives=[relay.PAGE_SIZE, Cost(weight="10")],
-        metadata=needs("revision"),
+        size=relay.PAGE_SIZE,
+        cost=10,
+        reads=["revision"],
     )
     @staticmethod
-    async def revisions(
-        event: strawberry.Parent[model.Event], info: Info[Context, None], page: PageRequest
-    ) -> Page[EventRevision]:
+    async def revisions(event: strawberry.Parent[model.Event], info: Info, page: PageRequest) -> Page[EventRevision]:
         return await info.context.service(Catalogue).revisions(event, page.paging)
 
     @connection_field(
+        "Other events near this one in space and time, newest first.",
         Annotated["EventConnection", strawberry.lazy("graph.domains.earthquakes.schema.events")],
         TimeOrder(model.EVENTS),
-        model.Event,
-        description="Other events near this one in space and time, newest first.",
-        directives=[PAGE_SIZE, Cost(weight="10")],  # its plan; what it reads besides is charged as it is read
-        metadata=needs("lat", "lon"),
+        size=PAGE_SIZE,
+        cost=10,  # its plan; what it reads besides is charged as it is read
+        reads=["lat", "lon"],
     )
     @staticmethod
     async def nearby(
         event: strawberry.Parent[model.Event],
-        info: Info[Context, None],
+        info: Info,
         page: PageRequest,
-        radius_km: Annotated[float, strawberry.argument(description="Great-circle distance, km, 0 … 40,100.")] = 100,
-        days: Annotated[
-            float, strawberry.argument(description="At most so many days before or after, 0 … 3,653.")
-        ] = 30,
+        radius_km: Annotated[float, "Great-circle distance, km, 0 … 40,100."] = 100,
+        days: Annotated[float, "At most so many days before or after, 0 … 3,653."] = 30,
     ) -> EventPage:
         return await event_page(info, Selection.around(event, radius_km=radius_km, days=days), page)
-
-    @classmethod
-    def is_type_of(cls, record: object, info: object) -> bool:
-        return isinstance(record, model.Event)
 
 
 @strawberry.type(description="A page of events.")
 class EventConnection(relay.Connection[Event]):
-    @strawberry.field(
-        description="The exact number of matching events on all pages. Null if counting would read too many days: "
+    @field(
+        "The exact number of matching events on all pages. Null if counting would read too many days: "
         "over a long time, if the filter has more than time and magnitude, or a magnitude that is not on a tenth. Null "
         "also as of a time, or with deleted events, while versions are stored too fast to count them.",
-        directives=[Cost(weight="10")],  # it may read the summaries of many days, or some days' events
-        metadata=needs(),
+        cost=10,  # it may read the summaries of many days, or some days' events
+        reads=[],
     )
     @staticmethod
     async def total_count(page: strawberry.Parent[EventPage]) -> int | None:
         return await page.total()
 
-    @strawberry.field(
-        description="The page as a GeoJSON FeatureCollection in the form of USGS's feeds: each with the event's id, "
+    @field(
+        "The page as a GeoJSON FeatureCollection in the form of USGS's feeds: each with the event's id, "
         "longitude and latitude in degrees, depth in km if known, and the other fields by USGS's names.",
-        directives=[Cost(weight="16")],  # of each event: it takes as long as so many fields
-        metadata=needs(*geojson.READ),
+        cost=16,  # of each event: it takes as long as so many fields
+        reads=geojson.READ,
     )
     @staticmethod
     def as_geo_json(page: strawberry.Parent[EventPage]) -> JSON:
         return cast("JSON", geojson.feature_collection(page.records))
 
-    @strawberry.field(description="Day buckets read for this page.", metadata=needs())
+    @field("Day buckets read for this page.", reads=[])
     @staticmethod
     def buckets_scanned(page: strawberry.Parent[EventPage]) -> int:
         return page.partitions
 
 
 async def event_page(
-    info: Info[Context, None],
+    info: Info,
     selection: Selection,
     page: PageRequest,
     order: EventOrder = EventOrder.TIME_DESC,
@@ -256,10 +236,3 @@ async def event_page(
         return catalogue.unread_page(selection, view)
     read = catalogue.page_by_magnitude if order.by_magnitude else catalogue.page
     return await read(selection, page.paging, ascending=order.ascending, attributes=page.attributes, view=view)
-
-
-async def events_by_key(
-    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
-) -> Mapping[str, model.Event]:
-    """The existing events with these nodes' keys, with the needed attributes."""
-    return await context.service(Catalogue).events(keys, attributes)

@@ -5,13 +5,11 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
-from strawberry.types import Info
 
-from graph.api.context import Context
-from graph.api.recorded import recorded
+from graph.api.context import Info
+from graph.api.fields import field
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor, millis_of
-from graph.api.scopes import RequiresScope
-from graph.api.sizes import Cost, ListSize
+from graph.api.sizes import ListSize
 from graph.api.times import time_field
 from graph.domains.earthquakes.ingest import report, status
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE, RECENT_ROUTE, Ingest
@@ -75,13 +73,14 @@ class IngestStatus:
 
 @strawberry.type
 class IngestQueries:
-    @strawberry.field(
-        description="The state of polling USGS, and the age of the newest event.",
-        graphql_type=IngestStatus,
-        directives=[RequiresScope(scope=EVENTS_READ), Cost(weight="10")],  # at most as many reads of the store
-        metadata=recorded("/ingest/status"),
+    @field(
+        "The state of polling USGS, and the age of the newest event.",
+        of=IngestStatus,
+        scope=EVENTS_READ,
+        cost=10,  # at most as many reads of the store
+        route="/ingest/status",
     )
-    async def ingest_status(self, info: Info[Context, None]) -> status.IngestStatus:
+    async def ingest_status(self, info: Info) -> status.IngestStatus:
         return await info.context.service(status.IngestStatusReader).status()
 
 
@@ -206,39 +205,35 @@ class IngestEventsInput:
 
 @strawberry.type
 class IngestMutations:
-    @strawberry.mutation(
-        description="Fetch events from USGS, and store the new ones and new versions of stored ones.",
-        graphql_type=IngestPayload,
-        directives=[
-            RequiresScope(scope=EVENTS_WRITE),
-            Cost(weight="100"),  # it waits for another service
-            ListSize(assumed_size=report.REJECTIONS_LISTED, sized_fields=["rejections"]),
-        ],
-        metadata=recorded(RECENT_ROUTE),
+    @field(
+        "Fetch events from USGS, and store the new ones and new versions of stored ones.",
+        of=IngestPayload,
+        scope=EVENTS_WRITE,
+        cost=100,  # it waits for another service
+        size=ListSize(assumed_size=report.REJECTIONS_LISTED, sized_fields=["rejections"]),
+        route=RECENT_ROUTE,
     )
     async def ingest_recent(
         self,
-        info: Info[Context, None],
+        info: Info,
         input: Annotated[
             IngestRecentInput | None,
-            strawberry.argument(description="What to fetch; by default the latest 100 events."),
+            "What to fetch; by default the latest 100 events.",
         ] = None,
     ) -> report.IngestReport:
         return await info.context.service(Ingest).recent(input.recent_events if input else usgs_requests.RecentEvents())
 
-    @strawberry.mutation(
-        description="Store events: new ones, and new versions of stored ones, which `updated` tells. "
+    @field(
+        "Store events: new ones, and new versions of stored ones, which `updated` tells. "
         "The status `deleted` deletes one.",
-        graphql_type=IngestPayload,
-        directives=[
-            RequiresScope(scope=EVENTS_WRITE),
-            ListSize(slicing_arguments=["input.events"], sized_fields=["rejections"]),
-        ],
-        metadata=recorded(EVENTS_ROUTE),
+        of=IngestPayload,
+        scope=EVENTS_WRITE,
+        size=ListSize(slicing_arguments=["input.events"], sized_fields=["rejections"]),
+        route=EVENTS_ROUTE,
     )
     async def ingest_events(
         self,
-        info: Info[Context, None],
-        input: Annotated[IngestEventsInput, strawberry.argument(description="The events.")],
+        info: Info,
+        input: Annotated[IngestEventsInput, "The events."],
     ) -> report.IngestReport:
         return await info.context.service(Ingest).events([event.values for event in input.events])

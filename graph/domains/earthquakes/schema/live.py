@@ -1,14 +1,11 @@
 """Events as they are stored."""
 
-from collections.abc import AsyncGenerator
 from typing import Annotated, Any
 
 import strawberry
-from strawberry.types import Info
 
-from graph.api.context import Context
-from graph.api.recorded import recorded
-from graph.api.scopes import RequiresScope
+from graph.api.context import Info
+from graph.api.fields import field, subscription
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.revisions import model as versions
 from graph.domains.earthquakes.revisions.live import EventBroadcast
@@ -25,12 +22,12 @@ EventVersion = strawberry.Parent[Notice[versions.EventRevision]]
 
 @strawberry.type(description="A message to a subscriber: a stored version of an event, or the number of dropped ones.")
 class EventNotice:
-    @strawberry.field(description="The event in this version; null where `lost` is not 0.", graphql_type=Event | None)
+    @field("The event in this version; null where `lost` is not 0.", of=Event | None)
     @staticmethod
     def event(notice: EventVersion) -> model.Event | None:
         return notice.record.event if notice.record else None
 
-    @strawberry.field(description="What made the version; null where `lost` is not 0.")
+    @field("What made the version; null where `lost` is not 0.")
     @staticmethod
     def kind(notice: EventVersion) -> RevisionKind | None:
         return notice.record.kind if notice.record else None
@@ -48,25 +45,24 @@ class EventNotice:
 
 @strawberry.type
 class EventSubscriptions:
-    @strawberry.subscription(
-        description="Each version of an event that any process stores from now on, once, in the order of storing: new "
+    @subscription(
+        "Each version of an event that any process stores from now on, once, in the order of storing: new "
         "events, and revised, merged or deleted ones. With `after`, first all versions that were stored since then. "
         "An event that a revision takes out of the filter is sent, too.",
-        graphql_type=AsyncGenerator[EventNotice, None],
-        directives=[RequiresScope(scope=EVENTS_READ)],
-        metadata=recorded("/earthquakes/live", facts=filter_facts),
+        EventNotice,
+        scope=EVENTS_READ,
+        route="/earthquakes/live",
+        facts=filter_facts,
     )
     async def events(
         self,
-        info: Info[Context, None],
-        filter: Annotated[EventFilter | None, strawberry.argument(description="Which events; by default all.")] = None,
+        info: Info,
+        filter: Annotated[EventFilter | None, "Which events; by default all."] = None,
         after: Annotated[
             str | None,
-            strawberry.argument(description="A cursor from a notice or an edge: begin after this event."),
+            "A cursor from a notice or an edge: begin after this event.",
         ] = None,
-        kinds: Annotated[
-            list[RevisionKind] | None, strawberry.argument(description="Which versions; by default all.")
-        ] = None,
+        kinds: Annotated[list[RevisionKind] | None, "Which versions; by default all."] = None,
     ) -> Any:
         selection = filter.selection if filter else Selection()
         chosen = tuple(RevisionKind) if kinds is None else tuple(kinds)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 import strawberry
 from strawberry.scalars import JSON
 
-from graph.api import relay
+from graph.api import fields, relay
 from graph.api.scalars import EpochMillis, describe_enum, millis_floor
-from graph.api.selected import needs
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
 from graph.domains.earthquakes.revisions import model as records
@@ -76,12 +75,12 @@ class Deletion:
 class RevisionChange:
     field: str = strawberry.field(description="The name of the event's field.")
 
-    @strawberry.field(description="The value before; null for none.", metadata=needs())
+    @fields.field("The value before; null for none.", reads=[])
     @staticmethod
     def before(change: strawberry.Parent[records.Change]) -> JSON | None:
         return cast("JSON | None", change.before)
 
-    @strawberry.field(description="The value of this version; null for none.", metadata=needs())
+    @fields.field("The value of this version; null for none.", reads=[])
     @staticmethod
     def after(change: strawberry.Parent[records.Change]) -> JSON | None:
         return cast("JSON | None", change.after)
@@ -109,10 +108,6 @@ class EventRevision:
     event: Annotated["Event", strawberry.lazy("graph.domains.earthquakes.schema.events")] = strawberry.field(
         description="The event as it was."
     )
-
-    @classmethod
-    def is_type_of(cls, record: object, info: object) -> bool:
-        return isinstance(record, records.EventRevision)
 
 
 @strawberry.type(description="A page of versions of an event.")

@@ -4,12 +4,10 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
-from strawberry.types import Info
 
-from graph.api.context import Context
+from graph.api.context import Info
+from graph.api.fields import field
 from graph.api.scalars import describe_enum
-from graph.api.scopes import RequiresScope
-from graph.api.sizes import Cost, ListSize
 from graph.core.days import datetime_of
 from graph.core.times import first_microsecond, last_microsecond
 from graph.domains.service_logs import volumes
@@ -49,7 +47,7 @@ class LogVolume:
     )
     service: str | None = strawberry.field(description="Their service; null unless counted by it.")
 
-    @strawberry.field(description="The beginning of the period.")
+    @field("The beginning of the period.")
     @staticmethod
     def start(volume: strawberry.Parent[volumes.LogVolume]) -> datetime:
         return datetime_of(1000 * volume.start)
@@ -57,31 +55,25 @@ class LogVolume:
 
 @strawberry.type
 class LogVolumeQueries:
-    @strawberry.field(
-        description="The number of logs over time, in order of time. Periods without logs are left out. A period is "
+    @field(
+        "The number of logs over time, in order of time. Periods without logs are left out. A period is "
         "counted whole, also if the time range begins or ends inside it.",
-        graphql_type=list[LogVolume],
-        directives=[
-            RequiresScope(scope=SERVICE_LOGS_READ),
-            Cost(weight="10"),
-            ListSize(assumed_size=USUAL_COUNTS),
-        ],
+        of=list[LogVolume],
+        scope=SERVICE_LOGS_READ,
+        cost=10,
+        size=USUAL_COUNTS,
     )
     async def log_volume(
         self,
-        info: Info[Context, None],
-        interval: Annotated[LogInterval, strawberry.argument(description="The length of a period.")],
-        by: Annotated[VolumeBy, strawberry.argument(description="What logs are counted by.")] = VolumeBy.LEVEL,
+        info: Info,
+        interval: Annotated[LogInterval, "The length of a period."],
+        by: Annotated[VolumeBy, "What logs are counted by."] = VolumeBy.LEVEL,
         start_time: Annotated[
             datetime | None,
-            strawberry.argument(description=f"Earliest time, inclusive; by default that of {PERIODS} periods."),
+            f"Earliest time, inclusive; by default that of {PERIODS} periods.",
         ] = None,
-        end_time: Annotated[
-            datetime | None, strawberry.argument(description="Latest time, inclusive; by default now.")
-        ] = None,
-        services: Annotated[
-            list[str] | None, strawberry.argument(description="Names of services, at most 100; by default all.")
-        ] = None,
+        end_time: Annotated[datetime | None, "Latest time, inclusive; by default now."] = None,
+        services: Annotated[list[str] | None, "Names of services, at most 100; by default all."] = None,
     ) -> Any:
         now = 1000 * info.context.clock()
         named = None if services is None else tuple(services)

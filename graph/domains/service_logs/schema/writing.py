@@ -5,11 +5,10 @@ from typing import Annotated, Any
 
 import strawberry
 from strawberry.scalars import JSON
-from strawberry.types import Info
 
-from graph.api.context import Context
+from graph.api.context import Info
+from graph.api.fields import field
 from graph.api.scalars import describe_enum
-from graph.api.scopes import RequiresScope
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 from graph.core.times import first_microsecond
@@ -102,18 +101,16 @@ class WriteLogsPayload:
 
 @strawberry.type
 class ServiceLogMutations:
-    @strawberry.mutation(
-        description="Write logs. To write the same logs again is safe: those that are stored are skipped.",
-        graphql_type=WriteLogsPayload,
-        directives=[
-            RequiresScope(scope=SERVICE_LOGS_WRITE),
-            ListSize(slicing_arguments=["input.logs"], sized_fields=["rejections"]),
-        ],
+    @field(
+        "Write logs. To write the same logs again is safe: those that are stored are skipped.",
+        of=WriteLogsPayload,
+        scope=SERVICE_LOGS_WRITE,
+        size=ListSize(slicing_arguments=["input.logs"], sized_fields=["rejections"]),
     )
     async def write_logs(
         self,
-        info: Info[Context, None],
-        input: Annotated[WriteLogsInput, strawberry.argument(description="The logs.")],
+        info: Info,
+        input: Annotated[WriteLogsInput, "The logs."],
     ) -> model.WriteReport:
         if len(input.logs) > MOST_LOGS:
             raise BadUserInput(f"`logs` takes at most {MOST_LOGS:,} logs.")

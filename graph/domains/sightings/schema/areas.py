@@ -3,14 +3,10 @@
 from datetime import datetime
 
 import strawberry
-from strawberry.types import Info
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
-from graph.api.context import Context
-from graph.api.scopes import RequiresScope
-from graph.api.selected import needs
-from graph.api.sizes import Cost
+from graph.api.context import Info
 from graph.core.paging import Page
 from graph.domains.sightings import model
 from graph.domains.sightings.active_areas import ActiveAreas
@@ -30,17 +26,15 @@ class Area:
     active_until: datetime = strawberry.field(description="When the last of its sightings expires.")
 
     @connection_field(
+        "Its active sightings, newest first.",
         SightingConnection,
         model.SightingOrder(),
-        model.Sighting,
-        description="Its active sightings, newest first.",
-        directives=[relay.PAGE_SIZE, Cost(weight="10")],
-        metadata=needs(),
+        size=relay.PAGE_SIZE,
+        cost=10,
+        reads=[],
     )
     @staticmethod
-    async def sightings(
-        area: strawberry.Parent[model.Area], info: Info[Context, None], page: PageRequest
-    ) -> Page[model.Sighting]:
+    async def sightings(area: strawberry.Parent[model.Area], info: Info, page: PageRequest) -> Page[model.Sighting]:
         return await info.context.service(Sightings).page(SightingSelection(areas=(area.slug,)), page)
 
 
@@ -52,11 +46,10 @@ class AreaConnection(relay.Connection[Area]):
 @strawberry.type
 class AreaQueries:
     @connection_field(
+        "The areas that have active sightings. Those that have them for longest come first.",
         AreaConnection,
         model.AREAS,
-        model.Area,
-        description="The areas that have active sightings. Those that have them for longest come first.",
-        directives=[RequiresScope(scope=SIGHTINGS_READ)],
+        scope=SIGHTINGS_READ,
     )
-    async def areas(self, info: Info[Context, None], page: PageRequest) -> Page[model.Area]:
+    async def areas(self, info: Info, page: PageRequest) -> Page[model.Area]:
         return await info.context.service(ActiveAreas).page(page)

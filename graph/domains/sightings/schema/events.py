@@ -1,14 +1,10 @@
 """The sightings of an earthquake, as a field of events."""
 
 import strawberry
-from strawberry.types import Info
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
-from graph.api.context import Context
-from graph.api.scopes import RequiresScope
-from graph.api.selected import needs
-from graph.api.sizes import Cost
+from graph.api.context import Info
 from graph.core.paging import Page
 from graph.domains.earthquakes import model as earthquakes
 from graph.domains.sightings import model
@@ -22,15 +18,16 @@ from graph.store.ordering import PageRequest
 @strawberry.type
 class SightingsOfEvent:
     @connection_field(
+        "The active sightings whose reporters name this earthquake, newest first.",
         SightingConnection,
         model.SightingOrder(),
-        model.Sighting,
-        description="The active sightings whose reporters name this earthquake, newest first.",
-        directives=[RequiresScope(scope=SIGHTINGS_READ), relay.PAGE_SIZE, Cost(weight="10")],
-        metadata=needs("ids", "preferredId"),
+        scope=SIGHTINGS_READ,
+        size=relay.PAGE_SIZE,
+        cost=10,
+        reads=["ids", "preferredId"],
     )
     @staticmethod
     async def sightings(
-        event: strawberry.Parent[earthquakes.Event], info: Info[Context, None], page: PageRequest
+        event: strawberry.Parent[earthquakes.Event], info: Info, page: PageRequest
     ) -> Page[model.Sighting]:
         return await info.context.service(Sightings).page(SightingSelection(event_ids=tuple(event.aliases)), page)

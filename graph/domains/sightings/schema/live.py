@@ -1,15 +1,13 @@
 """Sightings as they appear and change."""
 
-from collections.abc import AsyncGenerator
 from typing import Annotated, Any
 
 import strawberry
-from strawberry.types import Info
 
 from graph.api import notices, relay
-from graph.api.context import Context
+from graph.api.context import Info
+from graph.api.fields import field, subscription
 from graph.api.scalars import describe_enum
-from graph.api.scopes import RequiresScope
 from graph.domains.sightings import model
 from graph.domains.sightings.areas import NamedArea
 from graph.domains.sightings.categories import Categories
@@ -36,33 +34,26 @@ class SightingChange:
     kind: ChangeKind = strawberry.field(description="What has happened.")
     sighting_id: strawberry.ID = strawberry.field(description="The sighting's own id.")
 
-    @strawberry.field(
-        description="The sighting as the change has left it; null once it has expired or is hidden.",
-        graphql_type=Sighting | None,
-    )
+    @field("The sighting as the change has left it; null once it has expired or is hidden.", of=Sighting | None)
     @staticmethod
-    def sighting(change: strawberry.Parent[model.SightingChange], info: Info[Context, None]) -> model.Sighting | None:
+    def sighting(change: strawberry.Parent[model.SightingChange], info: Info) -> model.Sighting | None:
         sighting = change.sighting
         return sighting if sighting.is_active(info.context.clock() / 1000) else None
 
 
 @strawberry.type
 class SightingSubscriptions:
-    @strawberry.subscription(
-        description="What happens to sightings from now on, once, in the order of storing. With `after`, first all "
+    @subscription(
+        "What happens to sightings from now on, once, in the order of storing. With `after`, first all "
         "that has happened since then, within a day. That a sighting expires is not told: `expiresAt` says when.",
-        graphql_type=AsyncGenerator[notices.Notice[SightingChange], None],
-        directives=[RequiresScope(scope=SIGHTINGS_READ)],
+        notices.Notice[SightingChange],
+        scope=SIGHTINGS_READ,
     )
     async def sightings(
         self,
-        info: Info[Context, None],
-        area: Annotated[
-            str | None, strawberry.argument(description="The area's name or slug; by default all areas.")
-        ] = None,
-        category: Annotated[
-            SightingCategory | None, strawberry.argument(description="What they are about; by default all.")
-        ] = None,
+        info: Info,
+        area: Annotated[str | None, "The area's name or slug; by default all areas."] = None,
+        category: Annotated[SightingCategory | None, "What they are about; by default all."] = None,
         after: relay.After = None,
     ) -> Any:
         if category is not None:

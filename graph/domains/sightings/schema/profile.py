@@ -3,14 +3,11 @@
 from typing import Any
 
 import strawberry
-from strawberry.types import Info
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
-from graph.api.context import Context
-from graph.api.scopes import RequiresScope
-from graph.api.sizes import Cost
-from graph.api.users import user
+from graph.api.context import Info
+from graph.api.fields import field
 from graph.core.days import datetime_of
 from graph.core.paging import Page
 from graph.domains.sightings import model
@@ -33,31 +30,27 @@ class Profile:
     )
     longest_streak_days: int = strawberry.field(description="The most days in a row with a report, UTC.")
 
-    @strawberry.field(description="Days in a row with a report until today or yesterday, UTC.")
+    @field("Days in a row with a report until today or yesterday, UTC.")
     @staticmethod
-    def streak_days(profile: strawberry.Parent[model.Profile], info: Info[Context, None]) -> int:
+    def streak_days(profile: strawberry.Parent[model.Profile], info: Info) -> int:
         return streak_on(profile, datetime_of(info.context.clock()).date())
 
     @connection_field(
+        "The caller's active sightings, newest first.",
         SightingConnection,
         model.SightingOrder(),
-        model.Sighting,
-        description="The caller's active sightings, newest first.",
-        directives=[relay.PAGE_SIZE, Cost(weight="10")],
+        size=relay.PAGE_SIZE,
+        cost=10,
     )
     @staticmethod
     async def sightings(
-        profile: strawberry.Parent[model.Profile], info: Info[Context, None], page: PageRequest
+        profile: strawberry.Parent[model.Profile], info: Info, page: PageRequest
     ) -> Page[model.Sighting]:
         return await info.context.service(Sightings).page(SightingSelection(user_id=profile.user_id), page)
 
 
 @strawberry.type
 class ProfileQueries:
-    @strawberry.field(
-        description="What the caller has reported and confirmed.",
-        graphql_type=Profile,
-        directives=[RequiresScope(scope=SIGHTINGS_WRITE)],
-    )
-    async def profile(self, info: Info[Context, None]) -> Any:
-        return await info.context.service(Profiles).of(user(info))
+    @field("What the caller has reported and confirmed.", of=Profile, scope=SIGHTINGS_WRITE)
+    async def profile(self, info: Info) -> Any:
+        return await info.context.service(Profiles).of(info.context.user)

@@ -4,12 +4,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import strawberry
-from strawberry.types import Info
 
-from graph.api.context import Context
-from graph.api.scopes import RequiresScope
-from graph.api.sizes import Cost
-from graph.api.users import user
+from graph.api.context import Info
+from graph.api.fields import field
 from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.entities import LONGEST_REASON, LONGEST_TEXT
 from graph.domains.sightings.hiding import Hiding
@@ -90,15 +87,16 @@ class _Hidden:
 
 @strawberry.type
 class ReportingMutations:
-    @strawberry.mutation(
-        description="Report what one feels or sees. What is reported already is confirmed instead.",
-        graphql_type=SightingPayload,
-        directives=[RequiresScope(scope=SIGHTINGS_WRITE), Cost(weight="10")],
+    @field(
+        "Report what one feels or sees. What is reported already is confirmed instead.",
+        of=SightingPayload,
+        scope=SIGHTINGS_WRITE,
+        cost=10,
     )
     async def report_sighting(
         self,
-        info: Info[Context, None],
-        input: Annotated[ReportSightingInput, strawberry.argument(description="The report.")],
+        info: Info,
+        input: Annotated[ReportSightingInput, "The report."],
     ) -> Any:
         report = Report(
             category=input.category,
@@ -109,30 +107,27 @@ class ReportingMutations:
             answers=None if input.questionnaire is None else checked(vars(input.questionnaire)),
             event_id=input.event_id,
         )
-        return await info.context.service(Reporting).report(user(info), report)
+        return await info.context.service(Reporting).report(info.context.user, report)
 
-    @strawberry.mutation(
-        description="Confirm a sighting, which makes it last longer and count more.",
-        graphql_type=SightingPayload,
-        directives=[RequiresScope(scope=SIGHTINGS_WRITE), Cost(weight="10")],
+    @field(
+        "Confirm a sighting, which makes it last longer and count more.",
+        of=SightingPayload,
+        scope=SIGHTINGS_WRITE,
+        cost=10,
     )
     async def confirm_sighting(
         self,
-        info: Info[Context, None],
-        input: Annotated[ConfirmSightingInput, strawberry.argument(description="The sighting.")],
+        info: Info,
+        input: Annotated[ConfirmSightingInput, "The sighting."],
     ) -> Any:
-        return await info.context.service(Confirming).confirm(user(info), sighting_id_of(input.id))
+        return await info.context.service(Confirming).confirm(info.context.user, sighting_id_of(input.id))
 
-    @strawberry.mutation(
-        description="Hide a sighting for good.",
-        graphql_type=HideSightingPayload,
-        directives=[RequiresScope(scope=SIGHTINGS_MODERATE), Cost(weight="10")],
-    )
+    @field("Hide a sighting for good.", of=HideSightingPayload, scope=SIGHTINGS_MODERATE, cost=10)
     async def hide_sighting(
         self,
-        info: Info[Context, None],
-        input: Annotated[HideSightingInput, strawberry.argument(description="The sighting.")],
+        info: Info,
+        input: Annotated[HideSightingInput, "The sighting."],
     ) -> Any:
         sighting_id = sighting_id_of(input.id)
-        await info.context.service(Hiding).hide(user(info), sighting_id, input.reason)
+        await info.context.service(Hiding).hide(info.context.user, sighting_id, input.reason)
         return _Hidden(sighting_id)

@@ -1,18 +1,16 @@
 """Sightings: their type, and the lists of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
 import strawberry
-from strawberry.types import Info
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
-from graph.api.context import Context
-from graph.api.scopes import RequiresScope
-from graph.api.selected import needs, selected_attributes
-from graph.api.sizes import Cost, ListSize
+from graph.api.context import Context, Info, load_by
+from graph.api.fields import field
+from graph.api.selected import selected_attributes
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.domains.earthquakes import model as earthquakes
@@ -35,11 +33,11 @@ from graph.store.ordering import PageRequest
 
 CONFIDENCE = ("expiresAt", "confirmationCount", "reporterTier")
 
-At = Annotated[datetime | None, strawberry.argument(description="The time; by default now.")]
+At = Annotated[datetime | None, "The time; by default now."]
 
 
 @strawberry.type(description="What somebody has felt or seen, until it expires.")
-class Sighting(relay.Node):
+class Sighting(relay.Node, record=model.Sighting, load=load_by(Sightings, Sightings.by_id), scope=SIGHTINGS_READ):
     sighting_id: strawberry.ID = strawberry.field(description="The sighting's own id, a UUID.")
     category: SightingCategory = strawberry.field(description="What it is about.")
     area_slug: str = strawberry.field(name="area", description="The slug of its area.")
@@ -53,54 +51,32 @@ class Sighting(relay.Node):
         name="position", description="Where it is, rounded. Null if the reporter gave no position."
     )
 
-    @strawberry.field(
-        description="How much it can be trusted at a time, by the confirmations until now.",
-        graphql_type=Confidence,
-        metadata=needs(*CONFIDENCE),
-    )
+    @field("How much it can be trusted at a time, by the confirmations until now.", of=Confidence, reads=[*CONFIDENCE])
     @staticmethod
-    def confidence(
-        sighting: strawberry.Parent[model.Sighting], info: Info[Context, None], at: At = None
-    ) -> confidences.Confidence:
+    def confidence(sighting: strawberry.Parent[model.Sighting], info: Info, at: At = None) -> confidences.Confidence:
         return sighting.confidence_at(_seconds(info, at))
 
-    @strawberry.field(description="How fresh it looks at a time.", graphql_type=Freshness, metadata=needs(*CONFIDENCE))
+    @field("How fresh it looks at a time.", of=Freshness, reads=[*CONFIDENCE])
     @staticmethod
-    def freshness(sighting: strawberry.Parent[model.Sighting], info: Info[Context, None], at: At = None) -> Freshness:
+    def freshness(sighting: strawberry.Parent[model.Sighting], info: Info, at: At = None) -> Freshness:
         return Freshness.of(sighting.confidence_at(_seconds(info, at)).total)
 
-    @strawberry.field(description="Whether the caller has reported it.", metadata=needs("userId"))
+    @field("Whether the caller has reported it.", reads=["userId"])
     @staticmethod
-    def own(sighting: strawberry.Parent[model.Sighting], info: Info[Context, None]) -> bool:
+    def own(sighting: strawberry.Parent[model.Sighting], info: Info) -> bool:
         return sighting.user_id == info.context.caller.subject
 
-    @strawberry.field(
-        description="The earthquake that the reporter names.",
-        graphql_type=Event | None,
-        directives=[Cost(weight="10")],
-        metadata=needs("eventId"),
-    )
+    @field("The earthquake that the reporter names.", of=Event | None, cost=10, reads=["eventId"])
     @staticmethod
-    async def event(sighting: strawberry.Parent[model.Sighting], info: Info[Context, None]) -> earthquakes.Event | None:
+    async def event(sighting: strawberry.Parent[model.Sighting], info: Info) -> earthquakes.Event | None:
         if sighting.event_id is None:
             return None
-        return await info.context.loader(_events, selected_attributes(info, earthquakes.Event)).load(sighting.event_id)
-
-    @classmethod
-    def is_type_of(cls, record: object, info: object) -> bool:
-        return isinstance(record, model.Sighting)
+        attributes = selected_attributes(info, earthquakes.Event)
+        return await info.context.loader(Event.found_by.load, attributes).load(sighting.event_id)
 
 
-def _seconds(info: Info[Context, None], at: datetime | None) -> float:
+def _seconds(info: Info, at: datetime | None) -> float:
     return info.context.clock() / 1000 if at is None else at.timestamp()
-
-
-async def _events(
-    context: Context, attributes: frozenset[str] | None, event_ids: Sequence[str]
-) -> list[earthquakes.Event | None]:
-    """The earthquakes with these ids, in the same order."""
-    found = await context.service(Catalogue).events(event_ids, attributes)
-    return [found.get(each) for each in event_ids]
 
 
 @strawberry.type(description="A page of sightings.")
@@ -155,41 +131,28 @@ async def _ids_of(context: Context, event_id: str) -> tuple[str, ...]:
 @strawberry.type
 class SightingQueries:
     @connection_field(
-        SightingConnection,
-        model.SightingOrder(),
-        model.Sighting,
-        description="The active sightings, newest first.",
-        directives=[RequiresScope(scope=SIGHTINGS_READ)],
+        "The active sightings, newest first.", SightingConnection, model.SightingOrder(), scope=SIGHTINGS_READ
     )
     async def sightings(
         self,
-        info: Info[Context, None],
+        info: Info,
         page: PageRequest,
-        filter: Annotated[
-            SightingFilter | None, strawberry.argument(description="Which sightings; by default all.")
-        ] = None,
+        filter: Annotated[SightingFilter | None, "Which sightings; by default all."] = None,
     ) -> Page[model.Sighting]:
         return await info.context.service(Sightings).page(await selection_of(info.context, filter), page)
 
-    @strawberry.field(
-        description="The active sighting with this id; null if there is none.",
-        graphql_type=Sighting | None,
-        directives=[RequiresScope(scope=SIGHTINGS_READ)],
-    )
+    @field("The active sighting with this id; null if there is none.", of=Sighting | None, scope=SIGHTINGS_READ)
     async def sighting(
         self,
-        info: Info[Context, None],
-        id: Annotated[strawberry.ID, strawberry.argument(description="Its global id, or its own id.")],
+        info: Info,
+        id: Annotated[strawberry.ID, "Its global id, or its own id."],
     ) -> model.Sighting | None:
         sighting_id = sighting_id_of(id)
         found = await info.context.service(Sightings).by_id([sighting_id], selected_attributes(info, model.Sighting))
         return found.get(sighting_id)
 
-    @strawberry.field(
-        description="The categories of sightings that this service has.",
-        directives=[RequiresScope(scope=SIGHTINGS_READ), ListSize(assumed_size=10)],
-    )
-    def sighting_categories(self, info: Info[Context, None]) -> list[SightingCategory]:
+    @field("The categories of sightings that this service has.", scope=SIGHTINGS_READ, size=10)
+    def sighting_categories(self, info: Info) -> list[SightingCategory]:
         return [SightingCategory(each) for each in info.context.service(Categories).names]
 
 
@@ -199,10 +162,3 @@ def sighting_id_of(id: str) -> str:
         return id
     type_name, key = relay.parse_global_id(id)
     return key if type_name == "Sighting" else ""
-
-
-async def sightings_by_id(
-    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
-) -> Mapping[str, model.Sighting]:
-    """The active sightings with these nodes' keys, with the needed attributes."""
-    return await context.service(Sightings).by_id(keys, attributes)

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import strawberry
 
+from graph.api.fields import field
 from graph.api.scalars import EpochMillis, describe_enum
-from graph.api.sizes import Cost, ListSize
+from graph.api.sizes import ListSize
 from graph.api.times import time_field
 from graph.domains.statistics import assessment, b_positive
 from graph.domains.statistics import goodness_of_fit as goodness
@@ -18,7 +19,7 @@ from graph.domains.statistics.reliability import REJECTED_BELOW, Reliability
 from graph.domains.statistics.statistics import Relation
 
 MOST_NETWORKS = 100
-ASSESSED = Cost(weight="10")  # a part that takes some milliseconds; what it computes is charged besides
+ASSESSED = 10  # a part that takes some milliseconds; what it computes is charged besides
 
 describe_enum(
     Reliability,
@@ -32,7 +33,7 @@ describe_enum(
 
 Confidence = Annotated[
     float,
-    strawberry.argument(description="The probability that the interval holds the true value, 0.5 … 0.9999."),
+    "The probability that the interval holds the true value, 0.5 … 0.9999.",
 ]
 
 
@@ -142,49 +143,45 @@ class GutenbergRichter:
     )
     events: int = strawberry.field(description="The number of events in the estimate.")
 
-    @strawberry.field(
-        description="How far b can be trusted: by the tests of the goodness of fit, by the number of great events, and "
+    @field(
+        "How far b can be trusted: by the tests of the goodness of fit, by the number of great events, and "
         "by whether the events mix networks that are complete from different magnitudes. Null if there is no estimate.",
-        graphql_type=Reliability | None,
-        directives=[ASSESSED],
+        of=Reliability | None,
+        cost=ASSESSED,
     )
     @staticmethod
     async def reliability(relation: strawberry.Parent[Relation]) -> Reliability | None:
         judged = await relation.verdict()
         return judged.reliability if judged else None
 
-    @strawberry.field(
-        description="Why there is no estimate, or why it is not reliable; null if its reliability is `GOOD`.",
-        directives=[ASSESSED],
-    )
+    @field("Why there is no estimate, or why it is not reliable; null if its reliability is `GOOD`.", cost=ASSESSED)
     @staticmethod
     async def reason(relation: strawberry.Parent[Relation]) -> str | None:
         return await relation.reason()
 
-    @strawberry.field(
-        description="Whether the magnitudes are exponential. Null if there is no estimate.",
-        graphql_type=GoodnessOfFit | None,
-        directives=[ASSESSED],
+    @field(
+        "Whether the magnitudes are exponential. Null if there is no estimate.", of=GoodnessOfFit | None, cost=ASSESSED
     )
     @staticmethod
     async def goodness_of_fit(relation: strawberry.Parent[Relation]) -> goodness.GoodnessOfFit | None:
         return await relation.goodness_of_fit()
 
-    @strawberry.field(
-        description=f"The networks of the events, the most events first, at most {MOST_NETWORKS}. Of more than "
+    @field(
+        f"The networks of the events, the most events first, at most {MOST_NETWORKS}. Of more than "
         f"{SAMPLE:,} events, those of some days are counted, which are spread evenly.",
-        graphql_type=list[SeismicNetwork],
-        directives=[ListSize(assumed_size=MOST_NETWORKS), ASSESSED],
+        of=list[SeismicNetwork],
+        size=MOST_NETWORKS,
+        cost=ASSESSED,
     )
     @staticmethod
     async def networks(relation: strawberry.Parent[Relation]) -> Sequence[Network]:
         return (await relation.networks()).networks[:MOST_NETWORKS]
 
-    @strawberry.field(
-        description=f"The interval of b between quantiles of {assessment.RESAMPLES:,} samples, drawn with replacement "
+    @field(
+        f"The interval of b between quantiles of {assessment.RESAMPLES:,} samples, drawn with replacement "
         "from the events: Efron (1979), Ann. Stat. 7, 1-26. The same events always give the same interval.",
-        graphql_type=ConfidenceInterval | None,
-        directives=[ASSESSED],
+        of=ConfidenceInterval | None,
+        cost=ASSESSED,
     )
     @staticmethod
     async def bootstrap(
@@ -192,25 +189,21 @@ class GutenbergRichter:
     ) -> assessment.Interval | None:
         return await relation.bootstrap(confidence)
 
-    @strawberry.field(
-        description="b through time: of windows with a number of events, all with the same completeness.",
-        graphql_type=BValuesOverTime,
-        directives=[ASSESSED],
+    @field(
+        "b through time: of windows with a number of events, all with the same completeness.",
+        of=BValuesOverTime,
+        cost=ASSESSED,
     )
     @staticmethod
     async def over_time(
         relation: strawberry.Parent[Relation],
         events: Annotated[
             int,
-            strawberry.argument(
-                description=f"Events of each window at and above the completeness, {LEAST_EVENTS} or more."
-            ),
+            f"Events of each window at and above the completeness, {LEAST_EVENTS} or more.",
         ] = 200,
         step: Annotated[
             int | None,
-            strawberry.argument(
-                description="Events from one window's start to the next one's; by default half a window."
-            ),
+            "Events from one window's start to the next one's; by default half a window.",
         ] = None,
     ) -> b_positive.BOverTime:
         return await relation.over_time(events, step)

@@ -1,26 +1,21 @@
 """Deliveries: their type, their attempts, and their replay."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
-from strawberry.types import Info
 
 from graph.api import relay
 from graph.api.connection_field import NUMBERED, connection_field
-from graph.api.context import Context
+from graph.api.context import Info, load_own
+from graph.api.fields import field
 from graph.api.scalars import describe_enum, millis_ceil, millis_floor
-from graph.api.scopes import RequiresScope
-from graph.api.selected import needs, selected_attributes
-from graph.api.sizes import Cost, ListSize
-from graph.api.users import user, user_of
+from graph.api.selected import selected_attributes
 from graph.core.paging import Page
 from graph.domains.triggers import model
 from graph.domains.triggers.deliveries import MOST_REPLAYED, Deliveries, DeliverySelection, SequenceOrder
 from graph.domains.triggers.endpoints import Endpoints
-from graph.domains.triggers.inbox import Inbox
 from graph.domains.triggers.model import DeliveryState
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.schema.events import TriggerEvent
@@ -66,7 +61,7 @@ class DeliveryAttempt:
 
 
 @strawberry.type(description="An event on its way to one endpoint.")
-class Delivery(relay.Node):
+class Delivery(relay.Node, record=model.Delivery, load=load_own(Deliveries, Deliveries.by_key), scope=TRIGGERS_READ):
     endpoint_id: strawberry.ID = strawberry.field(description="The endpoint.")
     sequence: int = strawberry.field(
         description="Its number among all deliveries of the endpoint, from 1 without gaps. Its webhook has it, too."
@@ -82,38 +77,27 @@ class Delivery(relay.Node):
     ended_at: datetime | None = strawberry.field(description="When it was delivered or given up; null while it waits.")
     expires_at: datetime = strawberry.field(description="When it will be deleted, with its event.")
 
-    @strawberry.field(
-        description="Its event; null once it is deleted.",
-        graphql_type=TriggerEvent | None,
-        directives=[Cost(weight="5")],
-        metadata=needs("user_id", "event_timestamp", "event_id"),
+    @field(
+        "Its event; null once it is deleted.",
+        of=TriggerEvent | None,
+        cost=5,
+        reads=["user_id", "event_timestamp", "event_id"],
     )
     @staticmethod
-    async def event(delivery: strawberry.Parent[model.Delivery], info: Info[Context, None]) -> Any:
+    async def event(delivery: strawberry.Parent[model.Delivery], info: Info) -> Any:
         attributes = selected_attributes(info, model.TriggerEvent)
-        return await info.context.loader(_events, attributes).load(delivery.event_key)
+        return await info.context.loader(TriggerEvent.found_by.load, attributes).load(delivery.event_key)
 
-    @strawberry.field(
-        description="Its attempts, the last one first; the latest 100.",
-        graphql_type=list[DeliveryAttempt],
-        directives=[Cost(weight="5"), ListSize(assumed_size=USUAL_ATTEMPTS)],
-        metadata=needs("user_id"),
+    @field(
+        "Its attempts, the last one first; the latest 100.",
+        of=list[DeliveryAttempt],
+        cost=5,
+        size=USUAL_ATTEMPTS,
+        reads=["user_id"],
     )
     @staticmethod
-    async def attempts(delivery: strawberry.Parent[model.Delivery], info: Info[Context, None]) -> Any:
+    async def attempts(delivery: strawberry.Parent[model.Delivery], info: Info) -> Any:
         return await info.context.service(Deliveries).attempts(delivery)
-
-    @classmethod
-    def is_type_of(cls, record: object, info: object) -> bool:
-        return isinstance(record, model.Delivery)
-
-
-async def _events(
-    context: Context, attributes: frozenset[str] | None, keys: Sequence[str]
-) -> list[model.TriggerEvent | None]:
-    """The caller's events by what identifies them, in the same order."""
-    found = await context.service(Inbox).by_key(user_of(context), keys, attributes)
-    return [found.get(key) for key in keys]
 
 
 @strawberry.type(description="A page of deliveries.")
@@ -141,24 +125,21 @@ def _selection(states: list[DeliveryState] | None, start: datetime | None, end: 
 @strawberry.type
 class DeliveryQueries:
     @connection_field(
+        "The deliveries of one of the caller's endpoints, in order of their sequence numbers, which are "
+        "the cursors. A receiver that misses numbers asks for the deliveries after the last one it has.",
         DeliveryConnection,
         SequenceOrder(),
-        model.Delivery,
-        description="The deliveries of one of the caller's endpoints, in order of their sequence numbers, which are "
-        "the cursors. A receiver that misses numbers asks for the deliveries after the last one it has.",
-        directives=[RequiresScope(scope=TRIGGERS_READ)],
+        scope=TRIGGERS_READ,
         arguments=NUMBERED,
     )
     async def deliveries(
         self,
-        info: Info[Context, None],
+        info: Info,
         page: PageRequest,
-        endpoint_id: Annotated[strawberry.ID, strawberry.argument(description="The endpoint's own id.")],
-        filter: Annotated[
-            DeliveryFilter | None, strawberry.argument(description="Which deliveries; by default all.")
-        ] = None,
+        endpoint_id: Annotated[strawberry.ID, "The endpoint's own id."],
+        filter: Annotated[DeliveryFilter | None, "Which deliveries; by default all."] = None,
     ) -> Page[model.Delivery]:
-        user_id = user(info)
+        user_id = info.context.user
         await info.context.service(Endpoints).one(user_id, endpoint_id)
         chosen = _selection(filter.states, filter.start_time, filter.end_time) if filter else DeliverySelection()
         return await info.context.service(Deliveries).page(user_id, endpoint_id, chosen, page)
@@ -190,28 +171,22 @@ class _Replayed:
 
 @strawberry.type
 class DeliveryMutations:
-    @strawberry.mutation(
-        description="Deliver again what has ended, the newest if it is too much for one call. "
+    @field(
+        "Deliver again what has ended, the newest if it is too much for one call. "
         "Sequence numbers and webhook ids stay the same.",
-        graphql_type=ReplayPayload,
-        directives=[RequiresScope(scope=TRIGGERS_WRITE), Cost(weight="100")],
+        of=ReplayPayload,
+        scope=TRIGGERS_WRITE,
+        cost=100,
     )
     async def replay_deliveries(
         self,
-        info: Info[Context, None],
-        input: Annotated[ReplayDeliveriesInput, strawberry.argument(description="The deliveries.")],
+        info: Info,
+        input: Annotated[ReplayDeliveriesInput, "The deliveries."],
     ) -> Any:
-        user_id = user(info)
+        user_id = info.context.user
         await info.context.service(Endpoints).one(user_id, input.endpoint_id)
         states = [DeliveryState.FAILED] if input.states is None else input.states
         chosen = _selection(states, input.since, input.until)
         replayed = _Replayed(*await info.context.service(Deliveries).replay(user_id, input.endpoint_id, chosen))
         info.context.service(Outbox).tell([input.endpoint_id])
         return replayed
-
-
-async def deliveries_by_key(
-    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
-) -> Mapping[str, model.Delivery]:
-    """The caller's existing deliveries with these nodes' keys, with the needed attributes."""
-    return await context.service(Deliveries).by_key(user_of(context), keys, attributes)

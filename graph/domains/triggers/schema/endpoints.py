@@ -6,16 +6,12 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
-from strawberry.types import Info
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
-from graph.api.context import Context
+from graph.api.context import Context, Info, load_own
+from graph.api.fields import field
 from graph.api.scalars import describe_enum
-from graph.api.scopes import RequiresScope
-from graph.api.selected import needs
-from graph.api.sizes import Cost
-from graph.api.users import user, user_of
 from graph.core.days import datetime_of
 from graph.core.errors import BadUserInput, NotThere
 from graph.core.paging import Page
@@ -51,19 +47,21 @@ class EndpointQueue:
     waiting: int = strawberry.field(description="Number of deliveries that wait.")
     failures: int = strawberry.field(description="Number of failed attempts since the last success.")
 
-    @strawberry.field(description="When the first of these failures was; null without one.")
+    @field("When the first of these failures was; null without one.")
     @staticmethod
     def failing_since(queue: strawberry.Parent[Queue]) -> datetime | None:
         return datetime_of(queue.failing_since) if queue.failing_since else None
 
-    @strawberry.field(description="Until when nothing is sent, after several failures in a row; null if that is over.")
+    @field("Until when nothing is sent, after several failures in a row; null if that is over.")
     @staticmethod
-    def closed_until(queue: strawberry.Parent[Queue], info: Info[Context, None]) -> datetime | None:
+    def closed_until(queue: strawberry.Parent[Queue], info: Info) -> datetime | None:
         return datetime_of(queue.open_until) if queue.open_until > info.context.clock() else None
 
 
 @strawberry.type(description="Where the caller's webhooks are sent.")
-class TriggerEndpoint(relay.Node):
+class TriggerEndpoint(
+    relay.Node, record=model.Endpoint, load=load_own(Endpoints, Endpoints.by_id), scope=TRIGGERS_READ
+):
     endpoint_id: strawberry.ID = strawberry.field(description="The endpoint's own id, a UUID.")
     url: str = strawberry.field(description="Where its webhooks are sent.")
     types: list[str] | None = strawberry.field(description="The types of events that it wants; null for all.")
@@ -75,25 +73,15 @@ class TriggerEndpoint(relay.Node):
     reason: str | None = strawberry.field(description="Why it is disabled: `GONE` or `FAILING`; null if it is not.")
     created_at: datetime = strawberry.field(description="When it was created.")
 
-    @strawberry.field(
-        description="What waits for it.",
-        graphql_type=EndpointQueue,
-        directives=[Cost(weight="2")],
-        metadata=needs("endpoint_id"),
-    )
+    @field("What waits for it.", of=EndpointQueue, cost=2, reads=["endpoint_id"])
     @staticmethod
-    async def queue(endpoint: strawberry.Parent[model.Endpoint], info: Info[Context, None]) -> Any:
-        return await info.context.loader(_queues, None).load(endpoint.endpoint_id)
-
-    @classmethod
-    def is_type_of(cls, record: object, info: object) -> bool:
-        return isinstance(record, model.Endpoint)
+    async def queue(endpoint: strawberry.Parent[model.Endpoint], info: Info) -> Any:
+        return await info.context.loader(_queues, None).load(endpoint.endpoint_id) or Queue()
 
 
-async def _queues(context: Context, _: None, endpoint_ids: Sequence[str]) -> list[Queue]:
-    """The queues of endpoints, in the same order; an empty one for an endpoint that was deleted just now."""
-    found = await context.service(Queues).of_endpoints(endpoint_ids)
-    return [found.get(each, Queue()) for each in endpoint_ids]
+async def _queues(context: Context, endpoint_ids: Sequence[str], _: None) -> Mapping[str, Queue]:
+    """The queues of endpoints; none of an endpoint that was deleted just now."""
+    return await context.service(Queues).of_endpoints(endpoint_ids)
 
 
 @strawberry.type(description="A page of endpoints.")
@@ -104,14 +92,10 @@ class TriggerEndpointConnection(relay.Connection[TriggerEndpoint]):
 @strawberry.type
 class EndpointQueries:
     @connection_field(
-        TriggerEndpointConnection,
-        model.ENDPOINTS,
-        model.Endpoint,
-        description="The caller's endpoints, oldest first.",
-        directives=[RequiresScope(scope=TRIGGERS_READ)],
+        "The caller's endpoints, oldest first.", TriggerEndpointConnection, model.ENDPOINTS, scope=TRIGGERS_READ
     )
-    async def trigger_endpoints(self, info: Info[Context, None], page: PageRequest) -> Page[model.Endpoint]:
-        return await info.context.service(Endpoints).page(user(info), page)
+    async def trigger_endpoints(self, info: Info, page: PageRequest) -> Page[model.Endpoint]:
+        return await info.context.service(Endpoints).page(info.context.user, page)
 
 
 _TYPES = "Only events of these types, at most 100; all by default."
@@ -193,66 +177,61 @@ class _Test:
     delivery: model.Delivery
 
 
-_WRITES = RequiresScope(scope=TRIGGERS_WRITE)
-_ENDPOINT = strawberry.argument(description="The endpoint.")
+_ENDPOINT = "The endpoint."
 
 
 @strawberry.type
 class EndpointMutations:
-    @strawberry.mutation(
-        description="Create an endpoint. Its address is checked now, and again at each attempt.",
-        graphql_type=EndpointSecretPayload,
-        directives=[_WRITES, Cost(weight="10")],
+    @field(
+        "Create an endpoint. Its address is checked now, and again at each attempt.",
+        of=EndpointSecretPayload,
+        scope=TRIGGERS_WRITE,
+        cost=10,
     )
-    async def create_endpoint(self, info: Info[Context, None], input: Annotated[CreateEndpointInput, _ENDPOINT]) -> Any:
+    async def create_endpoint(self, info: Info, input: Annotated[CreateEndpointInput, _ENDPOINT]) -> Any:
         given = EndpointChanges(types=input.types, description=input.description, ordered=input.ordered)
-        return _WithSecret(*await info.context.service(Endpoints).create(user(info), input.url, given))
+        return _WithSecret(*await info.context.service(Endpoints).create(info.context.user, input.url, given))
 
-    @strawberry.mutation(
-        description="Change an endpoint.", graphql_type=EndpointPayload, directives=[_WRITES, Cost(weight="10")]
-    )
-    async def update_endpoint(self, info: Info[Context, None], input: Annotated[UpdateEndpointInput, _ENDPOINT]) -> Any:
+    @field("Change an endpoint.", of=EndpointPayload, scope=TRIGGERS_WRITE, cost=10)
+    async def update_endpoint(self, info: Info, input: Annotated[UpdateEndpointInput, _ENDPOINT]) -> Any:
         given = EndpointChanges(input.url, input.types, input.description, input.ordered, bool(input.all_types))
-        return await info.context.service(Endpoints).update(user(info), input.endpoint_id, given)
+        return await info.context.service(Endpoints).update(info.context.user, input.endpoint_id, given)
 
-    @strawberry.mutation(
-        description="Let deliveries wait, until the endpoint is resumed.",
-        graphql_type=EndpointPayload,
-        directives=[_WRITES],
-    )
-    async def pause_endpoint(self, info: Info[Context, None], input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
-        return await info.context.service(Endpoints).pause(user(info), input.endpoint_id)
+    @field("Let deliveries wait, until the endpoint is resumed.", of=EndpointPayload, scope=TRIGGERS_WRITE)
+    async def pause_endpoint(self, info: Info, input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
+        return await info.context.service(Endpoints).pause(info.context.user, input.endpoint_id)
 
-    @strawberry.mutation(
-        description="Go on with what waits, after a pause, or after the service disabled the endpoint.",
-        graphql_type=EndpointPayload,
-        directives=[_WRITES],
+    @field(
+        "Go on with what waits, after a pause, or after the service disabled the endpoint.",
+        of=EndpointPayload,
+        scope=TRIGGERS_WRITE,
     )
-    async def resume_endpoint(self, info: Info[Context, None], input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
-        endpoint = await info.context.service(Endpoints).resume(user(info), input.endpoint_id)
+    async def resume_endpoint(self, info: Info, input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
+        endpoint = await info.context.service(Endpoints).resume(info.context.user, input.endpoint_id)
         info.context.service(Outbox).tell([endpoint.endpoint_id])
         return endpoint
 
-    @strawberry.mutation(
-        description="Replace the secret. For a while, webhooks are signed with both.",
-        graphql_type=EndpointSecretPayload,
-        directives=[_WRITES],
+    @field(
+        "Replace the secret. For a while, webhooks are signed with both.",
+        of=EndpointSecretPayload,
+        scope=TRIGGERS_WRITE,
     )
-    async def rotate_secret(self, info: Info[Context, None], input: Annotated[RotateSecretInput, _ENDPOINT]) -> Any:
+    async def rotate_secret(self, info: Info, input: Annotated[RotateSecretInput, _ENDPOINT]) -> Any:
         if not 0 <= input.overlap_hours <= MOST_OVERLAP_HOURS:
             raise BadUserInput(f"`overlapHours` must lie between 0 and {MOST_OVERLAP_HOURS}.")
         overlap_ms = round(input.overlap_hours * HOUR_MS)
         return _WithSecret(
-            *await info.context.service(Endpoints).rotate_secret(user(info), input.endpoint_id, overlap_ms)
+            *await info.context.service(Endpoints).rotate_secret(info.context.user, input.endpoint_id, overlap_ms)
         )
 
-    @strawberry.mutation(
-        description="Send a test to an endpoint, whatever types it wants. It is not repeated.",
-        graphql_type=TestEndpointPayload,
-        directives=[_WRITES, Cost(weight="10")],
+    @field(
+        "Send a test to an endpoint, whatever types it wants. It is not repeated.",
+        of=TestEndpointPayload,
+        scope=TRIGGERS_WRITE,
+        cost=10,
     )
-    async def test_endpoint(self, info: Info[Context, None], input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
-        context, user_id = info.context, user(info)
+    async def test_endpoint(self, info: Info, input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
+        context, user_id = info.context, info.context.user
         endpoint = await context.service(Endpoints).enabled(user_id, input.endpoint_id)
         event, _ = await context.service(Outbox).create(
             NewEvent(
@@ -268,20 +247,14 @@ class EndpointMutations:
             raise NotThere("endpointId", "endpoint")
         return _Test(event, next(iter(deliveries.values())))
 
-    @strawberry.mutation(
-        description="Delete an endpoint, with its watches. What waits for it is given up.",
-        graphql_type=DeleteEndpointPayload,
-        directives=[_WRITES, Cost(weight="10")],
+    @field(
+        "Delete an endpoint, with its watches. What waits for it is given up.",
+        of=DeleteEndpointPayload,
+        scope=TRIGGERS_WRITE,
+        cost=10,
     )
-    async def delete_endpoint(self, info: Info[Context, None], input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
-        context, user_id = info.context, user(info)
+    async def delete_endpoint(self, info: Info, input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
+        context, user_id = info.context, info.context.user
         await context.service(Endpoints).delete(user_id, input.endpoint_id)
         context.service(Outbox).tell([input.endpoint_id])
         return _Deleted(input.endpoint_id)
-
-
-async def endpoints_by_id(
-    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
-) -> Mapping[str, model.Endpoint]:
-    """The caller's existing endpoints with these nodes' keys, with the needed attributes."""
-    return await context.service(Endpoints).by_id(user_of(context), keys, attributes)

@@ -2,11 +2,9 @@
 
 import strawberry
 from strawberry.scalars import JSON
-from strawberry.types import Info
 
-from graph.api.context import Context
-from graph.api.scopes import RequiresScope
-from graph.api.sizes import ListSize
+from graph.api.context import Info
+from graph.api.fields import field
 from graph.domains.triggers.event_types import EventType, EventTypes
 from graph.domains.triggers.scopes import TRIGGERS_READ
 
@@ -23,10 +21,11 @@ class TriggerEventType:
 
 @strawberry.type
 class EventTypeQueries:
-    @strawberry.field(
-        description="The types of events that the service itself creates, with examples.",
-        graphql_type=list[TriggerEventType],
-        directives=[RequiresScope(scope=TRIGGERS_READ), ListSize(assumed_size=MOST_TYPES)],
+    @field(
+        "The types of events that the service itself creates, with examples.",
+        of=list[TriggerEventType],
+        scope=TRIGGERS_READ,
+        size=MOST_TYPES,
     )
-    async def trigger_event_types(self, info: Info[Context, None]) -> list[EventType]:
+    async def trigger_event_types(self, info: Info) -> list[EventType]:
         return info.context.service(EventTypes).all

@@ -1,22 +1,18 @@
 """Trigger events: their type, the inbox, their creation and acknowledgement."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
 from strawberry.scalars import JSON
-from strawberry.types import Info
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
-from graph.api.context import Context
+from graph.api.context import Info, load_own
+from graph.api.fields import field
 from graph.api.scalars import describe_enum
-from graph.api.scopes import RequiresScope
-from graph.api.selected import needs
-from graph.api.sizes import Cost, ListSize
-from graph.api.users import user, user_of
+from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.core.times import first_microsecond, last_microsecond
@@ -49,7 +45,7 @@ describe_enum(
 
 
 @strawberry.type(description="Something that one of the caller's programs wants to hear of.")
-class TriggerEvent(relay.Node):
+class TriggerEvent(relay.Node, record=model.TriggerEvent, load=load_own(Inbox, Inbox.by_key), scope=TRIGGERS_READ):
     event_id: strawberry.ID = strawberry.field(description="The event's own id, a UUID.")
     event_type: str = strawberry.field(name="type", description="Its type, such as `order.completed`.")
     payload: JSON = strawberry.field(description="What happened, as an object.")
@@ -63,21 +59,16 @@ class TriggerEvent(relay.Node):
     expires_at: datetime = strawberry.field(description="When it will be deleted, after 30 days.")
 
     @connection_field(
+        "Its deliveries, one for each endpoint that wanted it.",
         Annotated["DeliveryConnection", strawberry.lazy("graph.domains.triggers.schema.deliveries")],
         EventDeliveryOrder(),
-        model.Delivery,
-        description="Its deliveries, one for each endpoint that wanted it.",
-        metadata=needs("user_id", "deliveries"),
+        reads=["user_id", "deliveries"],
     )
     @staticmethod
     async def deliveries(
-        event: strawberry.Parent[model.TriggerEvent], info: Info[Context, None], page: PageRequest
+        event: strawberry.Parent[model.TriggerEvent], info: Info, page: PageRequest
     ) -> Page[model.DeliveryOfEvent]:
         return await info.context.service(Deliveries).of_event(event, page)
-
-    @classmethod
-    def is_type_of(cls, record: object, info: object) -> bool:
-        return isinstance(record, model.TriggerEvent)
 
 
 @strawberry.type(description="A page of trigger events.")
@@ -113,21 +104,15 @@ def selection_of(filter: TriggerEventFilter | None) -> EventSelection:
 @strawberry.type
 class TriggerEventQueries:
     @connection_field(
-        TriggerEventConnection,
-        model.INBOX,
-        model.TriggerEvent,
-        description="The caller's trigger events, newest first.",
-        directives=[RequiresScope(scope=TRIGGERS_READ)],
+        "The caller's trigger events, newest first.", TriggerEventConnection, model.INBOX, scope=TRIGGERS_READ
     )
     async def trigger_events(
         self,
-        info: Info[Context, None],
+        info: Info,
         page: PageRequest,
-        filter: Annotated[
-            TriggerEventFilter | None, strawberry.argument(description="Which events; by default all.")
-        ] = None,
+        filter: Annotated[TriggerEventFilter | None, "Which events; by default all."] = None,
     ) -> Page[model.TriggerEvent]:
-        return await info.context.service(Inbox).page(user(info), selection_of(filter), page)
+        return await info.context.service(Inbox).page(info.context.user, selection_of(filter), page)
 
 
 @strawberry.input(description="An event to create.")
@@ -181,15 +166,16 @@ class _Acknowledged:
 
 @strawberry.type
 class TriggerEventMutations:
-    @strawberry.mutation(
-        description="Create an event. It is stored in the inbox, and delivered to each endpoint that wants its type.",
-        graphql_type=TriggerEventPayload,
-        directives=[RequiresScope(scope=TRIGGERS_WRITE), Cost(weight="10")],
+    @field(
+        "Create an event. It is stored in the inbox, and delivered to each endpoint that wants its type.",
+        of=TriggerEventPayload,
+        scope=TRIGGERS_WRITE,
+        cost=10,
     )
     async def create_trigger_event(
         self,
-        info: Info[Context, None],
-        input: Annotated[CreateTriggerEventInput, strawberry.argument(description="The event.")],
+        info: Info,
+        input: Annotated[CreateTriggerEventInput, "The event."],
     ) -> Any:
         context = info.context
         metadata = {
@@ -199,7 +185,7 @@ class TriggerEventMutations:
         }
         payload: Any = input.payload
         event = NewEvent(
-            user(info),
+            info.context.user,
             input.event_type,
             payload,
             {name: value for name, value in metadata.items() if value is not None},
@@ -208,24 +194,22 @@ class TriggerEventMutations:
         check_event(event)
         return _Created(*await context.service(Outbox).create(event))
 
-    @strawberry.mutation(
-        description="Acknowledge events, which makes them delivered. To do it again is harmless.",
-        graphql_type=AcknowledgePayload,
-        directives=[
-            RequiresScope(scope=TRIGGERS_WRITE),
-            ListSize(slicing_arguments=["input.ids"], sized_fields=["missing"]),
-        ],
+    @field(
+        "Acknowledge events, which makes them delivered. To do it again is harmless.",
+        of=AcknowledgePayload,
+        scope=TRIGGERS_WRITE,
+        size=ListSize(slicing_arguments=["input.ids"], sized_fields=["missing"]),
     )
     async def acknowledge_trigger_events(
         self,
-        info: Info[Context, None],
-        input: Annotated[AcknowledgeTriggerEventsInput, strawberry.argument(description="The events.")],
+        info: Info,
+        input: Annotated[AcknowledgeTriggerEventsInput, "The events."],
     ) -> Any:
         if len(input.ids) > MOST_ACKNOWLEDGED:
             raise BadUserInput(f"`ids` takes at most {MOST_ACKNOWLEDGED:,} ids.")
         keys = {each: _key_of(each) for each in input.ids}
         named = {key for key in keys.values() if key}
-        found = await info.context.service(Inbox).acknowledge(user(info), named)
+        found = await info.context.service(Inbox).acknowledge(info.context.user, named)
         already = sum(found.values())
         return _Acknowledged(len(found) - already, already, [each for each, key in keys.items() if key not in found])
 
@@ -234,10 +218,3 @@ def _key_of(node_id: str) -> str | None:
     """What identifies the event with this global id; None if it is the id of another type."""
     type_name, key = relay.parse_global_id(node_id)
     return key if type_name == "TriggerEvent" else None
-
-
-async def events_by_key(
-    context: Context, keys: Sequence[str], attributes: frozenset[str] | None
-) -> Mapping[str, model.TriggerEvent]:
-    """The caller's existing events with these nodes' keys, with the needed attributes."""
-    return await context.service(Inbox).by_key(user_of(context), keys, attributes)

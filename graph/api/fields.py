@@ -1,0 +1,93 @@
+"""Fields with resolvers: each declares in one call what it returns, needs, reads and costs.
+
+    @field("What waits for it.", of=EndpointQueue, cost=2, reads=["endpoint_id"])
+    @staticmethod
+    async def queue(endpoint: strawberry.Parent[model.Endpoint], info: Info) -> Any: …
+
+The text beside an argument's type describes it: `hours: Annotated[int, "Reported within so many hours."] = 6`.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Iterable
+from typing import Annotated, Any, TypedDict, Unpack, get_origin
+
+import strawberry
+from strawberry.types.field import StrawberryField
+
+from graph.access.callers import Scope
+from graph.api.recorded import Facts, recorded
+from graph.api.scopes import RequiresScope
+from graph.api.selected import needs
+from graph.api.sizes import Cost, ListSize
+
+Decorator = Callable[[Any], Any]
+
+BEFORE = object()
+"""The key in a field's metadata of the name of the field that it precedes."""
+
+
+class Options(TypedDict, total=False):
+    """What a field declares beside its description. The schema prints directives in the order of these arguments."""
+
+    of: Any  # its type in the schema, if the resolver returns records
+    scope: Scope  # required of the caller
+    cost: float  # points, see `Cost`
+    size: ListSize | int  # of its list, or the assumed one
+    reads: Iterable[str]  # the attributes that the resolver reads of its record or of its page's records
+    route: str  # of its request logs
+    facts: Facts  # for its request logs
+    name: str  # in the schema
+    before: str  # the field that it precedes, where its type is of a domain that this one builds on
+
+
+def field(description: str, **options: Unpack[Options]) -> Decorator:
+    """Make a field of a resolver: of a type, of Query or of Mutation."""
+    return lambda resolver: strawberry_field(description, options)(described(resolver))
+
+
+def subscription(description: str, message: Any, **options: Unpack[Options]) -> Decorator:
+    """Make a field of Subscription, which sends messages of a type."""
+    streaming: Options = {"of": AsyncGenerator[message, None], **options}
+    return lambda resolver: strawberry_field(description, streaming, is_subscription=True)(described(resolver))
+
+
+def strawberry_field(description: str, options: Options, **others: Any) -> StrawberryField:
+    """The field without its resolver."""
+    directives = [_directive(name, value) for name, value in options.items() if name in ("scope", "cost", "size")]
+    metadata: dict[Any, Any] = {**needs(*options["reads"])} if "reads" in options else {}
+    if "before" in options:
+        metadata[BEFORE] = options["before"]
+    if "route" in options or "facts" in options:
+        metadata |= recorded(options.get("route"), facts=options.get("facts"))
+    made: StrawberryField = strawberry.field(
+        description=description,
+        name=options.get("name"),
+        graphql_type=options.get("of"),
+        directives=directives,
+        metadata=metadata,
+        **others,
+    )
+    return made
+
+
+def _directive(name: str, value: Any) -> object:
+    match name:
+        case "scope":
+            return RequiresScope(scope=value)
+        case "cost":
+            return Cost(weight=f"{value:g}")
+    return value if isinstance(value, ListSize) else ListSize(assumed_size=value)
+
+
+def described(resolver: Any) -> Any:
+    """The resolver, whose arguments have the descriptions that stand beside their types."""
+    function = resolver.__func__ if isinstance(resolver, staticmethod) else resolver
+    function.__annotations__ = {name: argument(of) for name, of in function.__annotations__.items()}
+    return resolver
+
+
+def argument(of: Any) -> Any:
+    """The type of an argument, with the description that stands beside it."""
+    if get_origin(of) is not Annotated:
+        return of
+    described = [strawberry.argument(description=each) if isinstance(each, str) else each for each in of.__metadata__]
+    return Annotated[of.__origin__, *described]
