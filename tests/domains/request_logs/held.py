@@ -26,6 +26,7 @@ from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import NOW
 from tests.domains.request_logs.recorder import log_buffer, recording_in
+from tests.domains.statistics.readers import statistics_of
 from tests.processes import TIMEOUT_S
 from tests.settings import Settings
 from tests.store.engines import empty_database
@@ -111,7 +112,7 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
         async with log_buffer(logs, LogLimits.of(Settings())) as buffer:
             recording = recording_in(logs, buffer)
             process = a_process(
-                services=Services([catalogue_of(database), logs]),
+                services=Services([catalogue_of(database), statistics_of(database), logs]),
                 recording=recording,
                 clock=clock,
                 authenticate=lambda header: Caller("tester", frozenset(SCOPES)),
