@@ -1,6 +1,7 @@
 """The settings of the service with all of its domains, as a class that type checkers know."""
 
 from graph.domains.area_watches.settings import AreaWatchSettings
+from graph.domains.dashboard.settings import DashboardSettings
 from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.fdsn.settings import FdsnSettings
 from graph.domains.own_logs.settings import OwnLogSettings
@@ -17,6 +18,7 @@ from graph.settings import Settings as CoreSettings
 class Settings(
     CoreSettings,
     EarthquakeSettings,
+    DashboardSettings,
     FdsnSettings,
     PayloadSettings,
     RequestLogSettings,

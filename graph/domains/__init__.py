@@ -2,6 +2,7 @@
 
 from graph.domains import (
     area_watches,
+    dashboard,
     data_files,
     earthquakes,
     export,
@@ -28,6 +29,7 @@ DOMAINS = (
     export.DOMAIN,
     fdsn.DOMAIN,
     payloads.DOMAIN,
+    dashboard.DOMAIN,
     request_logs.DOMAIN,
     service_logs.DOMAIN,
     otlp.DOMAIN,

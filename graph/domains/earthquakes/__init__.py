@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from graph.domain import Domain, Resources, Task, WebPage
+from graph.domain import Domain, Resources, Task
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import ENTITIES
 from graph.domains.earthquakes.ingest.ingest import Ingest
@@ -27,8 +27,6 @@ from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.earthquakes.summaries import SummaryStatusReader
 from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.domains.earthquakes.web.routes import dashboard_routes
-from graph.settings import Settings
 
 
 @asynccontextmanager
@@ -55,12 +53,6 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         await broadcast.close()
 
 
-def pages(settings: Settings) -> Sequence[WebPage]:
-    """The dashboard, which reads events."""
-    scopes = () if settings.public_read else (EVENTS_READ,)
-    return (WebPage("Dashboard", "/", scopes),) if settings.part(EarthquakeSettings).dashboard else ()
-
-
 DOMAIN = Domain(
     name="earthquakes",
     entities=ENTITIES,
@@ -71,8 +63,6 @@ DOMAIN = Domain(
     mutations=(IngestMutations,),
     subscriptions=(EventSubscriptions,),
     nodes=(Event,),
-    routes=dashboard_routes,
-    pages=pages,
     tasks=(
         Task("polling", background.poll),
         Task("following the changes of USGS", background.follow_changes),

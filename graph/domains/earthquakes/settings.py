@@ -10,7 +10,7 @@ PUBLIC_SERVICE = "https://earthquake.usgs.gov"
 
 
 class EarthquakeSettings(SettingsPart):
-    """The settings of polling, USGS, totals, summaries and the dashboard."""
+    """The settings of polling, USGS, totals and summaries."""
 
     poll: float = Field(0, ge=0, le=86_400, description="Seconds between polls of USGS, 60 or more; 0 for no polling.")
     demo: bool = Field(
@@ -39,7 +39,6 @@ class EarthquakeSettings(SettingsPart):
         le=86_400,
         description="Seconds between checks whether the summaries count all events, 60 or more; 0 for no checks.",
     )
-    dashboard: bool = Field(True, description="Whether `/` is the dashboard.")
 
     @field_validator("poll")
     @classmethod

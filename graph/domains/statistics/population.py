@@ -21,7 +21,8 @@ from graph.domains.earthquakes.cells import cell_of, coarse_of
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.summaries import Summaries, Summary, coarse_cells
+from graph.domains.earthquakes.summaries import Summaries, Summary
+from graph.domains.statistics.coarse_cells import coarse_cells
 from graph.domains.statistics.events import READABLE, Events, is_earthquake
 from graph.domains.statistics.once import Once
 from graph.domains.statistics.other_types import DayCounts, OtherTypes

@@ -14,12 +14,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from graph.pages import packages
-from graph.pages.dashboard.event_page import EventPages, EventSummary
 from graph.pages.dashboard.sources import VERSION
 from graph.pages.dashboard.templates import FILES, PATH, THIRD_PARTY, Template
 from graph.pages.kept_file import kept_file
 
-__all__ = ["FILES", "PAGE_SIZE", "PATH", "THIRD_PARTY", "VERSION", "EventPages", "EventSummary", "routes"]
+__all__ = ["FILES", "PAGE_SIZE", "PATH", "THIRD_PARTY", "VERSION", "routes"]
 
 PAGE_SIZE = 500  # events of one query: a quarter of what an operation may cost by default
 

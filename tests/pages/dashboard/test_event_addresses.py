@@ -180,9 +180,9 @@ def test_a_caller_who_asks_too_often_is_told_so_on_a_page(tmp_path: Path) -> Non
 def test_the_pages_know_what_the_service_has(tmp_path: Path) -> None:
     store_url = f"sqlite:///{tmp_path}/own.db"
     served = {"domains": ("earthquakes",), "fdsn": False}
-    for settings, expected in (({}, {"sightings", "triggers", "fdsn"}), (served, set())):
+    for settings, expected in (({}, {"sightings", "felt", "watches", "fdsn"}), (served, set())):
         with running(Settings.model_validate({"store": store_url, **settings})) as service:
             store(service, "us1")
             for path in ("/", "/events/us1"):
                 (tag,) = re.findall("<html.*?>", service.http.get(path).text)
-                assert set(re.findall(r"data-(sightings|triggers|fdsn)\b", tag)) == expected
+                assert set(re.findall(r"data-(sightings|felt|watches|fdsn)\b", tag)) == expected

@@ -4,7 +4,6 @@ Other folders use only what stands here: a `Tally` is what an ingest adds, `Summ
 """
 
 from graph.domains.earthquakes.summaries.check import check_forever
-from graph.domains.earthquakes.summaries.coarse_cells import coarse_cells
 from graph.domains.earthquakes.summaries.facets_of_days import add_entries
 from graph.domains.earthquakes.summaries.reader import CACHED_YEARS, Summaries
 from graph.domains.earthquakes.summaries.rebuild import rebuild_summaries
@@ -25,7 +24,6 @@ __all__ = [
     "YearOfDays",
     "add_entries",
     "check_forever",
-    "coarse_cells",
     "rebuild_summaries",
     "recount",
 ]

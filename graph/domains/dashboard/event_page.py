@@ -1,14 +1,13 @@
 """The web page of an event: its head says what link previews and search engines show of it; scripts add all else."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from html import escape
 from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from graph.domains.earthquakes.model import Event, is_deleted
 from graph.pages.dashboard.templates import FOLDER, Template
 from graph.pages.error_page import Link, error_page
 from graph.pages.headers import page_headers
@@ -18,40 +17,6 @@ SOCIAL_CARD = "event/social_card.png"  # 1200 × 630 pixels
 
 _TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 """Characters that turn the direction of what stands behind them. Titles leave them out."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventSummary:
-    """What the head of the page says of an event. Its texts come from other services, and may be anything."""
-
-    event_id: str
-    magnitude: float
-    type: str | None  # such as `earthquake`
-    place: str
-    time: datetime  # UTC
-    lat: float  # degrees north
-    lon: float  # degrees east
-    depth: float | None  # km
-    is_deleted: bool  # by its source
-
-    @property
-    def title(self) -> str:
-        """M 5.5 earthquake, Java, Indonesia"""
-        return f"M {_signed(self.magnitude)} {self.type or 'event'}, {self.place}".translate(_TURNING)
-
-    @property
-    def description(self) -> str:
-        """When and where it was, in sentences."""
-        when = f"{self.time.day} {self.time:%B} {self.time.year}, {self.time:%H:%M:%S} UTC"
-        depth = "depth not measured" if self.depth is None else f"{self.depth:.1f} km deep"
-        lat = f"{abs(self.lat):.2f}° {'S' if self.lat < 0 else 'N'}"
-        lon = f"{abs(self.lon):.2f}° {'W' if self.lon < 0 else 'E'}"
-        deleted = " Its source has deleted this event." if self.is_deleted else ""
-        return f"{when}, {depth}, at {lat} {lon}.{deleted}"
-
-
-def _signed(magnitude: float) -> str:
-    return f"{magnitude:.1f}".replace("-", "−")
 
 
 class EventPages:
@@ -67,15 +32,15 @@ class EventPages:
         self._template = Template("event.html", served)
         self._links = links
 
-    def page(self, request: Request, event: EventSummary) -> Response:
+    def page(self, request: Request, event: Event) -> Response:
         """The page of an event. That of a deleted one says so, and is gone for search engines."""
         return self._template.answer(
             request,
             root=root_of(request),
-            status=410 if event.is_deleted else 200,
+            status=410 if is_deleted(event.item) else 200,
             head=_head(event, str(request.base_url)),
-            title=escape(event.title),
-            description=escape(event.description),
+            title=escape(_title(event)),
+            description=escape(_description(event)),
             event_id=escape(event.event_id),
         )
 
@@ -100,19 +65,35 @@ class EventPages:
         return error_page(request, status, text, links=self._links, headers=headers)
 
 
-def _head(event: EventSummary, base_url: str) -> str:
+def _title(event: Event) -> str:
+    """M 5.5 earthquake, Java, Indonesia"""
+    magnitude = f"{event.mag:.1f}".replace("-", "−")
+    return f"M {magnitude} {event.type or 'event'}, {event.place}".translate(_TURNING)
+
+
+def _description(event: Event) -> str:
+    """When and where it was, in sentences."""
+    when = f"{event.time.day} {event.time:%B} {event.time.year}, {event.time:%H:%M:%S} UTC"
+    depth = "depth not measured" if event.depth is None else f"{event.depth:.1f} km deep"
+    lat = f"{abs(event.lat):.2f}° {'S' if event.lat < 0 else 'N'}"
+    lon = f"{abs(event.lon):.2f}° {'W' if event.lon < 0 else 'E'}"
+    deleted = " Its source has deleted this event." if is_deleted(event.item) else ""
+    return f"{when}, {depth}, at {lat} {lon}.{deleted}"
+
+
+def _head(event: Event, base_url: str) -> str:
     """The description of an event: https://ogp.me and https://developer.x.com/en/docs/x-for-websites/cards."""
     properties = {
         "og:type": "article",
         "og:site_name": "Quakegraph",
-        "og:title": event.title,
-        "og:description": event.description,
+        "og:title": _title(event),
+        "og:description": _description(event),
         "og:image": f"{base_url}{FOLDER}/{SOCIAL_CARD}",
         "og:image:width": "1200",
         "og:image:height": "630",
         "og:image:alt": "Quakegraph: rings around an epicentre",
     }
-    names = {"description": event.description, "twitter:card": "summary_large_image"}
+    names = {"description": _description(event), "twitter:card": "summary_large_image"}
     return "\n".join(
         [
             f'<link rel="canonical" href="{escape(base_url)}events/{quote(event.event_id, safe="")}">',

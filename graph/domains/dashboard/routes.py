@@ -14,14 +14,13 @@ from starlette.routing import BaseRoute
 
 from graph.core.errors import GraphError
 from graph.core.services import Services
-from graph.domains.earthquakes import model
+from graph.domains.dashboard.event_page import EventPages
+from graph.domains.dashboard.settings import DashboardSettings
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.merges import follow_merges
 from graph.domains.earthquakes.scopes import EVENTS_READ
-from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.pages import dashboard
-from graph.pages.dashboard import EventPages, EventSummary
 from graph.pages.error_page import Link
 from graph.settings import Settings
 from graph.store.entity import Item
@@ -32,7 +31,7 @@ EVENTS_PATH = "/events"
 
 def dashboard_routes(settings: Settings) -> Sequence[BaseRoute]:
     """The routes of the web pages and of their files, by the settings."""
-    if not settings.part(EarthquakeSettings).dashboard:
+    if not settings.part(DashboardSettings).dashboard:
         return []
     beside = {
         "sightings": settings.serves("sightings"),
@@ -62,7 +61,7 @@ async def _page(pages: EventPages, request: Request, services: Services) -> Resp
     event = await _event(services.of(Catalogue), event_id)
     if event is None:
         return pages.missing(request, event_id)
-    return pages.page(request, _summary(event)) if event.event_id == event_id else pages.moved(request, event.event_id)
+    return pages.page(request, event) if event.event_id == event_id else pages.moved(request, event.event_id)
 
 
 async def _unread_page(pages: EventPages, request: Request, services: Services) -> Response:
@@ -79,20 +78,6 @@ async def _event(catalogue: Catalogue, event_id: str) -> Event | None:
 
     item = await follow_merges(await read(event_id), read)
     return Event(item) if item else None
-
-
-def _summary(event: Event) -> EventSummary:
-    return EventSummary(
-        event_id=event.event_id,
-        magnitude=event.mag,
-        type=event.type,
-        place=event.place,
-        time=event.time,
-        lat=event.lat,
-        lon=event.lon,
-        depth=event.depth,
-        is_deleted=model.is_deleted(event.item),
-    )
 
 
 def _refused(pages: EventPages, request: Request, error: GraphError) -> Response:
