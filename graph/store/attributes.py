@@ -6,7 +6,7 @@ Each kind checks its values. SQLite keeps text, numbers and truth values in type
 
 import re
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from graph.store.values import (
     InvalidItem,
@@ -24,9 +24,11 @@ LEAST_PLAIN = "-"
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute of any kind."""
+    """An attribute of any kind. A record names it, see `records.stored`; that of an entity alone has its name."""
 
-    name: str
+    python_type: ClassVar[type[Any]]  # of its values
+
+    name: str = ""
     _: KW_ONLY
     unit: str = ""  # for people: "epoch ms", "km"
     optional: bool = False  # an item may lack it
@@ -55,6 +57,8 @@ class Attribute:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text(Attribute):
     """A text that is valid Unicode."""
+
+    python_type: ClassVar[type[str]] = str
 
     shortest: int = 0  # characters
     longest: int | None = None  # characters
@@ -92,6 +96,8 @@ class Text(Attribute):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whole(Attribute):
     """A whole number of at most 64 bits."""
+
+    python_type: ClassVar[type[int]] = int
 
     least: int | None = None
     greatest: int | None = None
@@ -134,6 +140,8 @@ class Whole(Attribute):
 class Real(Attribute):
     """A number that a 64-bit double holds exactly. A store returns it as float."""
 
+    python_type: ClassVar[type[float]] = float
+
     least: float | None = None
     greatest: float | None = None
 
@@ -156,6 +164,8 @@ class Real(Attribute):
 class Truth(Attribute):
     """True or false."""
 
+    python_type: ClassVar[type[bool]] = bool
+
     def check(self, value: Any) -> None:
         if not isinstance(value, bool):
             raise self._refuse("true or false")
@@ -164,6 +174,8 @@ class Truth(Attribute):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document(Attribute):
     """A list or a mapping of attribute values."""
+
+    python_type: ClassVar[type[Any]] = object
 
     largest: int | None = None  # bytes
 

@@ -1,22 +1,30 @@
-"""Records: items of the store with named attributes.
+"""Records: items of the store with named attributes, which are declared here once.
 
-A record holds only its item: `mag = Stored("mag", float)` reads the item's attribute on access, and
-`time = Derived(datetime_of, "timestamp")` computes a value of attributes. Compiled code may read or
-compute the same without a record (see `api.fast.completion`). So `Records` makes the records of a page
-only where somebody asks for one.
+    class Event(Record):
+        mag = stored("mag", Real(least=-2, greatest=10), "Magnitude.")
+        depth = stored("depth", Real(least=0, unit="km"), "Depth.", optional=True)
+
+Entities, the graph, exports and the documents' tables take name, type, bounds, unit and description from here.
+
+A record holds only its item: `mag` reads the item's attribute on access, and `time = Derived(datetime_of, "timestamp")`
+computes a value of attributes. Compiled code may read or compute the same without a record (see `api.fast.completion`).
+So `Records` makes the records of a page only where somebody asks for one.
 
 In an item that was read in part, an optional attribute may be missing only because it was not read.
 So such items are records of another class, `Event.reading(attributes)`, which refuses these attributes.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar, cast, get_type_hints, overload
 
+from graph.store.attributes import Attribute
 from graph.store.contract import Database
 from graph.store.entity import Entity, Item, Key
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 R = TypeVar("R", bound="Record")
 N = TypeVar("N", bound="Record")
 PARTIAL_CLASSES = 256  # kept classes; each takes about 2 KB
@@ -32,20 +40,23 @@ class Stored(Generic[T]):
         *,
         optional: bool = False,
         written: Callable[[Any], Any] | None = None,
+        kind: Attribute | None = None,
+        description: str = "",
     ) -> None:
-        """Name the attribute.
-
-        Args:
-            attribute: its name in the item.
-            convert: converts the stored value.
-            optional: whether the item may lack it; then it is None.
-            written: makes of the stored value what clients read, such as the text of a time. It takes less time than
-                to convert the value and to write that, with the same result.
-        """
+        """Name the attribute. See `stored`, which declares it too."""
         self.attribute = attribute
         self.convert = convert
         self.optional = optional
         self.written = written
+        self.kind = kind
+        self.description = description
+
+    @property
+    def python_type(self) -> Any:
+        """The type of its values, beside None."""
+        if self.convert is None:
+            return self.kind.python_type if self.kind else Any
+        return self.convert if isinstance(self.convert, type) else get_type_hints(self.convert)["return"]
 
     @overload
     def __get__(self, record: None, owner: type) -> Self: ...
@@ -59,13 +70,83 @@ class Stored(Generic[T]):
         return stored
 
 
+class Kind(Protocol[T_co]):
+    """An attribute of any kind, with the Python type of its values."""
+
+    @property
+    def python_type(self) -> type[T_co]:
+        """The type of its values."""
+
+
+@overload
+def stored(
+    name: str, kind: Kind[T], description: str = "", *, written: Callable[[Any], Any] | None = None
+) -> Stored[T]: ...
+@overload
+def stored(
+    name: str,
+    kind: Kind[T],
+    description: str = "",
+    *,
+    optional: Literal[True],
+    written: Callable[[Any], Any] | None = None,
+) -> Stored[T | None]: ...
+@overload
+def stored(
+    name: str,
+    kind: Kind[Any],
+    description: str = "",
+    *,
+    convert: Callable[[Any], T],
+    written: Callable[[Any], Any] | None = None,
+) -> Stored[T]: ...
+@overload
+def stored(
+    name: str,
+    kind: Kind[Any],
+    description: str = "",
+    *,
+    optional: Literal[True],
+    convert: Callable[[Any], T],
+    written: Callable[[Any], Any] | None = None,
+) -> Stored[T | None]: ...
+def stored(
+    name: str,
+    kind: Any,
+    description: str = "",
+    *,
+    optional: bool = False,
+    convert: Callable[[Any], Any] | None = None,
+    written: Callable[[Any], Any] | None = None,
+) -> Stored[Any]:
+    """Declare an attribute of a record.
+
+    Args:
+        name: its name in the item.
+        kind: what its values are: their type, bounds and unit.
+        description: for those who read the graph or the documents.
+        optional: whether the item may lack it; then it is None.
+        convert: converts the stored value.
+        written: makes of the stored value what clients read, such as the text of a time. It takes less time than
+            to convert the value and to write that, with the same result.
+    """
+    declared: Attribute = replace(kind, name=name, optional=optional)
+    return Stored(name, convert, optional=optional, written=written, kind=declared, description=description)
+
+
 class Derived(Generic[T]):
     """A descriptor that computes a value from attributes of a record's item, which no item lacks."""
 
-    def __init__(self, compute: Callable[..., T], *attributes: str) -> None:
+    def __init__(self, compute: Callable[..., T], *attributes: str, description: str = "") -> None:
         """Name the attributes in the order in which `compute` takes them."""
         self.compute = compute
         self.attributes = attributes
+        self.description = description
+
+    @property
+    def python_type(self) -> Any:
+        """The type of its values."""
+        return get_type_hints(self.compute)["return"]
 
     @overload
     def __get__(self, record: None, owner: type) -> Self: ...
@@ -130,6 +211,12 @@ class Record:
     def stored(cls) -> dict[str, Stored[Any]]:
         """The descriptors of the attributes by their names."""
         return {name: value for name, value in _members(cls).items() if isinstance(value, Stored)}
+
+    @classmethod
+    def declared(cls) -> tuple[Attribute, ...]:
+        """The declared attributes of the items, each once, in order."""
+        declared = {each.attribute: each.kind for each in cls.stored().values() if each.kind}
+        return tuple(declared.values())
 
     def values(self) -> dict[str, Any]:
         """All attributes by their names."""

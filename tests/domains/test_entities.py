@@ -1,14 +1,18 @@
 """The entities of the domains: what the documents say of them, and that no two can be taken for each other."""
 
+from typing import Any
+
 import pytest
 
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
 from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
+from graph.domains.earthquakes.model import Event
 from graph.domains.request_logs.entities import LOG
 from graph.domains.service_logs.entities import LOGS, SERVICE_LOG, TIMESTAMP_INDEX
 from graph.domains.triggers.entities import EVENT_TYPE_INDEX, EVENTS, STATUS_INDEX, TRIGGER_EVENT
 from graph.store.attributes import Attribute, Document, Real, Text, Truth, Whole
 from graph.store.values import InvalidItem
+from tests.documents.markdown import document
 from tests.domains.earthquakes.builders import an_event
 
 KEYS = {"pk", "sk", "gsi1pk", "gsi1sk", "entity", "timestamp#event_id", "event_type#timestamp", "status#timestamp"}
@@ -59,13 +63,26 @@ def test_every_documented_attribute_is_declared_as_it_is_documented() -> None:
 
 def test_attributes_beyond_the_documented_ones_are_optional() -> None:
     listed = {name.rstrip("?") for names in DOCUMENTED[EVENT].values() for name in names.split()}
-    others = {name for name in EVENT.named if name not in listed}
-    of_usgs = (
-        "magType type status updated url tsunami felt alert sig sourceDepth net code ids sources types nst dmin rms"
-    )
-    of_versions = "arrival changedAt revision recordedAt publishedAt hash kind preferredId mergedInto names"
-    assert others == {*of_usgs.split(), *["gap", "cdi", "mmi", "title", "detail"], *of_versions.split()}
-    assert all(EVENT.named[name].optional for name in others)
+    assert all(each.optional for each in EVENT.attributes if each.name not in listed)
+
+
+def test_the_table_of_an_events_attributes_is_its_record() -> None:
+    rows = [
+        f"| `{each.attribute}` | {kind_of(each.kind)}{'; optional' if each.optional else ''} | {each.description} |"
+        for each in Event.stored().values()
+    ]
+    lines = document("docs/dynamodb.md").section("Attributes of an event").splitlines()
+    assert [line for line in lines if line.startswith("| `")] == rows, "\n".join(rows)
+
+
+def kind_of(kind: Any) -> str:
+    """A kind of attribute in words: its type, bounds and unit."""
+    if isinstance(kind, Text):
+        return ", ".join(filter(None, ["text", f"at most {kind.longest:,} characters", kind.unit]))
+    words = ["number" if isinstance(kind, Real) else "whole number"]
+    ends = {"from": kind.least, "to": kind.greatest}
+    words += [f"{word} {end:,}".removesuffix(".0") for word, end in ends.items() if end is not None]
+    return ", ".join(filter(None, [" ".join(words), kind.unit]))
 
 
 def test_keys_are_made_as_documented() -> None:

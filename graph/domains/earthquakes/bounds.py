@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.entities import LONGEST_TEXT
+from graph.domains.earthquakes.model import LONGEST_TEXT
 from graph.store.values import MAGNITUDE_END
 
 MOST_TEXTS = 100  # in a list of a filter; a store takes no more at once

@@ -1,55 +1,16 @@
 """The catalogue's entities in the table `earthquake-events`."""
 
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
+from graph.domains.earthquakes.model import LONGEST_ID, LONGEST_REASON, Event
 from graph.feed.sequence import Origins, SequenceEntities
 from graph.runtime.lease import LEASE_ATTRIBUTES
-from graph.store.attributes import Document, Real, Text, Whole
+from graph.store.attributes import Document, Text, Whole
 from graph.store.entity import Entity
 
-LEAST_MAG, GREATEST_MAG = -2.0, 10.0
-LONGEST_ID = 64  # characters
-LONGEST_PLACE = 512  # characters
-LONGEST_TEXT = 1024  # characters of the other documented texts
-LONGEST_NAME = 64  # characters
-LONGEST_REASON = 8  # characters of a kind of version
 LONGEST_NAMES = 65_536  # characters, of the most ids of an event
-LONGEST_LIST = 512  # characters; with these lengths a hundred events fit a transaction of 4 MB
 
 _OF_A_VERSION = (
-    Text("eventId", longest=LONGEST_ID),
-    Whole("eventTsMs", unit="epoch ms"),
-    Real("mag", least=LEAST_MAG, greatest=GREATEST_MAG),
-    Text("place", longest=LONGEST_PLACE),
-    Real("lat", least=-90, greatest=90, unit="degrees north"),
-    Real("lon", least=-180, greatest=180, unit="degrees east"),
-    Real("depth", least=0, unit="km", optional=True),
-    # An event that left the catalogue has the reason before its day, so that no day's partition has it.
-    Text("dayBucket", longest=8 + LONGEST_REASON, unit="YYYYMMDD, UTC"),
-    Text("source", longest=LONGEST_TEXT),
-    Whole("ingestedAt", unit="epoch ms"),
-    Text("magType", longest=LONGEST_TEXT, optional=True),
-    Text("type", longest=LONGEST_TEXT, optional=True),
-    Text("status", longest=LONGEST_TEXT, optional=True),
-    Whole("updated", unit="epoch ms", optional=True),
-    Text("url", longest=LONGEST_TEXT, optional=True),
-    Whole("tsunami", least=0, greatest=1, optional=True),
-    Whole("felt", optional=True),
-    Text("alert", longest=LONGEST_TEXT, optional=True),
-    Whole("sig", optional=True),
-    Real("sourceDepth", unit="km, negative above sea level", optional=True),
-    Text("net", longest=LONGEST_NAME, optional=True),
-    Text("code", longest=LONGEST_NAME, optional=True),
-    Text("ids", longest=LONGEST_LIST, unit="`,a,b,`", optional=True),
-    Text("sources", longest=LONGEST_LIST, unit="`,a,b,`", optional=True),
-    Text("types", longest=LONGEST_LIST, unit="`,a,b,`", optional=True),
-    Whole("nst", least=0, optional=True),
-    Real("dmin", least=0, unit="degrees", optional=True),
-    Real("rms", least=0, unit="s", optional=True),
-    Real("gap", least=0, greatest=360, unit="degrees", optional=True),
-    Real("cdi", least=0, optional=True),
-    Real("mmi", least=0, optional=True),
-    Text("title", longest=LONGEST_LIST, optional=True),
-    Text("detail", longest=LONGEST_LIST, optional=True),
+    *Event.declared(),
     Whole("arrival", unit="sequence number", optional=True),
     Whole("recordedAt", unit="epoch ms", optional=True),
     Whole("publishedAt", unit="epoch ms", optional=True),
@@ -57,7 +18,6 @@ _OF_A_VERSION = (
     Text("hash", longest=16, unit="of the tracked values", optional=True),
     Text("kind", longest=LONGEST_REASON, optional=True),
     Text("preferredId", longest=LONGEST_ID, optional=True),
-    Text("mergedInto", longest=LONGEST_ID, optional=True),
     Text("names", longest=LONGEST_NAMES, unit="JSON, what is remembered of its ids", optional=True),
 )
 

@@ -7,13 +7,15 @@ ignore it, and all readers of USGS's feeds, also `quakegraph ingest`, read it as
 from collections.abc import Iterable
 from typing import Any
 
-from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.model import DETAILS, Event
 
-PROPERTIES = (
+_OF_USGS = (
     *("mag", "place", "time", "updated", "url", "detail", "felt", "cdi", "mmi", "alert", "status", "tsunami", "sig"),
     *("net", "code", "ids", "sources", "types", "nst", "dmin", "rms", "gap", "magType", "type", "title"),
 )
 """USGS's properties in its order, without `tz`, which is always null."""
+
+PROPERTIES = tuple(dict.fromkeys((*_OF_USGS, *(each.attribute for each in DETAILS.values()))))
 
 READ = frozenset({*PROPERTIES, "lat", "lon", "depth", "sourceDepth"} - {"time"})
 """The written attributes of an event, beside its position."""

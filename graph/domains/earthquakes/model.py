@@ -8,9 +8,9 @@ import orjson
 from graph.core.days import datetime_of
 from graph.core.names import is_line
 from graph.core.paging import Position, cursors_of
-from graph.domains.earthquakes.entities import LONGEST_ID
+from graph.store.attributes import Real, Text, Whole
 from graph.store.entity import Item
-from graph.store.records import Derived, Record, Stored
+from graph.store.records import Derived, Record, stored
 
 EVENTS = "events"  # the connection's name in cursors
 CATALOGUE_ROUTE = "/earthquakes"  # the route of recorded queries of the catalogue
@@ -18,6 +18,27 @@ CATALOGUE_ROUTE = "/earthquakes"  # the route of recorded queries of the catalog
 DELETED = "deleted"  # the status of an event that its source has deleted
 
 SOURCE = "USGS"  # of an event without a source
+
+LEAST_MAG, GREATEST_MAG = -2.0, 10.0
+GREATEST_DEPTH = 6371.0  # km, to the middle of the earth
+LONGEST_ID = 64  # characters
+LONGEST_PLACE = 512  # characters
+LONGEST_TEXT = 1024  # characters of the other documented texts
+LONGEST_REASON = 8  # characters of a kind of version
+LONGEST_LIST = 512  # characters; with these lengths a hundred events fit a transaction of 4 MB
+INT_END = 2**31 - 1  # of the graph's whole numbers
+
+MILLIS = Whole(unit="epoch ms")
+INT = Whole(least=-INT_END - 1, greatest=INT_END)
+INTENSITY = Real(least=0, greatest=12)
+"""The Mercalli scale has twelve degrees, and USGS's service searches by all; its values seldom exceed 10.
+
+Source: https://earthquake.usgs.gov/fdsnws/event/1/ `mincdi`, `minmmi`
+"""
+LONG_TEXT = Text(longest=LONGEST_TEXT)
+SHORT_TEXT = Text(longest=LONGEST_LIST)
+NAME = Text(longest=64)
+NAMES = Text(longest=LONGEST_LIST, unit="`,a,b,`")
 
 
 def possible_id(event_id: object) -> bool:
@@ -55,42 +76,85 @@ class Event(Record):
 
     __slots__ = ()
 
-    event_id = Stored[str]("eventId")  # USGS id: network code and event code, "nc73919986"
-    event_ts_ms = Stored[int]("eventTsMs")  # origin time, epoch milliseconds, negative before 1970
-    mag = Stored[float]("mag")  # magnitude, clamped to [-2, 10]
-    place = Stored[str]("place")  # at most 512 characters
-    lat = Stored[float]("lat")  # degrees north
-    lon = Stored[float]("lon")  # degrees east
-    depth = Stored[float | None]("depth", optional=True)  # km below sea level, never negative
-    source_depth = Stored[float | None]("sourceDepth", optional=True)  # as given, negative above sea level
-    source = Stored[str]("source")  # where the record came from, "USGS"
-    ingested_at = Stored[int]("ingestedAt")  # epoch milliseconds
-    mag_type = Stored[str | None]("magType", optional=True)  # how the magnitude was measured, "ml", "mww"
-    type = Stored[str | None]("type", optional=True)  # "earthquake", "quarry blast", …
-    status = Stored[str | None]("status", optional=True)  # "automatic" or "reviewed"
-    updated = Stored[int | None]("updated", optional=True)  # USGS's last change before the ingest, epoch ms
-    url = Stored[str | None]("url", optional=True)  # the event's page
-    tsunami = Stored[bool | None]("tsunami", bool, optional=True)  # stored as USGS gives it, 0 or 1
-    felt = Stored[int | None]("felt", optional=True)  # number of felt reports
-    alert = Stored[str | None]("alert", optional=True)  # PAGER level: "green", "yellow", "orange", "red"
-    sig = Stored[int | None]("sig", optional=True)  # USGS's significance, 0 to about 1000
-    net = Stored[str | None]("net", optional=True)  # the preferred network, "nc"
-    code = Stored[str | None]("code", optional=True)  # the network's own code of the event, "73919986"
-    ids = Stored[list[str] | None]("ids", listed, optional=True)  # every id of the event, in any network
-    sources = Stored[list[str] | None]("sources", listed, optional=True)  # the networks that contributed
-    types = Stored[list[str] | None]("types", listed, optional=True)  # the types of USGS's products, "shakemap"
-    nst = Stored[int | None]("nst", optional=True)  # number of stations that located it
-    dmin = Stored[float | None]("dmin", optional=True)  # degrees to the nearest station
-    rms = Stored[float | None]("rms", optional=True)  # of the travel times' residuals, seconds
-    gap = Stored[float | None]("gap", optional=True)  # the widest angle without a station, degrees
-    cdi = Stored[float | None]("cdi", optional=True)  # greatest intensity of felt reports, 0 to 10
-    mmi = Stored[float | None]("mmi", optional=True)  # greatest modelled intensity, 0 to 10
-    title = Stored[str | None]("title", optional=True)  # "M 1.3 - 2 km ESE of Larkfield-Wikiup, CA"
-    detail = Stored[str | None]("detail", optional=True)  # address of the event's GeoJSON with all products
-    day_bucket = Stored("dayBucket", day_of)  # the UTC day of the origin time, `YYYYMMDD`
-    time = Derived(datetime_of, "eventTsMs")  # the origin time, UTC
+    event_id = stored(
+        "eventId",
+        Text(longest=LONGEST_ID),
+        "Event id, at most 64 characters: the one under which its source first published it, as far as that is known "
+        "when it is stored. It never changes.",
+    )
+    event_ts_ms = stored("eventTsMs", MILLIS, "Origin time, epoch milliseconds.")  # negative before 1970
+    mag = stored("mag", Real(least=LEAST_MAG, greatest=GREATEST_MAG), "Magnitude, clamped to -2.0 … 10.0.")
+    place = stored("place", Text(longest=LONGEST_PLACE), "The name of the place; the coordinates if it has no name.")
+    lat = stored("lat", Real(least=-90, greatest=90, unit="degrees north"), "Latitude, degrees north, -90 … 90.")
+    lon = stored("lon", Real(least=-180, greatest=180, unit="degrees east"), "Longitude, degrees east, -180 … 180.")
+    depth = stored(
+        "depth",
+        Real(least=0, unit="km"),
+        "Depth, km below sea level; 0 for events above it, null if not measured.",
+        optional=True,
+    )
+    # An event that left the catalogue has the reason before its day, so that no day's partition has it.
+    day_bucket = stored(
+        "dayBucket",
+        Text(longest=8 + LONGEST_REASON, unit="YYYYMMDD, UTC"),
+        "UTC day of the origin time, `YYYYMMDD`.",
+        convert=day_of,
+    )
+    source = stored("source", LONG_TEXT, "The source of the record, `USGS`.")
+    ingested_at = stored("ingestedAt", MILLIS, "When it was first stored, epoch milliseconds.")
+    mag_type = stored("magType", LONG_TEXT, "How the magnitude was measured, such as `ml` or `mww`.", optional=True)
+    type = stored("type", LONG_TEXT, "The type of event, such as `earthquake` or `quarry blast`.", optional=True)
+    status = stored("status", LONG_TEXT, "`automatic` or `reviewed`, as of the ingest.", optional=True)
+    updated = stored("updated", MILLIS, "USGS's last change before the ingest, epoch milliseconds.", optional=True)
+    url = stored("url", LONG_TEXT, "The event's page at USGS.", optional=True)
+    tsunami = stored(
+        "tsunami",
+        Whole(least=0, greatest=1),  # as USGS gives it
+        "Whether USGS linked it to a tsunami message.",
+        convert=bool,
+        optional=True,
+    )
+    felt = stored("felt", INT, "Number of felt reports, as of the ingest.", optional=True)
+    alert = stored("alert", LONG_TEXT, "PAGER alert level: `green`, `yellow`, `orange` or `red`.", optional=True)
+    sig = stored("sig", INT, "USGS's significance, 0 to about 1000.", optional=True)
+    source_depth = stored(
+        "sourceDepth",
+        Real(greatest=GREATEST_DEPTH, unit="km, negative above sea level"),
+        "Depth as the source gives it, km; negative above sea level. Null if it was not measured or kept.",
+        optional=True,
+    )
+    net = stored("net", NAME, "The preferred network, such as `nc`.", optional=True)
+    code = stored("code", NAME, "The network's own code of the event, such as `73919986`.", optional=True)
+    ids = stored(
+        "ids", NAMES, "Every id of the event, in any network, as USGS lists them.", convert=listed, optional=True
+    )
+    sources = stored("sources", NAMES, "The networks that contributed.", convert=listed, optional=True)
+    types = stored("types", NAMES, "The types of USGS's products, such as `shakemap`.", convert=listed, optional=True)
+    nst = stored("nst", Whole(least=0, greatest=INT_END), "The number of stations that located it.", optional=True)
+    dmin = stored(
+        "dmin", Real(least=0, greatest=180, unit="degrees"), "Distance to the nearest station, degrees.", optional=True
+    )
+    rms = stored(
+        "rms",
+        Real(least=0, greatest=1e6, unit="s"),  # far beyond any
+        "Root mean square of the travel times' residuals, seconds.",
+        optional=True,
+    )
+    gap = stored(
+        "gap",
+        Real(least=0, greatest=360, unit="degrees"),
+        "The widest angle without a station, degrees.",
+        optional=True,
+    )
+    cdi = stored("cdi", INTENSITY, "Greatest intensity by felt reports, 0 to 12.", optional=True)
+    mmi = stored("mmi", INTENSITY, "Greatest intensity of the ShakeMap, 0 to 12.", optional=True)
+    title = stored("title", SHORT_TEXT, "Magnitude and place, such as `M 1.3 - 2 km SE of There`.", optional=True)
+    detail = stored("detail", SHORT_TEXT, "Address of the event's GeoJSON with all products at USGS.", optional=True)
+    merged_into = stored(
+        "mergedInto", Text(longest=LONGEST_ID), "Id of the event that this one turned out to be.", optional=True
+    )
+    time = Derived(datetime_of, "eventTsMs", description="Origin time.")
     cursor = Derived(cursors_of(EVENTS), "eventTsMs", "eventId")  # its position, as text
-    merged_into = Stored[str | None]("mergedInto", optional=True)  # id of the event that it turned out to be
 
     @property
     def revision(self) -> int:
@@ -131,6 +195,14 @@ class Event(Record):
     def position(self) -> Position:
         """The position of the event in the catalogue."""
         return Position(EVENTS, self.event_ts_ms, self.event_id)
+
+
+DETAILS = {
+    name: each
+    for name, each in Event.stored().items()
+    if each.optional and name not in ("depth", "source_depth", "merged_into")
+}
+"""The attributes that a source may leave out, and that an ingest takes by the rule of their kind."""
 
 
 @dataclass(frozen=True, slots=True)

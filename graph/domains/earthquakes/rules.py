@@ -7,31 +7,37 @@ it is only within the bounds of the entity's attribute.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 from graph.core.compilation import Namespace
 from graph.core.days import DAY_MS, FIRST_MS, day_bucket
 from graph.core.names import is_line
 from graph.core.numbers import whole
-from graph.domains.earthquakes.entities import EVENT, GREATEST_MAG, LEAST_MAG, LONGEST_ID, LONGEST_LIST
-from graph.domains.earthquakes.model import SOURCE, Event, Incoming, SourceDeletion, is_deletion, listed, possible_id
-from graph.store.attributes import Attribute, Real, Text, Whole
+from graph.domains.earthquakes.model import (
+    DETAILS,
+    GREATEST_DEPTH,
+    GREATEST_MAG,
+    LEAST_MAG,
+    LONGEST_ID,
+    LONGEST_LIST,
+    SOURCE,
+    Event,
+    Incoming,
+    SourceDeletion,
+    is_deletion,
+    listed,
+    possible_id,
+)
+from graph.store.attributes import Real, Text, Whole
 from graph.store.checks import usual
-
-LONGEST_OF = {each.name: each.longest for each in EVENT.attributes if isinstance(each, Text)}  # characters
+from graph.store.records import Stored
 
 FUTURE_MS = 30 * DAY_MS  # a later origin time is a mistake
-INT_32 = 2**31
-_MILLIS = -(2**53) + 1, 2**53 - 1  # what every JSON reader reads exactly
-GREATEST_DEPTH = 6371.0  # km, to the middle of the earth
+EXACT = 2**53 - 1  # the greatest whole number that every reader of JSON reads exactly
 LEAST_NUMBER, GREATEST_NUMBER = 1e-130, 1e126  # the range of every store, beside zero
 
-GREATEST_DISTANCE = 180.0  # degrees
-GREATEST_RMS = 1e6  # seconds, far beyond any
-GREATEST_INTENSITY = 12.0  # of the Mercalli scale
-
-_DEPTH = Real("sourceDepth", greatest=GREATEST_DEPTH)
+_KINDS: dict[str, Any] = {each.name: each for each in Event.declared()}
 _LISTED = re.compile("(?:,[^,]+)+,")  # a list of names as USGS writes it
 
 
@@ -92,38 +98,42 @@ def event_reader(name_of: Callable[[str], str]) -> EventReader:
     Args:
         name_of: a detail's name in `Event` → its name among the `details`.
     """
-    functions = (_checked_id, _checked_time, _magnitude, _coordinate, _depth, _text, _coordinates, day_bucket, Event)
+    functions = (
+        _checked_id,
+        _checked_time,
+        _magnitude,
+        _coordinate,
+        _depth,
+        _text,
+        _names,
+        _coordinates,
+        day_bucket,
+        Event,
+    )
     namespace = Namespace(**{function.__name__: function for function in functions})
     possible_time = f"event_ts_ms.__class__ is int and {FIRST_MS} <= event_ts_ms <= ingested_at + {FUTURE_MS}"
     lines = [
         f"if not (event_id.__class__ is str and 0 < len(event_id) <= {LONGEST_ID} and event_id.isprintable()):",
         "    event_id = _checked_id(event_id)",
         f"if not ({possible_time}): event_ts_ms = _checked_time(event_id, event_ts_ms, ingested_at)",
-        f"if not ({usual(EVENT.named['mag'], 'mag')}): mag = _magnitude(event_id, mag)",
-        f"if not ({usual(EVENT.named['lat'], 'lat')}): lat = _coordinate(event_id, lat, 'latitude', 90)",
-        f"if not ({usual(EVENT.named['lon'], 'lon')}): lon = _coordinate(event_id, lon, 'longitude', 180)",
-        f"if not ({usual(_DEPTH, 'depth')}): depth = _depth(event_id, depth)",
-        f"if not ({usual(_text_of('place'), 'place')}):",
-        "    place = _text(event_id, 'place', place) or _coordinates(lat, lon)",
-        f"if not ({usual(_text_of('source'), 'source')}): source = _text(event_id, 'source', source) or {SOURCE!r}",
+        f"if not ({usual(_KINDS['mag'], 'mag')}): mag = _magnitude(event_id, mag)",
+        f"if not ({usual(_KINDS['lat'], 'lat')}): lat = _coordinate(event_id, lat, 'latitude', 90)",
+        f"if not ({usual(_KINDS['lon'], 'lon')}): lon = _coordinate(event_id, lon, 'longitude', 180)",
+        f"if not ({usual(_KINDS['sourceDepth'], 'depth')}): depth = _depth(event_id, depth)",
+        f"if not ({_taken('place')}): place = {_cut('place')} or _coordinates(lat, lon)",
+        f"if not ({_taken('source')}): source = {_cut('source')} or {SOURCE!r}",
         "item = {'eventId': event_id, 'eventTsMs': event_ts_ms, 'dayBucket': day_bucket(event_ts_ms), 'mag': mag,",
         "        'place': place, 'lat': lat, 'lon': lon, 'source': source, 'ingestedAt': ingested_at}",
         "if depth is not None: item['depth'], item['sourceDepth'] = depth if depth > 0.0 else 0.0, depth",
         "get = details.get",
     ]
     for name, detail in DETAILS.items():
-        attribute = detail.attribute
-        taken = f"item[{attribute!r}] = value"
-        if detail.made_of is None:
-            made = f"_text(event_id, {attribute!r}, value)"
-        else:
-            made = f"{namespace.constant('made_of', detail.made_of)}(value)"
-        test = usual(detail.usual, "value") if detail.usual else "False"
+        attribute, (test, made) = detail.attribute, _rule_of(detail, namespace)
         lines += [
             f"value = get({name_of(name)!r})",
             "if value is not None:",
-            f"    if {test}: {taken}",
-            f"    elif (value := {made}) is not None: {taken}",
+            f"    if {test}: item[{attribute!r}] = value",
+            f"    elif (value := {made}) is not None: item[{attribute!r}] = value",
         ]
     parameters = "event_id, event_ts_ms, mag, place, lat, lon, depth, source, ingested_at, details"
     return namespace.define(parameters, [*lines, "return Event(item)"])
@@ -135,7 +145,7 @@ def checked_deletion(event_id: Any, *, ids: Any = None, updated: Any = None) -> 
     Raises:
         RejectedFeature: The id is missing or not possible.
     """
-    return SourceDeletion(_checked_id(event_id), listed(_names(ids) or ""), _whole_within(updated, *_MILLIS))
+    return SourceDeletion(_checked_id(event_id), listed(_names(ids) or ""), _updated(updated))
 
 
 def given_record(given: Mapping[str, Any], *, ingested_at: int) -> Incoming:
@@ -224,7 +234,7 @@ def _number(value: Any) -> float | None:
     return None
 
 
-def _text(event_id: str, name: str, value: Any) -> str | None:
+def _text(event_id: str, name: str, value: Any, longest: int) -> str | None:
     """Text cut to a number of characters (whole code points); None for no text.
 
     JSON can express half a surrogate pair, which no store accepts. An event with one is rejected, since
@@ -239,7 +249,7 @@ def _text(event_id: str, name: str, value: Any) -> str | None:
         except UnicodeEncodeError:
             message = f"`{name}` is not valid Unicode text: it holds half a surrogate pair."
             raise _rejected(event_id, "FEATURE_UNREADABLE", message) from None
-    return text[: LONGEST_OF[name]]
+    return text[:longest]
 
 
 def _flag(value: Any) -> int | None:
@@ -261,68 +271,45 @@ def _names(value: Any) -> str | None:
     return text if len(text) > 1 else None
 
 
-def _text_of(attribute: str) -> Text:
-    """A text that is taken as it is; an empty one is none."""
-    return Text(attribute, shortest=1, longest=LONGEST_OF[attribute])
+def _rule_of(detail: Stored[Any], namespace: Namespace) -> tuple[str, str]:
+    """The source of the test whether `value` is taken as it is, and of what makes the attribute of any other."""
+    match detail.kind:
+        case _ if detail.convert is listed:
+            return "False", "_names(value)"
+        case Text(name=name):
+            return _taken(name, "value"), _cut(name, "value")
+        case Whole() | Real() as kind:
+            bounded = _bounded(kind)
+            make = _flag if detail.convert is bool else _within(bounded)
+            return usual(bounded, "value"), f"{namespace.constant('make', make)}(value)"
+        case kind:
+            raise TypeError(f"an ingest has no rule for {kind}")
 
 
-class Detail(NamedTuple):
-    """The rule of an optional attribute."""
-
-    attribute: str  # its name in the item
-    usual: Attribute | None  # values that are taken as they are, if compiled code can test for them
-    made_of: Callable[[Any], Any] | None  # makes the attribute of another value, or None; None for a text
+def _taken(attribute: str, variable: str = "") -> str:
+    """The source of the test whether a text is taken as it is; an empty one is none."""
+    return usual(Text(shortest=1, longest=_KINDS[attribute].longest), variable or attribute)
 
 
-def _text_detail(attribute: str) -> Detail:
-    return Detail(attribute, _text_of(attribute), None)
+def _cut(attribute: str, variable: str = "") -> str:
+    return f"_text(event_id, {attribute!r}, {variable or attribute}, {_KINDS[attribute].longest})"
 
 
-def _whole_detail(attribute: str, least: int, greatest: int) -> Detail:
-    usual = Whole(attribute, least=least, greatest=greatest)
-    return Detail(attribute, usual, lambda value: _whole_within(value, least, greatest))
+def _bounded(kind: Any) -> Any:
+    """The same kind of numbers, of which every reader of JSON reads each exactly."""
+    least = -EXACT if kind.least is None else kind.least
+    return replace(kind, least=least, greatest=EXACT if kind.greatest is None else kind.greatest)
 
 
-def _whole_within(value: Any, least: int, greatest: int) -> int | None:
-    number = whole(value)
-    return number if number is not None and least <= number <= greatest else None
+def _within(kind: Any) -> Callable[[Any], Any]:
+    """The function that makes a number within the bounds of any value."""
+    number_of: Callable[[Any], float | None] = whole if isinstance(kind, Whole) else _number
 
+    def made(value: Any) -> float | None:
+        number = number_of(value)
+        return number if number is not None and kind.least <= number <= kind.greatest else None
 
-def _real_detail(attribute: str, greatest: float) -> Detail:
-    """Numbers from 0 to a greatest one."""
-
-    def real(value: Any) -> float | None:
-        number = _number(value)
-        return number if number is not None and 0 <= number <= greatest else None
-
-    return Detail(attribute, Real(attribute, least=0, greatest=greatest), real)
-
-
-DETAILS: dict[str, Detail] = {
-    "mag_type": _text_detail("magType"),
-    "type": _text_detail("type"),
-    "status": _text_detail("status"),
-    "updated": _whole_detail("updated", *_MILLIS),
-    "url": _text_detail("url"),
-    "tsunami": Detail("tsunami", Whole("tsunami", least=0, greatest=1), _flag),
-    "felt": _whole_detail("felt", -INT_32, INT_32 - 1),
-    "alert": _text_detail("alert"),
-    "sig": _whole_detail("sig", -INT_32, INT_32 - 1),
-    "net": _text_detail("net"),
-    "code": _text_detail("code"),
-    "ids": Detail("ids", None, _names),
-    "sources": Detail("sources", None, _names),
-    "types": Detail("types", None, _names),
-    "nst": _whole_detail("nst", 0, INT_32 - 1),
-    "dmin": _real_detail("dmin", GREATEST_DISTANCE),
-    "rms": _real_detail("rms", GREATEST_RMS),
-    "gap": _real_detail("gap", 360.0),
-    "cdi": _real_detail("cdi", GREATEST_INTENSITY),
-    "mmi": _real_detail("mmi", GREATEST_INTENSITY),
-    "title": _text_detail("title"),
-    "detail": _text_detail("detail"),
-}
-"""Name of an optional attribute in `Event` → its rule."""
+    return made
 
 
 def _coordinates(lat: float, lon: float) -> str:
@@ -330,4 +317,5 @@ def _coordinates(lat: float, lon: float) -> str:
     return f"{abs(lat):.2f}°{'N' if lat >= 0 else 'S'} {abs(lon):.2f}°{'E' if lon >= 0 else 'W'}"
 
 
+_updated = _within(_bounded(_KINDS["updated"]))
 _read_event = event_reader(lambda name: name)

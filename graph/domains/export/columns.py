@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.model import Event, listed
-from graph.store.attributes import Real, Text
+from graph.store.attributes import Real, Text, Whole
 from graph.store.records import Stored
 
 TIME = "time"
-FIRST = (TIME, "eventId", "mag", "magType", "place", "lat", "lon", "depth", "type", "status")
+FIRST = (TIME, "eventId", "mag", "magType", "place", "lat", "lon", "depth", "type", "status", "sourceDepth")
 LEFT_OUT = frozenset({"dayBucket", "mergedInto"})  # a merged event is in no list
 
 
@@ -55,23 +54,24 @@ OF_A_VERSION = (
 def _columns() -> Iterator[Column]:
     for stored in Event.stored().values():
         if stored.attribute not in LEFT_OUT:
-            declared = EVENT.named[stored.attribute]
-            name = TIME if declared.name == "eventTsMs" else declared.name
-            yield Column(name, declared.name, _kind(stored), stored.optional)
+            name = TIME if stored.attribute == "eventTsMs" else stored.attribute
+            yield Column(name, stored.attribute, _kind(stored), stored.optional)
     yield from OF_A_VERSION
 
 
 def _kind(stored: Stored[Any]) -> Kind:
-    if stored.convert is listed:
-        return Kind.NAMES
-    if stored.convert is bool:
-        return Kind.TRUTH
-    declared = EVENT.named[stored.attribute]
-    if isinstance(declared, Real):
-        return Kind.REAL
-    if isinstance(declared, Text):
-        return Kind.TEXT
-    return Kind.MILLIS if declared.unit == "epoch ms" else Kind.WHOLE
+    match stored.kind:
+        case _ if stored.convert is listed:
+            return Kind.NAMES
+        case _ if stored.convert is bool:
+            return Kind.TRUTH
+        case Real():
+            return Kind.REAL
+        case Text():
+            return Kind.TEXT
+        case Whole(unit="epoch ms"):
+            return Kind.MILLIS
+    return Kind.WHOLE
 
 
 COLUMNS = tuple(sorted(_columns(), key=lambda column: (*FIRST, column.name).index(column.name)))

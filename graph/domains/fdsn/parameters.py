@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.bounds import MOST_TEXTS
-from graph.domains.earthquakes.entities import LONGEST_TEXT
+from graph.domains.earthquakes.model import LONGEST_TEXT
 from graph.domains.fdsn.values import (
     Read,
     first_millisecond,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS, FIRST_MS
 from graph.core.names import is_line
-from graph.domains.earthquakes.entities import EVENT, LONGEST_TEXT
-from graph.domains.earthquakes.model import Event, SourceDeletion
+from graph.domains.earthquakes.entities import EVENT
+from graph.domains.earthquakes.model import LONGEST_TEXT, Event, SourceDeletion
 from graph.domains.earthquakes.rules import RejectedFeature, Rejection, given_record
 from graph.domains.earthquakes.usgs.normalise import read_record
 from tests.core.test_names import NAMES

@@ -19,8 +19,8 @@ from typing import NamedTuple
 from graph.core.errors import QueryTooComplex
 from graph.domains.earthquakes.catalogue.magnitude_order import MagnitudePlace, magnitude_place
 from graph.domains.earthquakes.catalogue.planning import Planner
-from graph.domains.earthquakes.entities import GREATEST_MAG, LEAST_MAG
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.model import GREATEST_MAG, LEAST_MAG
 from graph.domains.earthquakes.revisions.merged_walk import MergedWalk
 from graph.domains.earthquakes.revisions.views import Stream
 from graph.domains.earthquakes.selection import Selection

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from graph.core.days import FIRST_MS, LAST_MS
 from graph.core.errors import InvalidCursor
 from graph.core.paging import CURSOR_VERSION, decode_cursor, encode_cursor
-from graph.domains.earthquakes.entities import GREATEST_MAG, LEAST_MAG
-from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.model import GREATEST_MAG, LEAST_MAG, Event
 from graph.store.entity import Item
 from graph.store.records import Derived
 from graph.store.values import InvalidItem, check_value

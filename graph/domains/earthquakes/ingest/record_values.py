@@ -3,25 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.model import DELETED, Event
 from graph.domains.earthquakes.revisions.names import NEVER, Names, Rank, ids_of, status_of_values
 from graph.domains.earthquakes.revisions.versions import tracked_text
 from graph.store.entity import Item
 
-_OF_AN_ITEM = frozenset(
-    {
-        "revision",
-        "recordedAt",
-        "publishedAt",
-        "changedAt",
-        "hash",
-        "kind",
-        "arrival",
-        "preferredId",
-        "mergedInto",
-        "names",
-    }
-)
+_OF_AN_ITEM = frozenset({*EVENT.named} - {each.name for each in Event.declared()} | {"mergedInto"})
 """The attributes of an event's item that come from no record."""
 
 

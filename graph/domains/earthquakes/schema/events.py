@@ -4,12 +4,14 @@ from datetime import datetime
 from typing import Annotated, cast
 
 import strawberry
+from strawberry import auto
 from strawberry.scalars import JSON
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.scalars import EpochMillis
 from graph.api.selected import selected_attributes
 from graph.api.sizes import ListSize
@@ -35,57 +37,44 @@ FEW = ListSize(assumed_size=5)
 """The directive of a list of an event's names."""
 
 
-@strawberry.type(description="One version of a seismic event, by default the latest one.")
+@record_type(model.Event)
 class Event(relay.Node, record=model.Event, load=load_by(Catalogue, Catalogue.events), scope=EVENTS_READ):
-    event_id: str = strawberry.field(
-        description="Event id, at most 64 characters: the one under which its source first published it, as far as "
-        "that is known when it is stored. It never changes."
-    )
-    event_ts_ms: EpochMillis = strawberry.field(description="Origin time, epoch milliseconds.")
-    time: datetime = strawberry.field(description="Origin time.")
-    mag: float = strawberry.field(description="Magnitude, clamped to -2.0 … 10.0.")
-    place: str = strawberry.field(description="The name of the place; the coordinates if it has no name.")
-    lat: float = strawberry.field(description="Latitude, degrees north, -90 … 90.")
-    lon: float = strawberry.field(description="Longitude, degrees east, -180 … 180.")
-    depth: float | None = strawberry.field(
-        description="Depth, km below sea level; 0 for events above it, null if not measured."
-    )
-    day_bucket: str = strawberry.field(description="UTC day of the origin time, `YYYYMMDD`.")
-    source: str = strawberry.field(description="The source of the record, `USGS`.")
-    ingested_at: EpochMillis = strawberry.field(description="When it was first stored, epoch milliseconds.")
+    event_id: auto
+    event_ts_ms: auto
+    time: auto
+    mag: auto
+    place: auto
+    lat: auto
+    lon: auto
+    depth: auto
+    day_bucket: auto
+    source: auto
+    ingested_at: auto
     ingested_time: datetime = time_field("ingested_at", "When it was first stored.", "ingestedAt")
-    mag_type: str | None = strawberry.field(description="How the magnitude was measured, such as `ml` or `mww`.")
-    type: str | None = strawberry.field(description="The type of event, such as `earthquake` or `quarry blast`.")
-    status: str | None = strawberry.field(description="`automatic` or `reviewed`, as of the ingest.")
-    updated: EpochMillis | None = strawberry.field(
-        description="USGS's last change before the ingest, epoch milliseconds."
-    )
+    mag_type: auto
+    type: auto
+    status: auto
+    updated: auto
     updated_time: datetime | None = time_field("updated", "USGS's last change before the ingest.", "updated")
-    url: str | None = strawberry.field(description="The event's page at USGS.")
-    tsunami: bool | None = strawberry.field(description="Whether USGS linked it to a tsunami message.")
-    felt: int | None = strawberry.field(description="Number of felt reports, as of the ingest.")
-    alert: str | None = strawberry.field(description="PAGER alert level: `green`, `yellow`, `orange` or `red`.")
-    sig: int | None = strawberry.field(description="USGS's significance, 0 to about 1000.")
-    source_depth: float | None = strawberry.field(
-        description="Depth as the source gives it, km; negative above sea level. Null if it was not measured or kept."
-    )
-    net: str | None = strawberry.field(description="The preferred network, such as `nc`.")
-    code: str | None = strawberry.field(description="The network's own code of the event, such as `73919986`.")
-    ids: list[str] | None = strawberry.field(
-        description="Every id of the event, in any network, as USGS lists them.", directives=[FEW]
-    )
-    sources: list[str] | None = strawberry.field(description="The networks that contributed.", directives=[FEW])
-    types: list[str] | None = strawberry.field(
-        description="The types of USGS's products, such as `shakemap`.", directives=[FEW]
-    )
-    nst: int | None = strawberry.field(description="The number of stations that located it.")
-    dmin: float | None = strawberry.field(description="Distance to the nearest station, degrees.")
-    rms: float | None = strawberry.field(description="Root mean square of the travel times' residuals, seconds.")
-    gap: float | None = strawberry.field(description="The widest angle without a station, degrees.")
-    cdi: float | None = strawberry.field(description="Greatest intensity by felt reports, 0 to 10.")
-    mmi: float | None = strawberry.field(description="Greatest intensity of the ShakeMap, 0 to 10.")
-    title: str | None = strawberry.field(description="Magnitude and place, such as `M 1.3 - 2 km SE of There`.")
-    detail: str | None = strawberry.field(description="Address of the event's GeoJSON with all products at USGS.")
+    url: auto
+    tsunami: auto
+    felt: auto
+    alert: auto
+    sig: auto
+    source_depth: auto
+    net: auto
+    code: auto
+    ids: auto = strawberry.field(directives=[FEW])
+    sources: auto = strawberry.field(directives=[FEW])
+    types: auto = strawberry.field(directives=[FEW])
+    nst: auto
+    dmin: auto
+    rms: auto
+    gap: auto
+    cdi: auto
+    mmi: auto
+    title: auto
+    detail: auto
 
     @field(
         "The number of this version, from 1. A version exists only where a tracked value changed: time, "

@@ -5,12 +5,15 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
+from strawberry import auto
 
 from graph.api.context import Info
 from graph.api.fields import field
+from graph.api.record_type import record_input
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor, millis_of
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
+from graph.domains.earthquakes import model
 from graph.domains.earthquakes.ingest import report, status
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE, RECENT_ROUTE, Ingest
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
@@ -146,7 +149,7 @@ class IngestRecentInput:
         )
 
 
-@strawberry.input(description="An event of a caller, which must follow the catalogue's rules.")
+@record_input(model.Event, model.DETAILS, description="An event of a caller, which must follow the catalogue's rules.")
 class EventInput:
     event_id: str = strawberry.field(description="Event id, 1 to 64 characters, without control characters.")
     event_ts_ms: EpochMillis | None = strawberry.field(
@@ -161,35 +164,30 @@ class EventInput:
     place: str | None = strawberry.field(
         default=None, description="The name of the place, cut after 512 characters; by default the coordinates."
     )
-    lat: float = strawberry.field(description="Latitude, degrees north, -90 … 90.")
-    lon: float = strawberry.field(description="Longitude, degrees east, -180 … 180.")
+    lat: auto
+    lon: auto
     depth: float | None = strawberry.field(default=None, description="Depth, km; negative is stored as 0.")
     source: str = strawberry.field(default="USGS", description="The source of the record.")
-    mag_type: str | None = strawberry.field(default=None, description="How the magnitude was measured.")
-    type: str | None = strawberry.field(default=None, description="The type of event, such as `earthquake`.")
-    status: str | None = strawberry.field(default=None, description="`automatic`, `reviewed` or `deleted`.")
-    updated: EpochMillis | None = strawberry.field(
+    mag_type: auto = strawberry.field(default=None, description="How the magnitude was measured.")
+    type: auto = strawberry.field(default=None, description="The type of event, such as `earthquake`.")
+    status: auto = strawberry.field(default=None, description="`automatic`, `reviewed` or `deleted`.")
+    updated: auto = strawberry.field(
         default=None,
         description="The source's last change, epoch ms; without it, no stored event is revised.",
     )
-    url: str | None = strawberry.field(default=None, description="The event's page.")
-    tsunami: bool | None = strawberry.field(default=None, description="Whether a tsunami message was linked.")
-    felt: int | None = strawberry.field(default=None, description="Number of felt reports.")
-    alert: str | None = strawberry.field(default=None, description="PAGER alert level.")
-    sig: int | None = strawberry.field(default=None, description="Significance, 0 to about 1000.")
-    net: str | None = strawberry.field(default=None, description="The preferred network.")
-    code: str | None = strawberry.field(default=None, description="The network's own code of the event.")
-    ids: list[str] | None = strawberry.field(default=None, description="Every id of the event, in any network.")
-    sources: list[str] | None = strawberry.field(default=None, description="The networks that contributed.")
-    types: list[str] | None = strawberry.field(default=None, description="The types of the source's products.")
-    nst: int | None = strawberry.field(default=None, description="The number of stations that located it.")
-    dmin: float | None = strawberry.field(default=None, description="Distance to the nearest station, degrees.")
-    rms: float | None = strawberry.field(default=None, description="Residual of the travel times, seconds.")
-    gap: float | None = strawberry.field(default=None, description="The widest angle without a station, degrees.")
-    cdi: float | None = strawberry.field(default=None, description="Greatest intensity by felt reports, 0 to 10.")
-    mmi: float | None = strawberry.field(default=None, description="Greatest modelled intensity, 0 to 10.")
-    title: str | None = strawberry.field(default=None, description="Magnitude and place.")
-    detail: str | None = strawberry.field(default=None, description="Address of the event's full description.")
+    url: auto = strawberry.field(default=None, description="The event's page.")
+    tsunami: auto = strawberry.field(default=None, description="Whether a tsunami message was linked.")
+    felt: auto = strawberry.field(default=None, description="Number of felt reports.")
+    alert: auto = strawberry.field(default=None, description="PAGER alert level.")
+    sig: auto = strawberry.field(default=None, description="Significance, 0 to about 1000.")
+    net: auto = strawberry.field(default=None, description="The preferred network.")
+    code: auto = strawberry.field(default=None, description="The network's own code of the event.")
+    ids: auto = strawberry.field(default=None, description="Every id of the event, in any network.")
+    types: auto = strawberry.field(default=None, description="The types of the source's products.")
+    rms: auto = strawberry.field(default=None, description="Residual of the travel times, seconds.")
+    mmi: auto = strawberry.field(default=None, description="Greatest modelled intensity, 0 to 12.")
+    title: auto = strawberry.field(default=None, description="Magnitude and place.")
+    detail: auto = strawberry.field(default=None, description="Address of the event's full description.")
 
     @property
     def values(self) -> Mapping[str, Any]:

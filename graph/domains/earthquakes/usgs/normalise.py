@@ -3,8 +3,8 @@
 from typing import Any
 
 from graph.core.numbers import whole
-from graph.domains.earthquakes.model import SOURCE, Incoming, is_deletion, listed, possible_id
-from graph.domains.earthquakes.rules import DETAILS, RejectedFeature, Rejection, checked_deletion, event_reader
+from graph.domains.earthquakes.model import DETAILS, SOURCE, Incoming, is_deletion, listed, possible_id
+from graph.domains.earthquakes.rules import RejectedFeature, Rejection, checked_deletion, event_reader
 from graph.domains.earthquakes.usgs.geojson import RawFeature, UnreadableFeature
 
 

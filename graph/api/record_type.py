@@ -1,0 +1,92 @@
+"""Types of the graph whose fields are declared by a record.
+
+    @record_type(model.Event)
+    class Event(relay.Node):
+        mag: auto
+        ids: auto = strawberry.field(directives=[FEW])
+
+The record's attribute of the same name gives a field that is `auto` its type and, unless it has one, its description.
+"""
+
+from collections.abc import Callable, Iterable
+from inspect import getattr_static
+from typing import Any, TypeVar, dataclass_transform
+
+import strawberry
+from strawberry.types.field import StrawberryField
+
+from graph.api.scalars import EpochMillis
+from graph.store.attributes import Whole
+from graph.store.records import Derived, Record, Stored
+
+T = TypeVar("T")
+
+MILLIS = "epoch ms"
+"""The unit of a time that the graph has as `EpochMillis`."""
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(strawberry.field, StrawberryField))
+def record_type(record: type[Record], **options: Any) -> Callable[[type[T]], type[T]]:
+    """Make a type of the graph.
+
+    Args:
+        record: the record of its objects. Its first line describes the type.
+        options: of `strawberry.type`.
+    """
+
+    def decorate(of: type[T]) -> type[T]:
+        _complete(of, record)
+        description = (record.__doc__ or "").partition("\n")[0]
+        return strawberry.type(of, **{"description": description, **options})
+
+    return decorate
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(strawberry.field, StrawberryField))
+def record_input(record: type[Record], names: Iterable[str], **options: Any) -> Callable[[type[T]], type[T]]:
+    """Make an input that has, behind its own fields, these attributes of a record. Each may be left out.
+
+    Args:
+        record: the record that declares them.
+        names: of the attributes, in the order of the fields.
+        options: of `strawberry.input`.
+    """
+
+    def decorate(of: type[T]) -> type[T]:
+        details = list(names)
+        own = [(name, type_) for name, type_ in of.__annotations__.items() if name not in details]
+        of.__annotations__ = dict([*own, *((name, strawberry.auto) for name in details)])
+        for name in details:
+            if name not in vars(of):
+                setattr(of, name, strawberry.field(default=None))
+        _complete(of, record, optional=details)
+        return strawberry.input(of, **options)
+
+    return decorate
+
+
+def _complete(of: type, record: type[Record], optional: Iterable[str] = ()) -> None:
+    """Write what the record declares into the fields of a class that say less."""
+    for name, annotation in of.__annotations__.items():
+        if annotation is not strawberry.auto:
+            continue
+        declared = getattr_static(record, name)
+        if not isinstance(declared, Stored | Derived):
+            raise TypeError(f"{record.__name__}.{name} declares no field of {of.__name__}")
+        type_ = _type_of(declared)
+        may_lack = name in optional or (isinstance(declared, Stored) and declared.optional)
+        of.__annotations__[name] = type_ | None if may_lack else type_
+        field = vars(of).get(name)
+        if field is None:
+            setattr(of, name, strawberry.field(description=declared.description))
+        elif not field.description:
+            field.description = declared.description
+
+
+def _type_of(declared: Stored[Any] | Derived[Any]) -> Any:
+    """The type of an attribute in the graph."""
+    match declared:
+        case Stored(convert=None, kind=Whole(unit=unit)) if unit == MILLIS:
+            return EpochMillis
+        case _:
+            return declared.python_type
