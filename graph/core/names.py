@@ -28,3 +28,9 @@ def is_readable(character: str) -> bool:
 def _is_no_character(code: int) -> bool:
     """Whether Unicode will never assign it: the last two of each plane, and 32 in a block."""
     return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
+
+
+def camel_case(name: str) -> str:
+    """A name of Python as the graph writes it: `min_depth` becomes `minDepth`."""
+    first, *others = name.split("_")
+    return first + "".join(each.capitalize() for each in others)

@@ -10,7 +10,9 @@ from starlette.applications import Starlette
 from graph.app import create_app
 from graph.cli import main
 from graph.core import errors
+from graph.core.names import camel_case
 from graph.domains import DOMAINS
+from graph.domains.earthquakes.schema.filters import CONDITIONS
 from tests.documents.markdown import DOCUMENTS, ROOT, document
 from tests.observability.scraping import scraped
 from tests.service import Service
@@ -78,6 +80,11 @@ def test_the_table_of_domains_is_the_domains() -> None:
         for host in DOMAINS
         if host.part_of is None
     }
+
+
+def test_every_condition_of_a_filter_is_explained() -> None:
+    section = document("docs/queries.md").section("Filters")
+    assert [name for name in CONDITIONS if camel_case(name) not in section] == []
 
 
 def test_the_table_of_metrics_is_the_metrics(service: Service) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.selection.areas import distance_km
+from graph.domains.earthquakes.selection.conditions import Fdsn, at_most
 from graph.domains.fdsn.event_types import OTHER, quakeml_type
 from graph.store.conditions import Condition, all_of
 from graph.store.entity import Item
@@ -16,13 +17,15 @@ from graph.store.time_walk import Keep, keep_all
 class Matching(Selection):
     """A selection whose events fulfil more conditions."""
 
+    max_cdi: float | None = at_most("cdi", "", Fdsn("maxcdi", "Greatest intensity of felt reports."))
+    max_mmi: float | None = at_most("mmi", "", Fdsn("maxmmi", "Greatest intensity of ShakeMap."))
     more: Condition | None = None  # that stores test
     keeps: tuple[Keep, ...] = ()  # that only Python can test
 
     @property
     def is_counted(self) -> bool:
-        """Summaries know none of these conditions."""
-        return False
+        """Whether summaries know all of the conditions: of those here, none."""
+        return super().is_counted and self.more is None and not self.keeps
 
     @property
     def condition(self) -> Condition | None:

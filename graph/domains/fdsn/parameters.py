@@ -4,14 +4,17 @@ The same table reads requests, and describes the service in its WADL and on its 
 WADL, as ObsPy does, may use all that is implemented, and nothing else.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import product
+from typing import Any, cast
 from urllib.parse import parse_qsl
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.bounds import MOST_TEXTS
-from graph.domains.earthquakes.model import LONGEST_TEXT
+from graph.domains.earthquakes.model import LONGEST_TEXT, Event
+from graph.domains.earthquakes.selection.conditions import Bound, conditions_of
+from graph.domains.fdsn.matching import Matching
 from graph.domains.fdsn.values import (
     Read,
     first_millisecond,
@@ -23,6 +26,7 @@ from graph.domains.fdsn.values import (
     truth,
     whole,
 )
+from graph.store.attributes import Real, Whole
 
 FORMATS = ("xml", "quakeml", "text", "geojson", "csv", "kml")
 KML_COLOURS = ("age", "depth")
@@ -134,23 +138,37 @@ ANSWER = (
         options=("204", "404"),
     ),
 )
-EXTENSIONS = tuple(
-    Parameter(name, type_, read, description, default=default, options=options, is_extension=True)
-    for name, type_, read, description, default, options in (
-        ("minfelt", "xs:int", whole(1), "Least number of felt reports.", None, ()),
-        ("minsig", "xs:int", whole(0), "Least significance.", None, ()),
-        ("maxsig", "xs:int", whole(0), "Greatest significance.", None, ()),
+
+
+def _bounds(kind: type[Whole | Real]) -> Iterator[Parameter]:
+    """The bounds of a selection's numbers of one kind, those of one attribute side by side."""
+    kinds: dict[str, Any] = {each.name: each for each in Event.declared()}
+    bounds = [each for each in conditions_of(Matching).values() if isinstance(each, Bound)]
+    attributes = list(dict.fromkeys(each.attribute for each in bounds if isinstance(kinds[each.attribute], kind)))
+    for attribute, bound in product(attributes, bounds):
+        if bound.attribute == attribute and (fdsn := bound.fdsn):
+            type_, read = "xs:int", cast("Read[Any]", whole(fdsn.least or 0))
+            if kind is Real:
+                type_, read = "xs:double", number(kinds[attribute].least, kinds[attribute].greatest)
+            yield Parameter(fdsn.name, type_, read, fdsn.description, is_extension=True)
+
+
+def _extensions(*parameters: tuple[str, str, Read[Any], str, str | None, Sequence[str]]) -> Iterator[Parameter]:
+    for name, type_, read, description, default, options in parameters:
+        yield Parameter(name, type_, read, description, default=default, options=tuple(options), is_extension=True)
+
+
+EXTENSIONS = (
+    *_bounds(Whole),
+    *_extensions(
         ("alertlevel", "xs:string", one_of(*ALERTS), "PAGER's alert level.", None, ALERTS),
         (
             *("reviewstatus", "xs:string", one_of("all", "automatic", "reviewed"), "Whether a person reviewed it."),
             *("all", ("all", "automatic", "reviewed")),
         ),
-        ("mincdi", "xs:double", number(0, 12), "Least intensity of felt reports.", None, ()),
-        ("maxcdi", "xs:double", number(0, 12), "Greatest intensity of felt reports.", None, ()),
-        ("minmmi", "xs:double", number(0, 12), "Least intensity of ShakeMap.", None, ()),
-        ("maxmmi", "xs:double", number(0, 12), "Greatest intensity of ShakeMap.", None, ()),
-        ("mingap", "xs:double", number(0, 360), "Least azimuthal gap, degrees.", None, ()),
-        ("maxgap", "xs:double", number(0, 360), "Greatest azimuthal gap, degrees.", None, ()),
+    ),
+    *_bounds(Real),
+    *_extensions(
         (
             "producttype",
             "xs:string",
@@ -171,7 +189,7 @@ EXTENSIONS = tuple(
             ),
             *("false", DELETED),
         ),
-    )
+    ),
 )
 PARAMETERS = (*TIME, *PLACE, *SIZE, *KINDS, *ANSWER, *EXTENSIONS)
 

@@ -10,6 +10,7 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.revisions.views import PRESENT, Deleted, View
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.selection.areas import EARTH_RADIUS_KM, Box, Circle
+from graph.domains.earthquakes.selection.conditions import Bound, conditions_of
 from graph.domains.fdsn.matching import Matching, Ring, keeps_types
 from graph.domains.fdsn.public_ids import event_id_of
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, HasText, Operator, SameText, all_of
@@ -19,15 +20,10 @@ DELETED = {"false": Deleted.EXCLUDE, "true": Deleted.INCLUDE, "only": Deleted.ON
 
 ONE_DEGREE_KM = radians(1) * EARTH_RADIUS_KM
 
-_COMPARED: tuple[tuple[str, str, Operator], ...] = (
-    ("maxsig", "sig", "<="),
-    ("mincdi", "cdi", ">="),
-    ("maxcdi", "cdi", "<="),
-    ("minmmi", "mmi", ">="),
-    ("maxmmi", "mmi", "<="),
-    ("mingap", "gap", ">="),
-)
-"""Parameter, attribute, comparison. An event without the attribute does not match."""
+_BOUNDS = {
+    each.fdsn.name: name for name, each in conditions_of(Matching).items() if isinstance(each, Bound) and each.fdsn
+}
+"""Parameter → field of the selection."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +67,7 @@ def _selection(given: Mapping[str, Any]) -> Selection:
         if least in given and greatest in given and given[least] > given[greatest]:
             raise BadUserInput(f"`{least}` must not be greater than `{greatest}`.")
     circle, ring = _around(given)
-    conditions: list[Condition | None] = [
-        Compare(attribute, sign, given[name]) for name, attribute, sign in _COMPARED if name in given
-    ]
+    conditions: list[Condition | None] = []
     if "catalog" in given:
         conditions.append(SameText("source", given["catalog"]))
     if "producttype" in given:
@@ -88,26 +82,23 @@ def _selection(given: Mapping[str, Any]) -> Selection:
     if greatest_depth is not None and greatest_depth < 0:
         conditions.append(_signed_depth("<=", greatest_depth))
         greatest_depth = None
-    basic: dict[str, Any] = {
-        "start_ms": given.get("starttime"),
-        "end_ms": given.get("endtime"),
-        "magnitudes": MagnitudeRange(given.get("minmagnitude"), given.get("maxmagnitude")),
-        "min_depth": least_depth,
-        "max_depth": greatest_depth,
-        "box": _box(given),
-        "circle": circle,
-        "networks": given.get("contributor"),
-        "mag_types": given.get("magnitudetype"),
-        "statuses": (status,) if (status := given.get("reviewstatus", "all")) != "all" else None,
-        "alerts": (given["alertlevel"],) if "alertlevel" in given else None,
-        "min_felt": given.get("minfelt"),
-        "min_sig": given.get("minsig"),
-        "max_gap": given.get("maxgap"),
-        "updated_since_ms": given.get("updatedafter"),
-    }
-    if not any(conditions) and not keeps:
-        return Selection(**basic)
-    return Matching(**basic, more=all_of(*conditions), keeps=tuple(keeps))
+    return Matching(
+        start_ms=given.get("starttime"),
+        end_ms=given.get("endtime"),
+        magnitudes=MagnitudeRange(given.get("minmagnitude"), given.get("maxmagnitude")),
+        min_depth=least_depth,
+        max_depth=greatest_depth,
+        box=_box(given),
+        circle=circle,
+        networks=given.get("contributor"),
+        mag_types=given.get("magnitudetype"),
+        status=(status,) if (status := given.get("reviewstatus", "all")) != "all" else None,
+        alerts=(given["alertlevel"],) if "alertlevel" in given else None,
+        updated_since_ms=given.get("updatedafter"),
+        more=all_of(*conditions),
+        keeps=tuple(keeps),
+        **{field: given[name] for name, field in _BOUNDS.items() if name in given},
+    )
 
 
 def _signed_depth(sign: Operator, depth: float) -> Condition:

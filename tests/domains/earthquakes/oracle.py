@@ -1,7 +1,7 @@
 """What the catalogue must answer, found by looking at every event and by other formulas than the catalogue's."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import pairwise
 from math import atan2, cos, hypot, radians, sin
@@ -18,19 +18,25 @@ from graph.domains.earthquakes.selection.polygon import ON_EDGE, Polygon
 P = TypeVar("P")
 
 
+NUMBERS = dict.fromkeys(each.name[4:] for each in fields(Selection) if each.name.startswith(("min_", "max_")))
+"""The attributes of an event with a least or a greatest number in a selection, beside the magnitude."""
+
+
+def bounds_of(selection: Selection, name: str) -> tuple[Any, Any]:
+    """The least and the greatest number of an attribute; None for no bound."""
+    return getattr(selection, f"min_{name}", None), getattr(selection, f"max_{name}", None)
+
+
 def selects(selection: Selection, event: Event) -> bool:
     """Whether the event is meant."""
     return (
         _within(event.event_ts_ms, selection.start_ms, selection.end_ms)
         and _within(event.mag, selection.magnitudes.minimum, selection.magnitudes.maximum)
-        and _within(event.depth, selection.min_depth, selection.max_depth)
-        and _within(event.felt, selection.min_felt, None)
-        and _within(event.sig, selection.min_sig, None)
-        and _within(event.gap, None, selection.max_gap)
+        and all(_within(getattr(event, name), *bounds_of(selection, name)) for name in NUMBERS)
         and _is_any(event.type, selection.types)
         and _is_any(event.net, selection.networks)
         and _is_any(event.mag_type, selection.mag_types)
-        and _is_any(event.status, selection.statuses)
+        and _is_any(event.status, selection.status)
         and _is_any(event.alert, selection.alerts)
         and (selection.tsunami is None or bool(event.tsunami) == selection.tsunami)
         and (selection.place is None or plain(selection.place) in plain(event.place))

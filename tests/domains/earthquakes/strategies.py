@@ -5,6 +5,7 @@ the edges of the facets' bins and beside them.
 """
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, TypeVar
 
 from hypothesis import HealthCheck, settings
@@ -17,6 +18,7 @@ from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.selection.areas import Box, Circle
 from graph.domains.earthquakes.selection.polygon import Polygon
 from tests.domains.earthquakes.builders import an_event, at
+from tests.domains.earthquakes.oracle import NUMBERS
 from tests.effort import rounds
 
 T = TypeVar("T")
@@ -59,6 +61,10 @@ alerts = st.sampled_from(["green", "Green", "red", "violet"])
 felts = st.sampled_from([-1, 0, 1, 2, 3, 4, 1000, 1024, 2**19, 2**31 - 1])
 significances = st.sampled_from([-5, 0, 24, 25, 26, 600, 999, 1000, 1249, 1250, 3000, 2**31 - 1])
 azimuthal_gaps = st.sampled_from([0.0, 9.99, 10.0, 10.01, 90.0, 349.9, 350.0, 360.0])
+_usual = st.sampled_from([0.0, 1.0, 2.5, 12.0])
+numbers = {"depth": depths, "felt": felts, "sig": significances, "gap": azimuthal_gaps}
+numbers = {name: numbers.get(name, _usual) for name in NUMBERS}
+"""Attribute with a bound in a selection → its values."""
 places = st.sampled_from(["8 km E of Pāhala, Hawaii", "PAHALA", "Ōfunato, Japan", "Elâzığ, Türkiye", "5_km_N", "100 %"])
 
 values: Mapping[str, st.SearchStrategy[Any]] = {
@@ -66,7 +72,6 @@ values: Mapping[str, st.SearchStrategy[Any]] = {
     "mag": magnitudes,
     "lat": latitudes,
     "lon": longitudes,
-    "depth": st.none() | depths,
     "place": places,
     "type": st.none() | types,
     "net": st.none() | networks,
@@ -74,9 +79,7 @@ values: Mapping[str, st.SearchStrategy[Any]] = {
     "status": st.none() | statuses,
     "alert": st.none() | alerts,
     "tsunami": st.sampled_from([None, 0, 1]),
-    "felt": st.none() | felts,
-    "sig": st.none() | significances,
-    "gap": st.none() | azimuthal_gaps,
+    **{name: st.none() | each for name, each in numbers.items()},
 }
 """Attribute of an event → its values."""
 
@@ -129,20 +132,26 @@ def _named(name: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Mappi
     return values.map(lambda value: {name: value})
 
 
+def _numbers(name: str) -> st.SearchStrategy[Mapping[str, Any]]:
+    """The bounds that a selection has of an attribute."""
+    possible = {each.name for each in fields(Selection)}
+    names = [f"min_{name}", f"max_{name}"]
+    return _bounds(numbers[name]).map(
+        lambda bounds: {each: bound for each, bound in zip(names, bounds, strict=True) if each in possible}
+    )
+
+
 filters: Mapping[str, st.SearchStrategy[Mapping[str, Any]]] = {
-    "depth": _bounds(depths).map(lambda bounds: {"min_depth": bounds[0], "max_depth": bounds[1]}),
+    **{name: _numbers(name) for name in numbers},
     "box": _named("box", boxes),
     "circle": _named("circle", circles),
     "polygon": _named("polygon", polygons()),
     "types": _named("types", _some(types)),
     "networks": _named("networks", _some(networks)),
     "mag_types": _named("mag_types", _some(magnitude_types)),
-    "statuses": _named("statuses", _some(statuses)),
+    "status": _named("status", _some(statuses)),
     "alerts": _named("alerts", _some(alerts)),
     "tsunami": _named("tsunami", st.booleans()),
-    "min_felt": _named("min_felt", felts),
-    "min_sig": _named("min_sig", significances),
-    "max_gap": _named("max_gap", azimuthal_gaps),
     "place": _named(
         "place", st.sampled_from(["pahala", "PĀHALA", "ofunato", "turkiye", "km", "5 km", "100 %", "_", "x"])
     ),

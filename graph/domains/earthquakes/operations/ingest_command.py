@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 import orjson
-from strawberry.utils.str_converters import to_camel_case
 
 from graph.command_line import progress_bar, shown_rejections
 from graph.core.errors import GraphError
+from graph.core.names import camel_case
 from graph.core.times import TIME_FORMS, InvalidTime, millis_ceil, millis_floor, parse_time
 from graph.domain import Services
 from graph.domains.earthquakes.ingest.backfill import Progress
@@ -162,6 +162,6 @@ def _json(outcome: Outcome) -> str:
 def with_camel_case(values: dict[str, Any]) -> dict[str, Any]:
     """The values with the names that the graph has for them."""
     return {
-        to_camel_case(name): [with_camel_case(each) for each in value] if isinstance(value, list) else value
+        camel_case(name): [with_camel_case(each) for each in value] if isinstance(value, list) else value
         for name, value in values.items()
     }

@@ -9,9 +9,8 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from strawberry.utils.str_converters import to_camel_case
-
 from graph.api.text_arguments import TextArguments
+from graph.core.names import camel_case
 from graph.core.times import time_text
 from graph.domains.earthquakes.schema.filters import EventFilter
 from graph.domains.earthquakes.selection import Selection
@@ -33,7 +32,7 @@ def selection_of_json(json: Mapping[str, Any]) -> Selection:
 
 def _given(input_: Any) -> dict[str, Any]:
     """An input object as JSON, without what is null."""
-    values = {to_camel_case(field.name): getattr(input_, field.name) for field in fields(input_)}
+    values = {camel_case(field.name): getattr(input_, field.name) for field in fields(input_)}
     return {name: _written(value) for name, value in values.items() if value is not None}
 
 

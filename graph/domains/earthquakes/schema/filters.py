@@ -3,16 +3,27 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar, get_type_hints
 
 import strawberry
 
 from graph.api.context import Context
 from graph.api.scalars import millis_ceil, millis_floor
+from graph.core.names import camel_case
+from graph.domains.earthquakes.bounds import check_order
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.selection.areas import Box, Circle
+from graph.domains.earthquakes.selection.conditions import conditions_of, ranges_of
 from graph.domains.earthquakes.selection.polygon import Polygon
+
+T = TypeVar("T")
+
+CONDITIONS = conditions_of(Selection)
+"""The conditions of the filter, beside times, magnitudes and areas, by the names of their fields."""
+
+RANGES = ranges_of(Selection)
+"""The fields with the least and the greatest value of one number."""
 
 
 @strawberry.input(description="An area between two latitudes and two longitudes, edges included.")
@@ -36,9 +47,6 @@ class CircleInput:
 class PointInput:
     lat: float = strawberry.field(description="Degrees north.")
     lon: float = strawberry.field(description="Degrees east.")
-
-
-_ALIKE = "at most 100, without regard to case and `_`"
 
 
 @strawberry.input
@@ -66,14 +74,24 @@ class TimesAndMagnitudes:
         }
 
 
+def _with_conditions(of: type[T]) -> type[T]:
+    """Add a field for each condition of a selection, in the order of the selection's fields."""
+    own, annotations = of.__annotations__, dict[str, Any]()
+    for name, type_ in get_type_hints(Selection).items():
+        if name in own:
+            annotations[name] = own[name]
+        elif each := CONDITIONS.get(name):
+            annotations[name] = list[str] | None if type_ == tuple[str, ...] | None else type_
+            setattr(of, name, strawberry.field(default=None, description=each.description))
+    of.__annotations__ = annotations
+    return of
+
+
 @strawberry.input(description="The selected events: those that fulfil all given conditions.")
+@_with_conditions
 class EventFilter(TimesAndMagnitudes):
-    min_depth: float | None = strawberry.field(
-        default=None, description="Least depth, km, inclusive; leaves out events without a depth."
-    )
-    max_depth: float | None = strawberry.field(
-        default=None, description="Greatest depth, km, inclusive; leaves out events without a depth."
-    )
+    """Has also a field for each of the `CONDITIONS`."""
+
     box: BoxInput | None = strawberry.field(default=None, description="An area between latitudes and longitudes.")
     circle: CircleInput | None = strawberry.field(default=None, description="An area around a point.")
     polygon: list[PointInput] | None = strawberry.field(
@@ -81,63 +99,25 @@ class EventFilter(TimesAndMagnitudes):
         description="The corners of an area, 3 to 100, in order around it. Its edges are straight on a map of "
         "longitude and latitude, and belong to it. It may cross the dateline, but not surround a pole.",
     )
-    types: list[str] | None = strawberry.field(
-        default=None, description=f"Any of these types of event, such as `earthquake`; {_ALIKE}."
-    )
-    networks: list[str] | None = strawberry.field(
-        default=None, description=f"Any of these preferred networks, such as `nc`; {_ALIKE}."
-    )
-    mag_types: list[str] | None = strawberry.field(
-        default=None, description=f"Any of these types of magnitude, such as `mww`; {_ALIKE}."
-    )
-    status: list[str] | None = strawberry.field(
-        default=None, description=f"Any of these, such as `reviewed`; {_ALIKE}."
-    )
-    alerts: list[str] | None = strawberry.field(
-        default=None, description=f"Any of these PAGER alert levels, such as `red`; {_ALIKE}."
-    )
-    tsunami: bool | None = strawberry.field(
-        default=None, description="Whether USGS linked it to a tsunami message. An event that does not say is `false`."
-    )
-    min_felt: int | None = strawberry.field(default=None, description="Least number of felt reports, inclusive.")
-    min_sig: int | None = strawberry.field(default=None, description="Least significance, inclusive.")
-    max_gap: float | None = strawberry.field(
-        default=None, description="Greatest angle without a station, degrees, inclusive."
-    )
-    place: str | None = strawberry.field(
-        default=None,
-        description="A part of the place's name, without regard to case, accents and apostrophes: `pahala`.",
-    )
-    ids: list[str] | None = strawberry.field(
-        default=None, description="These events, by their ids or any alias; at most 100."
-    )
+
+    @property
+    def selection(self) -> Selection:
+        """The filter as a selection."""
+        selection = super().selection
+        for low, high in RANGES:
+            check_order(camel_case(low), getattr(self, low), camel_case(high), getattr(self, high))
+        return selection
 
     def conditions(self) -> dict[str, Any]:
         """The arguments of the selection."""
-        return super().conditions() | {
-            "min_depth": self.min_depth,
-            "max_depth": self.max_depth,
+        given = {name: getattr(self, name) for name in CONDITIONS}
+        return {
+            **super().conditions(),
+            **{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()},
             "box": Box(**asdict(self.box)) if self.box else None,
             "circle": Circle(**asdict(self.circle)) if self.circle else None,
-            "polygon": Polygon(tuple((each.lat, each.lon) for each in self.polygon))
-            if self.polygon is not None
-            else None,
-            "types": _tuple(self.types),
-            "networks": _tuple(self.networks),
-            "mag_types": _tuple(self.mag_types),
-            "statuses": _tuple(self.status),
-            "alerts": _tuple(self.alerts),
-            "tsunami": self.tsunami,
-            "min_felt": self.min_felt,
-            "min_sig": self.min_sig,
-            "max_gap": self.max_gap,
-            "place": self.place,
-            "ids": _tuple(self.ids),
+            "polygon": None if self.polygon is None else Polygon(tuple((each.lat, each.lon) for each in self.polygon)),
         }
-
-
-def _tuple(values: list[str] | None) -> tuple[str, ...] | None:
-    return None if values is None else tuple(values)
 
 
 def filter_facts(context: Context, arguments: Mapping[str, Any], result: object) -> dict[str, Any]:

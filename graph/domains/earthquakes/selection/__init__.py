@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.bounds import check_order, check_possible, check_texts
+from graph.core.names import camel_case
+from graph.domains.earthquakes.bounds import check_order, check_possible
 from graph.domains.earthquakes.facets import (
     ALERT,
     DEPTH,
@@ -18,19 +19,34 @@ from graph.domains.earthquakes.facets import (
     STATUS,
     TSUNAMI,
     TYPE,
+    Names,
     NumberFacet,
-    TextFacet,
 )
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection.areas import GREATEST_RADIUS_KM, Area, Box, Circle
+from graph.domains.earthquakes.selection.conditions import (
+    AnyKey,
+    AnyText,
+    Bound,
+    Fdsn,
+    FilterCondition,
+    Flag,
+    PartOfText,
+    at_least,
+    at_most,
+    conditions_of,
+    tested_by,
+)
 from graph.domains.earthquakes.selection.criteria import ByArea, ByFacet, Criterion, OnDays
 from graph.domains.earthquakes.selection.polygon import Polygon
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, HasText, OneOf, SameText, all_of, predicate
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, all_of, predicate
 from graph.store.entity import Item
 from graph.store.time_walk import Keep, keep_all
 
 MOST_DAYS_AROUND = 3_653  # ten years
+
+_ALIKE = "at most 100, without regard to case and `_`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +56,52 @@ class Selection:
     start_ms: int | None = None  # origin time, epoch milliseconds
     end_ms: int | None = None
     magnitudes: MagnitudeRange = field(default_factory=MagnitudeRange)
-    min_depth: float | None = None  # km; an event without a depth matches neither bound
-    max_depth: float | None = None
+    min_depth: float | None = at_least(DEPTH, "Least depth, km, inclusive; leaves out events without a depth.")
+    max_depth: float | None = at_most(DEPTH, "Greatest depth, km, inclusive; leaves out events without a depth.")
     box: Box | None = None
     circle: Circle | None = None
     polygon: Polygon | None = None
-    types: tuple[str, ...] | None = None  # all texts without regard to case, accents and `_`
-    networks: tuple[str, ...] | None = None
-    mag_types: tuple[str, ...] | None = None
-    statuses: tuple[str, ...] | None = None
-    alerts: tuple[str, ...] | None = None
-    tsunami: bool | None = None  # an event that does not say matches false
-    min_felt: int | None = None
-    min_sig: int | None = None
-    max_gap: float | None = None  # degrees
-    place: str | None = None  # a part of the place's name
-    ids: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = tested_by(
+        AnyText(TYPE, f"Any of these types of event, such as `earthquake`; {_ALIKE}.")
+    )
+    networks: tuple[str, ...] | None = tested_by(
+        AnyText(NETWORK, f"Any of these preferred networks, such as `nc`; {_ALIKE}.")
+    )
+    mag_types: tuple[str, ...] | None = tested_by(
+        AnyText(MAGNITUDE_TYPE, f"Any of these types of magnitude, such as `mww`; {_ALIKE}.")
+    )
+    status: tuple[str, ...] | None = tested_by(AnyText(STATUS, f"Any of these, such as `reviewed`; {_ALIKE}."))
+    alerts: tuple[str, ...] | None = tested_by(
+        AnyText(ALERT, f"Any of these PAGER alert levels, such as `red`; {_ALIKE}.")
+    )
+    tsunami: bool | None = tested_by(
+        Flag(TSUNAMI, "Whether USGS linked it to a tsunami message. An event that does not say is `false`.")
+    )
+    min_felt: int | None = at_least(
+        FELT, "Least number of felt reports, inclusive.", Fdsn("minfelt", "Least number of felt reports.", 1)
+    )
+    min_sig: int | None = at_least(
+        SIGNIFICANCE, "Least significance, inclusive.", Fdsn("minsig", "Least significance.", 0)
+    )
+    max_sig: int | None = at_most(
+        SIGNIFICANCE, "Greatest significance, inclusive.", Fdsn("maxsig", "Greatest significance.", 0)
+    )
+    min_cdi: float | None = at_least(
+        "cdi", "Least intensity by felt reports, inclusive.", Fdsn("mincdi", "Least intensity of felt reports.")
+    )
+    min_mmi: float | None = at_least(
+        "mmi", "Least intensity of the ShakeMap, inclusive.", Fdsn("minmmi", "Least intensity of ShakeMap.")
+    )
+    min_gap: float | None = at_least(
+        GAP, "Least angle without a station, degrees, inclusive.", Fdsn("mingap", "Least azimuthal gap, degrees.")
+    )
+    max_gap: float | None = at_most(
+        GAP, "Greatest angle without a station, degrees, inclusive.", Fdsn("maxgap", "Greatest azimuthal gap, degrees.")
+    )
+    place: str | None = tested_by(
+        PartOfText("place", "A part of the place's name, without regard to case, accents and apostrophes: `pahala`.")
+    )
+    ids: tuple[str, ...] | None = tested_by(AnyKey("eventId", "These events, by their ids or any alias; at most 100."))
     days: frozenset[str] | None = None  # the day buckets of the events with these ids, if they are known
     updated_since_ms: int | None = None  # only events of which anything was stored at this time or later
     but: str | None = None  # id of an excluded event
@@ -85,14 +131,9 @@ class Selection:
         check_order("minDepth", self.min_depth, "maxDepth", self.max_depth)
         check_possible("minMagnitude", self.magnitudes.minimum)
         check_possible("maxMagnitude", self.magnitudes.maximum)
-        check_possible("minDepth", self.min_depth)
-        check_possible("maxDepth", self.max_depth)
-        check_possible("maxGap", self.max_gap)
-        for name, values in self._lists.items():
-            if values is not None:
-                check_texts(name, values)
-        if self.place is not None:
-            check_texts("place", (self.place,))
+        for name, each in conditions_of(type(self)).items():
+            if (value := getattr(self, name)) is not None:
+                each.check(camel_case(name), value)
 
     @property
     def span(self) -> tuple[int, int]:
@@ -108,7 +149,8 @@ class Selection:
     @property
     def is_counted(self) -> bool:
         """Whether the criteria are the whole filter, beside time."""
-        return self.place is None and self.ids is None and self.updated_since_ms is None and self.but is None
+        others = self.updated_since_ms, self.but
+        return others == (None, None) and all(each.is_counted for each, _ in self._given)
 
     @property
     def summarised(self) -> bool:
@@ -118,10 +160,14 @@ class Selection:
     @property
     def criteria(self) -> list[Criterion]:
         """What summaries tell of the filter, beside time, magnitudes and `updated_since_ms`."""
-        names = [facet.names(values) for facet, values in self._texts]
-        names += [facet.names(least, greatest) for facet, least, greatest in self._numbers]
-        if self.tsunami is not None:
-            names.append(TSUNAMI.names([1] if self.tsunami else [0, None]))
+        names: list[Names] = []
+        ranges: dict[NumberFacet, dict[str, float]] = {}
+        for each, value in self._given:
+            if (of_texts := each.names(value)) is not None:
+                names.append(of_texts)
+            elif isinstance(each, Bound) and isinstance(each.of, NumberFacet):
+                ranges.setdefault(each.of, {})[each.operator] = value
+        names += [facet.names(ends.get(">="), ends.get("<=")) for facet, ends in ranges.items()]
         criteria: list[Criterion] = [*map(ByFacet, names), *(ByArea(area.cells) for area in self.areas)]
         if self.days is not None:
             criteria.append(OnDays(self.days))
@@ -130,53 +176,22 @@ class Selection:
     @property
     def condition(self) -> Condition | None:
         """The part of the filter, beside time, that a store can test."""
+        bounds = [each.test(value) for each, value in self._given if isinstance(each, Bound)]
+        others = [each.test(value) for each, value in self._given if not isinstance(each, Bound)]
         return all_of(
             _at_least("mag", self.magnitudes.minimum),
             _at_most("mag", self.magnitudes.maximum),
-            *(_at_least(facet.attribute, least) for facet, least, _ in self._numbers),
-            *(_at_most(facet.attribute, greatest) for facet, _, greatest in self._numbers),
+            *bounds,
             *(area.condition for area in self.areas),
-            *(SameText(facet.attribute, values) for facet, values in self._texts),
-            None if self.tsunami is None else _is_linked_to_tsunami(self.tsunami),
-            HasText("place", self.place) if self.place else None,
-            OneOf("eventId", self.ids) if self.ids is not None else None,
+            *others,
             _changed_since(self.updated_since_ms),
         )
 
     @property
-    def _lists(self) -> dict[str, tuple[str, ...] | None]:
-        """The lists of texts, by their names in the graph."""
-        return {
-            "types": self.types,
-            "networks": self.networks,
-            "magTypes": self.mag_types,
-            "status": self.statuses,
-            "alerts": self.alerts,
-            "ids": self.ids,
-        }
-
-    @property
-    def _texts(self) -> list[tuple[TextFacet, tuple[str, ...]]]:
-        """The given lists of texts, with their facets."""
-        texts = [
-            (TYPE, self.types),
-            (NETWORK, self.networks),
-            (MAGNITUDE_TYPE, self.mag_types),
-            (STATUS, self.statuses),
-            (ALERT, self.alerts),
-        ]
-        return [(facet, values) for facet, values in texts if values is not None]
-
-    @property
-    def _numbers(self) -> list[tuple[NumberFacet, float | None, float | None]]:
-        """The given bounds of numbers, least and greatest, with their facets."""
-        numbers = [
-            (DEPTH, self.min_depth, self.max_depth),
-            (FELT, self.min_felt, None),
-            (SIGNIFICANCE, self.min_sig, None),
-            (GAP, None, self.max_gap),
-        ]
-        return [each for each in numbers if each[1:] != (None, None)]
+    def _given(self) -> list[tuple[FilterCondition, Any]]:
+        """The conditions that have a value, with it, in order."""
+        given = [(each, getattr(self, name)) for name, each in conditions_of(type(self)).items()]
+        return [(each, value) for each, value in given if value is not None]
 
     @property
     def admits(self) -> Callable[[Item], bool]:
@@ -205,12 +220,6 @@ class Selection:
 
 def _at_least(attribute: str, value: float | None) -> Condition | None:
     return None if value is None else Compare(attribute, ">=", value)
-
-
-def _is_linked_to_tsunami(linked: bool) -> Condition:
-    if linked:
-        return Compare("tsunami", "=", 1)
-    return AnyOf((Absent("tsunami"), Compare("tsunami", "=", 0)))
 
 
 def _changed_since(time_ms: int | None) -> Condition | None:

@@ -1,17 +1,19 @@
 """Filters of events as clients send them, and as they are kept: spellings, ids of every kind, and what is refused."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 
 from graph.api.text_arguments import TextArguments
 from graph.core.errors import BadUserInput
+from graph.core.names import camel_case
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.schema.filter_json import filter_as_json, selection_of_json
 from graph.domains.earthquakes.schema.filters import EventFilter
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.selection.areas import Box, Circle
+from graph.domains.earthquakes.selection.conditions import Bound, conditions_of
 from graph.domains.earthquakes.selection.polygon import Polygon
 from tests.domains.earthquakes.builders import at
 from tests.domains.earthquakes.schema.test_revisions import event, store
@@ -110,7 +112,10 @@ def _itself(filter: EventFilter | None = None) -> EventFilter | None:
 FILTERS = TextArguments(_itself, spread="filter")
 """Reads a filter as the graph reads a variable."""
 
+BOUNDS: dict[str, Any] = {name: 4 for name, each in conditions_of(Selection).items() if isinstance(each, Bound)}
+
 STORED: dict[str, Any] = {
+    **{camel_case(name): bound for name, bound in BOUNDS.items()},  # those that are not below
     "startTime": "2023-08-03T02:52:13.180500+00:00",
     "endTime": "2023-08-04",
     "minMagnitude": 4.5,
@@ -128,13 +133,15 @@ STORED: dict[str, Any] = {
     "tsunami": False,
     "minFelt": 0,
     "minSig": 600,
+    "maxSig": 900,
     "maxGap": 90.0,
     "place": "pāhala",
     "ids": ["us7000abcd"],
 }
 """A filter with every field, as it stands in stores. Never change it: add what is new."""
 
-READ = Selection(
+READ = replace(
+    Selection(**BOUNDS),
     start_ms=at("2023-08-03T02:52:13.181"),
     end_ms=at("2023-08-04T23:59:59.999"),
     magnitudes=MagnitudeRange(4.5, 9.0),
@@ -146,11 +153,12 @@ READ = Selection(
     types=("earthquake", "QUARRY_BLAST"),
     networks=("ci", "ñc"),
     mag_types=("mww",),
-    statuses=("reviewed",),
+    status=("reviewed",),
     alerts=(),
     tsunami=False,
     min_felt=0,
     min_sig=600,
+    max_sig=900,
     max_gap=90.0,
     place="pāhala",
     ids=("us7000abcd",),
@@ -174,6 +182,7 @@ def test_what_the_graph_refuses_is_no_filter() -> None:
         ({"circle": {"lat": 1, "lon": 2}}, "required field 'radiusKm'"),
         ({"circle": {"lat": 91, "lon": 2, "radiusKm": 3}}, "`circle` needs lat from -90 to 90"),
         ({"minMagnitude": 5, "maxMagnitude": 4}, "`minMagnitude` must not be greater than `maxMagnitude`"),
+        ({"minGap": 5, "maxGap": 4}, "`minGap` must not be greater than `maxGap`"),
     ]
     for json, message in refusals:
         with pytest.raises(BadUserInput) as refused:
