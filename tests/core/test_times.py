@@ -18,6 +18,7 @@ from graph.core.times import (
     parse_date,
     parse_time,
     rfc3339,
+    rfc3339_of_millis,
     rfc3339_of_seconds,
     time_text,
 )
@@ -164,8 +165,10 @@ def test_the_calendars_first_and_last_milliseconds_can_be_written() -> None:
     assert millis_floor(parse_time("9999-12-31T23:59:59.999Z")) == LAST_MS
 
 
-@given(st.integers(FIRST_MS // 1000, LAST_MS // 1000))
-def test_seconds_are_written_as_the_time_that_they_are(seconds: int) -> None:
+@given(st.integers(FIRST_MS, LAST_MS))
+def test_milliseconds_and_seconds_are_written_as_the_time_that_they_are(time_ms: int) -> None:
+    seconds = time_ms // 1000
+    assert rfc3339_of_millis(time_ms) == rfc3339(datetime_of(time_ms))
     assert rfc3339_of_seconds(seconds) == rfc3339(datetime_of(1000 * seconds))
 
 

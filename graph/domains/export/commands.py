@@ -12,10 +12,10 @@ import click
 
 from graph.command_line import CommandLine, progress_bar, store_option
 from graph.core import garbage
+from graph.core.times import rfc3339_of_millis
 from graph.domain import Services
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.revisions.views import View
-from graph.domains.export.encoders import iso
 from graph.domains.export.exporting import Exports
 from graph.domains.export.files import ExportFile, Written
 from graph.domains.export.formats import ExportFormat
@@ -133,7 +133,7 @@ async def _export(services: Services, *, options: Options) -> str:
             _write(stream, chunk)
             advance(running.count)
     resumed = f", {written.count:,} of them before" if options.resume else ""
-    return f"{options.name}: {running.count:,} events as of {iso(as_of_ms)}{resumed}"
+    return f"{options.name}: {running.count:,} events as of {rfc3339_of_millis(as_of_ms)}{resumed}"
 
 
 def _write(stream: BinaryIO, chunk: bytes) -> None:

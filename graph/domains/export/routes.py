@@ -8,8 +8,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from graph.core.errors import BadUserInput
+from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.scopes import EVENTS_READ
-from graph.domains.export.encoders import iso
 from graph.domains.export.exporting import Export, Exports
 from graph.domains.export.formats import PATH, ExportFormat, path_of
 from graph.domains.export.metrics import ExportMetrics
@@ -67,7 +67,7 @@ async def _answer(format_: ExportFormat, request: Request, reads: Reads) -> Down
         await reads.run(export.write_page)  # before the head is sent, so that a failure is an answer
     headers = {
         "content-disposition": f'attachment; filename="events.{format_.value}"',
-        "x-as-of": iso(export.source.as_of_ms),
+        "x-as-of": rfc3339_of_millis(export.source.as_of_ms),
     }
     return Download(format_.media_type, export.chunks(reads.run), is_long=False, headers=headers)
 

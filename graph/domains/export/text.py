@@ -14,11 +14,12 @@ from typing import Any
 import orjson
 
 from graph.core.spreadsheets import INERT, inert
+from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.model import Event, listed
 from graph.domains.export.columns import COLUMNS, READ, TIME, Kind
-from graph.domains.export.encoders import Encoder, Ending, iso
+from graph.domains.export.encoders import Encoder, Ending
 
 NAMES = tuple(column.name for column in COLUMNS)
 """The columns of a text format."""
@@ -56,7 +57,7 @@ class _Rows:
         rows = []
         for event in events:
             row: dict[str, Any] = event.item
-            row[TIME] = iso(row[TIME_ATTRIBUTE])
+            row[TIME] = rfc3339_of_millis(row[TIME_ATTRIBUTE])
             for name in NOT_WRITTEN:
                 del row[name]
             for name, instead in INSTEAD:

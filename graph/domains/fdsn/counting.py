@@ -5,6 +5,7 @@ from typing import Final
 
 from graph.core.days import DAY_MS, datetime_of
 from graph.core.errors import QueryTooComplex
+from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.magnitudes import MagnitudeRange, bin_of
 from graph.domains.earthquakes.selection import Selection
@@ -111,4 +112,4 @@ def _day(time_ms: int) -> str:
 
 
 def _instant(time_ms: int) -> str:
-    return datetime_of(time_ms).isoformat(timespec="milliseconds").replace("+00:00", "")
+    return rfc3339_of_millis(time_ms)[:-1]

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from math import inf
 
 from graph.core.days import DAY_MS
+from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.model import Event
-from graph.domains.fdsn.formats import NO_EARLIER, Earlier, Format, iso_time
+from graph.domains.fdsn.formats import NO_EARLIER, Earlier, Format
 from graph.domains.fdsn.quakeml import escaped
 
 HOUR_MS = 3_600_000
@@ -55,7 +56,7 @@ class Kml(Format):
         return b"</Document></kml>\n"
 
     def _placemark(self, event: Event) -> str:
-        time = f"{iso_time(event.event_ts_ms)}Z"
+        time = rfc3339_of_millis(event.event_ts_ms)
         depth = event.depth if event.source_depth is None else event.source_depth
         shown = self._now_ms - event.event_ts_ms if self._colour_by == "age" else depth or 0
         colour = next(colour for most, colour in COLOURS[self._colour_by] if shown <= most)

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.model import Event
 from graph.domains.fdsn.event_types import DELETED, quakeml_type
-from graph.domains.fdsn.formats import NO_EARLIER, Earlier, Format, iso_time
+from graph.domains.fdsn.formats import NO_EARLIER, Earlier, Format
 from graph.domains.fdsn.public_ids import local_part
 from graph.store.entity import Item
 
@@ -117,7 +118,7 @@ class QuakeML(Format):
         metres = "" if depth is None else f"<depth><value>{round(depth * 1000.0, 6)!r}</value></depth>"
         return (
             f'<origin publicID="{self._prefix}/origin/{local}/{number}">'
-            f"<time><value>{iso_time(item['eventTsMs'])}Z</value></time>"
+            f"<time><value>{rfc3339_of_millis(item['eventTsMs'])}</value></time>"
             f"<longitude><value>{item['lon']!r}</value></longitude>"
             f"<latitude><value>{item['lat']!r}</value></latitude>"
             f"{metres}{_quality(item)}{mode}{info}</origin>"
@@ -173,7 +174,7 @@ def _creation_info(item: Item, number: int) -> str:
     """Who published the version, when, and its number."""
     return (
         f"<creationInfo><agencyID>{_agency(item.get('net') or item['source'])}</agencyID>"
-        f"<creationTime>{iso_time(_published(item))}Z</creationTime><version>{number}</version></creationInfo>"
+        f"<creationTime>{rfc3339_of_millis(_published(item))}</creationTime><version>{number}</version></creationInfo>"
     )
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from graph.core.names import is_line, is_readable
+from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.model import Event
 from graph.domains.fdsn.event_types import DELETED, quakeml_type
-from graph.domains.fdsn.formats import NO_EARLIER, Earlier, Format, iso_time
+from graph.domains.fdsn.formats import NO_EARLIER, Earlier, Format
 from graph.store.entity import Item
 
 HEADER = (
@@ -38,7 +39,7 @@ def _line(item: Item) -> str:
     net = _plain(item["net"]) if item.get("net") else source
     event_id = _plain(item["eventId"])
     return (
-        f"{event_id}|{iso_time(item['eventTsMs'])}|{item['lat']!r}|{item['lon']!r}"
+        f"{event_id}|{rfc3339_of_millis(item['eventTsMs'])[:-1]}|{item['lat']!r}|{item['lon']!r}"
         f"|{'' if depth is None else repr(depth)}|{net}|{source}|{net}|{event_id}"
         f"|{_plain(item.get('magType') or '')}|{item['mag']!r}|{net}|{_plain(item['place'])}|{kind}\n"
     )

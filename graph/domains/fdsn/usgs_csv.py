@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from io import StringIO
 
 from graph.core.spreadsheets import inert
+from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.model import Event
-from graph.domains.fdsn.formats import NO_EARLIER, Earlier, Format, iso_time
+from graph.domains.fdsn.formats import NO_EARLIER, Earlier, Format
 from graph.store.entity import Item
 
 COLUMNS = (
@@ -50,7 +51,7 @@ def _row(item: Item) -> tuple[object, ...]:
     net = item.get("net")
     updated = item.get("updated")
     return (
-        f"{iso_time(item['eventTsMs'])}Z",
+        rfc3339_of_millis(item["eventTsMs"]),
         item["lat"],
         item["lon"],
         item.get("sourceDepth", item.get("depth")),
@@ -62,7 +63,7 @@ def _row(item: Item) -> tuple[object, ...]:
         item.get("rms"),
         net,
         item["eventId"],
-        None if updated is None or not 0 <= updated < 2**47 else f"{iso_time(updated)}Z",
+        None if updated is None or not 0 <= updated < 2**47 else rfc3339_of_millis(updated),
         item["place"],
         item.get("type"),
         *(None, None, None, None),

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.core.days import FIRST_MS, LAST_MS
+from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.model import Event
 from graph.domains.export.columns import COLUMNS
-from graph.domains.export.encoders import iso
 from graph.domains.export.text import NAMES, Csv, Ndjson
 from tests.domains.earthquakes.builders import an_event
 from tests.domains.export.readers import TEXTS, exported, of_graph, of_record
@@ -128,13 +128,6 @@ async def test_ndjson_has_a_line_for_each_event_and_csv_a_record(events: list[Ev
     assert list(map(found, csv.DictReader(io.StringIO(text, newline=""), NAMES))) == list(map(expected, events))
 
 
-@given(st.integers(FIRST_MS, LAST_MS))
-def test_a_time_is_written_as_the_graph_writes_it(time_ms: int) -> None:
-    event = an_event(event_ts_ms=time_ms)
-
-    assert iso(time_ms) == event.time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def read_with(defaults: Mapping[str, Any], events: list[Event]) -> list[Event]:
     """The events as a store gives them."""
     return [Event({**defaults, **event.item}) for event in events]
@@ -146,7 +139,7 @@ def found(record: dict[str, Any]) -> tuple[Any, ...]:
 
 def expected(event: Event) -> tuple[Any, ...]:
     item = event.item
-    return item["eventId"], iso(item["eventTsMs"]), item["place"], float(item["depth"]), item.get("alert")
+    return item["eventId"], rfc3339_of_millis(item["eventTsMs"]), item["place"], float(item["depth"]), item.get("alert")
 
 
 def test_csv_for_a_spreadsheet_has_no_text_that_it_would_compute(service: Service) -> None:

@@ -8,10 +8,8 @@ from io import StringIO
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.core.days import FIRST_MS, LAST_MS, datetime_of
 from graph.domains.earthquakes.model import possible_id
 from graph.domains.fdsn.event_types import QUAKEML_TYPES, quakeml_type
-from graph.domains.fdsn.formats import iso_time
 from graph.domains.fdsn.geojson import GeoJson
 from graph.domains.fdsn.public_ids import AUTHORITY, event_id_of, local_part
 from graph.domains.fdsn.quakeml import QuakeML, escaped
@@ -37,11 +35,6 @@ def test_an_authority_has_three_characters_and_no_colon() -> None:
     names = ["org.example", "quakegraph", "ab", "localhost:8000", "", "a b c"]
 
     assert [name for name in names if re.fullmatch(AUTHORITY, name)] == names[:2]
-
-
-@given(st.integers(FIRST_MS, LAST_MS))
-def test_a_time_is_written_to_the_millisecond(time_ms: int) -> None:
-    assert iso_time(time_ms) == datetime_of(time_ms).isoformat(timespec="milliseconds").removesuffix("+00:00")
 
 
 def test_every_word_becomes_a_type_of_quakeml() -> None:

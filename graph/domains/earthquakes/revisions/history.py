@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 
-from graph.core.days import datetime_of
 from graph.core.errors import BadUserInput, InvalidCursor
 from graph.core.paging import Page, Paging, Position
-from graph.core.times import rfc3339
+from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE, REVISION
 from graph.domains.earthquakes.revisions.changes import change_key, version_of
 from graph.domains.earthquakes.revisions.model import EventRevision
@@ -63,7 +62,7 @@ class History:
         if earliest is None:
             raise HistoryUnavailable(None)
         if as_of.time_ms < earliest:
-            raise HistoryUnavailable(rfc3339(datetime_of(earliest)))
+            raise HistoryUnavailable(rfc3339_of_millis(earliest))
 
     async def version(self, event_id: str, number: int) -> Item | None:
         """One version of an event, completed."""

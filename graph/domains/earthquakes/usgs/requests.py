@@ -11,9 +11,8 @@ from math import isfinite
 from typing import ClassVar, NamedTuple
 from urllib.parse import urlencode
 
-from graph.core.days import datetime_of
 from graph.core.errors import BadUserInput
-from graph.core.times import rfc3339
+from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.settings import PUBLIC_SERVICE
 
 MAX_EVENTS = 20_000  # in one answer of the FDSN service
@@ -96,7 +95,7 @@ class EventQuery:
 
 
 def _text(ms: int | None) -> str | None:
-    return None if ms is None else rfc3339(datetime_of(ms))
+    return None if ms is None else rfc3339_of_millis(ms)
 
 
 UsgsRequest = EventQuery | UsgsFeed
