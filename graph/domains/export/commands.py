@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -23,17 +23,6 @@ from graph.domains.export.parameters import export_request
 from graph.work.account import SERVICE, Account, Work, charged_to
 
 STANDARD_OUTPUT = "-"
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What to export, and where to."""
-
-    name: str  # of the file
-    format: ExportFormat
-    parameters: list[tuple[str, str]]
-    of_csv: Mapping[str, bool]
-    resume: bool
 
 
 @click.command()
@@ -100,9 +89,11 @@ def export(
         given.append((name, value))
     if resume and file == STANDARD_OUTPUT:
         raise click.UsageError("--resume goes with a FILE.")
-    options = Options(file, _format(file, format_), given, {"comments": comments, "spreadsheet": spreadsheet}, resume)
+    whole = ExportFile(Path(file), _format(file, format_), given)
+    of_csv = {"comments": comments, "spreadsheet": spreadsheet}
     garbage.settle()
-    click.echo(line.run(line.settings(store=store), partial(_export, options=options)), err=True)
+    work = partial(_export, name=file, file=whole, of_csv=of_csv, resume=resume)
+    click.echo(line.run(line.settings(store=store), work), err=True)
 
 
 def _format(file: str, named: str | None) -> ExportFormat:
@@ -113,12 +104,11 @@ def _format(file: str, named: str | None) -> ExportFormat:
     return ExportFormat(named or (suffix if file != STANDARD_OUTPUT else ExportFormat.NDJSON))
 
 
-async def _export(services: Services, *, options: Options) -> str:
-    """Export, and return what was done."""
-    request = export_request(options.parameters)
-    encoder = options.format.encoder(**options.of_csv)
-    file = ExportFile(Path(options.name), options.format, options.parameters)
-    written = file.written(encoder) if options.resume else Written()
+async def _export(services: Services, *, name: str, file: ExportFile, of_csv: Mapping[str, bool], resume: bool) -> str:
+    """Export to a file, or to standard output by its name, and return what was done."""
+    request = export_request(file.parameters)
+    encoder = file.format.encoder(**of_csv)
+    written = file.written(encoder) if resume else Written()
     if written.as_of_ms is not None:
         request = replace(request, after=written.last_id or request.after, as_of_ms=written.as_of_ms)
     running = await services.of(Exports).begin(request, encoder, begun=written.size > 0)
@@ -126,19 +116,15 @@ async def _export(services: Services, *, options: Options) -> str:
     total = await services.of(Catalogue).total(request.selection, View(deleted=request.deleted))
     as_of_ms = running.source.as_of_ms
     opened: AbstractContextManager[BinaryIO] = nullcontext(sys.stdout.buffer)
-    if options.name != STANDARD_OUTPUT:
+    if name != STANDARD_OUTPUT:
         opened = file.writing(written, as_of_ms)
-    with _heavy_work(), progress_bar(options.name, total) as advance, opened as stream:
+    with _heavy_work(), progress_bar(name, total) as advance, opened as stream:
         async for chunk in running.chunks():
-            _write(stream, chunk)
+            stream.write(chunk)
+            stream.flush()
             advance(running.count)
-    resumed = f", {written.count:,} of them before" if options.resume else ""
-    return f"{options.name}: {running.count:,} events as of {rfc3339_of_millis(as_of_ms)}{resumed}"
-
-
-def _write(stream: BinaryIO, chunk: bytes) -> None:
-    stream.write(chunk)
-    stream.flush()
+    resumed = f", {written.count:,} of them before" if resume else ""
+    return f"{name}: {running.count:,} events as of {rfc3339_of_millis(as_of_ms)}{resumed}"
 
 
 @contextmanager

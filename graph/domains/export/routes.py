@@ -11,7 +11,7 @@ from graph.core.errors import BadUserInput
 from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.export.exporting import Export, Exports
-from graph.domains.export.formats import PATH, ExportFormat, path_of
+from graph.domains.export.formats import PATH, ExportFormat
 from graph.domains.export.metrics import ExportMetrics
 from graph.domains.export.parameters import export_request
 from graph.settings import Settings
@@ -27,7 +27,7 @@ def export_routes(settings: Settings) -> Sequence[BaseRoute]:
     limits = ExecutionLimits.of(settings)
     return [
         *(
-            download_route(path_of(format_), partial(_answer, format_), limits, scope=EVENTS_READ, recorded_as=PATH)
+            download_route(format_.path, partial(_answer, format_), limits, scope=EVENTS_READ, recorded_as=PATH)
             for format_ in ExportFormat
         ),
         *(Route(f"/events.{format_.value}", partial(_redirect, format_)) for format_ in ExportFormat),
@@ -37,7 +37,7 @@ def export_routes(settings: Settings) -> Sequence[BaseRoute]:
 async def _redirect(format_: ExportFormat, request: Request) -> Response:
     """Lead to the export with the same parameters, relative to the path: the service may stand below another one."""
     query = request.scope["query_string"].decode("latin-1")
-    target = path_of(format_).removeprefix("/")
+    target = format_.path.removeprefix("/")
     return RedirectResponse(f"{target}?{query}" if query else target, 308)
 
 

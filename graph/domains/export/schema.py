@@ -16,7 +16,7 @@ from graph.domains.earthquakes.schema.event_order import EventOrder
 from graph.domains.earthquakes.schema.filter_json import filter_as_json
 from graph.domains.earthquakes.schema.filters import EventFilter
 from graph.domains.earthquakes.schema.revisions import AsOfInput
-from graph.domains.export.formats import ExportFormat, path_of
+from graph.domains.export.formats import ExportFormat
 
 describe_enum(ExportFormat, "A format of exports.", lambda each: each.description)
 
@@ -58,4 +58,4 @@ def export_url(
     parameters |= {name: time_text(time) for name, time in times.items() if time is not None}
     if filter is not None and (given := filter_as_json(filter)):
         parameters["filter"] = orjson.dumps(given).decode()
-    return f"{path_of(format_)}?{urlencode(parameters)}"
+    return f"{format_.path}?{urlencode(parameters)}"
