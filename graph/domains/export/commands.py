@@ -101,7 +101,7 @@ def _format(file: str, named: str | None) -> ExportFormat:
     known = [each.value for each in ExportFormat]
     if named is None and file != STANDARD_OUTPUT and suffix not in known:
         raise click.UsageError(f"Give --format, or a FILE that ends with .{', .'.join(known)}.")
-    return ExportFormat(named or (suffix if file != STANDARD_OUTPUT else ExportFormat.NDJSON))
+    return ExportFormat[(named or (suffix if file != STANDARD_OUTPUT else "ndjson")).upper()]
 
 
 async def _export(services: Services, *, name: str, file: ExportFile, of_csv: Mapping[str, bool], resume: bool) -> str:

@@ -125,7 +125,7 @@ def test_an_interrupted_export_goes_on_behind_its_last_whole_line(name: str) -> 
     assert quakegraph(*arguments).exit_code == 0
     whole = Path(name).read_bytes()
     events = b"".join(whole.splitlines(keepends=True)[:-1]) if "json" in name else whole
-    file = ExportFile(Path(name), ExportFormat(Path(name).suffix[1:]), [("minDepth", "0")])
+    file = ExportFile(Path(name), ExportFormat[Path(name).suffix[1:].upper()], [("minDepth", "0")])
     for where, cut in CUTS.items():
         Path(f"{name}.part").write_bytes(cut(events))
         file.note.write_bytes(file.note_of(NOON))
