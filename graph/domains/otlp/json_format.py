@@ -8,12 +8,12 @@ import json
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
 from graph.core.numbers import whole
-from graph.domains.otlp.formats import MOST_RECORDS, Group, TooManyRecords
+from graph.domains.otlp.formats import MOST_RECORDS, Format, Group, TooManyRecords
 from graph.domains.otlp.mapping import Origin, log_of
 from graph.domains.otlp.values import (
     Nesting,
@@ -43,10 +43,13 @@ _RECORD = frozenset(
 _PAIR = frozenset({"key", "value"})
 _STANDARD_BASE64 = str.maketrans("-_", "+/")
 
+_KINDS = {dict: "an object", list: "a list", str: "a text"}
+
 Object = Mapping[str, Any]
+T = TypeVar("T", dict[str, Any], list[Any], str)
 
 
-class Json:
+class Json(Format):
     """The format `application/json`."""
 
     media_type = "application/json"
@@ -57,15 +60,13 @@ class Json:
 
     @property
     def warning(self) -> str:
-        """See `Format`."""
         return self._unknown.warning
 
     def memory_of(self, body: bytes) -> int:
-        """See `Format`."""
         return memory_of_json(body)
 
     async def groups(self, body: bytes) -> list[Group]:
-        """See `Format`. A record is any value of JSON."""
+        """The groups, in which a record is any value of JSON."""
         return self.groups_of(await _parsed(body) if body else {})
 
     def groups_of(self, request: Any) -> list[Group]:
@@ -80,7 +81,7 @@ class Json:
         if request and "resourceLogs" not in request:
             raise Unreadable("The body has no `resourceLogs`: it is no request of OTLP.")
         given = _objects(request, "resourceLogs")
-        resources = [(_object(each, "resource"), _objects(each, "scopeLogs")) for each in given]
+        resources = [(_member(each, "resource", dict), _objects(each, "scopeLogs")) for each in given]
         if sum(len(scopes) for _, scopes in resources) > MOST_RECORDS:
             raise TooManyRecords
         check = self._unknown.check
@@ -90,57 +91,50 @@ class Json:
             check(resource, _RESOURCE, "a resource")
             for scope in scopes:
                 check(scope, _SCOPE_LOGS, "`scopeLogs`")
-                check(_object(scope, "scope"), _SCOPE, "a scope")
+                check(_member(scope, "scope", dict), _SCOPE, "a scope")
         groups = [
-            Group(resource, _object(scope, "scope"), _list(scope, "logRecords"))
+            Group(resource, _member(scope, "scope", dict), _member(scope, "logRecords", list))
             for resource, scopes in resources
             for scope in scopes
         ]
         return [group for group in groups if group.records]
 
-    def attributes(self, resource: Object) -> Mapping[str, Plain]:
-        """See `Format`."""
-        return self._attributes(resource)
+    def attributes(self, resource: Object) -> dict[str, Plain]:
+        """Attributes by name. Of two with a name the last one counts; those without a name are dropped."""
+        given = _objects(resource, "attributes")
+        check_attributes(given)
+        return _mapping(given, Nesting(self._unknown))
 
     def origin(self, attributes: Mapping[str, Plain], scope: Object) -> Origin:
-        """See `Format`."""
-        return Origin.of(attributes, self._attributes(scope), _text(scope, "name"), _text(scope, "version"))
+        return Origin.of(
+            attributes, self.attributes(scope), _member(scope, "name", str), _member(scope, "version", str)
+        )
 
     def reader(self, origin: Origin, now_ns: int) -> Callable[[Any], NewLog]:
-        """See `Format`."""
-
         def read(record: Any) -> NewLog:
             if not isinstance(record, dict):
                 raise WrongType("A log record must be an object.")
             self._unknown.check(record, _RECORD, "a log record")
             return log_of(
                 origin,
-                self._attributes(record),
+                self.attributes(record),
                 _plain(record.get("body"), Nesting(self._unknown)),
-                _text(record, "eventName"),
+                _member(record, "eventName", str),
                 _time(record, "timeUnixNano") or _time(record, "observedTimeUnixNano") or now_ns,
                 _severity(record),
-                _text(record, "severityText"),
-                _text(record, "traceId").lower(),
-                _text(record, "spanId").lower(),
+                _member(record, "severityText", str),
+                _member(record, "traceId", str).lower(),
+                _member(record, "spanId", str).lower(),
             )
 
         return read
 
     def success(self, rejected: int, message: str) -> bytes:
-        """See `Format`."""
         partial = {"rejectedLogRecords": str(rejected), "errorMessage": message}
         return orjson.dumps({"partialSuccess": partial} if rejected or message else {})
 
     def refusal(self, code: int, message: str) -> bytes:
-        """See `Format`."""
         return orjson.dumps({"code": code, "message": message})
-
-    def _attributes(self, parent: Object) -> dict[str, Plain]:
-        """Attributes by name. Of two with a name the last one counts; those without a name are dropped."""
-        given = _objects(parent, "attributes")
-        check_attributes(given)
-        return _mapping(given, Nesting(self._unknown))
 
 
 async def _parsed(body: bytes) -> Any:
@@ -162,41 +156,21 @@ def _parsed_leniently(body: bytes) -> Any:
         raise Unreadable("The body is not JSON in UTF-8.") from error
 
 
-def _object(parent: Object, name: str) -> Object:
-    """A member that is an object; an empty one if it is absent."""
+def _member(parent: Object, name: str, kind: type[T]) -> T:
+    """A member of a type; an empty one if it is absent."""
     given = parent.get(name)
     if given is None:
-        return {}
-    if not isinstance(given, dict):
-        raise WrongType(f"`{name}` must be an object.")
-    return given
-
-
-def _list(parent: Object, name: str) -> list[Any]:
-    """A member that is a list; an empty one if it is absent."""
-    given = parent.get(name)
-    if given is None:
-        return []
-    if not isinstance(given, list):
-        raise WrongType(f"`{name}` must be a list.")
+        return kind()
+    if not isinstance(given, kind):
+        raise WrongType(f"`{name}` must be {_KINDS[kind]}.")
     return given
 
 
 def _objects(parent: Object, name: str) -> list[Object]:
     """A member that is a list of objects."""
-    given = _list(parent, name)
+    given = _member(parent, name, list)
     if not all(isinstance(each, dict) for each in given):
         raise WrongType(f"`{name}` must be a list of objects.")
-    return given
-
-
-def _text(parent: Object, name: str) -> str:
-    """A member that is a text; empty if it is absent."""
-    given = parent.get(name)
-    if given is None:
-        return ""
-    if not isinstance(given, str):
-        raise WrongType(f"`{name}` must be a text.")
     return given
 
 
@@ -232,7 +206,7 @@ def _number(given: Any) -> int | None:
 def _mapping(pairs: list[Object], nesting: Nesting) -> dict[str, Plain]:
     for each in pairs:
         nesting.unknown.check(each, _PAIR, "an attribute")
-    return {name: _plain(each.get("value"), nesting) for each in pairs if (name := _text(each, "key"))}
+    return {name: _plain(each.get("value"), nesting) for each in pairs if (name := _member(each, "key", str))}
 
 
 def _plain(value: Any, nesting: Nesting) -> Plain:
@@ -287,7 +261,7 @@ def _bytes(given: Any, nesting: Nesting) -> str:
 
 
 def _array(given: Any, nesting: Nesting) -> list[Plain]:
-    elements = _list(_object({"arrayValue": given}, "arrayValue"), "values")
+    elements = _member(_member({"arrayValue": given}, "arrayValue", dict), "values", list)
     nesting.enter(len(elements))
     items = [_plain(each, nesting) for each in elements]
     nesting.leave()
@@ -295,7 +269,7 @@ def _array(given: Any, nesting: Nesting) -> list[Plain]:
 
 
 def _key_values(given: Any, nesting: Nesting) -> dict[str, Plain]:
-    pairs = _objects(_object({"kvlistValue": given}, "kvlistValue"), "values")
+    pairs = _objects(_member({"kvlistValue": given}, "kvlistValue", dict), "values")
     nesting.enter(len(pairs))
     mapping = _mapping(pairs, nesting)
     nesting.leave()
