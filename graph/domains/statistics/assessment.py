@@ -1,9 +1,9 @@
 """How well a Gutenberg-Richter relation is supported: tests and resampling, which give way to other work."""
 
-from dataclasses import dataclass
-
+from graph.core.described import described, value
 from graph.core.errors import BadUserInput
 from graph.domains.statistics.goodness_of_fit import (
+    REJECTED_BELOW,
     SAMPLES,
     GoodnessOfFit,
     Tested,
@@ -12,7 +12,6 @@ from graph.domains.statistics.goodness_of_fit import (
     tested,
 )
 from graph.domains.statistics.gutenberg_richter import Counts, above, mean_above, tinti_mulargia
-from graph.domains.statistics.reliability import REJECTED_BELOW
 from graph.domains.statistics.resampling import percentile_interval, resampled_b_values
 from graph.work.account import charge_rows, give_way
 
@@ -21,13 +20,13 @@ SAMPLES_AT_ONCE = 10  # some milliseconds
 ROWS_PER_SAMPLE = 50  # tested, by the price of time: a sample takes as long
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Interval:
     """The bounds of an estimate."""
 
-    low: float
-    high: float
-    confidence: float  # 0 to 1
+    low: float = described("Lower bound.")
+    high: float = described("Upper bound.")
+    confidence: float = described("The probability that it holds the true value, 0 … 1.")
 
 
 def check_confidence(confidence: float) -> None:

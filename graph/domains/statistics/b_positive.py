@@ -5,20 +5,29 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from graph.core.described import described, value
 from graph.core.errors import BadUserInput
 from graph.domains.statistics.gutenberg_richter import LEAST_EVENTS, b_value, shi_bolt
 
 MOST_WINDOWS = 500
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BPositive:
-    """The b-value of positive differences of magnitudes. None with a reason."""
+    """The b-value of the differences between each magnitude and the one before, of those that are positive.
 
-    b: float | None = None
-    uncertainty: float | None = None  # one standard deviation
-    differences: int = 0
-    reason: str | None = None
+    It needs no magnitude of completeness, and is right also where that changes, as after a great earthquake:
+    van der Elst (2021), JGR Solid Earth 126, e2020JB021027.
+    """
+
+    b: float | None = described(
+        "b-value by maximum likelihood for bins of 0.1: Tinti and Mulargia (1987), BSSA 77, 2125-2134.", default=None
+    )
+    uncertainty: float | None = described(
+        "Standard deviation of b, from the differences: Shi and Bolt (1982), BSSA 72, 1677-1687.", default=None
+    )
+    differences: int = described("The number of differences in the estimate.", default=0)
+    reason: str | None = described("Why there is no estimate; null if there is one.", default=None)
 
 
 @dataclass(frozen=True, slots=True)

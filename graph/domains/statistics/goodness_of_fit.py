@@ -6,27 +6,43 @@ from itertools import accumulate
 from math import exp
 from random import Random
 
+from graph.core.described import described, value
 from graph.domains.statistics.gutenberg_richter import Counts, above, b_value, shi_bolt, tinti_mulargia
 from graph.domains.statistics.resampling import SEED, exponential
 
 SAMPLES = 400  # simulated; a p-value is known to 0.025 at worst
 STABLE_BINS = 5  # half a magnitude
+REJECTED_BELOW = 0.05  # p-value; of truly exponential samples, one in twenty is below it
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GoodnessOfFit:
-    """The results of tests of a sample above its magnitude of completeness.
+    """Tests of whether the magnitudes above the completeness are exponential."""
 
-    A p-value is the part of truly exponential samples that are at least as unusual.
-    """
-
-    distance: float  # of Kolmogorov and Smirnov, between the two cumulative distributions, 0 to 1
-    p_value: float  # of the distance
-    scatter: float  # the variance, as a part of that of an exponential sample with the same mean
-    scatter_p_value: float  # of so great a scatter
-    b_change: float | None  # of b over half a magnitude, in standard deviations; None with too few events
-    b_change_p_value: float | None  # of so great a rise
-    is_stable: bool | None  # whether that is no unusual one
+    distance: float = described(
+        "Kolmogorov-Smirnov distance of the cumulative distribution from the exponential one, 0 … 1."
+    )
+    p_value: float = described(
+        f"The part of {SAMPLES} simulated exponential samples, each with its own fit, that are at least as far off: "
+        "Lilliefors (1969), JASA 64, 387-389, for samples in bins, which need no dithering."
+    )
+    scatter: float = described(
+        "The variance of the magnitudes, as a part of that of exponential ones: more than 1 where the events mix "
+        "slopes."
+    )
+    scatter_p_value: float = described(
+        "The part of the simulated samples that scatter at least as much: Greenwood (1946), JRSS 109, 85-110."
+    )
+    b_change: float | None = described(
+        "How far the mean of b over completenesses up to half a magnitude higher is above b, in standard deviations of "
+        "b: Cao and Gao (2002), GRL 29 (9), 48-1. Null with too few events above."
+    )
+    b_change_p_value: float | None = described(
+        "The part of the simulated samples whose b rises at least as much. Null like `bChange`."
+    )
+    is_stable: bool | None = described(
+        f"Whether `bChangePValue` is at least {REJECTED_BELOW}: else small events are missing."
+    )
 
 
 def ks_distance(sample: list[int], beta_bin: float) -> float:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log, log1p, log10, sqrt
 
+from graph.core.described import described, value
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN, bin_of
 
@@ -22,21 +23,25 @@ Counts = Mapping[int, int]
 """Lower edge of a bin in tenths → the number of its events."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MagnitudeBin:
-    """The events of one bin."""
+    """The events of a magnitude bin of 0.1."""
 
-    magnitude: float  # the lower edge
-    count: int
-    cumulative: int  # of this bin and all above
+    magnitude: float = described("Lower edge: a bin 4.5 has the magnitudes from 4.5 to below 4.6.")
+    count: int = described("Events of this bin.")
+    cumulative: int = described("Events of this bin and of all higher bins.")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Completeness:
     """The magnitude from which on the catalogue seems to be complete."""
 
-    magnitude: float | None = None  # None with a reason
-    reason: str | None = None
+    magnitude: float | None = described(
+        "By maximum curvature, the bin with the most events: Wiemer and Wyss (2000), BSSA 90, 859-869; "
+        "0.2 higher, unless `corrected` is false.",
+        default=None,
+    )
+    reason: str | None = described("Why there is no estimate; null if there is one.", default=None)
 
     @classmethod
     def given(cls, magnitude: float) -> "Completeness":

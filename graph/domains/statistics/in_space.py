@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import inf, isnan
 
 from graph.core.decimal_bins import DecimalBins
+from graph.core.described import described, value
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.cells import COARSE_COLUMNS, COARSE_DEGREES
 
@@ -14,40 +14,44 @@ MOST_CELLS = 10_000
 LEAST_DEGREES, GREATEST_DEGREES = 0.01, 90.0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DepthBin:
     """The events of a range of depths."""
 
-    depth: float  # km, the shallower edge, which belongs to it
-    count: int
+    depth: float = described("Shallower edge, km, which belongs to the bin.")
+    count: int = described("Events of this bin.")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Depths:
     """The number of events by depth."""
 
-    bins: tuple[DepthBin, ...] = ()
-    unknown: int = 0  # events without a depth
-    reason: str | None = None  # why there are none
+    bins: tuple[DepthBin, ...] = described(
+        "The bins from the surface to the deepest event, zeros included.", default=()
+    )
+    unknown: int = described("Events without a depth.", default=0)
+    reason: str | None = described("Why there is no histogram; null if there is one.", default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GridCell:
-    """The events of a cell."""
+    """The events of a cell of a grid."""
 
-    lat: float  # degrees north, the southern edge, which belongs to it
-    lon: float  # degrees east, the western edge, which belongs to it
-    count: int
-    greatest: float | None  # the greatest magnitude; None if it is not known
+    lat: float = described("Southern edge, degrees north.")
+    lon: float = described("Western edge, degrees east.")
+    count: int = described("Events of this cell, southern and western edge included.")
+    greatest: float | None = described("The greatest magnitude; null where the cells are counted from summaries.")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Grid:
-    """The number of events in each cell that has any, from south to north and from west to east."""
+    """The number of events in the cells of a grid that begins at 90° south and 180° west."""
 
-    degrees_per_cell: float
-    cells: tuple[GridCell, ...] = ()
-    reason: str | None = None  # why there are none
+    degrees_per_cell: float = described("Height and width of a cell, degrees.")
+    cells: tuple[GridCell, ...] = described(
+        "The cells with events, from south to north and from west to east.", default=()
+    )
+    reason: str | None = described("Why there are no counts; null if there are.", default=None)
 
 
 class TooManyCells(Exception):

@@ -1,34 +1,41 @@
 """The times between one event and the next. No I/O."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum, sqrt
 from statistics import fmean
 
+from graph.core.described import described, value
 from graph.core.errors import BadUserInput
 from graph.domains.statistics.resampling import quantile
 
 MOST_QUANTILES = 50
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Quantile:
-    """The time that a part of all times does not exceed."""
+    """A quantile of times."""
 
-    part: float  # 0 to 1
-    seconds: float
+    part: float = described("The part of all times that do not exceed it, 0 … 1.")
+    seconds: float = described("The time, seconds.")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InterEventTimes:
-    """The distribution of the times between events. None with a reason."""
+    """The times between one event and the next."""
 
-    number: int = 0  # of times, one less than of events
-    mean_seconds: float | None = None
-    coefficient_of_variation: float | None = None
-    quantiles: tuple[Quantile, ...] = ()
-    reason: str | None = None
+    number: int = described("The number of times, one less than of events.", default=0)
+    mean_seconds: float | None = described("Their mean, seconds.", default=None)
+    coefficient_of_variation: float | None = described(
+        "Standard deviation over mean: 1 for independent events, more for clusters such as aftershocks, "
+        "less for regular events. Kagan and Jackson (1991), GJI 104, 117-133.",
+        default=None,
+    )
+    quantiles: tuple[Quantile, ...] = described(
+        "The quantiles, by straight lines between times: Hyndman and Fan (1996), Am. Stat. 50, 361-365, definition 7.",
+        default=(),
+    )
+    reason: str | None = described("Why there are none; null if there are.", default=None)
 
 
 def inter_event_times(times: Sequence[int], parts: Sequence[float]) -> InterEventTimes:

@@ -1,20 +1,24 @@
 """Seismic moment from magnitudes. No I/O."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import fsum, log10
 
+from graph.core.described import described, value
 from graph.domains.statistics.gutenberg_richter import BIN, Counts
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SeismicMoment:
-    """The sum of seismic moments."""
+    """The sum of seismic moments, as if each magnitude were a moment magnitude: log10 M0 = 1.5 M + 9.05, Hanks and
+    Kanamori (1979), JGR 84, 2348-2350."""
 
-    newton_metres: float
-    magnitude: float | None  # of one event with that moment; None without events
-    events: int
-    binned: int  # of these, events whose magnitude is known by its bin of 0.1 only
+    newton_metres: float = described("The sum, N m.")
+    magnitude: float | None = described("The moment magnitude of one event with that moment; null without events.")
+    events: int = described("The number of events.")
+    binned: int = described(
+        "Events whose magnitude is taken from the middle of its bin of 0.1, at most 0.05 off. It is 0 "
+        "unless there are too many events to read, and for magnitudes on tenths."
+    )
 
 
 def moment_of(magnitude: float) -> float:

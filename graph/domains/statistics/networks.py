@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from graph.core.described import described, value
 from graph.domains.statistics.gutenberg_richter import Counts
 from graph.store.entity import Item
 
@@ -27,14 +28,17 @@ GREATEST_PART = 0.05
 """The part of a sample that networks with a higher completeness may have."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Network:
-    """The events of one network in a sample."""
+    """The events of one seismic network."""
 
-    network: str  # its code, "nc"
-    events: int  # selected
-    complete: int  # of these, from the sample's completeness on; all without one
-    completeness: float | None  # its own, by maximum curvature without correction; None with too few events
+    network: str = described("The network's code, such as `nc`; from the event, or else the first letters of its id.")
+    events: int = described("Selected events of it.")
+    complete: int = described("Of these, events at and above the completeness of the relation.")
+    completeness: float | None = described(
+        "Its own magnitude of completeness, by maximum curvature without correction; "
+        f"null with fewer than {LEAST_JUDGED} events."
+    )
     least: float | None = None  # the least magnitude of the complete ones
 
     def is_late(self, least: float) -> bool:

@@ -1,8 +1,8 @@
 """How many events a year brings, with the uncertainty of counting. No I/O."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from graph.core.described import described, value
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN, bin_of
 from graph.domains.statistics.gutenberg_richter import Counts
@@ -11,15 +11,18 @@ from graph.domains.statistics.poisson import garwood
 MOST_MAGNITUDES = 50
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Rate:
-    """The number of events of at least a magnitude in a year of 365.25 days."""
+    """The number of events in a year with at least a magnitude."""
 
-    magnitude: float
-    events: int  # in the whole time range
-    per_year: float
-    low: float  # a year
-    high: float  # a year
+    magnitude: float = described("The least magnitude.")
+    events: int = described("Events of the whole time range with at least this magnitude.")
+    per_year: float = described("Events in a year of 365.25 days.")
+    low: float = described(
+        "Lower bound of the rate behind it, events in a year, if events are independent: "
+        "Garwood (1936), Biometrika 28, 437-442."
+    )
+    high: float = described("Upper bound of the rate, events in a year.")
 
 
 def rates(counts: Counts, years: float, magnitudes: Sequence[float] | None, confidence: float) -> list[Rate]:

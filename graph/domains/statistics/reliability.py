@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from graph.domains.statistics.goodness_of_fit import SAMPLES, GoodnessOfFit
+from graph.domains.statistics.goodness_of_fit import REJECTED_BELOW, SAMPLES, GoodnessOfFit
 from graph.domains.statistics.great_events import GreatEvents
 from graph.domains.statistics.networks import Mixture
 
-REJECTED_BELOW = 0.05  # p-value; of truly exponential samples, one in twenty is below it
 SCATTER_BELOW = 0.06  # so that all tests together object to one exponential sample in nine
 CLEARLY_BELOW = 0.01  # of the distance; what is less clear, the other tests find more often
 GREAT_DISTANCE = 0.05  # between the cumulative distributions; a great sample is rejected for much less

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 
 from graph.core.days import date_of
+from graph.core.described import described, value
 from graph.core.errors import BadUserInput
 
 MOST_PERIODS = 40_000  # a little more than the days of a century
@@ -20,13 +20,15 @@ class Interval(Enum):
     YEAR = 4
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Series:
-    """The number of events in each period, without gaps. The time range may cut the first and the last period."""
+    """The number of events in each period, without gaps."""
 
-    interval: Interval
-    start: date | None  # of the first period; None if there is none
-    counts: list[int]
+    interval: Interval = described("The length of a period.")
+    start: date | None = described("First day of the first period, UTC; null if there is none.")
+    counts: list[int] = described(
+        "The events of each period, zeros included. The time range may cut the first and the last period."
+    )
 
 
 def series_of(counted: Mapping[str, int], interval: Interval, *, first_day: str | None, last_day: str | None) -> Series:

@@ -10,12 +10,13 @@ from graph.api.fields import field
 from graph.api.scalars import EpochMillis, describe_enum
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
+from graph.api.values import value_type
 from graph.domains.statistics import assessment, b_positive
 from graph.domains.statistics import goodness_of_fit as goodness
 from graph.domains.statistics.gutenberg_richter import LEAST_EVENTS
-from graph.domains.statistics.networks import LEAST_JUDGED, Network
+from graph.domains.statistics.networks import Network
 from graph.domains.statistics.population import SAMPLE
-from graph.domains.statistics.reliability import REJECTED_BELOW, Reliability
+from graph.domains.statistics.reliability import Reliability
 from graph.domains.statistics.statistics import Relation
 
 MOST_NETWORKS = 100
@@ -37,53 +38,10 @@ Confidence = Annotated[
 ]
 
 
-@strawberry.type(description="The bounds of an estimate.")
-class ConfidenceInterval:
-    low: float = strawberry.field(description="Lower bound.")
-    high: float = strawberry.field(description="Upper bound.")
-    confidence: float = strawberry.field(description="The probability that it holds the true value, 0 … 1.")
-
-
-@strawberry.type(description="Tests of whether the magnitudes above the completeness are exponential.")
-class GoodnessOfFit:
-    distance: float = strawberry.field(
-        description="Kolmogorov-Smirnov distance of the cumulative distribution from the exponential one, 0 … 1."
-    )
-    p_value: float = strawberry.field(
-        description=f"The part of {goodness.SAMPLES} simulated exponential samples, each with its own fit, that "
-        "are at least as far off: Lilliefors (1969), JASA 64, 387-389, for samples in bins, which need no dithering."
-    )
-    scatter: float = strawberry.field(
-        description="The variance of the magnitudes, as a part of that of exponential ones: more than 1 where the "
-        "events mix slopes."
-    )
-    scatter_p_value: float = strawberry.field(
-        description="The part of the simulated samples that scatter at least as much: Greenwood (1946), JRSS 109, "
-        "85-110."
-    )
-    b_change: float | None = strawberry.field(
-        description="How far the mean of b over completenesses up to half a magnitude higher is above b, in standard "
-        "deviations of b: Cao and Gao (2002), GRL 29 (9), 48-1. Null with too few events above."
-    )
-    b_change_p_value: float | None = strawberry.field(
-        description="The part of the simulated samples whose b rises at least as much. Null like `bChange`."
-    )
-    is_stable: bool | None = strawberry.field(
-        description=f"Whether `bChangePValue` is at least {REJECTED_BELOW}: else small events are missing."
-    )
-
-
-@strawberry.type(description="The events of one seismic network.")
-class SeismicNetwork:
-    network: str = strawberry.field(
-        description="The network's code, such as `nc`; from the event, or else the first letters of its id."
-    )
-    events: int = strawberry.field(description="Selected events of it.")
-    complete: int = strawberry.field(description="Of these, events at and above the completeness of the relation.")
-    completeness: float | None = strawberry.field(
-        description="Its own magnitude of completeness, by maximum curvature without correction; "
-        f"null with fewer than {LEAST_JUDGED} events."
-    )
+value_type(assessment.Interval, "ConfidenceInterval")
+value_type(goodness.GoodnessOfFit)
+value_type(Network, "SeismicNetwork")
+value_type(b_positive.BPositive)
 
 
 @strawberry.type(description="The b-value of some events that follow one another.")
@@ -104,22 +62,6 @@ class BValuesOverTime:
         directives=[ListSize(assumed_size=b_positive.MOST_WINDOWS)],
     )
     reason: str | None = strawberry.field(description="Why there is no window; null if there is one.")
-
-
-@strawberry.type(
-    description="The b-value of the differences between each magnitude and the one before, of those that are positive. "
-    "It needs no magnitude of completeness, and is right also where that changes, as after a great earthquake: "
-    "van der Elst (2021), JGR Solid Earth 126, e2020JB021027."
-)
-class BPositive:
-    b: float | None = strawberry.field(
-        description="b-value by maximum likelihood for bins of 0.1: Tinti and Mulargia (1987), BSSA 77, 2125-2134."
-    )
-    uncertainty: float | None = strawberry.field(
-        description="Standard deviation of b, from the differences: Shi and Bolt (1982), BSSA 72, 1677-1687."
-    )
-    differences: int = strawberry.field(description="The number of differences in the estimate.")
-    reason: str | None = strawberry.field(description="Why there is no estimate; null if there is one.")
 
 
 @strawberry.type(
@@ -159,9 +101,7 @@ class GutenbergRichter:
     async def reason(relation: strawberry.Parent[Relation]) -> str | None:
         return await relation.reason()
 
-    @field(
-        "Whether the magnitudes are exponential. Null if there is no estimate.", of=GoodnessOfFit | None, cost=ASSESSED
-    )
+    @field("Whether the magnitudes are exponential. Null if there is no estimate.", cost=ASSESSED)
     @staticmethod
     async def goodness_of_fit(relation: strawberry.Parent[Relation]) -> goodness.GoodnessOfFit | None:
         return await relation.goodness_of_fit()
@@ -169,7 +109,6 @@ class GutenbergRichter:
     @field(
         f"The networks of the events, the most events first, at most {MOST_NETWORKS}. Of more than "
         f"{SAMPLE:,} events, those of some days are counted, which are spread evenly.",
-        of=list[SeismicNetwork],
         size=MOST_NETWORKS,
         cost=ASSESSED,
     )
@@ -180,7 +119,6 @@ class GutenbergRichter:
     @field(
         f"The interval of b between quantiles of {assessment.RESAMPLES:,} samples, drawn with replacement "
         "from the events: Efron (1979), Ann. Stat. 7, 1-26. The same events always give the same interval.",
-        of=ConfidenceInterval | None,
         cost=ASSESSED,
     )
     @staticmethod

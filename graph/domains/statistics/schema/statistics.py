@@ -1,6 +1,5 @@
 """Statistics of the catalogue."""
 
-from datetime import date
 from typing import Annotated
 
 import strawberry
@@ -10,6 +9,7 @@ from graph.api.fields import field
 from graph.api.scalars import describe_enum
 from graph.api.selected import selected_attributes
 from graph.api.sizes import Cost, ListSize
+from graph.api.values import value_type
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.cells import COARSE_DEGREES
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
@@ -23,14 +23,7 @@ from graph.domains.statistics import inter_event_times as gaps
 from graph.domains.statistics import rates as event_rates
 from graph.domains.statistics import series as of_periods
 from graph.domains.statistics.reader import StatisticsReader
-from graph.domains.statistics.schema.b_values import BPositive, Confidence, GutenbergRichter
-from graph.domains.statistics.schema.statistics_of_events import (
-    DepthHistogram,
-    EventRate,
-    Grid,
-    InterEventTimes,
-    SeismicMoment,
-)
+from graph.domains.statistics.schema.b_values import Confidence, GutenbergRichter
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 OF_EVENTS = 10  # a part that reads events, which are charged as they are read
@@ -41,31 +34,21 @@ describe_enum(
 )
 
 
-@strawberry.type(description="The number of events in each period, without gaps.")
-class CountSeries:
-    interval: of_periods.Interval = strawberry.field(description="The length of a period.")
-    start: date | None = strawberry.field(description="First day of the first period, UTC; null if there is none.")
-    counts: list[int] = strawberry.field(
-        description="The events of each period, zeros included. The time range may cut the first and the last period.",
-        directives=[ListSize(assumed_size=of_periods.MOST_PERIODS), Cost(weight="0.02")],  # only numbers
-    )
-
-
-@strawberry.type(description="The events of a magnitude bin of 0.1.")
-class MagnitudeBin:
-    magnitude: float = strawberry.field(description="Lower edge: a bin 4.5 has the magnitudes from 4.5 to below 4.6.")
-    count: int = strawberry.field(description="Events of this bin.")
-    cumulative: int = strawberry.field(description="Events of this bin and of all higher bins.")
-
-
-@strawberry.type(description="The magnitude from which on the catalogue seems to be complete.")
-class Completeness:
-    magnitude: float | None = strawberry.field(
-        description="By maximum curvature, the bin with the most events: Wiemer and Wyss (2000), BSSA 90, 859-869; "
-        "0.2 higher, unless `corrected` is false."
-    )
-    reason: str | None = strawberry.field(description="Why there is no estimate; null if there is one.")
-
+value_type(
+    of_periods.Series,
+    "CountSeries",
+    counts=[ListSize(assumed_size=of_periods.MOST_PERIODS), Cost(weight="0.02")],  # only numbers
+)
+value_type(gutenberg_richter.MagnitudeBin)
+value_type(gutenberg_richter.Completeness)
+value_type(event_rates.Rate, "EventRate")
+value_type(moment.SeismicMoment)
+value_type(in_space.DepthBin, each=[Cost(weight="0.1")])
+value_type(in_space.Depths, "DepthHistogram", bins=[ListSize(assumed_size=in_space.MOST_DEPTH_BINS)])
+value_type(gaps.Quantile, "TimeQuantile")
+value_type(gaps.InterEventTimes)
+value_type(in_space.GridCell, each=[Cost(weight="0.0625")])  # of up to 10,000 cells
+value_type(in_space.Grid, cells=[ListSize(assumed_size=in_space.MOST_CELLS)])
 
 Corrected = Annotated[
     bool,
@@ -102,7 +85,6 @@ class CatalogueStatistics:
     @field(
         "The number of events over time: from the start of the time range to its end or, "
         "where it is open, from the first event to the last.",
-        of=CountSeries,
         cost=10,
         reads=[],
     )
@@ -115,7 +97,6 @@ class CatalogueStatistics:
 
     @field(
         "The number of events by magnitude: the bins from the least to the greatest, zeros included.",
-        of=list[MagnitudeBin],
         size=GREATEST_BIN - LEAST_BIN + 1,
         reads=[],
     )
@@ -125,7 +106,7 @@ class CatalogueStatistics:
     ) -> list[gutenberg_richter.MagnitudeBin]:
         return gutenberg_richter.distribution(await selected.counts())
 
-    @field("The magnitude of completeness, by maximum curvature.", of=Completeness, reads=[])
+    @field("The magnitude of completeness, by maximum curvature.", reads=[])
     @staticmethod
     async def completeness(
         selected: strawberry.Parent[statistics.Statistics], corrected: Corrected = True
@@ -142,7 +123,7 @@ class CatalogueStatistics:
         least = await selected.completeness(given=completeness_magnitude, corrected=corrected)
         return await selected.gutenberg_richter(least)
 
-    @field("The b-value of positive differences of magnitudes.", of=BPositive, cost=OF_EVENTS, reads=["mag"])
+    @field("The b-value of positive differences of magnitudes.", cost=OF_EVENTS, reads=["mag"])
     @staticmethod
     async def b_positive(
         selected: strawberry.Parent[statistics.Statistics],
@@ -157,7 +138,6 @@ class CatalogueStatistics:
     @field(
         "The number of events in a year. The time range is that of the filter or, where it is open, from "
         "the day of the first event to that of the last. Empty without events and without a time range.",
-        of=list[EventRate],
         size=ListSize(slicing_arguments=["magnitudes"], assumed_size=13),
         cost=10,
         reads=[],
@@ -173,12 +153,12 @@ class CatalogueStatistics:
     ) -> list[event_rates.Rate]:
         return await selected.rates(magnitudes, confidence)
 
-    @field("The sum of seismic moments.", of=SeismicMoment, cost=OF_EVENTS, reads=["mag"])
+    @field("The sum of seismic moments.", cost=OF_EVENTS, reads=["mag"])
     @staticmethod
     async def seismic_moment(selected: strawberry.Parent[statistics.Statistics]) -> moment.SeismicMoment:
         return await selected.seismic_moment()
 
-    @field("The number of events by depth.", of=DepthHistogram, cost=OF_EVENTS, reads=["mag", "depth"])
+    @field("The number of events by depth.", cost=OF_EVENTS, reads=["mag", "depth"])
     @staticmethod
     async def depths(
         selected: strawberry.Parent[statistics.Statistics],
@@ -188,7 +168,6 @@ class CatalogueStatistics:
 
     @field(
         "The times between one event and the next.",
-        of=InterEventTimes,
         size=ListSize(slicing_arguments=["quantiles"], sized_fields=["quantiles"], assumed_size=len(QUANTILES)),
         cost=OF_EVENTS,
         reads=["mag"],
@@ -207,7 +186,6 @@ class CatalogueStatistics:
         "The number of events in the cells of a grid, for maps. If they are too many to be read, "
         f"summaries count those of a time range, in cells of {COARSE_DEGREES} degrees or a multiple of that. Cells are "
         "cut in decimal. 180° east is 180° west, where the first cells begin.",
-        of=Grid,
         cost=OF_EVENTS,
         reads=["mag", "lat", "lon"],
     )

@@ -1,0 +1,19 @@
+"""Values whose parts say what they are, once for the code and for whoever shows them, such as the graph."""
+
+from dataclasses import MISSING, dataclass, field
+from typing import Any, TypeVar, dataclass_transform
+
+DESCRIPTION = "description"
+
+T = TypeVar("T")
+
+
+def described(description: str, *, default: Any = MISSING) -> Any:
+    """A part of a value, with its description."""
+    return field(default=default, metadata={DESCRIPTION: description})
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(described,))
+def value(of: type[T]) -> type[T]:
+    """Make a class a frozen dataclass, whose docstring describes it."""
+    return dataclass(frozen=True, slots=True)(of)
