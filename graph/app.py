@@ -40,8 +40,8 @@ from graph.transport.direct_route import DirectRoute
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.entrance import Entrance, ExecutionLimits
 from graph.transport.errors import format_error
+from graph.transport.exchange import Process, process_of
 from graph.transport.origins import with_cors
-from graph.transport.process import Process, process_of
 from graph.transport.request import Head
 from graph.transport.request_ids import RequestIds
 from graph.transport.streams import Streams

@@ -12,4 +12,4 @@ async def done(step: T | Awaitable[T]) -> T:
     if isawaitable(step):
         result: T = await step
         return result
-    return step  # type: ignore[return-value]  # mypy does not narrow it
+    return step

@@ -27,7 +27,7 @@ from graph.serving.server import configuration
 from graph.serving.sockets import ClientSocket
 from graph.transport.direct_route import DirectRoute
 from graph.transport.endpoint import GraphQLEndpoint
-from graph.transport.process import Process
+from graph.transport.exchange import Process
 from graph.transport.sse import HEART_BEAT_S
 from graph.transport.websocket import SUBPROTOCOL, SocketLimits, WebSocketEndpoint
 from tests.bearers import SECRET, bearer

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from math import ceil, floor
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, cast
 
 from limits import RateLimitItemPerMinute
 from limits.aio.storage import SlidingWindowCounterSupport, Storage
@@ -66,125 +66,96 @@ class Unlimited(Rates):
 
 
 class Spent(NamedTuple):
-    """What a caller has spent."""
+    """What a caller has spent who has too few points left."""
 
     older: int  # points, in the window of a minute before the present one
     newer: int  # in the present window
     left_s: float  # of the present window
 
 
-class Counts(Protocol):
-    """The points that callers have spent in the present window of a minute and in the one before."""
-
-    def spend(self, spender: str, points: int, limit: int, leaving: int) -> "Outcome | Awaitable[Outcome]":
-        """Add points, unless with `leaving` more the caller would have spent more than the limit.
-
-        Returns:
-            None if they are added, or else what the caller has spent.
-        """
-
-
-Outcome = Spent | None
-
-
 class PointsPerMinute(Rates):
-    """A number of points per minute for each caller."""
+    """A number of points per minute for each caller, which are counted in this process."""
 
-    def __init__(self, points: int, counts: Counts, *, sleep: Sleep = asyncio.sleep) -> None:
-        self._points = points
+    def __init__(self, points: int, *, sleep: Sleep = asyncio.sleep, clock: Callable[[], float] = time.time) -> None:
+        self.points = points
         self._sleep = sleep
-        self._counts = counts
-
-    def spend(self, spender: str, points: int) -> Awaitable[None] | None:
-        return self._spend(spender, points)
-
-    def _spend(self, spender: str, points: int, *, leaving: int = 0) -> Awaitable[None] | None:
-        if points > self._points:
-            raise QueryTooComplex(
-                f"The operation costs {points:,} points, and a caller has {self._points:,} a minute: ask for less."
-            )
-        needed = max(points, 1)
-        outcome = self._counts.spend(spender, needed, self._points, leaving)
-        if outcome is None:
-            return None
-        if isinstance(outcome, Spent):
-            raise RateLimited(self._wait(outcome, needed + leaving))
-        return self._spent_there(outcome, needed + leaving)
-
-    async def _spent_there(self, outcome: Awaitable[Outcome], needed: int) -> None:
-        if spent := await outcome:
-            raise RateLimited(self._wait(spent, needed))
-
-    async def spend_in_time(self, spender: str, points: int) -> None:
-        part, half = ceil(self._points / PARTS), self._points // 2
-        for spent in range(0, points, part):
-            while True:
-                try:
-                    if charged := self._spend(spender, min(part, points - spent), leaving=half):
-                        await charged
-                    break
-                except RateLimited as refusal:
-                    await self._sleep(refusal.retry_after_s)
-
-    def _wait(self, spent: Spent, points: int) -> int:
-        """Seconds until so many points are left, if nothing else is spent."""
-        older, newer, left_s = spent
-        room = self._points - points
-        if newer <= room:  # wait until the older window weighs little enough
-            seconds = left_s - (room - newer + 1) * WINDOW_S / max(older, 1)
-        else:  # wait until the newer window has become the older one and weighs little enough
-            seconds = left_s + WINDOW_S - (room + 1) * WINDOW_S / newer
-        return max(1, ceil(seconds))
-
-
-class CountsHere:
-    """Counts in the memory of this process."""
-
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock  # seconds
         self._window = 0  # number of the present one
         self._older: dict[str, int] = {}
         self._newer: dict[str, int] = {}
 
-    def spend(self, spender: str, points: int, limit: int, leaving: int) -> Outcome:
+    def spend(self, spender: str, points: int, *, leaving: int = 0) -> Awaitable[None] | None:
+        cost = max(points, 1)
+        if cost > self.points:
+            raise QueryTooComplex(
+                f"The operation costs {points:,} points, and a caller has {self.points:,} a minute: ask for less."
+            )
+        return self._count(spender, cost, leaving)
+
+    def _count(self, spender: str, points: int, leaving: int) -> Awaitable[None] | None:
+        """Count points, if so many and `leaving` more are left."""
         window, passed_s = divmod(self._clock(), WINDOW_S)
         if window != self._window:
             self._older = self._newer if window == self._window + 1 else {}
             self._newer, self._window = {}, int(window)
         older, newer, left_s = self._older.get(spender, 0), self._newer.get(spender, 0), WINDOW_S - passed_s
-        if floor(older * left_s / WINDOW_S + newer) + points + leaving > limit:
-            return Spent(older, newer, left_s)
+        if floor(older * left_s / WINDOW_S + newer) + points + leaving > self.points:
+            raise self._refusal(Spent(older, newer, left_s), points + leaving)
         self._newer[spender] = newer + points
         return None
 
+    async def spend_in_time(self, spender: str, points: int) -> None:
+        part, half = ceil(self.points / PARTS), self.points // 2
+        for spent in range(0, points, part):
+            while True:
+                try:
+                    if charged := self.spend(spender, min(part, points - spent), leaving=half):
+                        await charged
+                    break
+                except RateLimited as refusal:
+                    await self._sleep(refusal.retry_after_s)
 
-class CountsThere:
-    """Counts in a store that several processes share. While it does not answer, all callers pass."""
+    def _refusal(self, spent: Spent, points: int) -> RateLimited:
+        """Says after how many seconds so many points are left, if nothing else is spent."""
+        older, newer, left_s = spent
+        room = self.points - points
+        if newer <= room:  # wait until the older window weighs little enough
+            seconds = left_s - (room - newer + 1) * WINDOW_S / max(older, 1)
+        else:  # wait until the newer window has become the older one and weighs little enough
+            seconds = left_s + WINDOW_S - (room + 1) * WINDOW_S / newer
+        return RateLimited(max(1, ceil(seconds)))
 
-    def __init__(self, store: Storage) -> None:
+
+class SharedPoints(PointsPerMinute):
+    """Points that are counted in a store, which several processes share. While it does not answer, all callers pass."""
+
+    def __init__(self, points: int, store: Storage) -> None:
+        super().__init__(points)
+        self._item = RateLimitItemPerMinute(points)
         self._limiter = SlidingWindowCounterRateLimiter(store)
         self._is_away = False
 
-    async def spend(self, spender: str, points: int, limit: int, leaving: int) -> Outcome:
-        item = RateLimitItemPerMinute(limit)
+    async def _count(self, spender: str, points: int, leaving: int) -> None:
+        needed = points + leaving
         try:
             async with asyncio.timeout(STORE_TIMEOUT_S):
-                allowed = not leaving or await self._limiter.test(item, spender, cost=points + leaving)
-                allowed = allowed and await self._limiter.hit(item, spender, cost=points)
-                spent = None if allowed else await self._spent(item.key_for(spender))
+                allowed = not leaving or await self._limiter.test(self._item, spender, cost=needed)
+                allowed = allowed and await self._limiter.hit(self._item, spender, cost=points)
+                spent = None if allowed else await self._spent(spender)
         except (StorageError, TimeoutError) as error:
             if not self._is_away:
                 logger.warning("The store of the rate limit does not answer: all callers pass", cause=str(error))
             self._is_away = True
-            return None
+            return
         if self._is_away:
             logger.info("The store of the rate limit answers again")
             self._is_away = False
-        return spent
+        if spent is not None:
+            raise self._refusal(spent, needed)
 
-    async def _spent(self, key: str) -> Spent:
+    async def _spent(self, spender: str) -> Spent:
         counts = cast("SlidingWindowCounterSupport", self._limiter.storage)
-        older, _, newer, expires_in = await counts.get_sliding_window(key, WINDOW_S)
+        older, _, newer, expires_in = await counts.get_sliding_window(self._item.key_for(spender), WINDOW_S)
         # Kept for one window more. In Redis a window begins with a caller's first request.
         return Spent(older, newer, expires_in - WINDOW_S)
 
@@ -198,7 +169,7 @@ def rates(settings: Settings) -> Rates:
     if not settings.rate_limit:
         return Unlimited()
     if settings.rate_limit_store.startswith("memory:"):
-        return PointsPerMinute(settings.rate_limit, CountsHere())
+        return PointsPerMinute(settings.rate_limit)
     try:
         store = storage_from_string(f"async+{settings.rate_limit_store}", wrap_exceptions=True)
     except ConfigurationError as error:
@@ -207,7 +178,7 @@ def rates(settings: Settings) -> Rates:
             f"GRAPH_RATE_LIMIT_STORE: {scheme}:// cannot be used: "  # the rest may hold a password
             f"set `memory://`, or `redis://HOST` with `quakegraph[redis]` installed ({error})"
         ) from error
-    return PointsPerMinute(settings.rate_limit, CountsThere(store))  # type: ignore[arg-type]  # `async+` makes it one
+    return SharedPoints(settings.rate_limit, store)  # type: ignore[arg-type]  # `async+` makes it one
 
 
 @lru_cache(maxsize=4096)

@@ -26,7 +26,7 @@ import uvicorn
 from graph.observability.logs import get_logger
 from graph.serving.connections import ClientConnection
 from graph.serving.listener import refuse_newcomers
-from graph.transport.process import Process
+from graph.transport.exchange import Process
 
 TICK_S = 0.1  # as uvicorn's
 COMPLETION_TIMEOUT_S = 2.0  # for all subscriptions; a client that does not read its end is disconnected

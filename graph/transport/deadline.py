@@ -11,7 +11,7 @@ while something is in it. Only work that the timer has seen twice gets a watch, 
 
 import asyncio
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
@@ -25,8 +25,8 @@ class Deadlines:
     """The deadlines of one event loop."""
 
     def __init__(self) -> None:
-        self._new: set[Deadline] = set()
-        self._seen: set[Deadline] = set()  # when the timer fired last
+        self.new: set[Deadline] = set()
+        self.seen: set[Deadline] = set()  # when the timer fired last
         self._timer: asyncio.TimerHandle | None = None
 
     def within(self, seconds: float | None, while_connected: Receive | None = None) -> "Deadline":
@@ -43,22 +43,17 @@ class Deadlines:
         """
         return Deadline(self, seconds, while_connected)
 
-    def add(self, deadline: "Deadline") -> None:
-        """Watch over a deadline from the second look on."""
-        self._new.add(deadline)
+    def look_later(self) -> None:
+        """Set the timer, if it is not set."""
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._look)
 
-    def discard(self, deadline: "Deadline") -> None:
-        """Forget a deadline."""
-        self._new.discard(deadline)
-        self._seen.discard(deadline)
-
     def _look(self) -> None:
-        for deadline in self._seen:
+        for deadline in self.seen:
             deadline.watch()
-        self._seen, self._new = self._new, set()
-        self._timer = asyncio.get_running_loop().call_later(LOOK_EVERY_S, self._look) if self._seen else None
+        self.seen, self.new, self._timer = self.new, set(), None
+        if self.seen:
+            self.look_later()
 
 
 class Deadline:
@@ -72,25 +67,24 @@ class Deadline:
         self._receive = receive
         self._watch: asyncio.Task[bool] | None = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> None:
         self._task = cast("asyncio.Task[Any]", asyncio.current_task())
-        if self._seconds is not None:
-            self._end = asyncio.get_running_loop().time() + self._seconds
-            if self._seconds < 2 * LOOK_EVERY_S:
-                self.watch()
-                return self
-        self._deadlines.add(self)
-        return self
+        self._end = None if self._seconds is None else asyncio.get_running_loop().time() + self._seconds
+        if self._seconds is not None and self._seconds < 2 * LOOK_EVERY_S:
+            self.watch()
+        else:
+            self._deadlines.new.add(self)
+            self._deadlines.look_later()
 
     def watch(self) -> None:
         """Begin to watch the time and the client."""
-        left = None if self._seconds is None else self._end - asyncio.get_running_loop().time()
-        self._watch = asyncio.ensure_future(_cancel_late(self._task, left, self._receive))
+        self._watch = asyncio.ensure_future(_cancel_late(self._task, self._end, self._receive))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._deadlines.discard(self)
+        self._deadlines.new.discard(self)
+        self._deadlines.seen.discard(self)
         if self._watch is None:
             return
         if not self._watch.done():
@@ -99,11 +93,11 @@ class Deadline:
             raise ClientDisconnect if self._watch.result() else ExecutionTimeout(self._seconds or 0) from error
 
 
-async def _cancel_late(task: asyncio.Task[Any], seconds: float | None, while_connected: Receive | None) -> bool:
+async def _cancel_late(task: asyncio.Task[Any], end: float | None, while_connected: Receive | None) -> bool:
     """Cancel a task when its client disconnects or its time is over. Returns whether the client disconnected."""
     is_disconnected = False
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout_at(end):
             await (wait_for_disconnect(while_connected) if while_connected else asyncio.Event().wait())
             is_disconnected = True
     except TimeoutError:

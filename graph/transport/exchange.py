@@ -1,4 +1,4 @@
-"""One request and its answer, of any transport: who sent it, what it pays, and the record of its outcome.
+"""One request and its answer, of any transport, with what the process holds for all.
 
     caller → points → scopes → context → answered or refused → recorded
 
@@ -12,30 +12,64 @@ download, is recorded like a root field.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
 from starlette.types import Scope as AsgiScope
 
+from graph.access.authentication import Authenticate
 from graph.access.callers import Caller, Scope
-from graph.access.rate import spender
+from graph.access.rate import Rates, spender
 from graph.api.context import Context
 from graph.api.documents.prepared import InvalidDocument
-from graph.api.recording import Record
+from graph.api.recording import Record, Recording
+from graph.core.clock import Clock
 from graph.core.errors import GraphError, RateLimited
+from graph.core.paging import PageSizes
+from graph.core.services import Services
 from graph.feed.broadcast import Charge as Replay
 from graph.feed.broadcast import free_of_charge
 from graph.observability.logs import on_behalf_of
-from graph.observability.requests import Answer
+from graph.observability.requests import Answer, Telemetry
+from graph.transport.deadline import Deadlines
 from graph.transport.errors import outcome
-from graph.transport.process import Process, process_of
-from graph.work.account import Account, Charge
+from graph.transport.streams import Streams
+from graph.work.account import Account, Charge, Work
+from graph.work.endings import Endings
+from graph.work.threads import FairThreads
 
 GRAPH_ROUTE = "/graphql"
 NOBODY = Caller(None, frozenset())
 
 AtEnd = Callable[[str], None]
 """Called at the end of an answer with the code of its error, `OK` or `ABANDONED`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """What all requests of a process share."""
+
+    services: Services
+    recording: Recording
+    page_sizes: PageSizes
+    clock: Clock
+    telemetry: Telemetry
+    authenticate: Authenticate
+    rates: Rates
+    work: Work
+    preparing: FairThreads  # of long documents
+    deadlines: Deadlines
+    subscriptions: Streams
+    downloads: Streams
+    sockets: Streams
+    endings: Endings
+
+
+def process_of(scope: Scope) -> Process:
+    """The process that serves a request. The application's lifespan has put it into the state of each."""
+    process: Process = scope["state"]["process"]
+    return process
 
 
 class Exchange:
@@ -72,9 +106,10 @@ class Exchange:
         self.spender = spender(caller.subject, address)  # the name that points are charged to
         self._began = process.clock()
         self._is_paid = self._is_admitted = False
-        self._measured = process.telemetry.request(headers)
+        self._headers = headers
 
     def __enter__(self) -> Self:
+        self._measured = self.process.telemetry.request(self._headers)
         self.answer = self._measured.__enter__()
         return self
 
@@ -191,4 +226,5 @@ def _nothing(code: str) -> None:
 def exchange_by_http(scope: AsgiScope, headers: Mapping[str, str], *, route: str = GRAPH_ROUTE) -> Exchange:
     """The exchange of an HTTP request."""
     address = scope["client"][0] if scope.get("client") else None
-    return Exchange(process_of(scope), headers, scope["state"]["request_id"], address, route=route)
+    state = scope["state"]
+    return Exchange(state["process"], headers, state["request_id"], address, route=route)

@@ -30,10 +30,9 @@ from graph.core.errors import (
 from graph.observability.logs import get_logger
 from graph.transport.entrance import Entrance
 from graph.transport.errors import format_refusal
-from graph.transport.exchange import Exchange
+from graph.transport.exchange import Exchange, process_of
 from graph.transport.json_values import parsed_json
 from graph.transport.origins import OriginRefused, Refused, allows
-from graph.transport.process import process_of
 from graph.transport.request import MOST_VALUES, GraphQLRequest, same_origin
 from graph.transport.socket_operations import Disconnected, SocketOperations
 

@@ -65,7 +65,7 @@ class FairQueue(Generic[T]):
             return None
         entries = self._callers[caller]
         length = entries.line.next(entries.by_length)
-        return length and Turn(caller, length, self._popped(entries, length))  # something of each caller waits
+        return None if length is None else Turn(caller, length, self._popped(entries, length))
 
     def take_another(self) -> T | None:
         """The next entry of the same caller and length, for the present slice; None if there is no other."""

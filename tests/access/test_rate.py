@@ -8,7 +8,7 @@ import asyncio
 
 import pytest
 
-from graph.access.rate import WINDOW_S, CountsHere, PointsPerMinute, Rates, Unlimited, UnusableRateStore, rates, spender
+from graph.access.rate import WINDOW_S, PointsPerMinute, Rates, Unlimited, UnusableRateStore, rates, spender
 from graph.core.errors import QueryTooComplex, RateLimited
 from tests.settings import Settings
 
@@ -65,13 +65,12 @@ async def test_a_rate_limited_caller_learns_how_long_to_wait() -> None:
 
 
 async def test_a_caller_that_can_wait_spends_more_than_one_minutes_points() -> None:
-    counts = CountsHere(lambda: 2.0 * WINDOW_S * len(waited))
     waited: list[float] = []
 
     async def sleep(seconds: float) -> None:
         waited.append(seconds)
 
-    each = PointsPerMinute(LIMIT, counts, sleep=sleep)
+    each = PointsPerMinute(LIMIT, clock=lambda: 2.0 * WINDOW_S * len(waited), sleep=sleep)
     await spend(each, "a", LIMIT // 5)
     await each.spend_in_time("a", LIMIT // 5 + 2 * LIMIT)
 

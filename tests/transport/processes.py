@@ -12,8 +12,7 @@ from graph.observability.metrics import Metrics
 from graph.observability.requests import RequestMetrics, Telemetry
 from graph.observability.tracing import Untraced
 from graph.transport.deadline import Deadlines
-from graph.transport.exchange import Exchange
-from graph.transport.process import Process
+from graph.transport.exchange import Exchange, Process
 from graph.transport.streams import Streams
 from graph.work.account import Work
 from graph.work.endings import Endings

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
 
-from graph.access.rate import CountsHere, PointsPerMinute, Rates, Unlimited
+from graph.access.rate import PointsPerMinute, Rates, Unlimited
 from graph.api.context import Context
 from graph.core.errors import BadUserInput, DatabaseUnavailable, Overloaded, RateLimited, TooManySubscriptions
 from graph.domain import Domain
@@ -183,7 +183,7 @@ async def test_no_read_of_a_download_is_refused_from_its_beginning_on() -> None:
     async def a_minute_later(seconds: float) -> None:
         slept.append(seconds)
 
-    rates = PointsPerMinute(200, CountsHere(lambda: 120.0 * len(slept)), sleep=a_minute_later)
+    rates = PointsPerMinute(200, clock=lambda: 120.0 * len(slept), sleep=a_minute_later)
     reads = reads_of_ada(rates, work, limits=ExecutionLimits(10, 0, 0))
     tries = 0
 
@@ -225,7 +225,6 @@ async def test_a_download_waits_while_its_caller_has_too_much_heavy_work() -> No
 
 
 async def test_a_later_read_waits_for_points_and_for_room_where_the_first_is_refused() -> None:
-    counts = CountsHere(lambda: 120.0 * len(slept))
     slept: list[float] = []
     tries = 0
 
@@ -234,7 +233,7 @@ async def test_a_later_read_waits_for_points_and_for_room_where_the_first_is_ref
         slept.append(seconds)
 
     work = Work(WorkLimits.of(1))
-    reads = reads_of_ada(PointsPerMinute(200, counts, sleep=a_minute_later), work)
+    reads = reads_of_ada(PointsPerMinute(200, clock=lambda: 120.0 * len(slept), sleep=a_minute_later), work)
 
     async def read() -> None:
         await charge_rows(read=1500)

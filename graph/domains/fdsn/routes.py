@@ -24,7 +24,7 @@ from graph.domains.fdsn.wadl import names_xml, usage, wadl
 from graph.settings import Settings
 from graph.transport.downloads import Answering, Download, download_route
 from graph.transport.entrance import ExecutionLimits
-from graph.transport.process import process_of
+from graph.transport.exchange import process_of
 from graph.transport.reads import Reads
 
 ROOT = "/fdsnws/event/1"
