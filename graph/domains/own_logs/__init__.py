@@ -1,11 +1,14 @@
-"""The service's own logs, kept as service logs."""
+"""The service's own logs, kept as service logs. A request's log leads to its lines, and back."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 
-from graph.domain import Domain, Resources, Services, Task
+from graph.domain import Contribution, Domain, Resources, Services, Task
 from graph.domains.own_logs.own_logs import OwnLogs, keeping_own_logs
+from graph.domains.own_logs.schema import LogsOfRequest, RequestOfLog
 from graph.domains.own_logs.settings import OwnLogSettings
+from graph.domains.request_logs.schema import RequestLog
+from graph.domains.service_logs.schema.service_logs import ServiceLog
 from graph.domains.service_logs.writing import LogWriter
 from graph.work.write_buffer import measure_waiting
 
@@ -34,5 +37,6 @@ DOMAIN = Domain(
     part_of="service_logs",
     settings=OwnLogSettings,
     open=open_own_logs,
+    contributions=(Contribution(RequestLog, LogsOfRequest), Contribution(ServiceLog, RequestOfLog)),
     tasks=(Task("writing own logs", write_own_logs),),
 )

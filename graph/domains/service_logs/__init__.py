@@ -4,14 +4,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from graph.domain import Contribution, Domain, Resources
-from graph.domains.request_logs.schema import RequestLog
+from graph.domain import Domain, Resources
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.commands import logs
 from graph.domains.service_logs.entities import ENTITIES
 from graph.domains.service_logs.live import ServiceLogBroadcast
 from graph.domains.service_logs.log_file import LogReaders
-from graph.domains.service_logs.schema.links import LogsOfRequest, RequestOfLog
 from graph.domains.service_logs.schema.live import ServiceLogSubscriptions
 from graph.domains.service_logs.schema.service_logs import ServiceLog, ServiceLogQueries
 from graph.domains.service_logs.schema.volumes import LogVolumeQueries
@@ -37,7 +35,6 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
 
 DOMAIN = Domain(
     name="service_logs",
-    requires=("request_logs",),  # a request's log leads to its lines, and back
     entities=ENTITIES,
     scopes=(SERVICE_LOGS_READ, SERVICE_LOGS_WRITE),
     settings=ServiceLogSettings,
@@ -47,6 +44,5 @@ DOMAIN = Domain(
     subscriptions=(ServiceLogSubscriptions,),
     nodes=(ServiceLog,),
     commands=(logs,),
-    contributions=(Contribution(RequestLog, LogsOfRequest), Contribution(ServiceLog, RequestOfLog)),
     examples=Path(__file__).parent / "examples",
 )

@@ -10,8 +10,8 @@ import strawberry
 
 from graph.domain import Domain
 from graph.domains import DOMAINS
+from graph.domains.own_logs.links import LONGEST_REQUEST_MS, MARGIN_MS
 from graph.domains.request_logs.access_patterns import KEYS_AT_ONCE, NearTime, RequestLogs
-from graph.domains.service_logs.links import LONGEST_REQUEST_MS, MARGIN_MS
 from graph.observability.logs import get_logger
 from graph.opening import settings_of
 from tests.domains.earthquakes.watched_database import WatchedDatabase
@@ -147,14 +147,6 @@ def test_nothing_is_kept_while_the_setting_is_off_and_nobody_writes_under_the_se
             if not own_logs:
                 assert [each["serviceLogs"] for each in nodes(service, REQUESTS)] == [{"nodes": []}]
                 assert nodes(service, LINES) == []
-
-
-def test_without_the_domain_a_request_log_has_no_lines(tmp_path: Path, clock: HeldClock) -> None:
-    chosen = settings_of(DOMAINS)(store=f"sqlite:///{tmp_path}/without.db", domains=("earthquakes", "request_logs"))
-    with running(chosen, clock=clock) as service:
-        fields = service.ask('{ __type(name: "RequestLog") { fields { name } } }')["__type"]["fields"]
-
-    assert "serviceLogs" not in {field["name"] for field in fields}
 
 
 def near(number: int, time_ms: int) -> NearTime:

@@ -8,11 +8,12 @@ from graph.api.context import Info, load_by
 from graph.api.fields import field
 from graph.api.selected import selected_attributes
 from graph.core.paging import Page
+from graph.domains.own_logs import links
 from graph.domains.request_logs import model as request_logs
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.schema import RequestLog
 from graph.domains.request_logs.scopes import LOGS_READ
-from graph.domains.service_logs import links, model
+from graph.domains.service_logs import model
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.model import LogOrder
 from graph.domains.service_logs.schema.service_logs import ServiceLogConnection
