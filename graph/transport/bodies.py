@@ -1,9 +1,11 @@
 """The body of a request: its encoding, and its size before and after decompression."""
 
+import asyncio
 import zlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 from graph.core.errors import BadRequest
+from graph.work.room import Room, Share
 
 MOST_MEMBERS = 1000  # of a gzip body; senders write one
 PIECE_BYTES = 64 * 1024  # decompressed at once, since what is left of a piece is copied
@@ -24,24 +26,35 @@ def is_gzip(content_encoding: str) -> bool:
     return encoding == "gzip"
 
 
-async def received(chunks: AsyncIterator[bytes], most: int, hold: Callable[[int], None]) -> bytes:
-    """A body, as it arrives.
+class Intake:
+    """Takes in bodies, within bounds of the memory that they take together. There is one of a kind for each process."""
 
-    Args:
-        chunks: of the body.
-        most: bytes.
-        hold: told the size of each chunk before it is kept; may refuse it.
+    def __init__(self, *, arriving: int, working: int) -> None:
+        """Prepare to receive; `arriving` is for bodies that arrive, `working` for requests that are worked with."""
+        self._arriving = Room(arriving)  # separate, so that slow uploads do not block requests that have arrived
+        self._working = Room(working)
+        self._inflating = asyncio.Lock()  # one body at a time: what comes of it is not known before
 
-    Raises:
-        BadRequest: It has more bytes.
-    """
-    body = bytearray()
-    async for chunk in chunks:
-        if len(body) + len(chunk) > most:
-            raise too_large(most)
-        hold(len(chunk))
-        body += chunk
-    return bytes(body)
+    async def receive(self, chunks: AsyncIterator[bytes], most: int) -> bytes:
+        """A body of at most so many bytes, as it arrives.
+
+        Raises:
+            BadRequest: It has more.
+            Overloaded: The bodies that arrive at present are too large together.
+        """
+        body = bytearray()
+        with self._arriving.share() as share:
+            async for chunk in chunks:
+                if len(body) + len(chunk) > most:
+                    raise too_large(most)
+                share.hold(len(chunk))
+                body += chunk
+            return bytes(body)
+
+    async def _inflated(self, body: bytes, most: int, share: Share) -> bytes:
+        share.hold(len(body))
+        async with self._inflating:
+            return await asyncio.to_thread(inflated, body, most)
 
 
 def inflated(body: bytes, most: int) -> bytes:

@@ -1,7 +1,7 @@
 """Takes in the events of requests. Each is judged by itself, and one that came before changes nothing."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +12,9 @@ from graph.domains.data_files.registering import Registration
 from graph.domains.openlineage.checked import Warn
 from graph.domains.openlineage.events import DatasetEvent, Event, NamedDataset, RunEvent, read_event
 from graph.domains.openlineage.reports import file_of, report_of
-from graph.transport.bodies import inflated, memory_of_json, received
+from graph.transport.bodies import Intake, memory_of_json
 from graph.transport.json_values import parsed_json
 from graph.work.account import give_way
-from graph.work.room import Room
 
 MOST_BYTES = 4 * 1024 * 1024  # of a body, before and after decompression; the plan of a query makes an event large
 MOST_EVENTS = 1000
@@ -47,26 +46,14 @@ class Taken:
         return warn
 
 
-class LineageIntake:
-    """Takes in events. There is one for each process."""
+class LineageIntake(Intake):
+    """Takes in events."""
 
     def __init__(self, files: DataFiles, registration: Registration, runs: Runs) -> None:
+        super().__init__(arriving=ARRIVING_BYTES, working=WORKING_BYTES)
         self._files = files
         self._registration = registration
         self._runs = runs
-        self._arriving = Room(ARRIVING_BYTES)
-        self._working = Room(WORKING_BYTES)
-        self._inflating = asyncio.Lock()  # one body at a time: what comes of it is not known before
-
-    async def receive(self, chunks: AsyncIterator[bytes]) -> bytes:
-        """The body of a request.
-
-        Raises:
-            BadRequest: It is too large.
-            Overloaded: The bodies that arrive at present are too large together.
-        """
-        with self._arriving.share() as share:
-            return await received(chunks, MOST_BYTES, share.hold)
 
     async def take(self, body: bytes, charge: Charge, *, is_gzip: bool) -> Taken:
         """Take in an event, or a list of them in its order. One that is refused has stored nothing.
@@ -79,9 +66,7 @@ class LineageIntake:
         """
         with self._working.share() as share:
             if is_gzip:
-                share.hold(len(body))
-                async with self._inflating:
-                    body = await asyncio.to_thread(inflated, body, MOST_BYTES)
+                body = await self._inflated(body, MOST_BYTES, share)
             share.hold(memory_of_json(body))
             value, values = await parsed_json(body, "The body", MOST_VALUES)
             del body

@@ -17,7 +17,7 @@ from graph.core.errors import BadRequest
 from graph.core.services import Services
 from graph.domains.data_files.scopes import FILES_WRITE
 from graph.domains.openlineage.checked import InvalidEvent
-from graph.domains.openlineage.intake import LineageIntake, Taken
+from graph.domains.openlineage.intake import MOST_BYTES, LineageIntake, Taken
 from graph.settings import Settings
 from graph.transport.bodies import is_gzip
 from graph.transport.errors import format_error
@@ -40,7 +40,7 @@ async def _answer(request: Request, services: Services) -> Response:
         raise BadRequest("The body must be application/json.", status=415)
     compressed = is_gzip(headers.get("content-encoding", ""))
     intake = services.of(LineageIntake)
-    body = await intake.receive(request.stream())
+    body = await intake.receive(request.stream(), MOST_BYTES)
 
     async def charge(datasets: int) -> None:
         if (points := datasets // DATASETS_PER_POINT) and (charged := exchange.spend(points)):

@@ -4,8 +4,7 @@ Nothing is written before all is read, so a refused request has stored nothing. 
 with a status that makes its sender try again.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from time import perf_counter
 
 from graph.core.clock import Clock
@@ -15,9 +14,9 @@ from graph.domains.otlp.reading import logs_of
 from graph.domains.otlp.values import Unreadable, WrongType
 from graph.domains.service_logs.model import NewLog, Rejection, WriteReport
 from graph.domains.service_logs.writing import LogWriter
-from graph.transport.bodies import inflated, received
+from graph.transport.bodies import Intake
 from graph.work.account import give_way
-from graph.work.room import Room, Share
+from graph.work.room import Share
 
 ARRIVING_BYTES = 32 * 1024 * 1024  # for bodies that arrive: two of the largest, or many usual ones
 WORKING_BYTES = 64 * 1024 * 1024  # for requests that are read and written
@@ -27,27 +26,15 @@ Charge = Callable[[int], Awaitable[None]]
 """Charges the sender for a number of records. Raises `RateLimited`."""
 
 
-class LogIntake:
-    """Takes in logs. There is one for each process."""
+class LogIntake(Intake):
+    """Takes in logs."""
 
     def __init__(
         self, writer: LogWriter, clock: Clock, *, arriving: int = ARRIVING_BYTES, working: int = WORKING_BYTES
     ) -> None:
+        super().__init__(arriving=arriving, working=working)
         self._writer = writer
         self._clock = clock
-        self._arriving = Room(arriving)  # separate, so that slow uploads do not block requests that have arrived
-        self._working = Room(working)
-        self._inflating = asyncio.Lock()  # one body at a time: what comes of it is not known before
-
-    async def receive(self, format_: Format, chunks: AsyncIterator[bytes]) -> bytes:
-        """The body of a request.
-
-        Raises:
-            BadRequest: It is too large.
-            Overloaded: The bodies that arrive at present are too large together.
-        """
-        with self._arriving.share() as share:
-            return await received(chunks, format_.most_bytes, share.hold)
 
     async def take(self, format_: Format, body: bytes, charge: Charge, *, is_gzip: bool) -> WriteReport:
         """Write the logs of a request.
@@ -60,9 +47,7 @@ class LogIntake:
         """
         with self._working.share() as share:
             if is_gzip:
-                share.hold(len(body))
-                async with self._inflating:
-                    body = await asyncio.to_thread(inflated, body, format_.most_bytes)
+                body = await self._inflated(body, format_.most_bytes, share)
             share.hold(format_.memory_of(body))
             try:
                 groups = await format_.groups(body)

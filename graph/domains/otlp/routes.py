@@ -39,7 +39,7 @@ async def _answer(request: Request, services: Services) -> Response:
     format_ = _format_of(request)
     compressed = is_gzip(headers.get("content-encoding", ""))
     intake = services.of(LogIntake)
-    body = await intake.receive(format_, request.stream())
+    body = await intake.receive(request.stream(), format_.most_bytes)
 
     async def charge(records: int) -> None:
         if (points := records // RECORDS_PER_POINT) and (charged := exchange.spend(points)):

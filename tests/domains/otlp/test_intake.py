@@ -81,9 +81,9 @@ async def test_bodies_that_arrive_have_room_of_their_own(intake: LogIntake) -> N
     async def slow() -> AsyncIterator[bytes]:
         yield bytes(15_000)
         with pytest.raises(Overloaded):
-            await intake.receive(FORMAT, chunks(bytes(4_000), bytes(4_000)))
+            await intake.receive(chunks(bytes(4_000), bytes(4_000)), FORMAT.most_bytes)
         assert (await take(intake)).accepted == 10
         yield bytes(5_000)
 
-    assert await intake.receive(FORMAT, slow()) == bytes(20_000)
-    assert await intake.receive(FORMAT, chunks(b"a", b"", b"b")) == b"ab"
+    assert await intake.receive(slow(), FORMAT.most_bytes) == bytes(20_000)
+    assert await intake.receive(chunks(b"a", b"", b"b"), FORMAT.most_bytes) == b"ab"
