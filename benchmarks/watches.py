@@ -28,8 +28,8 @@ from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.selection.areas import Box, Circle
 from graph.domains.earthquakes.usgs.normalise import read_record
-from graph.domains.watches.kinds import OF_REVISION, ChangeKind
 from graph.domains.watches.matching import Interest, WatchIndex
+from graph.domains.watches.model import OF_REVISION, ChangeKind
 
 EVENTS = 1000  # they come within a minute
 RUNS = 5

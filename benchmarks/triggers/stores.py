@@ -19,7 +19,7 @@ from graph.domains.triggers.entities import TRIGGER_EVENT
 from graph.domains.triggers.model import RETENTION_S, NewEvent, timestamp_at
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.watches.entities import WATCH, WATCH_ENTRY
-from graph.domains.watches.kinds import ChangeKind
+from graph.domains.watches.model import ChangeKind
 from graph.opening import open_services, read_settings
 from graph.store.contract import Put
 from graph.store.entity import Item

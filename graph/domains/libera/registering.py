@@ -5,23 +5,25 @@ manifests whose files are registered → the versions of their inputs → runs
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from graph.core.errors import BadUserInput
+from graph.domains.data_files.model import DataFile, FileRevision
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.recording import Runs
-from graph.domains.data_files.provenance.reports import UsedFile
+from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.registering import Registration
 from graph.domains.libera.collecting import Collected, DataSource, PathRejection
 from graph.domains.libera.described import listed_file
-from graph.domains.libera.file_contents import FileProblem, read_source
-from graph.domains.libera.known_content import has_md5, version_with
+from graph.domains.libera.file_contents import MD5, FileProblem, read_source
 from graph.domains.libera.manifests import ListedFile, Manifest
-from graph.domains.libera.runs import run_of
+from graph.store.ordering import PageRequest
 
 REGISTERED_AT_ONCE = 200  # files
+MD5_DIGITS = 32
+MOST_REVISIONS = 100  # of a file, the latest ones, that are compared
 
 
 @dataclass(slots=True)
@@ -75,7 +77,7 @@ class FileRegistering:
             except FileProblem as problem:
                 report.reject([PathRejection(source.shown, str(problem))])
                 continue
-            if known := await version_with(self._files, file):
+            if known := await _version_with(self._files, file):
                 report.skipped += 1
                 done.append(replace(file, checksum=known.checksum))
             else:
@@ -98,7 +100,7 @@ class FileRegistering:
             return
         used = [await self._used(file, report) for file in manifest.inputs]
         try:
-            await self._runs.record(run_of(manifest, used, [made[file.name] for file in manifest.files]))
+            await self._runs.record(_run_of(manifest, used, [made[file.name] for file in manifest.files]))
         except BadUserInput as error:
             report.reject([PathRejection(str(manifest.name), f"The run is not recorded: {error}")])
         else:
@@ -110,9 +112,47 @@ class FileRegistering:
         Content that differs from all of the registered ones is a new version.
         """
         file = listed_file(listed)
-        if known := await version_with(self._files, file):
+        if known := await _version_with(self._files, file):
             return UsedFile(file.name, known.number)
         latest = (await self._files.by_name([file.name])).get(file.name)
-        if latest is not None and has_md5(latest):
+        if latest is not None and _has_md5(latest):
             report.registered += (await self._registration.register([file])).registered
         return UsedFile(file.name, may_be_unknown=True)
+
+
+async def _version_with(files: DataFiles, file: NewFile) -> FileRevision | None:
+    """The latest version with the content of a file, by SHA-256 or MD5; None if there is none."""
+    wanted = _digests(file.checksum, file.metadata.get(MD5))
+    page = await files.revisions(file.name, PageRequest.of_first(MOST_REVISIONS))
+    return next((each for each in page.records if wanted & _of_revision(each)), None)
+
+
+def _has_md5(file: DataFile) -> bool:
+    """Whether its MD5 is known, so that it can be compared with what a manifest lists."""
+    return MD5 in (file.metadata or {}) or len(file.checksum or "") == MD5_DIGITS
+
+
+def _of_revision(revision: FileRevision) -> Set[str]:
+    return _digests(revision.checksum, (revision.metadata or {}).get(MD5))
+
+
+def _digests(*digests: str | None) -> Set[str]:
+    return {each for each in digests if each}
+
+
+def _run_of(manifest: Manifest, used: Sequence[UsedFile], generated: Sequence[NewFile]) -> RunReport:
+    """The run of a manifest.
+
+    Its algorithm is named by what it makes, `AZROT-CK+ELSCAN-CK`, since a manifest does not name it. Its version is
+    that of its files, if they have the same one. A manifest has no times of the run.
+    """
+    versions = {file.algorithm_version for file in generated}
+    return RunReport(
+        run_id=str(manifest.name.run_id),
+        algorithm="+".join(sorted({file.product for file in generated if file.product})),
+        version=versions.pop() if len(versions) == 1 else None,
+        configuration_hash=manifest.configuration_hash,
+        facets={"manifest": str(manifest.name)},
+        used=used,
+        generated=generated,
+    )

@@ -5,9 +5,8 @@ from typing import Any
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.watches.kinds import ChangeKind
 from graph.domains.watches.matching import Interest, WatchIndex
-from graph.domains.watches.model import Watch
+from graph.domains.watches.model import ChangeKind, Watch
 from graph.domains.watches.watches import Watches, watch_of
 from graph.feed.sequence import Change
 from graph.observability.logs import get_logger

@@ -17,7 +17,7 @@ from operator import attrgetter
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.watches.kinds import OF_REVISION, ChangeKind
+from graph.domains.watches.model import OF_REVISION, ChangeKind
 from graph.domains.watches.places import Place, places_of, places_of_event
 from graph.store.entity import Item
 from graph.work.account import give_way

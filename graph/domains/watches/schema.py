@@ -18,7 +18,7 @@ from graph.domains.earthquakes.schema.filter_json import filter_as_json
 from graph.domains.earthquakes.schema.filters import EventFilter
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.domains.watches import model
-from graph.domains.watches.kinds import ChangeKind
+from graph.domains.watches.model import ChangeKind
 from graph.domains.watches.watches import Watches
 from graph.store.ordering import PageRequest
 

@@ -7,9 +7,8 @@ from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.triggers.following import IsTold, Position, Wanted
 from graph.domains.triggers.model import API_VERSION, NewEvent
 from graph.domains.watches import event_types
-from graph.domains.watches.kinds import OF_REVISION, ChangeKind
 from graph.domains.watches.known import KnownWatches
-from graph.domains.watches.model import Watch
+from graph.domains.watches.model import OF_REVISION, ChangeKind, Watch
 from graph.feed.sequence import Change, ChangeSequence
 
 VERSIONS_AT_ONCE = 100

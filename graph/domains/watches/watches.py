@@ -11,8 +11,7 @@ from graph.domains.triggers.change_keys import change_key, user_and_key
 from graph.domains.triggers.endpoints import Endpoints, still_there
 from graph.domains.triggers.model import DAY_S
 from graph.domains.watches.entities import WATCH, WATCH_CHANGES, WATCH_ENTRY
-from graph.domains.watches.kinds import ChangeKind
-from graph.domains.watches.model import WATCHES, Watch
+from graph.domains.watches.model import WATCHES, ChangeKind, Watch
 from graph.feed.sequence import ChangeSequence
 from graph.store.client_input import check_input, possible_key
 from graph.store.contract import Action, Database, Delete, Put

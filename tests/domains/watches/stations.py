@@ -20,9 +20,8 @@ from graph.domains.triggers.model import TriggerEvent
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.sending.resolver import Resolver
 from graph.domains.watches.entities import WATCH, WATCH_ENTRY
-from graph.domains.watches.kinds import OF_REVISION, ChangeKind
 from graph.domains.watches.known import KnownWatches
-from graph.domains.watches.model import Watch
+from graph.domains.watches.model import OF_REVISION, ChangeKind, Watch
 from graph.domains.watches.watcher import Watcher
 from graph.domains.watches.watches import Watches
 from graph.store.contract import Database, Put

@@ -13,8 +13,7 @@ from graph.domains.triggers.model import Delivery, DeliveryState, TriggerEvent
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.domains.watches.entities import WATCH
 from graph.domains.watches.event_types import CREATED, DELETED, REVISED
-from graph.domains.watches.kinds import ChangeKind
-from graph.domains.watches.model import Watch
+from graph.domains.watches.model import ChangeKind, Watch
 from graph.domains.watches.watcher import FEED
 from graph.store.contract import Put
 from tests.domains.earthquakes.revisions.histories import a_record

@@ -16,7 +16,7 @@ import pytest
 
 from graph.core.clock import now_ms
 from graph.domains.triggers.model import Endpoint, NewEvent
-from graph.domains.watches.kinds import ChangeKind
+from graph.domains.watches.model import ChangeKind
 from graph.store.location import StoreLocation
 from tests.domains.earthquakes.revisions.histories import Source, a_record
 from tests.domains.entities import ENTITIES
