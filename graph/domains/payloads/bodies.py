@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, BinaryIO
 
+from graph.core.geojson.reading import InvalidGeoJson, read_features
 from graph.core.gzipped import PIECE_BYTES, Gunzipped, NotWhole
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE
 from graph.domains.earthquakes.model import Incoming
 from graph.domains.earthquakes.rules import RejectedFeature, given_record
-from graph.domains.earthquakes.usgs.geojson import InvalidGeoJson, read_features
 from graph.domains.earthquakes.usgs.normalise import read_record
 from graph.domains.payloads.folder import Place
 from graph.domains.payloads.model import Payload

@@ -8,10 +8,10 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from graph.core.geojson.reading import Readable
 from graph.core.gzipped import compressor
 from graph.domains.earthquakes.ingest.payload import Chunk
 from graph.domains.earthquakes.ingest.write import Write
-from graph.domains.earthquakes.usgs.geojson import Readable
 from graph.domains.payloads.folder import PayloadNotKept, Place, sync_folder
 from graph.domains.payloads.journal import JournalFile, described
 from graph.domains.payloads.model import Ending, Payload

@@ -9,11 +9,11 @@ from typing import Protocol
 
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable, outcome_of
+from graph.core.geojson.reading import Fingerprinted, Readable
 from graph.core.uuid7 import uuid7
 from graph.domains.earthquakes.ingest.payload import GEOJSON, Body, Chunk, Received
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.write import Write
-from graph.domains.earthquakes.usgs.geojson import Fingerprinted, Readable
 from graph.domains.payloads.keeping import KeptPayload, PayloadFolder
 from graph.domains.payloads.model import CANCELLED, Ending, Payload
 from graph.work.tasks import BackgroundTasks, Work, attempt

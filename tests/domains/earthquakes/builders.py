@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from graph.core.days import DAY_MS, EPOCH_TIME, LAST_MS
+from graph.core.geojson.feature_json import RawFeature
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.ingest import MOST_EVENTS_PER_CALL
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.rules import event_reader
-from graph.domains.earthquakes.usgs.feature_json import RawFeature
 from graph.domains.earthquakes.usgs.normalise import read_record
 from graph.store.contract import Database, Put
 from tests.domains.earthquakes.ingest.ingests import unlogged_ingest

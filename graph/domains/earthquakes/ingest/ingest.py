@@ -11,6 +11,7 @@ from typing import Any
 from graph.api.recording import Record, Recording
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, outcome_of
+from graph.core.geojson.reading import InvalidGeoJson, Readable, read_features
 from graph.domains.earthquakes.ingest.backfill import NO_EVENTS, Backfill, Progress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
 from graph.domains.earthquakes.ingest.intake import Intake, Read, without_progress
@@ -21,7 +22,6 @@ from graph.domains.earthquakes.rules import given_record
 from graph.domains.earthquakes.usgs.answers import NO_VALIDATORS, UsgsAnswer, Validators
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse, UpstreamFailure
-from graph.domains.earthquakes.usgs.geojson import InvalidGeoJson, Readable, read_features
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents, UsgsFeed
 from graph.store.contract import Database
 

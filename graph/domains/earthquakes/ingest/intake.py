@@ -11,6 +11,7 @@ from itertools import count
 from typing import TypeVar
 
 from graph.core.clock import Clock
+from graph.core.geojson.reading import InvalidGeoJson, RawFeature
 from graph.domains.earthquakes.ingest.payload import Chunk, Received
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.storing import Storing
@@ -18,7 +19,6 @@ from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.model import Incoming
 from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.earthquakes.rules import RejectedFeature
-from graph.domains.earthquakes.usgs.geojson import InvalidGeoJson, RawFeature
 from graph.domains.earthquakes.usgs.normalise import read_record
 from graph.store.contract import Database
 from graph.work.account import give_way

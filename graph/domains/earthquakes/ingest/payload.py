@@ -11,12 +11,12 @@ from typing import Any, Protocol
 import orjson
 
 from graph.core.clock import Clock
+from graph.core.geojson.reading import Fingerprinted, Readable
 from graph.core.gzipped import gzipped
 from graph.core.uuid7 import uuid7
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.model import Incoming
-from graph.domains.earthquakes.usgs.geojson import Fingerprinted, Readable
 
 GEOJSON = "application/geo+json"
 JSON = "application/json"

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
 from graph.core.clock import Clock
+from graph.core.geojson.reading import RawFeature
 from graph.core.paging import Paging, Position
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.backfill import Backfill, Progress
@@ -28,7 +29,6 @@ from graph.domains.earthquakes.model import DELETED, SOURCE, Event
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.usgs.answers import UsgsAnswer
 from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.domains.earthquakes.usgs.geojson import RawFeature
 from graph.domains.earthquakes.usgs.look_ups import LOOK_UPS_AT_ONCE, Pace
 from graph.domains.earthquakes.usgs.normalise import ids_of
 from graph.domains.earthquakes.usgs.requests import EventQuery

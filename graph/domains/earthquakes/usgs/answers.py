@@ -11,11 +11,8 @@ from typing import Any
 import httpx
 import orjson
 
-from graph.core.gzipped import compressor
-from graph.core.numbers import whole
-from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse
-from graph.domains.earthquakes.usgs.feature_json import UnreadableFeature, read_detail
-from graph.domains.earthquakes.usgs.geojson import (
+from graph.core.geojson.feature_json import UnreadableFeature, read_detail
+from graph.core.geojson.reading import (
     CHUNK_BYTES,
     MAX_DETAIL_BYTES,
     FeatureSplitter,
@@ -23,6 +20,9 @@ from graph.domains.earthquakes.usgs.geojson import (
     RawFeature,
     parsed_features,
 )
+from graph.core.gzipped import compressor
+from graph.core.numbers import whole
+from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse
 from graph.domains.earthquakes.usgs.requests import MAX_EVENTS
 
 MAX_COUNT_BYTES = 64 * 1024  # a count takes about 200

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from graph.core.geojson.reading import RawFeature, UnreadableFeature
 from graph.core.numbers import whole
 from graph.domains.earthquakes.model import DETAILS, SOURCE, Incoming, is_deletion, listed, possible_id
 from graph.domains.earthquakes.rules import RejectedFeature, Rejection, checked_deletion, event_reader
-from graph.domains.earthquakes.usgs.geojson import RawFeature, UnreadableFeature
 
 
 def read_record(feature: RawFeature, *, ingested_at: int) -> Incoming:

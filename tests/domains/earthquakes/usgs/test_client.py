@@ -12,10 +12,10 @@ import pytest
 from starlette.types import ASGIApp
 
 from graph.core.errors import BadUserInput
+from graph.core.geojson.reading import MAX_DETAIL_BYTES
 from graph.domains.earthquakes.usgs.answers import UsgsCount, UsgsEvent
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse, UpstreamFailure, UpstreamUnavailable
-from graph.domains.earthquakes.usgs.geojson import MAX_DETAIL_BYTES
 from graph.domains.earthquakes.usgs.requests import EventQuery, UsgsFeed
 from tests.domains.earthquakes.ingest.ingests import NOW, plain_http
 from tests.domains.earthquakes.usgs.usgs_server import (

@@ -2,14 +2,14 @@
 
 import json
 
-from graph.domains.earthquakes.usgs.geojson import (
+from graph.core.geojson.reading import (
     CHUNK_BYTES,
     RawFeature,
     UnreadableFeature,
 )
 from graph.domains.earthquakes.usgs.requests import RecentEvents
+from tests.core.geojson.test_reading import read
 from tests.domains.earthquakes.ingest.ingests import a_feature, a_station, events_in
-from tests.domains.earthquakes.usgs.test_geojson import read
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, body
 
 NUMBERS = {

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.domains.earthquakes.usgs.feature_json import GREATEST_WHOLE, LEAST_WHOLE, UnreadableFeature
-from graph.domains.earthquakes.usgs.feature_splitter import (
+from graph.core.geojson.feature_json import GREATEST_WHOLE, LEAST_WHOLE, UnreadableFeature
+from graph.core.geojson.feature_splitter import (
     MAX_DEPTH,
     MAX_FEATURE_BYTES,
     FeatureSplitter,
     InvalidGeoJson,
 )
-from graph.domains.earthquakes.usgs.geojson import RawFeature, parsed_features
-from tests.domains.earthquakes.usgs.test_geojson import parse
+from graph.core.geojson.reading import RawFeature, parsed_features
+from tests.core.geojson.test_reading import parse
 
 
 def pieces(content: bytes, size: int) -> Iterator[bytes]:

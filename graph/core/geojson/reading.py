@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Protocol
 
-from graph.domains.earthquakes.usgs.feature_json import RawFeature, UnreadableFeature, read_detail, read_feature
-from graph.domains.earthquakes.usgs.feature_splitter import (
+from graph.core.geojson.feature_json import RawFeature, UnreadableFeature, read_detail, read_feature
+from graph.core.geojson.feature_splitter import (
     MAX_DEPTH,
     MAX_FEATURE_BYTES,
     FeatureSplitter,
@@ -22,7 +22,7 @@ from graph.domains.earthquakes.usgs.feature_splitter import (
     damaged,
     nested_too_deep,
 )
-from graph.domains.earthquakes.usgs.json_extent import TooDeep, ValueExtent
+from graph.core.geojson.json_extent import TooDeep, ValueExtent
 
 __all__ = [
     "CHUNK_BYTES",

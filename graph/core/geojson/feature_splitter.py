@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from enum import Enum, auto
 
-from graph.domains.earthquakes.usgs.feature_json import read_member
-from graph.domains.earthquakes.usgs.json_extent import QUOTE, TooDeep, ValueExtent
+from graph.core.geojson.feature_json import read_member
+from graph.core.geojson.json_extent import QUOTE, TooDeep, ValueExtent
 
 MAX_FEATURE_BYTES = 1024 * 1024  # about 2,000 times the size of a USGS feature
 MAX_DEPTH = 500  # brackets open at once in one value; a feature of USGS has 3

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from graph.domains.earthquakes.usgs.geojson import (
+from graph.core.geojson.reading import (
     MAX_DETAIL_BYTES,
     MAX_FEATURE_BYTES,
     FeatureSplitter,
