@@ -26,10 +26,10 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import Box, Circle
 from graph.domains.earthquakes.usgs.normalise import read_record
 from graph.domains.watches.matching import Interest, WatchIndex
 from graph.domains.watches.model import OF_REVISION, ChangeKind
+from graph.geography.areas import Box, Circle
 
 EVENTS = 1000  # they come within a minute
 RUNS = 5

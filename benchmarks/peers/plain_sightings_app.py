@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from graph.domains.earthquakes.selection.areas import Circle
+from graph.geography.areas import Circle
 
 CATEGORIES = ("SHAKING", "DAMAGE", "TSUNAMI", "LANDSLIDE", "FIRE", "POWER_OUTAGE", "ROAD_BLOCKED", "OTHER")
 COLUMNS = "sightingId, category, areaSlug, text, reportedAt, expiresAt, lat, lon, reporterTier, confirmationCount"

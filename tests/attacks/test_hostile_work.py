@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from graph.domains.earthquakes.selection.areas import Circle
+from graph.geography.areas import Circle
 from graph.store.sqlite.short_reads import UNITS_PER_ITERATION, VALUES_PER_UNIT
 from graph.store.time_walk import ITEMS_IN_MEMORY
 from graph.work.account import HEAVY_POINTS, WorkLimits

@@ -14,7 +14,7 @@ from string import ascii_lowercase, digits
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from graph.domains.earthquakes.cells import cell_of, coarse_of
+from graph.geography.cells import cell_of, coarse_of
 from graph.store.entity import Item
 from graph.store.folding import fold
 

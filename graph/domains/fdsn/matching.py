@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import distance_km
 from graph.domains.earthquakes.selection.conditions import Fdsn, at_most
 from graph.domains.fdsn.event_types import OTHER, quakeml_type
+from graph.geography.areas import distance_km
 from graph.store.conditions import Condition, all_of
 from graph.store.entity import Item
 from graph.store.time_walk import Keep, keep_all

@@ -9,10 +9,10 @@ from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.revisions.views import PRESENT, Deleted, View
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import EARTH_RADIUS_KM, Box, Circle
 from graph.domains.earthquakes.selection.conditions import Bound, conditions_of
 from graph.domains.fdsn.matching import Matching, Ring, keeps_types
 from graph.domains.fdsn.public_ids import event_id_of
+from graph.geography.areas import EARTH_RADIUS_KM, Box, Circle
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, HasText, Operator, SameText, all_of
 
 DELETED = {"false": Deleted.EXCLUDE, "true": Deleted.INCLUDE, "only": Deleted.ONLY}

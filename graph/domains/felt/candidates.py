@@ -17,9 +17,9 @@ from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import EARTH_RADIUS_KM, distance_km
 from graph.domains.felt.attenuation import EARLIEST_S, LATEST_S, LEAST_MAG, felt_radius_km, plausibility
 from graph.domains.sightings.collected_reports import FeltAt
+from graph.geography.areas import EARTH_RADIUS_KM, distance_km
 from graph.work.account import charge_rows, give_way
 
 MOST_CANDIDATES = 5  # candidates of a report

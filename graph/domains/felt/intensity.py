@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from graph.core.clock import Clock
 from graph.core.days import FIRST_MS, LAST_MS
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.selection.areas import Circle, distance_km
 from graph.domains.felt.attenuation import (
     EARLIEST_S,
     LATEST_S,
@@ -19,6 +18,7 @@ from graph.domains.felt.candidates import Candidates
 from graph.domains.felt.cells import FeltCell, felt_cells
 from graph.domains.sightings.collected_reports import Collected, CollectedReports, Found
 from graph.domains.sightings.grid import KM1000, Point
+from graph.geography.areas import Circle, distance_km
 
 MOST_REGIONS = 100  # more than the largest earthquake is felt in; at a pole they are 27
 READ = frozenset({"eventId", "eventTsMs", "mag", "lat", "lon", "depth", "cdi", "ids", "preferredId"})

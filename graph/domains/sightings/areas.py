@@ -11,10 +11,10 @@ from typing import NamedTuple, Self
 from anyascii import anyascii
 
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.selection.areas import Circle, distance_km
 from graph.domains.sightings.checking import check_line
 from graph.domains.sightings.entities import LONGEST_NAME, LONGEST_SLUG
 from graph.domains.sightings.grid import KM10, KM100, Point
+from graph.geography.areas import Circle, distance_km
 from graph.settings import Misconfigured
 
 NEAR_KM = 25.0  # a position further from every known area is in an area of its own cell

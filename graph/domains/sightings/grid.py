@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import cos, floor, radians
 from typing import NamedTuple
 
-from graph.domains.earthquakes.selection.areas import Circle
+from graph.geography.areas import Circle
 
 
 class Point(NamedTuple):

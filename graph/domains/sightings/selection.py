@@ -9,9 +9,9 @@ What the partitions do not say is tested on the sightings that are read.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graph.domains.earthquakes.selection.areas import Circle
 from graph.domains.sightings.entities import LISTED_SIGHTING, SIGHTING, TRENDING
 from graph.domains.sightings.grid import KM10, KM100, KM1000
+from graph.geography.areas import Circle
 from graph.store.conditions import OneOf, predicate
 from graph.store.design import Index
 from graph.store.entity import Entity

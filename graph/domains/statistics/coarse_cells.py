@@ -3,9 +3,9 @@
 from collections import Counter
 
 from graph.core.spans import TimeSpan, YearPart
-from graph.domains.earthquakes.cells import coarse_of
 from graph.domains.earthquakes.facets import COARSE_CELL
 from graph.domains.earthquakes.summaries import Summaries, Summary
+from graph.geography.cells import coarse_of
 from graph.work.account import charge_rows, give_way
 
 

@@ -7,7 +7,7 @@ from math import inf, isnan
 from graph.core.decimal_bins import DecimalBins
 from graph.core.described import described, value
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.cells import COARSE_COLUMNS, COARSE_DEGREES
+from graph.geography.cells import COARSE_COLUMNS, COARSE_DEGREES
 
 MOST_DEPTH_BINS = 1_000
 MOST_CELLS = 10_000

@@ -13,12 +13,12 @@ from cachetools import FIFOCache
 
 from graph.core.spans import TimeSpan, YearPart
 from graph.domains.earthquake_events import TIME_ORDERED
-from graph.domains.earthquakes.cells import cell_of, coarse_of
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import CACHED_YEARS, Summaries, Summary
 from graph.domains.statistics.events import EARTHQUAKE, is_earthquake
+from graph.geography.cells import cell_of, coarse_of
 from graph.store.conditions import AnyOf, Compare, all_of
 from graph.store.contract import Database
 from graph.store.entity import Item

@@ -17,7 +17,6 @@ from graph.core.days import DAY_MS, day_bucket, day_span
 from graph.core.errors import QueryTooComplex
 from graph.core.spans import TimeSpan
 from graph.domains.earthquake_events import TIME_ORDERED
-from graph.domains.earthquakes.cells import cell_of, coarse_of
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.domains.earthquakes.selection import Selection
@@ -26,6 +25,7 @@ from graph.domains.statistics.coarse_cells import coarse_cells
 from graph.domains.statistics.events import READABLE, Events, is_earthquake
 from graph.domains.statistics.once import Once
 from graph.domains.statistics.other_types import DayCounts, OtherTypes
+from graph.geography.cells import cell_of, coarse_of
 from graph.store.conditions import Condition
 from graph.store.contract import Database
 from graph.store.entity import Item

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.cells import COARSE_DEGREES
 from graph.domains.earthquakes.magnitudes import bin_of
 from graph.domains.earthquakes.model import Event
 from graph.domains.statistics import assessment
@@ -37,6 +36,7 @@ from graph.domains.statistics.population import Population, TooMany
 from graph.domains.statistics.rates import Rate, rates
 from graph.domains.statistics.reliability import Verdict, verdict
 from graph.domains.statistics.series import Interval, Series, series_of
+from graph.geography.cells import COARSE_DEGREES
 from graph.store.contract import Database
 from graph.work.account import give_way
 

@@ -6,8 +6,8 @@ A selection waits in few places, and each event that it admits comes by at exact
 from collections.abc import Collection
 from typing import Literal
 
-from graph.domains.earthquakes.cells import Cells, cell_of, coarse_of
 from graph.domains.earthquakes.selection import Selection
+from graph.geography.cells import Cells, cell_of, coarse_of
 from graph.store.entity import Item
 
 MOST_CELLS = 64

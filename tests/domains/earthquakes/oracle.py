@@ -12,8 +12,8 @@ from graph.core.paging import Paging, Position
 from graph.domains.earthquakes.catalogue.magnitude_order import MagnitudePosition
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import EARTH_RADIUS_KM, Box, Circle
-from graph.domains.earthquakes.selection.polygon import ON_EDGE, Polygon
+from graph.geography.areas import EARTH_RADIUS_KM, Box, Circle
+from graph.geography.polygon import ON_EDGE, Polygon
 
 P = TypeVar("P")
 

@@ -15,8 +15,8 @@ from graph.core.days import FIRST_MS, LAST_MS
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import Box, Circle
-from graph.domains.earthquakes.selection.polygon import Polygon
+from graph.geography.areas import Box, Circle
+from graph.geography.polygon import Polygon
 from tests.domains.earthquakes.builders import an_event, at
 from tests.domains.earthquakes.oracle import NUMBERS
 from tests.effort import rounds

@@ -16,7 +16,7 @@ from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import Box, Circle
+from graph.geography.areas import Box, Circle
 from graph.store.query import Partition
 from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, stored
 from tests.domains.earthquakes.oracle import selects

@@ -11,10 +11,10 @@ from graph.domains.earthquakes.ingest.intake import CHECKED_AT_ONCE
 from graph.domains.earthquakes.ingest.transaction import WRITES_AT_ONCE
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import Box
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.analytics import popular_filters
 from graph.domains.statistics.series import Interval
+from graph.geography.areas import Box
 from graph.store.contract import Database, Put
 from graph.store.time_walk import ITEMS_IN_MEMORY, ROWS_PER_BATCH
 from graph.work.account import Work, charged_to

@@ -18,9 +18,9 @@ from graph.domains.earthquakes.catalogue.magnitude_order import MagnitudePositio
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import Box, Circle
 from graph.domains.statistics.gutenberg_richter import Completeness
 from graph.domains.statistics.series import Interval
+from graph.geography.areas import Box, Circle
 from graph.store.conditions import all_of, conjuncts, predicate
 from graph.store.contract import Database
 from graph.store.entity import Item

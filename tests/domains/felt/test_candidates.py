@@ -7,10 +7,10 @@ import pytest
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.model import DELETED
-from graph.domains.earthquakes.selection.areas import distance_km
 from graph.domains.felt.attenuation import plausibility
 from graph.domains.felt.candidates import Candidate
 from graph.domains.sightings.collected_reports import FeltAt
+from graph.geography.areas import distance_km
 from graph.store.contract import Put
 from tests.domains.earthquakes.builders import NOON, an_event
 from tests.domains.felt.reporting import NOON_S, shaken

@@ -7,11 +7,11 @@ import pytest
 from graph.core.days import FIRST_MS, LAST_MS
 from graph.core.errors import QueryTooComplex
 from graph.domains.earthquakes.entities import EVENT
-from graph.domains.earthquakes.selection.areas import distance_km
 from graph.domains.felt.attenuation import expected_intensity
 from graph.domains.sightings.entities import FELT_REPORTS
 from graph.domains.sightings.felt_reports import felt_report
 from graph.domains.sightings.grid import KM10, Point
+from graph.geography.areas import distance_km
 from graph.work.account import charged_to
 from tests.domains.earthquakes.builders import NOON, an_event
 from tests.domains.felt.reporting import NOON_S, a_report, shaken

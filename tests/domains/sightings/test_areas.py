@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.domains.earthquakes.selection.areas import distance_km
 from graph.domains.sightings.areas import NEAR_KM, KnownAreas, NamedArea, coordinates, slug_of
 from graph.domains.sightings.entities import LONGEST_NAME, LONGEST_SLUG
 from graph.domains.sightings.grid import KM10, Point
+from graph.geography.areas import distance_km
 from graph.settings import Misconfigured
 from graph.store.ordering import PageRequest
 from tests.domains.sightings.in_store import sightings

@@ -5,8 +5,8 @@ from math import asin, atan2, cos, degrees, inf, nextafter, pi, radians, sin
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from graph.domains.earthquakes.selection.areas import EARTH_RADIUS_KM, Circle, distance_km
 from graph.domains.sightings.grid import KM1, KM10, KM100, KM1000, Grid, Point
+from graph.geography.areas import EARTH_RADIUS_KM, Circle, distance_km
 from tests.effort import rounds
 
 HEIGHTS_KM = {KM1000: 1000.0, KM100: 100.0, KM10: 10.0, KM1: 1.0}

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from graph.core.errors import InvalidCursor, QueryTooComplex
 from graph.core.paging import Paging, encode_cursor
-from graph.domains.earthquakes.selection.areas import Circle, distance_km
 from graph.domains.sightings.categories import USUAL
 from graph.domains.sightings.entities import BLIP, LISTED_SIGHTING, SIGHTING, TRENDING
 from graph.domains.sightings.grid import KM10, KM100, KM1000, Grid
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.model import Sighting, SightingOrder, SightingPosition
 from graph.domains.sightings.selection import MOST_CELLS, SightingSelection
+from graph.geography.areas import Circle, distance_km
 from graph.store.design import Index
 from graph.store.entity import Entity, Item
 from graph.store.ordering import PageRequest

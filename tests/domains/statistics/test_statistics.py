@@ -16,10 +16,10 @@ from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange, bin_of
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import Box
 from graph.domains.earthquakes.summaries.summary import year_key
 from graph.domains.statistics.in_space import MOST_CELLS
 from graph.domains.statistics.series import MOST_PERIODS, Interval, Series
+from graph.geography.areas import Box
 from graph.store.contract import Update
 from tests.domains.earthquakes.builders import NOON, an_event, at, events_at, ingest, stored
 from tests.domains.earthquakes.oracle import PLACE_OF, plain, selects

@@ -12,9 +12,9 @@ from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.revisions.versions import RevisionKind
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import Circle
 from graph.domains.watches.matching import PIECE, Interest, WatchIndex
 from graph.domains.watches.model import OF_REVISION, ChangeKind
+from graph.geography.areas import Circle
 from tests.domains.earthquakes.builders import an_event
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.strategies import boxes, circles, magnitude_ranges, polygons, selections, values

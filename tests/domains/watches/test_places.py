@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import Area, Box, Circle
-from graph.domains.earthquakes.selection.polygon import Polygon
 from graph.domains.watches.places import MOST_CELLS, places_of, places_of_event
+from graph.geography.areas import Area, Box, Circle
+from graph.geography.polygon import Polygon
 from tests.domains.earthquakes.builders import an_event
-from tests.domains.earthquakes.selection.test_areas import boxes, latitudes, longitudes
 from tests.domains.earthquakes.strategies import polygons, selections, values
 from tests.effort import rounds
+from tests.geography.test_areas import boxes, latitudes, longitudes
 
 radii = st.floats(0, 20_100) | st.floats(0, 400)
 areas: st.SearchStrategy[Area] = boxes() | polygons() | st.builds(Circle, latitudes, longitudes, radii)

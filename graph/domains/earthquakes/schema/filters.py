@@ -13,9 +13,9 @@ from graph.core.names import camel_case
 from graph.domains.earthquakes.bounds import check_order
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import Box, Circle
 from graph.domains.earthquakes.selection.conditions import conditions_of, ranges_of
-from graph.domains.earthquakes.selection.polygon import Polygon
+from graph.geography.areas import Box, Circle
+from graph.geography.polygon import Polygon
 
 T = TypeVar("T")
 

@@ -24,7 +24,6 @@ from graph.domains.earthquakes.facets import (
 )
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
-from graph.domains.earthquakes.selection.areas import GREATEST_RADIUS_KM, Area, Box, Circle
 from graph.domains.earthquakes.selection.conditions import (
     AnyKey,
     AnyText,
@@ -39,7 +38,8 @@ from graph.domains.earthquakes.selection.conditions import (
     tested_by,
 )
 from graph.domains.earthquakes.selection.criteria import ByArea, ByFacet, Criterion, OnDays
-from graph.domains.earthquakes.selection.polygon import Polygon
+from graph.geography.areas import GREATEST_RADIUS_KM, Area, Box, Circle
+from graph.geography.polygon import Polygon
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, all_of, predicate
 from graph.store.entity import Item
 from graph.store.time_walk import Keep, keep_all

@@ -7,10 +7,10 @@ from itertools import chain
 from operator import add, sub
 from typing import ClassVar, NamedTuple
 
-from graph.domains.earthquakes.cells import Cells
 from graph.domains.earthquakes.facets import Names, coarse_name
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.summaries import Bounds, Counted, Summary, YearOfDays, add_entries
+from graph.geography.cells import Cells
 
 
 class Range(NamedTuple):

@@ -17,7 +17,6 @@ from graph.domains.earthquakes import model as earthquakes
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.schema.filters import CircleInput
-from graph.domains.earthquakes.selection.areas import Circle
 from graph.domains.sightings import confidence as confidences
 from graph.domains.sightings import model
 from graph.domains.sightings.areas import NamedArea
@@ -29,6 +28,7 @@ from graph.domains.sightings.schema.values import Confidence, RoundedPosition, S
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.domains.sightings.selection import MOST_AREAS, SightingSelection
 from graph.domains.sightings.tiers import TrustTier
+from graph.geography.areas import Circle
 from graph.store.ordering import PageRequest
 
 CONFIDENCE = ("expiresAt", "confirmationCount", "reporterTier")

@@ -11,7 +11,6 @@ from graph.api.selected import selected_attributes
 from graph.api.sizes import Cost, ListSize
 from graph.api.values import value_type
 from graph.domains.earthquakes import model
-from graph.domains.earthquakes.cells import COARSE_DEGREES
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
 from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
@@ -24,6 +23,7 @@ from graph.domains.statistics import rates as event_rates
 from graph.domains.statistics import series as of_periods
 from graph.domains.statistics.reader import StatisticsReader
 from graph.domains.statistics.schema.b_values import Confidence, GutenbergRichter
+from graph.geography.cells import COARSE_DEGREES
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 OF_EVENTS = 10  # a part that reads events, which are charged as they are read

@@ -19,7 +19,7 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import EVENTS, Event
 from graph.domains.earthquakes.revisions.views import PRESENT, View
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import Circle
+from graph.geography.areas import Circle
 from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, stored
 from tests.domains.earthquakes.oracle import PLACE_OF, Expected, expected_page, place_in, selects
 from tests.domains.earthquakes.strategies import A_FEW, catalogues, selections

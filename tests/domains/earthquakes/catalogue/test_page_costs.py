@@ -12,7 +12,7 @@ from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import Circle
+from graph.geography.areas import Circle
 from graph.store.query import Partition
 from tests.domains.data_files.in_store import walked
 from tests.domains.earthquakes.builders import an_event, at, catalogue_of, events_at, filled, ids, stored

@@ -12,9 +12,9 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.schema.filter_json import filter_as_json, selection_of_json
 from graph.domains.earthquakes.schema.filters import EventFilter
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import Box, Circle
 from graph.domains.earthquakes.selection.conditions import Bound, conditions_of
-from graph.domains.earthquakes.selection.polygon import Polygon
+from graph.geography.areas import Box, Circle
+from graph.geography.polygon import Polygon
 from tests.domains.earthquakes.builders import at
 from tests.domains.earthquakes.schema.test_revisions import event, store
 from tests.service import Service

@@ -10,8 +10,8 @@ from graph.core.days import DAY_MS
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import Box, Circle
-from graph.domains.earthquakes.selection.polygon import Polygon
+from graph.geography.areas import Box, Circle
+from graph.geography.polygon import Polygon
 from tests.domains.earthquakes.builders import at, normalised
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.schema.test_revisions import store

@@ -2,9 +2,9 @@
 
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import Box
 from graph.domains.earthquakes.selection.criteria import ByMagnitude, ChangedSince, OnDays
 from graph.domains.earthquakes.summaries import Summaries
+from graph.geography.areas import Box
 from tests.domains.earthquakes.builders import INGESTED_AT, NOON, an_event, at, stored
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.watched_database import WatchedDatabase

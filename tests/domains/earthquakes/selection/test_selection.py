@@ -14,8 +14,8 @@ from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.bounds import MOST_TEXTS
 from graph.domains.earthquakes.magnitudes import MagnitudeRange, bin_of
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.areas import Box, Circle
-from graph.domains.earthquakes.selection.polygon import Polygon
+from graph.geography.areas import Box, Circle
+from graph.geography.polygon import Polygon
 
 NAN = float("nan")
 LATITUDES = "`box` needs -90 ≤ minLat ≤ maxLat ≤ 90."

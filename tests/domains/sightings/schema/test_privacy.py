@@ -13,8 +13,8 @@ import orjson
 import pytest
 from graphql import GraphQLField, is_required_argument
 
-from graph.domains.earthquakes.selection.areas import distance_km
 from graph.domains.sightings.grid import KM1, KM10
+from graph.geography.areas import distance_km
 from tests.bearers import bearer
 from tests.domains.triggers.schema.probes import selection
 from tests.processes import TIMEOUT_S

@@ -1,4 +1,4 @@
-"""Areas on the earth: which events lie in them, what a store can test of it, and which cells they touch."""
+"""Areas on the earth: what lies in them, what a store can test of it, and which cells they touch."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from math import asin, ceil, cos, degrees, floor, pi, radians, remainder, sin, s
 from typing import NamedTuple, Protocol
 
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.cells import Cells, column_of, columns_covered, columns_touched, rows_touched
+from graph.geography.cells import Cells, column_of, columns_covered, columns_touched, rows_touched
 from graph.store.conditions import AllOf, AnyOf, Compare, Condition, all_of
 from graph.store.entity import Item
 
@@ -22,11 +22,11 @@ class Area(Protocol):
 
     @property
     def condition(self) -> Condition | None:
-        """What a store can test: it holds for every event of the area."""
+        """What a store can test: it holds for every item in the area."""
 
     @property
     def holds(self) -> Callable[[Item], bool] | None:
-        """Whether an event for which the condition holds lies in the area. None: it surely does."""
+        """Whether an item for which the condition holds lies in the area. None: it surely does."""
 
     @property
     def cells(self) -> Cells:
@@ -96,7 +96,7 @@ class Circle:
             raise BadUserInput(f"`circle` needs a radiusKm from 0 to {GREATEST_RADIUS_KM:,}.")
 
     def holds(self, item: Item) -> bool:
-        """Whether an event is inside."""
+        """Whether an item is inside."""
         return distance_km(self.lat, self.lon, item) <= self.radius_km
 
     @property
@@ -110,7 +110,7 @@ class Circle:
 
     @property
     def condition(self) -> Condition | None:
-        """The smallest box around the circle, slightly enlarged, by which a store can drop most other events."""
+        """The smallest box around the circle, slightly enlarged, by which a store can drop most other items."""
         reach = self.reach
         return enclosing(reach.south, reach.north, self.lon - reach.half_width, self.lon + reach.half_width)
 
@@ -142,7 +142,7 @@ class Circle:
 
 
 def distance_km(lat: float, lon: float, item: Item) -> float:
-    """The great-circle distance of an event, by the haversine formula: 0 at one point, however it is written."""
+    """The great-circle distance of an item, by the haversine formula: 0 at one point, however it is written."""
     north, other, width = radians(lat), radians(item["lat"]), remainder(item["lon"] - lon, 360)
     if abs(lat) == 90 or abs(item["lat"]) == 90:
         width = 0.0  # all meridians meet; the cosine of a right angle is not exactly 0

@@ -8,8 +8,8 @@ from math import ceil, floor, hypot, inf
 from typing import NamedTuple, Self
 
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.cells import LON_DEGREES, Cells, columns_touched, gaps, row_of, rows_touched
-from graph.domains.earthquakes.selection.areas import MARGIN, enclosing
+from graph.geography.areas import MARGIN, enclosing
+from graph.geography.cells import LON_DEGREES, Cells, columns_touched, gaps, row_of, rows_touched
 from graph.store.conditions import Condition
 from graph.store.entity import Item
 
@@ -83,7 +83,7 @@ class Polygon:
 
     @property
     def holds(self) -> Callable[[Item], bool]:
-        """Made once for many events. It looks along the parallel eastward, at the edges of the event's row alone."""
+        """Made once for many items. It looks along the parallel eastward, at the edges of the item's row alone."""
         edges = self._edges_by_row
         longitudes = [lon for _, lon in _unwrapped(self.points)]
         first_turn = ceil((min(longitudes) - ON_EDGE - 180) / 360)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.domains.earthquakes.cells import COLUMNS, LON_DEGREES, ROWS, cell_of, coarse_of
-from graph.domains.earthquakes.selection.areas import EARTH_RADIUS_KM, Area, Box, Circle
+from graph.geography.areas import EARTH_RADIUS_KM, Area, Box, Circle
+from graph.geography.cells import COLUMNS, LON_DEGREES, ROWS, cell_of, coarse_of
 from graph.store.conditions import predicate
 from tests.domains.earthquakes.builders import an_event
 from tests.domains.earthquakes.oracle import distance_km, in_box

@@ -8,12 +8,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.cells import COLUMNS, LON_DEGREES, cell_of
-from graph.domains.earthquakes.selection.areas import Circle
-from graph.domains.earthquakes.selection.polygon import MOST_POINTS, ON_EDGE, Polygon
+from graph.geography.areas import Circle
+from graph.geography.cells import COLUMNS, LON_DEGREES, cell_of
+from graph.geography.polygon import MOST_POINTS, ON_EDGE, Polygon
 from graph.store.conditions import predicate
 from tests.domains.earthquakes.oracle import encloses, squared_distance
-from tests.domains.earthquakes.selection.test_areas import cells_agree, covered_cells, in_order, touched_cells
+from tests.geography.test_areas import cells_agree, covered_cells, in_order, touched_cells
 
 Point = tuple[float, float]
 

@@ -21,8 +21,8 @@ COARSE_COLUMNS = 360 // COARSE_DEGREES
 class Cells:
     """The cells of an area, as runs of consecutive cells along the parallels, in ascending order."""
 
-    touched: tuple[range, ...]  # every event of the area lies in one of these cells
-    covered: tuple[range, ...]  # of those, the cells whose events all lie in the area
+    touched: tuple[range, ...]  # every item in the area lies in one of these cells
+    covered: tuple[range, ...]  # of those, the cells whose items all lie in the area
 
     @classmethod
     def of(cls, rows: Iterable[tuple[int, Iterable[range], Iterable[range]]]) -> "Cells":
