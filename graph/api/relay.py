@@ -8,6 +8,7 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import new_class
 from typing import Annotated, Any, ClassVar, Generic, TypeVar, cast
 
 import strawberry
@@ -151,3 +152,9 @@ class Connection(Generic[NodeType]):
         resolver=itself,
         metadata=passes_records_on(),
     )
+
+
+def connection(of: type, nodes: str) -> Any:
+    """The type of a page of these nodes, without fields of its own: `connection(FieldNote, "field notes")`."""
+    made = new_class(f"{of.__name__}Connection", (Connection[of],))  # type: ignore[valid-type]
+    return strawberry.type(made, description=f"A page of {nodes}.")

@@ -80,12 +80,16 @@ SCALARS: dict[object, ScalarDefinition] = {
 """Python type → scalar, for the schema's configuration."""
 
 
-def describe_enum(enum: type[E], description: str, value: Callable[[E], str], *, name: str | None = None) -> None:
+def describe_enum(
+    enum: type[E], description: str, value: Callable[[E], str] | None = None, *, name: str | None = None, **values: str
+) -> None:
     """Add an enum of a lower layer to the schema, with a description for each of its values.
 
     Args:
+        value: describes a value, in place of `values`.
         name: in the schema, if it is not that of the class.
+        values: the descriptions by the names of the values: `describe_enum(Colour, "A colour.", RED="Like fire.")`.
     """
     described = cast("Any", strawberry.enum(enum, name=name, description=description))
     for member, definition in zip(enum, described.__strawberry_definition__.values, strict=True):
-        definition.description = value(member)
+        definition.description = value(member) if value else values[member.name]

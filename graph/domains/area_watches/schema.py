@@ -37,9 +37,7 @@ class AreaWatch(
         return None if watch.category == ALL else SightingCategory(watch.category)
 
 
-@strawberry.type(description="A page of area watches.")
-class AreaWatchConnection(relay.Connection[AreaWatch]):
-    pass
+AreaWatchConnection = relay.connection(AreaWatch, "area watches")
 
 
 @strawberry.type

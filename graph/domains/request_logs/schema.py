@@ -19,11 +19,7 @@ from graph.domains.request_logs.access_patterns import LogSelection, RequestLogs
 from graph.domains.request_logs.scopes import LOGS_READ
 from graph.store.ordering import PageRequest
 
-describe_enum(
-    model.LogType,
-    "Whether a request stored events or read.",
-    {model.LogType.INGEST: "An ingest.", model.LogType.QUERY: "A query."}.__getitem__,
-)
+describe_enum(model.LogType, "Whether a request stored events or read.", INGEST="An ingest.", QUERY="A query.")
 
 
 @strawberry.type(
@@ -60,9 +56,7 @@ class RequestLog(relay.Node, record=model.RequestLog, load=load_by(RequestLogs, 
     buckets_scanned: int | None = strawberry.field(description="QUERY: day buckets read for the page.")
 
 
-@strawberry.type(description="A page of request logs.")
-class RequestLogConnection(relay.Connection[RequestLog]):
-    pass
+RequestLogConnection = relay.connection(RequestLog, "request logs")
 
 
 @strawberry.input(description="The selected request logs: those that fulfil all given conditions.")

@@ -25,11 +25,9 @@ from graph.store.ordering import PageRequest
 describe_enum(
     ChangeKind,
     "What happened to an event of the catalogue.",
-    {
-        ChangeKind.CREATED: "It was stored: an event of the type `earthquake.created`.",
-        ChangeKind.REVISED: "It was revised, renamed or restored: `earthquake.revised`.",
-        ChangeKind.DELETED: "It was deleted, or merged into another one: `earthquake.deleted`.",
-    }.__getitem__,
+    CREATED="It was stored: an event of the type `earthquake.created`.",
+    REVISED="It was revised, renamed or restored: `earthquake.revised`.",
+    DELETED="It was deleted, or merged into another one: `earthquake.deleted`.",
 )
 
 
@@ -45,9 +43,7 @@ class Watch(relay.Node, record=model.Watch, load=load_own(Watches, Watches.by_id
     created_at: datetime = strawberry.field(description="When it was created.")
 
 
-@strawberry.type(description="A page of watches.")
-class WatchConnection(relay.Connection[Watch]):
-    pass
+WatchConnection = relay.connection(Watch, "watches")
 
 
 @strawberry.type

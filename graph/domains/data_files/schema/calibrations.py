@@ -31,9 +31,7 @@ class Calibration:
         return await info.context.loader(load_files, None).load(calibration.name)
 
 
-@strawberry.type(description="A page of calibrations.")
-class CalibrationConnection(relay.Connection[Calibration]):
-    pass
+CalibrationConnection = relay.connection(Calibration, "calibrations")
 
 
 @strawberry.type

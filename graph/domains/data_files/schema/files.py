@@ -91,9 +91,7 @@ async def _parts(file: model.DataFile, info: Info) -> Sequence[model.Part]:
     return await info.context.loader(load_parts, None).load(file.name) or ()
 
 
-@strawberry.type(description="A page of data files.")
-class DataFileConnection(relay.Connection[DataFile]):
-    pass
+DataFileConnection = relay.connection(DataFile, "data files")
 
 
 @strawberry.type

@@ -87,6 +87,4 @@ class DataFileRevision(
         return await info.context.loader(load_versions, None).load(before) if before.revision else None
 
 
-@strawberry.type(description="A page of a file's revisions.")
-class DataFileRevisionConnection(relay.Connection[DataFileRevision]):
-    pass
+DataFileRevisionConnection = relay.connection(DataFileRevision, "a file's revisions")

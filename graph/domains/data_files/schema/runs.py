@@ -49,9 +49,7 @@ class Run(relay.Node, record=model.Run, load=load_runs, scope=FILES_READ):
         return await revisions_of(info, run.generated)
 
 
-@strawberry.type(description="A page of runs.")
-class RunConnection(relay.Connection[Run]):
-    pass
+RunConnection = relay.connection(Run, "runs")
 
 
 @strawberry.type

@@ -57,46 +57,39 @@ SCALARS: Scalars = {
 describe_enum(
     RunState,
     "How a run went.",
-    {
-        RunState.RUNNING: "It goes on.",
-        RunState.COMPLETE: "It has generated its files.",
-        RunState.ABORTED: "It was stopped.",
-        RunState.FAILED: "It has failed.",
-    }.__getitem__,
+    RUNNING="It goes on.",
+    COMPLETE="It has generated its files.",
+    ABORTED="It was stopped.",
+    FAILED="It has failed.",
 )
 describe_enum(
     Direction,
     "Which way lineage goes.",
-    {
-        Direction.UPSTREAM: "To what a file was made from.",
-        Direction.DOWNSTREAM: "To what was made from it.",
-        Direction.BOTH: "Both ways.",
-    }.__getitem__,
     name="LineageDirection",
+    UPSTREAM="To what a file was made from.",
+    DOWNSTREAM="To what was made from it.",
+    BOTH="Both ways.",
 )
 describe_enum(
     Relation,
     "What a run has to do with a file, in the words of W3C PROV.",
-    {Relation.USED: "It used the file.", Relation.GENERATED: "It generated the file."}.__getitem__,
     name="ProvenanceRelation",
+    USED="It used the file.",
+    GENERATED="It generated the file.",
 )
 describe_enum(
     ReprocessingState,
     "Whether a file of a plan is still as it was made.",
-    {
-        ReprocessingState.CURRENT: "It is the latest revision of its file.",
-        ReprocessingState.REPLACED: "A later revision of the file is registered.",
-    }.__getitem__,
+    CURRENT="It is the latest revision of its file.",
+    REPLACED="A later revision of the file is registered.",
 )
 describe_enum(
     Problem,
     "Why a file is not registered.",
-    {
-        Problem.NAME_INVALID: "Its name is empty or has control characters.",
-        Problem.CHECKSUM_INVALID: "Its checksum is none, or is not that of the file.",
-        Problem.METADATA_INVALID: "Its metadata cannot be stored.",
-        Problem.FILE_INVALID: "It breaks another rule.",
-        Problem.TOO_MANY_ITEMS: "It has more days or items than are written at once.",
-    }.__getitem__,
     name="DataFileProblem",
+    NAME_INVALID="Its name is empty or has control characters.",
+    CHECKSUM_INVALID="Its checksum is none, or is not that of the file.",
+    METADATA_INVALID="Its metadata cannot be stored.",
+    FILE_INVALID="It breaks another rule.",
+    TOO_MANY_ITEMS="It has more days or items than are written at once.",
 )

@@ -27,16 +27,18 @@ ALERT_LEVELS = {fold(each.value): each for each in AlertLevel}
 REVIEW_STATUSES = {fold(each.value): each for each in ReviewStatus}
 """Folded text of the source → its meaning."""
 
-_LEVELS = {
-    AlertLevel.GREEN: "Little or no damage and no fatalities are expected.",
-    AlertLevel.YELLOW: "Some damage and fatalities are possible; the impact should be local.",
-    AlertLevel.ORANGE: "Significant damage and fatalities are likely; the impact may be regional.",
-    AlertLevel.RED: "High fatalities and extensive damage are probable; the impact may be national or international.",
-}
-_STATUSES = {
-    ReviewStatus.AUTOMATIC: "Computers located it, and no person has confirmed it.",
-    ReviewStatus.REVIEWED: "A seismologist has reviewed it.",
-    ReviewStatus.DELETED: "The source has deleted it.",
-}
-describe_enum(AlertLevel, "A level of PAGER, USGS's estimate of an earthquake's impact.", _LEVELS.__getitem__)
-describe_enum(ReviewStatus, "Whether a seismologist has looked at an event.", _STATUSES.__getitem__)
+describe_enum(
+    AlertLevel,
+    "A level of PAGER, USGS's estimate of an earthquake's impact.",
+    GREEN="Little or no damage and no fatalities are expected.",
+    YELLOW="Some damage and fatalities are possible; the impact should be local.",
+    ORANGE="Significant damage and fatalities are likely; the impact may be regional.",
+    RED="High fatalities and extensive damage are probable; the impact may be national or international.",
+)
+describe_enum(
+    ReviewStatus,
+    "Whether a seismologist has looked at an event.",
+    AUTOMATIC="Computers located it, and no person has confirmed it.",
+    REVIEWED="A seismologist has reviewed it.",
+    DELETED="The source has deleted it.",
+)

@@ -17,21 +17,24 @@ from graph.domains.earthquakes.revisions.views import AsOf, Deleted
 if TYPE_CHECKING:
     from graph.domains.earthquakes.schema.events import Event
 
-KINDS = {
-    RevisionKind.CREATED: "The first version that was stored here.",
-    RevisionKind.REVISED: "A tracked value changed.",
-    RevisionKind.RENAMED: "The source prefers another id.",
-    RevisionKind.MERGED: "The event turned out to be another one, see `mergedInto`.",
-    RevisionKind.DELETED: "The source deleted the event.",
-    RevisionKind.RESTORED: "The source has the event again.",
-}
-DELETED = {
-    Deleted.EXCLUDE: "Only events that are not deleted.",
-    Deleted.INCLUDE: "Also deleted events.",
-    Deleted.ONLY: "Only deleted events.",
-}
-describe_enum(RevisionKind, "What made a version of an event.", KINDS.__getitem__)
-describe_enum(Deleted, "Whether a list has deleted events.", DELETED.__getitem__, name="DeletedEvents")
+describe_enum(
+    RevisionKind,
+    "What made a version of an event.",
+    CREATED="The first version that was stored here.",
+    REVISED="A tracked value changed.",
+    RENAMED="The source prefers another id.",
+    MERGED="The event turned out to be another one, see `mergedInto`.",
+    DELETED="The source deleted the event.",
+    RESTORED="The source has the event again.",
+)
+describe_enum(
+    Deleted,
+    "Whether a list has deleted events.",
+    name="DeletedEvents",
+    EXCLUDE="Only events that are not deleted.",
+    INCLUDE="Also deleted events.",
+    ONLY="Only deleted events.",
+)
 
 
 @strawberry.input(name="AsOf", one_of=True, description="The time at which the catalogue is seen.")
@@ -110,6 +113,4 @@ class EventRevision:
     )
 
 
-@strawberry.type(description="A page of versions of an event.")
-class EventRevisionConnection(relay.Connection[EventRevision]):
-    pass
+EventRevisionConnection = relay.connection(EventRevision, "versions of an event")

@@ -14,22 +14,18 @@ from graph.domains.service_logs.selection import LogSelection
 describe_enum(
     ServiceLogType,
     "The category of a service log.",
-    {
-        ServiceLogType.APPLICATION: "What a program does.",
-        ServiceLogType.SYSTEM: "What the system below it does.",
-        ServiceLogType.AUDIT: "Who did what.",
-    }.__getitem__,
+    APPLICATION="What a program does.",
+    SYSTEM="What the system below it does.",
+    AUDIT="Who did what.",
 )
 
 describe_enum(
     LogLevel,
     "The level of a service log.",
-    {
-        LogLevel.DEBUG: "For developers; severity numbers 1 … 8.",
-        LogLevel.INFO: "What usually happens; 9 … 12.",
-        LogLevel.WARN: "Something unexpected; 13 … 16.",
-        LogLevel.ERROR: "A failure; 17 … 24.",
-    }.__getitem__,
+    DEBUG="For developers; severity numbers 1 … 8.",
+    INFO="What usually happens; 9 … 12.",
+    WARN="Something unexpected; 13 … 16.",
+    ERROR="A failure; 17 … 24.",
 )
 
 

@@ -45,9 +45,7 @@ class ServiceLog(
     expires_at: datetime | None = strawberry.field(description="When it will be deleted; null for never.")
 
 
-@strawberry.type(description="A page of service logs.")
-class ServiceLogConnection(relay.Connection[ServiceLog]):
-    pass
+ServiceLogConnection = relay.connection(ServiceLog, "service logs")
 
 
 @strawberry.type(description="A service that writes logs.")

@@ -23,18 +23,18 @@ PERIODS = 100  # of a volume without a beginning
 describe_enum(
     LogInterval,
     "The length of the periods of a volume.",
-    {LogInterval.MINUTE: "A minute.", LogInterval.HOUR: "An hour.", LogInterval.DAY: "A day, UTC."}.__getitem__,
+    MINUTE="A minute.",
+    HOUR="An hour.",
+    DAY="A day, UTC.",
 )
 
 describe_enum(
     VolumeBy,
     "What the logs of a volume are counted by.",
-    {
-        VolumeBy.LEVEL: "Their level.",
-        VolumeBy.TYPE: "Their type.",
-        VolumeBy.SERVICE: "The service that wrote them.",
-    }.__getitem__,
     name="LogVolumeBy",
+    LEVEL="Their level.",
+    TYPE="Their type.",
+    SERVICE="The service that wrote them.",
 )
 
 

@@ -20,18 +20,16 @@ from graph.domains.service_logs.writing import MOST_LOGS, LogWriter
 describe_enum(
     Problem,
     "Why a log is rejected.",
-    {
-        Problem.SERVICE_INVALID: "Its service has no valid name.",
-        Problem.TOO_MANY_SERVICES: "Its service is new, and there may be no more services.",
-        Problem.TIME_CROWDED: "Too many logs of its service have its time.",
-        Problem.TIME_INVALID: "Its time cannot be stored.",
-        Problem.TIME_IN_FUTURE: "Its time is more than two hours ahead.",
-        Problem.EXPIRED: "It is older than its type is kept.",
-        Problem.LOG_ID_INVALID: "Its id is no UUID.",
-        Problem.METADATA_INVALID: "Its metadata cannot be stored.",
-        Problem.LOG_INVALID: "It cannot be read, or breaks another rule.",
-    }.__getitem__,
     name="ServiceLogProblem",
+    SERVICE_INVALID="Its service has no valid name.",
+    TOO_MANY_SERVICES="Its service is new, and there may be no more services.",
+    TIME_CROWDED="Too many logs of its service have its time.",
+    TIME_INVALID="Its time cannot be stored.",
+    TIME_IN_FUTURE="Its time is more than two hours ahead.",
+    EXPIRED="It is older than its type is kept.",
+    LOG_ID_INVALID="Its id is no UUID.",
+    METADATA_INVALID="Its metadata cannot be stored.",
+    LOG_INVALID="It cannot be read, or breaks another rule.",
 )
 
 

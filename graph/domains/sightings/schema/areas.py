@@ -38,9 +38,7 @@ class Area:
         return await info.context.service(Sightings).page(SightingSelection(areas=(area.slug,)), page)
 
 
-@strawberry.type(description="A page of areas.")
-class AreaConnection(relay.Connection[Area]):
-    pass
+AreaConnection = relay.connection(Area, "areas")
 
 
 @strawberry.type

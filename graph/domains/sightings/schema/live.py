@@ -20,12 +20,10 @@ from graph.domains.sightings.scopes import SIGHTINGS_READ
 describe_enum(
     ChangeKind,
     "What has happened to a sighting.",
-    {
-        ChangeKind.REPORTED: "It was reported.",
-        ChangeKind.CONFIRMED: "It was confirmed.",
-        ChangeKind.HIDDEN: "A moderator has hidden it.",
-    }.__getitem__,
     name="SightingChangeKind",
+    REPORTED="It was reported.",
+    CONFIRMED="It was confirmed.",
+    HIDDEN="A moderator has hidden it.",
 )
 
 

@@ -79,9 +79,7 @@ def _seconds(info: Info, at: datetime | None) -> float:
     return info.context.clock() / 1000 if at is None else at.timestamp()
 
 
-@strawberry.type(description="A page of sightings.")
-class SightingConnection(relay.Connection[Sighting]):
-    pass
+SightingConnection = relay.connection(Sighting, "sightings")
 
 
 @strawberry.input(description="The selected sightings: those that fulfil all given conditions.")

@@ -44,11 +44,9 @@ describe_enum(
 describe_enum(
     Freshness,
     "How fresh a sighting looks.",
-    {
-        Freshness.FRESH: "Its confidence is more than 0.66.",
-        Freshness.FADING: "Its confidence is from 0.33 to 0.66.",
-        Freshness.STALE: "Its confidence is less than 0.33.",
-    }.__getitem__,
+    FRESH="Its confidence is more than 0.66.",
+    FADING="Its confidence is from 0.33 to 0.66.",
+    STALE="Its confidence is less than 0.33.",
 )
 
 

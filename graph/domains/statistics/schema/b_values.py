@@ -25,11 +25,9 @@ ASSESSED = 10  # a part that takes some milliseconds; what it computes is charge
 describe_enum(
     Reliability,
     "How far a b-value can be trusted.",
-    {
-        Reliability.GOOD: "No test objects.",
-        Reliability.DOUBTFUL: "A test objects, by little: use it with its `reason` in mind.",
-        Reliability.POOR: "The events have no common slope: do not use it.",
-    }.__getitem__,
+    GOOD="No test objects.",
+    DOUBTFUL="A test objects, by little: use it with its `reason` in mind.",
+    POOR="The events have no common slope: do not use it.",
 )
 
 Confidence = Annotated[

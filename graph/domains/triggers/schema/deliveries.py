@@ -28,25 +28,21 @@ USUAL_ATTEMPTS = 10  # for the price of a list of them
 describe_enum(
     DeliveryState,
     "What has become of a delivery.",
-    {
-        DeliveryState.WAITING: "It waits for its next attempt.",
-        DeliveryState.DELIVERED: "The endpoint has taken it.",
-        DeliveryState.FAILED: "It was given up.",
-    }.__getitem__,
+    WAITING="It waits for its next attempt.",
+    DELIVERED="The endpoint has taken it.",
+    FAILED="It was given up.",
 )
 
 describe_enum(
     Failure,
     "Why an attempt got no answer.",
-    {
-        Failure.REFUSED_ADDRESS: "The address is not public, so nothing was sent.",
-        Failure.NAME_NOT_RESOLVED: "The host's name could not be resolved.",
-        Failure.CONNECTION_FAILED: "The connection could not be made, or was cut before an answer.",
-        Failure.TLS_FAILED: "The certificate was refused, or TLS failed otherwise.",
-        Failure.TIMED_OUT: "There was no answer in time.",
-        Failure.INVALID_ANSWER: "The answer was not HTTP, or too large.",
-    }.__getitem__,
     name="DeliveryFailure",
+    REFUSED_ADDRESS="The address is not public, so nothing was sent.",
+    NAME_NOT_RESOLVED="The host's name could not be resolved.",
+    CONNECTION_FAILED="The connection could not be made, or was cut before an answer.",
+    TLS_FAILED="The certificate was refused, or TLS failed otherwise.",
+    TIMED_OUT="There was no answer in time.",
+    INVALID_ANSWER="The answer was not HTTP, or too large.",
 )
 
 
@@ -100,9 +96,7 @@ class Delivery(relay.Node, record=model.Delivery, load=load_own(Deliveries, Deli
         return await info.context.service(Deliveries).attempts(delivery)
 
 
-@strawberry.type(description="A page of deliveries.")
-class DeliveryConnection(relay.Connection[Delivery]):
-    pass
+DeliveryConnection = relay.connection(Delivery, "deliveries")
 
 
 @strawberry.input(description="The selected deliveries: those that fulfil all given conditions.")

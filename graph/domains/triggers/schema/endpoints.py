@@ -33,11 +33,9 @@ MOST_OVERLAP_HOURS = 168
 describe_enum(
     EndpointState,
     "Whether deliveries are sent to an endpoint.",
-    {
-        EndpointState.ENABLED: "They are.",
-        EndpointState.PAUSED: "They wait until its user resumes it.",
-        EndpointState.DISABLED: "The service has stopped them, and makes no further ones until its user resumes it.",
-    }.__getitem__,
+    ENABLED="They are.",
+    PAUSED="They wait until its user resumes it.",
+    DISABLED="The service has stopped them, and makes no further ones until its user resumes it.",
 )
 
 
@@ -84,9 +82,7 @@ async def _queues(context: Context, endpoint_ids: Sequence[str], _: None) -> Map
     return await context.service(Queues).of_endpoints(endpoint_ids)
 
 
-@strawberry.type(description="A page of endpoints.")
-class TriggerEndpointConnection(relay.Connection[TriggerEndpoint]):
-    pass
+TriggerEndpointConnection = relay.connection(TriggerEndpoint, "endpoints")
 
 
 @strawberry.type

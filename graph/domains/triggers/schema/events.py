@@ -35,12 +35,10 @@ MOST_ACKNOWLEDGED = 1000  # events of one call
 describe_enum(
     TriggerEventStatus,
     "How far a trigger event has come.",
-    {
-        TriggerEventStatus.RECEIVED: "It is stored, and was neither acknowledged nor attempted to deliver.",
-        TriggerEventStatus.DELIVERED: "It was acknowledged, or all its deliveries have succeeded.",
-        TriggerEventStatus.FAILED: "One of its deliveries was given up.",
-        TriggerEventStatus.RETRYING: "An attempt has failed, and will be repeated.",
-    }.__getitem__,
+    RECEIVED="It is stored, and was neither acknowledged nor attempted to deliver.",
+    DELIVERED="It was acknowledged, or all its deliveries have succeeded.",
+    FAILED="One of its deliveries was given up.",
+    RETRYING="An attempt has failed, and will be repeated.",
 )
 
 
@@ -71,9 +69,7 @@ class TriggerEvent(relay.Node, record=model.TriggerEvent, load=load_own(Inbox, I
         return await info.context.service(Deliveries).of_event(event, page)
 
 
-@strawberry.type(description="A page of trigger events.")
-class TriggerEventConnection(relay.Connection[TriggerEvent]):
-    pass
+TriggerEventConnection = relay.connection(TriggerEvent, "trigger events")
 
 
 @strawberry.input(description="The selected trigger events: those that fulfil all given conditions.")
