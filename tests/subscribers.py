@@ -14,22 +14,18 @@ import httpx
 import orjson
 import pytest
 from pydantic import SecretStr
-from starlette.applications import Starlette
-from starlette.routing import WebSocketRoute
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin, Subprotocol
 
-from graph.app import GRAPH_PATH, build_entrance, create_app
+from graph.app import create_app
 from graph.domains.earthquakes.revisions.live import EventBroadcast
 from graph.serving.drain import DrainingServer
 from graph.serving.server import configuration
 from graph.serving.sockets import ClientSocket
-from graph.transport.direct_route import DirectRoute
-from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.exchange import Process
 from graph.transport.sse import HEART_BEAT_S
-from graph.transport.websocket import SUBPROTOCOL, SocketLimits, WebSocketEndpoint
+from graph.transport.websocket import SUBPROTOCOL, SocketLimits
 from tests.bearers import SECRET, bearer
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.ingest.ingests import a_feature
@@ -100,18 +96,7 @@ def live_service(
     """
     if settings.jwt_secret is None and settings.jwks_url is None:
         settings = settings.model_copy(update={"jwt_secret": SecretStr(SECRET)})
-    app = create_app(settings)
-    if limits or heart_beat_s != HEART_BEAT_S:
-        direct: Any = app
-        while not isinstance(direct, DirectRoute):
-            direct = direct.app
-        assert isinstance(direct.app, Starlette)
-        entrance = build_entrance(settings)
-        limits = limits or SocketLimits(settings.max_socket_operations)
-        sockets = WebSocketEndpoint(entrance, limits, settings.cors_origins)
-        graph = GraphQLEndpoint(entrance, heart_beat_s=heart_beat_s)
-        direct.endpoint = graph
-        direct.app.router.routes[1] = WebSocketRoute(GRAPH_PATH, sockets)
+    app = create_app(settings, socket_limits=limits, heart_beat_s=heart_beat_s)
     server = DrainingServer(configuration(app, settings), 0)
     with (
         in_thread(server) as url,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from graph.observability.logs import get_logger
 from graph.observability.metrics import OK, REQUEST_SECONDS, Metrics
-from graph.observability.tracing import OperationSpan, Tracing
+from graph.observability.tracing import Tracing
 
 ABANDONED, ABANDONED_STATUS = "ABANDONED", 499  # the client left before it had an answer
 LONGEST_NAME = 100  # characters of an operation's name, which a client chooses
@@ -62,21 +62,22 @@ class Telemetry:
 
     def request(self, headers: Mapping[str, str]) -> "AbstractContextManager[Answer]":
         """Record a GraphQL request, from when it is received until its answer is ready to be sent."""
-        return _RequestRecord(self.metrics, self.tracing.operation(headers))
+        return _RequestRecord(self, headers)
 
 
 class _RequestRecord:
     """Records one request at its end."""
 
-    __slots__ = ("_answer", "_metrics", "_operation", "_span", "_started")
+    __slots__ = ("_answer", "_headers", "_operation", "_span", "_started", "_telemetry")
 
-    def __init__(self, metrics: RequestMetrics, operation: AbstractContextManager[OperationSpan]) -> None:
-        self._metrics = metrics
-        self._operation = operation
+    def __init__(self, telemetry: Telemetry, headers: Mapping[str, str]) -> None:
+        self._telemetry = telemetry
+        self._headers = headers
         self._answer = Answer()
 
     def __enter__(self) -> Answer:
         self._started = perf_counter()
+        self._operation = self._telemetry.tracing.operation(self._headers)
         self._span = self._operation.__enter__()
         return self._answer
 
@@ -85,7 +86,7 @@ class _RequestRecord:
         answer.name = answer.name[:LONGEST_NAME] if answer.name else None
         known = None if answer.operation == "none" else answer.operation
         self._span.end(known, answer.name, None if answer.code == OK else answer.code)
-        self._metrics.add(answer.operation, answer.code, seconds)
+        self._telemetry.metrics.add(answer.operation, answer.code, seconds)
         _log(answer, seconds)
         self._operation.__exit__(*raised)
 

@@ -14,6 +14,7 @@ Source: RFC 9110, sections 8.4, 8.8.1 and 12.5.3.
 
 import asyncio
 import re
+from collections.abc import Awaitable
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -48,11 +49,11 @@ class Compression:
             gzip_level=FASTEST,
         )
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Pass a request on."""
         if scope["type"] == "http":
             send = _Answer(self._library, scope, receive, send).send
-        await self.app(scope, receive, send)
+        return self.app(scope, receive, send)
 
 
 NOTED = "graph.compression"

@@ -90,7 +90,8 @@ class Entrance:
         text = self._persisted.text(request.query, request.extensions)
         document = self._documents.remembered(text) or await self._prepared(text, request.operation_name, exchange)
         operation = document.operation(request.operation_name)
-        self._persisted.remember(text, request.extensions)
+        if request.extensions:
+            self._persisted.remember(text, request.extensions)
         if reading and operation.type is OperationType.MUTATION:
             raise BadRequest("GET can only query: send mutations by POST.", status=405, allow="POST")
         answer.operation, answer.name = TYPES[operation.type], operation.name

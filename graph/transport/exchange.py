@@ -104,11 +104,11 @@ class Exchange:
         self.answer: Answer  # the outcome, which the transport fills in
         self.context: Context  # once the request is admitted
         self.spender = spender(caller.subject, address)  # the name that points are charged to
-        self._began = process.clock()
         self._is_paid = self._is_admitted = False
         self._headers = headers
 
     def __enter__(self) -> Self:
+        self._began = self.process.clock()
         self._measured = self.process.telemetry.request(self._headers)
         self.answer = self._measured.__enter__()
         return self

@@ -1,7 +1,7 @@
 """The origins whose web pages may send requests, by HTTP and by WebSocket alike."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Awaitable, Collection, Iterator
 
 from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
@@ -85,14 +85,7 @@ class _Cors(CORSMiddleware):
             allow_headers=["Authorization", *PREFLIGHTED, *USUAL_HEADERS, *headers],
             expose_headers=["Retry-After", "X-As-Of", "X-Request-Id"],
         )
-        self._is_closed = not origins
         self._refused = Refused()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._is_closed and not _is_preflight(scope):  # then nothing is added to answers
-            await self.app(scope, receive, send)
-        else:
-            await super().__call__(scope, receive, send)
 
     def preflight_response(self, request_headers: Headers) -> Response:
         response = super().preflight_response(request_headers)
@@ -124,4 +117,9 @@ def with_cors(app: ASGIApp, origins: Collection[str], headers: Collection[str]) 
 
     There are no cookies, so pages send their own credentials.
     """
-    return _Cors(app, origins, headers)
+    cors = _Cors(app, origins, headers)
+
+    def unless_closed(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        return (cors if _is_preflight(scope) else app)(scope, receive, send)  # nothing else is added to answers
+
+    return cors if origins else unless_closed

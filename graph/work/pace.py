@@ -67,16 +67,17 @@ class Pace:
 
         What begins an operation is short, whatever follows. It overtakes nothing of its caller that is as short.
         """
-        return None if self._permits(at_once=self._is_free()) else self._later(caller, Length.SHORT)
+        return None if self._begins() or self._is_free() else self._later(caller, Length.SHORT)
 
     async def give_way(self, caller: str, length: Length = Length.SHORT) -> None:
         """Return at once while the caller's slice or the burst has time left, else in a later iteration."""
-        if not self._permits(at_once=self._may_go_on(caller, length)):
+        if not (self._begins() or self._may_go_on(caller, length)):
             await self._later(caller, length)
 
-    def _permits(self, *, at_once: bool) -> bool:
+    def _begins(self) -> bool:
+        """Whether a burst begins here."""
         if self._began is not None:
-            return at_once
+            return False
         self._began = self._clock()
         asyncio.get_running_loop().call_soon(self._next_iteration)
         return True
