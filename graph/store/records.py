@@ -2,7 +2,7 @@
 
     class Event(Record):
         mag = stored("mag", Real(least=-2, greatest=10), "Magnitude.")
-        depth = stored("depth", Real(least=0, unit="km"), "Depth.", optional=True)
+        depth = optional("depth", Real(least=0, unit="km"), "Depth.")
 
 Entities, the graph, exports and the documents' tables take name, type, bounds, unit and description from here.
 
@@ -17,7 +17,7 @@ So such items are records of another class, `Event.reading(attributes)`, which r
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar, cast, get_type_hints, overload
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast, get_type_hints, overload
 
 from graph.store.attributes import Attribute
 from graph.store.contract import Database
@@ -43,7 +43,7 @@ class Stored(Generic[T]):
         kind: Attribute | None = None,
         description: str = "",
     ) -> None:
-        """Name the attribute. See `stored`, which declares it too."""
+        """Name the attribute. `stored` and `optional` declare it too."""
         self.attribute = attribute
         self.convert = convert
         self.optional = optional
@@ -56,7 +56,7 @@ class Stored(Generic[T]):
         """The type of its values, beside None."""
         if self.convert is None:
             return self.kind.python_type if self.kind else Any
-        return self.convert if isinstance(self.convert, type) else get_type_hints(self.convert)["return"]
+        return _returned_by(self.convert)
 
     @overload
     def __get__(self, record: None, owner: type) -> Self: ...
@@ -71,67 +71,63 @@ class Stored(Generic[T]):
 
 
 class Kind(Protocol[T_co]):
-    """An attribute of any kind, with the Python type of its values."""
+    """What the values of an attribute are: an attribute without a name, or one whose values are converted."""
 
     @property
     def python_type(self) -> type[T_co]:
-        """The type of its values."""
+        """The type of its values in Python."""
 
 
-@overload
-def stored(
-    name: str, kind: Kind[T], description: str = "", *, written: Callable[[Any], Any] | None = None
-) -> Stored[T]: ...
-@overload
-def stored(
-    name: str,
-    kind: Kind[T],
-    description: str = "",
-    *,
-    optional: Literal[True],
-    written: Callable[[Any], Any] | None = None,
-) -> Stored[T | None]: ...
-@overload
-def stored(
-    name: str,
-    kind: Kind[Any],
-    description: str = "",
-    *,
-    convert: Callable[[Any], T],
-    written: Callable[[Any], Any] | None = None,
-) -> Stored[T]: ...
-@overload
-def stored(
-    name: str,
-    kind: Kind[Any],
-    description: str = "",
-    *,
-    optional: Literal[True],
-    convert: Callable[[Any], T],
-    written: Callable[[Any], Any] | None = None,
-) -> Stored[T | None]: ...
-def stored(
-    name: str,
-    kind: Any,
-    description: str = "",
-    *,
-    optional: bool = False,
-    convert: Callable[[Any], Any] | None = None,
-    written: Callable[[Any], Any] | None = None,
-) -> Stored[Any]:
-    """Declare an attribute of a record.
+class Converted(Generic[T]):
+    """A kind of attribute whose stored values a function converts."""
+
+    def __init__(
+        self, kind: Attribute, convert: Callable[[Any], T], written: Callable[[Any], Any] | None = None
+    ) -> None:
+        """Take what is stored, and the function.
+
+        Args:
+            kind: of the stored values.
+            convert: converts one.
+            written: makes of the stored value what clients read, such as the text of a time. It takes less time than
+                to convert the value and to write that, with the same result.
+        """
+        self.kind = kind
+        self.convert = convert
+        self.written = written
+
+    @property
+    def python_type(self) -> type[T]:
+        """The type of its values in Python."""
+        return cast("type[T]", _returned_by(self.convert))
+
+
+def stored(name: str, kind: Kind[T], description: str = "") -> Stored[T]:
+    """Declare an attribute of a record that every item has.
 
     Args:
         name: its name in the item.
         kind: what its values are: their type, bounds and unit.
         description: for those who read the graph or the documents.
-        optional: whether the item may lack it; then it is None.
-        convert: converts the stored value.
-        written: makes of the stored value what clients read, such as the text of a time. It takes less time than
-            to convert the value and to write that, with the same result.
     """
-    declared: Attribute = replace(kind, name=name, optional=optional)
-    return Stored(name, convert, optional=optional, written=written, kind=declared, description=description)
+    return _declared(name, kind, description, is_optional=False)
+
+
+def optional(name: str, kind: Kind[T], description: str = "") -> Stored[T | None]:
+    """Declare an attribute of a record that an item may lack; then it is None. See `stored`."""
+    return _declared(name, kind, description, is_optional=True)
+
+
+def _declared(name: str, kind: Any, description: str, *, is_optional: bool) -> Stored[Any]:
+    convert, written = None, None
+    if isinstance(kind, Converted):
+        kind, convert, written = kind.kind, kind.convert, kind.written
+    declared = replace(kind, name=name, optional=is_optional)
+    return Stored(name, convert, optional=is_optional, written=written, kind=declared, description=description)
+
+
+def _returned_by(function: Callable[..., Any]) -> Any:
+    return function if isinstance(function, type) else get_type_hints(function)["return"]
 
 
 class Derived(Generic[T]):
@@ -146,7 +142,7 @@ class Derived(Generic[T]):
     @property
     def python_type(self) -> Any:
         """The type of its values."""
-        return get_type_hints(self.compute)["return"]
+        return _returned_by(self.compute)
 
     @overload
     def __get__(self, record: None, owner: type) -> Self: ...

@@ -10,7 +10,7 @@ from graph.core.names import is_line
 from graph.core.paging import Position, cursors_of
 from graph.store.attributes import Real, Text, Whole
 from graph.store.entity import Item
-from graph.store.records import Derived, Record, stored
+from graph.store.records import Converted, Derived, Record, optional, stored
 
 EVENTS = "events"  # the connection's name in cursors
 CATALOGUE_ROUTE = "/earthquakes"  # the route of recorded queries of the catalogue
@@ -38,7 +38,6 @@ Source: https://earthquake.usgs.gov/fdsnws/event/1/ `mincdi`, `minmmi`
 LONG_TEXT = Text(longest=LONGEST_TEXT)
 SHORT_TEXT = Text(longest=LONGEST_LIST)
 NAME = Text(longest=64)
-NAMES = Text(longest=LONGEST_LIST, unit="`,a,b,`")
 
 
 def possible_id(event_id: object) -> bool:
@@ -71,6 +70,10 @@ def is_deleted(item: Item) -> bool:
     return bool(item["dayBucket"].startswith("DELETED"))
 
 
+NAMES = Converted(Text(longest=LONGEST_LIST, unit="`,a,b,`"), listed)
+TRUTH = Converted(Whole(least=0, greatest=1), bool)  # as USGS gives it
+
+
 class Event(Record):
     """One version of a seismic event, by default the latest one."""
 
@@ -82,77 +85,54 @@ class Event(Record):
         "Event id, at most 64 characters: the one under which its source first published it, as far as that is known "
         "when it is stored. It never changes.",
     )
-    event_ts_ms = stored("eventTsMs", MILLIS, "Origin time, epoch milliseconds.")  # negative before 1970
+    event_ts_ms = stored("eventTsMs", MILLIS, "Origin time, epoch milliseconds.")
     mag = stored("mag", Real(least=LEAST_MAG, greatest=GREATEST_MAG), "Magnitude, clamped to -2.0 … 10.0.")
     place = stored("place", Text(longest=LONGEST_PLACE), "The name of the place; the coordinates if it has no name.")
     lat = stored("lat", Real(least=-90, greatest=90, unit="degrees north"), "Latitude, degrees north, -90 … 90.")
     lon = stored("lon", Real(least=-180, greatest=180, unit="degrees east"), "Longitude, degrees east, -180 … 180.")
-    depth = stored(
-        "depth",
-        Real(least=0, unit="km"),
-        "Depth, km below sea level; 0 for events above it, null if not measured.",
-        optional=True,
+    depth = optional(
+        "depth", Real(least=0, unit="km"), "Depth, km below sea level; 0 for events above it, null if not measured."
     )
     # An event that left the catalogue has the reason before its day, so that no day's partition has it.
     day_bucket = stored(
         "dayBucket",
-        Text(longest=8 + LONGEST_REASON, unit="YYYYMMDD, UTC"),
+        Converted(Text(longest=8 + LONGEST_REASON, unit="YYYYMMDD, UTC"), day_of),
         "UTC day of the origin time, `YYYYMMDD`.",
-        convert=day_of,
     )
     source = stored("source", LONG_TEXT, "The source of the record, `USGS`.")
     ingested_at = stored("ingestedAt", MILLIS, "When it was first stored, epoch milliseconds.")
-    mag_type = stored("magType", LONG_TEXT, "How the magnitude was measured, such as `ml` or `mww`.", optional=True)
-    type = stored("type", LONG_TEXT, "The type of event, such as `earthquake` or `quarry blast`.", optional=True)
-    status = stored("status", LONG_TEXT, "`automatic` or `reviewed`, as of the ingest.", optional=True)
-    updated = stored("updated", MILLIS, "USGS's last change before the ingest, epoch milliseconds.", optional=True)
-    url = stored("url", LONG_TEXT, "The event's page at USGS.", optional=True)
-    tsunami = stored(
-        "tsunami",
-        Whole(least=0, greatest=1),  # as USGS gives it
-        "Whether USGS linked it to a tsunami message.",
-        convert=bool,
-        optional=True,
-    )
-    felt = stored("felt", INT, "Number of felt reports, as of the ingest.", optional=True)
-    alert = stored("alert", LONG_TEXT, "PAGER alert level: `green`, `yellow`, `orange` or `red`.", optional=True)
-    sig = stored("sig", INT, "USGS's significance, 0 to about 1000.", optional=True)
-    source_depth = stored(
+    mag_type = optional("magType", LONG_TEXT, "How the magnitude was measured, such as `ml` or `mww`.")
+    type = optional("type", LONG_TEXT, "The type of event, such as `earthquake` or `quarry blast`.")
+    status = optional("status", LONG_TEXT, "`automatic` or `reviewed`, as of the ingest.")
+    updated = optional("updated", MILLIS, "USGS's last change before the ingest, epoch milliseconds.")
+    url = optional("url", LONG_TEXT, "The event's page at USGS.")
+    tsunami = optional("tsunami", TRUTH, "Whether USGS linked it to a tsunami message.")
+    felt = optional("felt", INT, "Number of felt reports, as of the ingest.")
+    alert = optional("alert", LONG_TEXT, "PAGER alert level: `green`, `yellow`, `orange` or `red`.")
+    sig = optional("sig", INT, "USGS's significance, 0 to about 1000.")
+    source_depth = optional(
         "sourceDepth",
         Real(greatest=GREATEST_DEPTH, unit="km, negative above sea level"),
         "Depth as the source gives it, km; negative above sea level. Null if it was not measured or kept.",
-        optional=True,
     )
-    net = stored("net", NAME, "The preferred network, such as `nc`.", optional=True)
-    code = stored("code", NAME, "The network's own code of the event, such as `73919986`.", optional=True)
-    ids = stored(
-        "ids", NAMES, "Every id of the event, in any network, as USGS lists them.", convert=listed, optional=True
-    )
-    sources = stored("sources", NAMES, "The networks that contributed.", convert=listed, optional=True)
-    types = stored("types", NAMES, "The types of USGS's products, such as `shakemap`.", convert=listed, optional=True)
-    nst = stored("nst", Whole(least=0, greatest=INT_END), "The number of stations that located it.", optional=True)
-    dmin = stored(
-        "dmin", Real(least=0, greatest=180, unit="degrees"), "Distance to the nearest station, degrees.", optional=True
-    )
-    rms = stored(
+    net = optional("net", NAME, "The preferred network, such as `nc`.")
+    code = optional("code", NAME, "The network's own code of the event, such as `73919986`.")
+    ids = optional("ids", NAMES, "Every id of the event, in any network, as USGS lists them.")
+    sources = optional("sources", NAMES, "The networks that contributed.")
+    types = optional("types", NAMES, "The types of USGS's products, such as `shakemap`.")
+    nst = optional("nst", Whole(least=0, greatest=INT_END), "The number of stations that located it.")
+    dmin = optional("dmin", Real(least=0, greatest=180, unit="degrees"), "Distance to the nearest station, degrees.")
+    rms = optional(
         "rms",
         Real(least=0, greatest=1e6, unit="s"),  # far beyond any
         "Root mean square of the travel times' residuals, seconds.",
-        optional=True,
     )
-    gap = stored(
-        "gap",
-        Real(least=0, greatest=360, unit="degrees"),
-        "The widest angle without a station, degrees.",
-        optional=True,
-    )
-    cdi = stored("cdi", INTENSITY, "Greatest intensity by felt reports, 0 to 12.", optional=True)
-    mmi = stored("mmi", INTENSITY, "Greatest intensity of the ShakeMap, 0 to 12.", optional=True)
-    title = stored("title", SHORT_TEXT, "Magnitude and place, such as `M 1.3 - 2 km SE of There`.", optional=True)
-    detail = stored("detail", SHORT_TEXT, "Address of the event's GeoJSON with all products at USGS.", optional=True)
-    merged_into = stored(
-        "mergedInto", Text(longest=LONGEST_ID), "Id of the event that this one turned out to be.", optional=True
-    )
+    gap = optional("gap", Real(least=0, greatest=360, unit="degrees"), "The widest angle without a station, degrees.")
+    cdi = optional("cdi", INTENSITY, "Greatest intensity by felt reports, 0 to 12.")
+    mmi = optional("mmi", INTENSITY, "Greatest intensity of the ShakeMap, 0 to 12.")
+    title = optional("title", SHORT_TEXT, "Magnitude and place, such as `M 1.3 - 2 km SE of There`.")
+    detail = optional("detail", SHORT_TEXT, "Address of the event's GeoJSON with all products at USGS.")
+    merged_into = optional("mergedInto", Text(longest=LONGEST_ID), "Id of the event that this one turned out to be.")
     time = Derived(datetime_of, "eventTsMs", description="Origin time.")
     cursor = Derived(cursors_of(EVENTS), "eventTsMs", "eventId")  # its position, as text
 

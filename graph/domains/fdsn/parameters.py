@@ -7,13 +7,13 @@ WADL, as ObsPy does, may use all that is implemented, and nothing else.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, cast
+from typing import Any
 from urllib.parse import parse_qsl
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.bounds import MOST_TEXTS
 from graph.domains.earthquakes.model import LONGEST_TEXT, Event
-from graph.domains.earthquakes.selection.conditions import Bound, conditions_of
+from graph.domains.earthquakes.selection.conditions import conditions_of
 from graph.domains.fdsn.matching import Matching
 from graph.domains.fdsn.values import (
     Read,
@@ -140,35 +140,31 @@ ANSWER = (
 )
 
 
-def _bounds(kind: type[Whole | Real]) -> Iterator[Parameter]:
+_Row = tuple[str, str, Read[Any], str, str | None, Sequence[str]]
+
+
+def _bounds(kind: type[Whole | Real]) -> Iterator[_Row]:
     """The bounds of a selection's numbers of one kind, those of one attribute side by side."""
     kinds: dict[str, Any] = {each.name: each for each in Event.declared()}
-    bounds = [each for each in conditions_of(Matching).values() if isinstance(each, Bound)]
-    attributes = list(dict.fromkeys(each.attribute for each in bounds if isinstance(kinds[each.attribute], kind)))
-    for attribute, bound in product(attributes, bounds):
-        if bound.attribute == attribute and (fdsn := bound.fdsn):
-            type_, read = "xs:int", cast("Read[Any]", whole(fdsn.least or 0))
-            if kind is Real:
-                type_, read = "xs:double", number(kinds[attribute].least, kinds[attribute].greatest)
-            yield Parameter(fdsn.name, type_, read, fdsn.description, is_extension=True)
+    bounds = [(each.attribute, each.fdsn) for each in conditions_of(Matching).values() if each.fdsn]
+    attributes = list(dict.fromkeys(attribute for attribute, _ in bounds if isinstance(kinds[attribute], kind)))
+    for attribute, (of, fdsn) in product(attributes, bounds):
+        if of == attribute and kind is Real:
+            yield fdsn.name, "xs:double", number(kinds[of].least, kinds[of].greatest), fdsn.description, None, ()
+        elif of == attribute:
+            yield fdsn.name, "xs:int", whole(fdsn.least or 0), fdsn.description, None, ()
 
 
-def _extensions(*parameters: tuple[str, str, Read[Any], str, str | None, Sequence[str]]) -> Iterator[Parameter]:
-    for name, type_, read, description, default, options in parameters:
-        yield Parameter(name, type_, read, description, default=default, options=tuple(options), is_extension=True)
-
-
-EXTENSIONS = (
-    *_bounds(Whole),
-    *_extensions(
+EXTENSIONS = tuple(
+    Parameter(name, type_, read, description, default=default, options=tuple(options), is_extension=True)
+    for name, type_, read, description, default, options in (
+        *_bounds(Whole),
         ("alertlevel", "xs:string", one_of(*ALERTS), "PAGER's alert level.", None, ALERTS),
         (
             *("reviewstatus", "xs:string", one_of("all", "automatic", "reviewed"), "Whether a person reviewed it."),
             *("all", ("all", "automatic", "reviewed")),
         ),
-    ),
-    *_bounds(Real),
-    *_extensions(
+        *_bounds(Real),
         (
             "producttype",
             "xs:string",
@@ -189,7 +185,7 @@ EXTENSIONS = (
             ),
             *("false", DELETED),
         ),
-    ),
+    )
 )
 PARAMETERS = (*TIME, *PLACE, *SIZE, *KINDS, *ANSWER, *EXTENSIONS)
 

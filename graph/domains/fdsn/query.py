@@ -9,7 +9,7 @@ from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.revisions.views import PRESENT, Deleted, View
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.conditions import Bound, conditions_of
+from graph.domains.earthquakes.selection.conditions import conditions_of
 from graph.domains.fdsn.matching import Matching, Ring, keeps_types
 from graph.domains.fdsn.public_ids import event_id_of
 from graph.geography.areas import EARTH_RADIUS_KM, Box, Circle
@@ -20,9 +20,7 @@ DELETED = {"false": Deleted.EXCLUDE, "true": Deleted.INCLUDE, "only": Deleted.ON
 
 ONE_DEGREE_KM = radians(1) * EARTH_RADIUS_KM
 
-_BOUNDS = {
-    each.fdsn.name: name for name, each in conditions_of(Matching).items() if isinstance(each, Bound) and each.fdsn
-}
+_BOUNDS = {each.fdsn.name: name for name, each in conditions_of(Matching).items() if each.fdsn}
 """Parameter → field of the selection."""
 
 

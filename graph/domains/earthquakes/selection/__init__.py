@@ -21,21 +21,20 @@ from graph.domains.earthquakes.facets import (
     TYPE,
     Names,
     NumberFacet,
+    TextFacet,
 )
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection.conditions import (
-    AnyKey,
-    AnyText,
-    Bound,
     Fdsn,
     FilterCondition,
-    Flag,
-    PartOfText,
+    any_key,
+    any_text,
     at_least,
     at_most,
     conditions_of,
-    tested_by,
+    flag,
+    part_of_text,
 )
 from graph.domains.earthquakes.selection.criteria import ByArea, ByFacet, Criterion, OnDays
 from graph.geography.areas import GREATEST_RADIUS_KM, Area, Box, Circle
@@ -45,8 +44,6 @@ from graph.store.entity import Item
 from graph.store.time_walk import Keep, keep_all
 
 MOST_DAYS_AROUND = 3_653  # ten years
-
-_ALIKE = "at most 100, without regard to case and `_`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +58,13 @@ class Selection:
     box: Box | None = None
     circle: Circle | None = None
     polygon: Polygon | None = None
-    types: tuple[str, ...] | None = tested_by(
-        AnyText(TYPE, f"Any of these types of event, such as `earthquake`; {_ALIKE}.")
-    )
-    networks: tuple[str, ...] | None = tested_by(
-        AnyText(NETWORK, f"Any of these preferred networks, such as `nc`; {_ALIKE}.")
-    )
-    mag_types: tuple[str, ...] | None = tested_by(
-        AnyText(MAGNITUDE_TYPE, f"Any of these types of magnitude, such as `mww`; {_ALIKE}.")
-    )
-    status: tuple[str, ...] | None = tested_by(AnyText(STATUS, f"Any of these, such as `reviewed`; {_ALIKE}."))
-    alerts: tuple[str, ...] | None = tested_by(
-        AnyText(ALERT, f"Any of these PAGER alert levels, such as `red`; {_ALIKE}.")
-    )
-    tsunami: bool | None = tested_by(
-        Flag(TSUNAMI, "Whether USGS linked it to a tsunami message. An event that does not say is `false`.")
+    types: tuple[str, ...] | None = any_text(TYPE, "Any of these types of event, such as `earthquake`")
+    networks: tuple[str, ...] | None = any_text(NETWORK, "Any of these preferred networks, such as `nc`")
+    mag_types: tuple[str, ...] | None = any_text(MAGNITUDE_TYPE, "Any of these types of magnitude, such as `mww`")
+    status: tuple[str, ...] | None = any_text(STATUS, "Any of these, such as `reviewed`")
+    alerts: tuple[str, ...] | None = any_text(ALERT, "Any of these PAGER alert levels, such as `red`")
+    tsunami: bool | None = flag(
+        TSUNAMI, "Whether USGS linked it to a tsunami message. An event that does not say is `false`."
     )
     min_felt: int | None = at_least(
         FELT, "Least number of felt reports, inclusive.", Fdsn("minfelt", "Least number of felt reports.", 1)
@@ -98,10 +87,10 @@ class Selection:
     max_gap: float | None = at_most(
         GAP, "Greatest angle without a station, degrees, inclusive.", Fdsn("maxgap", "Greatest azimuthal gap, degrees.")
     )
-    place: str | None = tested_by(
-        PartOfText("place", "A part of the place's name, without regard to case, accents and apostrophes: `pahala`.")
+    place: str | None = part_of_text(
+        "place", "A part of the place's name, without regard to case, accents and apostrophes: `pahala`."
     )
-    ids: tuple[str, ...] | None = tested_by(AnyKey("eventId", "These events, by their ids or any alias; at most 100."))
+    ids: tuple[str, ...] | None = any_key("eventId", "These events, by their ids or any alias; at most 100.")
     days: frozenset[str] | None = None  # the day buckets of the events with these ids, if they are known
     updated_since_ms: int | None = None  # only events of which anything was stored at this time or later
     but: str | None = None  # id of an excluded event
@@ -133,7 +122,7 @@ class Selection:
         check_possible("maxMagnitude", self.magnitudes.maximum)
         for name, each in conditions_of(type(self)).items():
             if (value := getattr(self, name)) is not None:
-                each.check(camel_case(name), value)
+                each.refuse(camel_case(name), value)
 
     @property
     def span(self) -> tuple[int, int]:
@@ -161,12 +150,13 @@ class Selection:
     def criteria(self) -> list[Criterion]:
         """What summaries tell of the filter, beside time, magnitudes and `updated_since_ms`."""
         names: list[Names] = []
-        ranges: dict[NumberFacet, dict[str, float]] = {}
+        ranges: dict[NumberFacet, dict[str | None, float]] = {}
         for each, value in self._given:
-            if (of_texts := each.names(value)) is not None:
-                names.append(of_texts)
-            elif isinstance(each, Bound) and isinstance(each.of, NumberFacet):
-                ranges.setdefault(each.of, {})[each.operator] = value
+            match each.of:
+                case TextFacet() as facet:
+                    names.append(facet.names(each.texts(value)))
+                case NumberFacet() as facet:
+                    ranges.setdefault(facet, {})[each.operator] = value
         names += [facet.names(ends.get(">="), ends.get("<=")) for facet, ends in ranges.items()]
         criteria: list[Criterion] = [*map(ByFacet, names), *(ByArea(area.cells) for area in self.areas)]
         if self.days is not None:
@@ -176,8 +166,8 @@ class Selection:
     @property
     def condition(self) -> Condition | None:
         """The part of the filter, beside time, that a store can test."""
-        bounds = [each.test(value) for each, value in self._given if isinstance(each, Bound)]
-        others = [each.test(value) for each, value in self._given if not isinstance(each, Bound)]
+        bounds = [each.test(value) for each, value in self._given if each.operator]
+        others = [each.test(value) for each, value in self._given if not each.operator]
         return all_of(
             _at_least("mag", self.magnitudes.minimum),
             _at_most("mag", self.magnitudes.maximum),

@@ -6,13 +6,12 @@ A condition says how a store tests an item and which values are refused. If its 
 which events of a day may match. A field of the graph's filter and a parameter of FDSN's service are derived from it.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple
 
-from graph.domains.earthquakes.bounds import check_possible, check_texts
-from graph.domains.earthquakes.facets import Names, NumberFacet, TextFacet
+from graph.domains.earthquakes.bounds import MOST_TEXTS, check_possible, check_texts
+from graph.domains.earthquakes.facets import NumberFacet, TextFacet
 from graph.store.conditions import Absent, AnyOf, Compare, Condition, HasText, OneOf, SameText
 
 _CONDITION = "condition"
@@ -28,11 +27,16 @@ class Fdsn(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FilterCondition(ABC):
+class FilterCondition:
     """One condition, whatever its value is."""
 
     of: TextFacet | NumberFacet | str  # the attribute, by its facet if it has one
     description: str  # in the graph
+    make: Callable[[str, Any], Condition | None]  # attribute and value → what a store tests
+    refuse: Callable[[str, Any], None] = lambda name, value: None  # raises `BadUserInput` for an impossible value
+    texts: Callable[[Any], Collection[object]] = tuple  # the values of a text that match
+    operator: Literal["<=", ">="] | None = None  # of a bound
+    fdsn: Fdsn | None = None
 
     @property
     def attribute(self) -> str:
@@ -44,97 +48,56 @@ class FilterCondition(ABC):
         """Whether facets tell which days may have matching events."""
         return not isinstance(self.of, str)
 
-    @abstractmethod
     def test(self, value: Any) -> Condition | None:
         """What a store tests; None for nothing."""
-
-    @abstractmethod
-    def check(self, name: str, value: Any) -> None:
-        """Raise `BadUserInput` for a value that it cannot have."""
-
-    def names(self, value: Any) -> Names | None:
-        """The names that matching events may have in the facet of a text; None if the attribute has no such facet."""
-        return self.of.names(self.texts(value)) if isinstance(self.of, TextFacet) else None
-
-    def texts(self, value: Any) -> Collection[object]:
-        """The values of the attribute that match."""
-        found: Collection[object] = value
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class Bound(FilterCondition):
-    """A bound of a number, inclusive. An event without the number does not match."""
-
-    operator: Literal["<=", ">="]
-    fdsn: Fdsn | None = None
-
-    def test(self, value: float) -> Condition:
-        return Compare(self.attribute, self.operator, value)
-
-    def check(self, name: str, value: float) -> None:
-        check_possible(name, value)
-
-
-@dataclass(frozen=True, slots=True)
-class AnyText(FilterCondition):
-    """A list of texts, one of which the attribute has, without regard to case, accents and `_`."""
-
-    def test(self, value: tuple[str, ...]) -> Condition:
-        return SameText(self.attribute, value)
-
-    def check(self, name: str, value: tuple[str, ...]) -> None:
-        check_texts(name, value)
-
-
-@dataclass(frozen=True, slots=True)
-class AnyKey(AnyText):
-    """A list of texts, one of which the attribute is."""
-
-    def test(self, value: tuple[str, ...]) -> Condition:
-        return OneOf(self.attribute, value)
-
-
-@dataclass(frozen=True, slots=True)
-class PartOfText(FilterCondition):
-    """A part of the attribute's text."""
-
-    def test(self, value: str) -> Condition | None:
-        return HasText(self.attribute, value) if value else None
-
-    def check(self, name: str, value: str) -> None:
-        check_texts(name, (value,))
-
-
-@dataclass(frozen=True, slots=True)
-class Flag(FilterCondition):
-    """A number that stands for true, 1, or false, 0. An event without it matches false."""
-
-    def test(self, value: bool) -> Condition:
-        if value:
-            return Compare(self.attribute, "=", 1)
-        return AnyOf((Absent(self.attribute), Compare(self.attribute, "=", 0)))
-
-    def check(self, name: str, value: bool) -> None:
-        """No value is refused."""
-
-    def texts(self, value: bool) -> Collection[object]:
-        return [1] if value else [0, None]
+        return self.make(self.attribute, value)
 
 
 def at_least(of: NumberFacet | str, description: str, fdsn: Fdsn | None = None) -> Any:
-    """A field of a selection: the least number."""
-    return tested_by(Bound(of, description, ">=", fdsn))
+    """A field of a selection: the least number, inclusive. An event without the number does not match."""
+    return _field(FilterCondition(of, description, _comparing(">="), check_possible, operator=">=", fdsn=fdsn))
 
 
 def at_most(of: NumberFacet | str, description: str, fdsn: Fdsn | None = None) -> Any:
-    """A field of a selection: the greatest number."""
-    return tested_by(Bound(of, description, "<=", fdsn))
+    """A field of a selection: the greatest number, inclusive. An event without the number does not match."""
+    return _field(FilterCondition(of, description, _comparing("<="), check_possible, operator="<=", fdsn=fdsn))
 
 
-def tested_by(condition: FilterCondition) -> Any:
-    """A field of a selection with a condition; None if it is not given."""
+def any_text(of: TextFacet, description: str) -> Any:
+    """A field of a selection: texts, one of which the attribute has, without regard to case, accents and `_`."""
+    whole = f"{description}; at most {MOST_TEXTS}, without regard to case and `_`."
+    return _field(FilterCondition(of, whole, SameText, check_texts))
+
+
+def any_key(of: str, description: str) -> Any:
+    """A field of a selection: texts, one of which the attribute is."""
+    return _field(FilterCondition(of, description, OneOf, check_texts))
+
+
+def part_of_text(of: str, description: str) -> Any:
+    """A field of a selection: a part of the attribute's text."""
+
+    def make(attribute: str, value: str) -> Condition | None:
+        return HasText(attribute, value) if value else None
+
+    return _field(FilterCondition(of, description, make, lambda name, value: check_texts(name, (value,))))
+
+
+def flag(of: TextFacet, description: str) -> Any:
+    """A field of a selection: whether the attribute is 1. An event without it matches false."""
+
+    def make(attribute: str, value: bool) -> Condition:
+        return Compare(attribute, "=", 1) if value else AnyOf((Absent(attribute), Compare(attribute, "=", 0)))
+
+    return _field(FilterCondition(of, description, make, texts=lambda value: [1] if value else [0, None]))
+
+
+def _field(condition: FilterCondition) -> Any:
     return field(default=None, metadata={_CONDITION: condition})
+
+
+def _comparing(operator: Literal["<=", ">="]) -> Callable[[str, float], Condition]:
+    return lambda attribute, value: Compare(attribute, operator, value)
 
 
 def conditions_of(selection: type[Any]) -> Mapping[str, FilterCondition]:
@@ -149,7 +112,7 @@ def ranges_of(selection: type[Any]) -> Sequence[tuple[str, str]]:
     """The fields with the least and the greatest value of one number, of each that has both."""
     fields_of: dict[tuple[str, str], str] = {}
     for name, each in conditions_of(selection).items():
-        if isinstance(each, Bound):
+        if each.operator:
             fields_of[each.attribute, each.operator] = name
     return [
         (low, fields_of[attribute, "<="])

@@ -12,7 +12,7 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.schema.filter_json import filter_as_json, selection_of_json
 from graph.domains.earthquakes.schema.filters import EventFilter
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.conditions import Bound, conditions_of
+from graph.domains.earthquakes.selection.conditions import conditions_of
 from graph.geography.areas import Box, Circle
 from graph.geography.polygon import Polygon
 from tests.domains.earthquakes.builders import at
@@ -112,7 +112,7 @@ def _itself(filter: EventFilter | None = None) -> EventFilter | None:
 FILTERS = TextArguments(_itself, spread="filter")
 """Reads a filter as the graph reads a variable."""
 
-BOUNDS: dict[str, Any] = {name: 4 for name, each in conditions_of(Selection).items() if isinstance(each, Bound)}
+BOUNDS: dict[str, Any] = {name: 4 for name, each in conditions_of(Selection).items() if each.operator}
 
 STORED: dict[str, Any] = {
     **{camel_case(name): bound for name, bound in BOUNDS.items()},  # those that are not below
