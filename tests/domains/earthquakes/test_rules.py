@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from graph.core.days import DAY_MS, FIRST_MS
 from graph.core.names import is_line
 from graph.domains.earthquakes.entities import EVENT
-from graph.domains.earthquakes.model import LONGEST_TEXT, Event, SourceDeletion
+from graph.domains.earthquakes.model import DETAILS, LONGEST_TEXT, Event, SourceDeletion
 from graph.domains.earthquakes.rules import RejectedFeature, Rejection, given_record
 from graph.domains.earthquakes.usgs.normalise import read_record
 from tests.core.test_names import NAMES
@@ -65,8 +65,8 @@ def refusal(**changes: Any) -> Rejection:
 
 def test_valid_values_are_kept_unchanged() -> None:
     made = {"ingested_at": NOW, "day_bucket": "20230803", "source_depth": 8.25, "merged_into": None}
-    assert checked(**OTHERS).values() == {**RIGHT, **OTHERS, **made}
-    assert checked().values() == {**RIGHT, **dict.fromkeys(OTHERS), **made}
+    assert checked(**OTHERS).values() == {**RIGHT, **dict.fromkeys(DETAILS), **OTHERS, **made}
+    assert checked().values() == {**RIGHT, **dict.fromkeys(DETAILS), **made}
 
 
 def test_a_magnitude_is_clamped_and_a_depth_above_the_sea_is_stored_as_0() -> None:
