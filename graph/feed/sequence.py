@@ -7,19 +7,21 @@ than all that have one.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Self
 
 from graph.store.attributes import Attribute, Document, Text, Whole
 from graph.store.conditions import Absent, Compare
-from graph.store.contract import Database, Put, Update
+from graph.store.contract import Action, Database, Put, Update
 from graph.store.design import Index, TableDesign
 from graph.store.entity import Entity, Item
 from graph.store.query import Query
+from graph.store.rounds import until_applied
 
 DIGITS = 12
+MOST_NUMBERS = 1000  # that others may take before a transaction, one after the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,15 +225,30 @@ class ChangeSequence:
             The keys of those that are stored already. Empty: all were stored. Not empty: none was.
         """
         keys = list(records)
-        while True:
-            async with self.reserve() as reservation:
-                puts = [Put(entity, item, if_absent=True) for item in reservation.numbered(records.values())]
-                refused = await self._database.transact([*puts, *reservation.actions(keys)])
-                if not refused:
-                    return frozenset()
+
+        def actions(reservation: Reservation) -> list[Action]:
+            puts = [Put(entity, item, if_absent=True) for item in reservation.numbered(records.values())]
+            return [*puts, *reservation.actions(keys)]
+
+        return frozenset(keys[at] for at in await self.transact(actions))
+
+    @until_applied("other changes kept taking the next number", MOST_NUMBERS)
+    async def transact(self, actions_of: Callable[[Reservation], Sequence[Action]]) -> tuple[int, ...] | None:
+        """Apply one transaction as the next change.
+
+        Args:
+            actions_of: the actions for a reservation, with the reservation's own at the end.
+
+        Returns:
+            The positions of the actions whose condition did not hold. Empty: all were applied. Not empty: none was.
+        """
+        async with self.reserve() as reservation:
+            actions = actions_of(reservation)
+            refused = await self._database.transact(actions)
+            if refused:
                 self.missed(reservation)
-            if present := frozenset(keys[at] for at in refused if at < len(keys)):
-                return present
+        others = tuple(at for at in refused if at < len(actions) - self.ACTIONS)
+        return others if others or not refused else None
 
     def missed(self, reservation: Reservation) -> None:
         """Note that a transaction was not applied."""

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Collection, Mapping
 
 from graph.core.clock import Clock
-from graph.core.errors import DatabaseUnavailable, NotThere, TooMany
+from graph.core.errors import NotThere, TooMany
 from graph.core.paging import Page
 from graph.core.uuid7 import uuid7
 from graph.domains.area_watches.entities import AREA_WATCH, AREA_WATCHER, AREA_WATCHES_MADE
@@ -18,8 +18,8 @@ from graph.store.entity import Item
 from graph.store.merging import MergedPartitions
 from graph.store.ordering import PageRequest
 from graph.store.query import Query
+from graph.store.rounds import until_applied
 
-ROUNDS = 50  # for one transaction; a further round is due to other watches that the same user makes
 READ_AT_ONCE = 100
 
 
@@ -69,26 +69,28 @@ class AreaWatches:
             TooMany: The user has as many as allowed.
         """
         check_input(AREA_WATCH, areaSlug=area_slug, category=category)
-        for _ in range(ROUNDS):
-            one_more = await self._one_more(user_id)  # refused if the user makes another watch from here on
-            watches = await self.of_user(user_id)
-            for watch in watches:
-                if (watch.area_slug, watch.category) == (area_slug, category):
-                    return watch
-            if len(watches) >= self._most:
-                raise TooMany(self._most, "watched areas")
-            now = self._clock()
-            item: Item = {
-                "watchId": uuid7(now),
-                "userId": user_id,
-                "areaSlug": area_slug,
-                "category": category,
-                "since": await self.sequence.latest(),
-                "createdAt": now,
-            }
-            if not await self._database.transact([Put(AREA_WATCH, item), Put(AREA_WATCHER, item), one_more]):
-                return AreaWatch(item)
-        raise DatabaseUnavailable("other watches of the same user kept coming first")
+        return await self._create(user_id, area_slug, category)
+
+    @until_applied("other watches of the same user kept coming first")
+    async def _create(self, user_id: str, area_slug: str, category: str) -> AreaWatch | None:
+        one_more = await self._one_more(user_id)  # refused if the user makes another watch from here on
+        watches = await self.of_user(user_id)
+        for watch in watches:
+            if (watch.area_slug, watch.category) == (area_slug, category):
+                return watch
+        if len(watches) >= self._most:
+            raise TooMany(self._most, "watched areas")
+        now = self._clock()
+        item: Item = {
+            "watchId": uuid7(now),
+            "userId": user_id,
+            "areaSlug": area_slug,
+            "category": category,
+            "since": await self.sequence.latest(),
+            "createdAt": now,
+        }
+        refused = await self._database.transact([Put(AREA_WATCH, item), Put(AREA_WATCHER, item), one_more])
+        return None if refused else AreaWatch(item)
 
     async def delete(self, user_id: str, watch_id: str) -> None:
         """Delete a watch.

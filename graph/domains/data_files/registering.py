@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from graph.core.clock import Clock
-from graph.core.errors import DatabaseUnavailable
 from graph.domains.data_files.checking import Draft, FileRefused, drafted
 from graph.domains.data_files.dataset_versions import DatasetVersion, revisions_with
 from graph.domains.data_files.entities import FILE, ONLY_NAMED, PART
@@ -27,11 +26,11 @@ from graph.domains.data_files.writes import PLAIN, FileWrite, is_registered, tog
 from graph.store.contract import Database, Delete
 from graph.store.entity import Item
 from graph.store.query import Query
+from graph.store.rounds import rounds
 from graph.work.account import give_way
 
 MOST_FILES = 1000  # of one call
 READ_AT_ONCE = 250  # files, before giving way to other work
-ROUNDS = 20  # for the same file; a further round is due to other writers of it
 
 
 class Stored:
@@ -111,9 +110,8 @@ class Registration:
     async def _register(self, drafts: Mapping[str, Draft], report: RegistrationReport) -> None:
         """Register files of different names."""
         pending = drafts
-        for _ in range(ROUNDS):
-            if not pending:
-                return
+        others = rounds("other writers kept registering the same files")
+        while pending and next(others):
             versions = [(draft.name, draft.dataset_version) for draft in pending.values() if draft.dataset_version]
             stored = await Stored.of(self._database, pending, versions)
             at = text_of_ms(self._clock())
@@ -131,7 +129,6 @@ class Registration:
                 else:
                     report.registered += len(some)
             pending = {write.version.name: drafts[write.version.name] for write in refused}
-        raise DatabaseUnavailable("other writers kept registering the same files")
 
     async def _fitting(
         self, writes: Iterable[FileWrite], drafts: Mapping[str, Draft], report: RegistrationReport

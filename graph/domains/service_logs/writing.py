@@ -12,7 +12,6 @@ from operator import attrgetter
 from time import perf_counter
 
 from graph.core.clock import Clock
-from graph.core.errors import DatabaseUnavailable
 from graph.domains.service_logs.checking import Checks, Draft, Retention
 from graph.domains.service_logs.entities import CHANGES, SERVICE_LOG
 from graph.domains.service_logs.model import MOST_SHIFT, NewLog, Problem, Rejection, WriteReport
@@ -20,9 +19,10 @@ from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.domains.service_logs.slots import MOST_KNOWN, Slots, TakenSlots
 from graph.domains.service_logs.volumes import VolumeTally
-from graph.feed.sequence import ChangeSequence
+from graph.feed.sequence import ChangeSequence, Reservation
 from graph.observability.metrics import Metrics
 from graph.store.contract import Action, Database, Put
+from graph.store.rounds import rounds
 from graph.work.account import give_way
 
 MOST_LOGS = 1000  # of one mutation
@@ -30,7 +30,6 @@ MOST_BYTES = 4_000_000  # of a transaction's logs; DynamoDB takes 4 MB
 SECOND_NS = 1_000_000_000
 MINUTE_NS = 60 * SECOND_NS
 PIECE_S = 0.001  # of checking, before giving way to other work; some 100 usual logs
-ROUNDS = 20  # for one transaction; a further round is due to other writers of the same service
 
 
 class LogWriter:
@@ -115,18 +114,18 @@ class LogWriter:
 
     async def _store(self, drafts: list[Draft], slots: Slots) -> int:
         """Store placed logs that fit one transaction. Returns how many were new."""
-        for _ in range(ROUNDS):
+        others = rounds("other writers kept taking the slots of the same service")
+        while True:
             if slots.are_outdated:  # what is stored may concern these logs too
                 drafts = await slots.place(drafts)
-            if not drafts or (refused := await self._transact(drafts)) is None:
+            if not drafts or not (taken := await self._transact(drafts)):
                 slots.note_stored(drafts)
                 return len(drafts)
-            if refused:
-                await slots.look_up(refused)
-        raise DatabaseUnavailable("other writers kept taking the slots of the same service")
+            await slots.look_up(taken)
+            next(others)
 
-    async def _transact(self, drafts: Sequence[Draft]) -> list[Draft] | None:
-        """Apply one transaction. None if it was applied; otherwise the logs whose slots are taken."""
+    async def _transact(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """Apply one transaction. Returns the logs whose slots are taken; without any, it was applied."""
         tally, keys, puts = VolumeTally(), [], []
         last_ttl: int | None = 0
         for draft in drafts:
@@ -139,16 +138,13 @@ class LogWriter:
         await give_way()
         counters = tally.updates()
         await give_way()
-        refused: tuple[int, ...] = ()
-        while not any(at < len(puts) + len(counters) for at in refused):  # else another change has taken the number
-            async with self.sequence.reserve() as reservation:
-                for draft in drafts:
-                    draft.item["change"] = reservation.number
-                actions: list[Action] = [*puts, *counters, *reservation.actions(keys, ttl=last_ttl)]
-                if not (refused := await self._database.transact(actions)):
-                    return None
-                self.sequence.missed(reservation)
-        return [drafts[at] for at in refused if at < len(puts)]
+
+        def numbered(reservation: Reservation) -> list[Action]:
+            for draft in drafts:
+                draft.item["change"] = reservation.number
+            return [*puts, *counters, *reservation.actions(keys, ttl=last_ttl)]
+
+        return [drafts[at] for at in await self.sequence.transact(numbered)]
 
 
 def _of_one_too_many(draft: Draft) -> Rejection:

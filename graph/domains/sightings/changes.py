@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 
-from graph.core.errors import DatabaseUnavailable
 from graph.domains.sightings import copies
 from graph.domains.sightings.entities import SIGHTING_BY_ID, SIGHTING_CHANGE, SIGHTING_CHANGES
 from graph.domains.sightings.model import ChangeKind, Sighting, SightingChange
-from graph.feed.sequence import ChangeSequence
+from graph.feed.sequence import ChangeSequence, Reservation
 from graph.store.contract import Action, Database
 from graph.store.entity import Item
-
-ROUNDS = 50  # for one transaction; a further round is due to other processes that store changes
 
 
 class SightingChanges:
@@ -26,17 +23,13 @@ class SightingChanges:
         Raises:
             DatabaseUnavailable: Other processes kept coming first.
         """
-        for _ in range(ROUNDS):
-            async with self.sequence.reserve() as reservation:
-                record = copies.change(sighting, kind, reservation.number)
-                numbering = reservation.actions([str(reservation.number)], ttl=record.item["expiresAt"])
-                refused = await self._database.transact([*actions, record, *numbering])
-                if not refused:
-                    return True
-                self.sequence.missed(reservation)
-            if refused[0] < len(actions):
-                return False
-        raise DatabaseUnavailable("other changes of sightings kept coming first")
+
+        def numbered(reservation: Reservation) -> list[Action]:
+            record = copies.change(sighting, kind, reservation.number)
+            numbering = reservation.actions([str(reservation.number)], ttl=record.item["expiresAt"])
+            return [*actions, record, *numbering]
+
+        return not await self.sequence.transact(numbered)
 
     async def reported(self, number: int) -> Sighting | None:
         """The sighting whose report is the change of a number. None if it is another change, or not there any more."""

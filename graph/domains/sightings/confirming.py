@@ -10,10 +10,10 @@ from secrets import token_urlsafe
 from weakref import WeakValueDictionary
 
 from graph.core.clock import Clock
-from graph.core.errors import DatabaseUnavailable, NotThere
+from graph.core.errors import NotThere
 from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
-from graph.domains.sightings.changes import ROUNDS, SightingChanges
+from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, SIGHTING_BY_ID
 from graph.domains.sightings.felt_counts import FeltBy, FeltCounts
 from graph.domains.sightings.felt_reports import FeltReport
@@ -25,6 +25,7 @@ from graph.store.conditions import Present
 from graph.store.contract import Database, Put, Update
 from graph.store.entity import Item
 from graph.store.query import Query
+from graph.store.rounds import until_applied
 from graph.work.together import WrittenTogether
 
 MOST_AT_ONCE = 16  # users whose confirmations are stored at once, with at most five actions each
@@ -85,22 +86,21 @@ class Confirming:
             writer = self._writers[sighting_id] = WrittenTogether(self._store_some, most=MOST_AT_ONCE)
         return writer
 
-    async def _store_some(self, entries: Sequence[_Entry]) -> Collection[_Entry]:
+    @until_applied("other processes kept changing the same sighting")
+    async def _store_some(self, entries: Sequence[_Entry]) -> Collection[_Entry] | None:
         """Store confirmations of one sighting."""
-        sighting_id = entries[0].sighting_id
-        for _ in range(ROUNDS):
-            before = await self._database.get(SIGHTING_BY_ID.key_for(sighting_id))
-            if before is None:
-                return entries
-            new = await self._new(before, entries)
-            after = self._confirmed(before, len(new)) if new else before
-            if after["expiresAt"] != before["expiresAt"]:
-                await expire_confirmations(self._database, after)  # at most once a minute
-            if not new or await self._store(before, after, new):
-                for entry in entries:
-                    entry.sighting, entry.confirmed = Sighting(after), entry in new
-                return entries
-        raise DatabaseUnavailable("other processes kept changing the same sighting")
+        before = await self._database.get(SIGHTING_BY_ID.key_for(entries[0].sighting_id))
+        if before is None:
+            return entries
+        new = await self._new(before, entries)
+        after = self._confirmed(before, len(new)) if new else before
+        if after["expiresAt"] != before["expiresAt"]:
+            await expire_confirmations(self._database, after)  # at most once a minute
+        if new and not await self._store(before, after, new):
+            return None
+        for entry in entries:
+            entry.sighting, entry.confirmed = Sighting(after), entry in new
+        return entries
 
     async def _new(self, sighting: Item, entries: Sequence[_Entry]) -> list[_Entry]:
         """The first entry of each user who has neither confirmed nor reported the sighting."""

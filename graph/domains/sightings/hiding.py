@@ -1,10 +1,10 @@
 """Hides sightings that a moderator objects to: they are not there any more, on no path."""
 
 from graph.core.clock import Clock
-from graph.core.errors import DatabaseUnavailable, NotThere
+from graph.core.errors import NotThere
 from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
-from graph.domains.sightings.changes import ROUNDS, SightingChanges
+from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.checking import check_text
 from graph.domains.sightings.confirming import expire_confirmations
 from graph.domains.sightings.entities import HIDING, SIGHTING_BY_ID
@@ -13,6 +13,7 @@ from graph.domains.sightings.model import ChangeKind
 from graph.observability.logs import get_logger
 from graph.store.client_input import possible_key
 from graph.store.contract import Database, Put
+from graph.store.rounds import until_applied
 
 logger = get_logger(__name__)
 
@@ -34,27 +35,23 @@ class Hiding:
             NotThere: There is no such sighting, or it has expired.
         """
         check_text(HIDING, "reason", reason)
+        await self._hide(moderator_id, sighting_id, reason)
+        logger.info("A sighting is hidden", sighting_id=sighting_id, moderator_id=moderator_id, reason=reason)
+
+    @until_applied("other processes kept changing the same sighting")
+    async def _hide(self, moderator_id: str, sighting_id: str, reason: str) -> bool | None:
         key = possible_key(SIGHTING_BY_ID, sighting_id)
-        for _ in range(ROUNDS):
-            if key is None or (before := await self._database.get(key)) is None:
-                raise NotThere("id", "active sighting")
-            now = self._clock() // 1000
-            hiding = {
-                "sightingId": sighting_id,
-                "userId": moderator_id,
-                "reason": reason,
-                "hiddenAt": iso_of(now),
-            }
-            after = copies.with_rank({**before, "expiresAt": now})
-            await expire_confirmations(self._database, after)
-            actions = [
-                Put(HIDING, hiding),
-                *copies.updates(before, after),
-                copies.counted(before, -1),
-                profiles.hidden(before["userId"], before["confirmationCount"]),
-                *await self._areas.without(before),
-            ]
-            if await self._changes.store(ChangeKind.HIDDEN, after, actions):
-                logger.info("A sighting is hidden", sighting_id=sighting_id, moderator_id=moderator_id, reason=reason)
-                return
-        raise DatabaseUnavailable("other processes kept changing the same sighting")
+        if key is None or (before := await self._database.get(key)) is None:
+            raise NotThere("id", "active sighting")
+        now = self._clock() // 1000
+        hiding = {"sightingId": sighting_id, "userId": moderator_id, "reason": reason, "hiddenAt": iso_of(now)}
+        after = copies.with_rank({**before, "expiresAt": now})
+        await expire_confirmations(self._database, after)
+        actions = [
+            Put(HIDING, hiding),
+            *copies.updates(before, after),
+            copies.counted(before, -1),
+            profiles.hidden(before["userId"], before["confirmationCount"]),
+            *await self._areas.without(before),
+        ]
+        return await self._changes.store(ChangeKind.HIDDEN, after, actions) or None

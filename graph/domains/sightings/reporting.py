@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Self
 
 from graph.core.clock import Clock
-from graph.core.errors import BadUserInput, DatabaseUnavailable, NotThere
+from graph.core.errors import BadUserInput, NotThere
 from graph.core.uuid7 import uuid7
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
 from graph.domains.sightings.categories import Categories
-from graph.domains.sightings.changes import ROUNDS, SightingChanges
+from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.checking import check_text
 from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.entities import SIGHTING
@@ -31,6 +31,7 @@ from graph.domains.sightings.recent_reports import Recent, RecentReports
 from graph.domains.sightings.selection import list_of_event, list_of_user, lists_of_position
 from graph.store.contract import Database
 from graph.store.entity import Item
+from graph.store.rounds import until_applied
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,16 +112,16 @@ class Reporting:
         if report.text is not None:
             check_text(SIGHTING, "text", report.text)
         place = self.places.read(report.area, report.lat, report.lon)
-        event_id = await self._named_event(report)
-        for _ in range(ROUNDS):
-            recent = await self.recent.of(report.category, place, report.text, event_id)
-            felt = self._felt(report, event_id)
-            if recent.sighting:
-                if repeated := await self._repeated(user_id, recent.sighting, felt):
-                    return repeated
-            elif created := await self._create(user_id, report, place, event_id, recent, felt):
-                return Outcome(created, created=True)
-        raise DatabaseUnavailable("other reports kept coming first")
+        return await self._store(user_id, report, place, await self._named_event(report))
+
+    @until_applied("other reports kept coming first")
+    async def _store(self, user_id: str, report: Report, place: ReportedPlace, event_id: str | None) -> Outcome | None:
+        recent = await self.recent.of(report.category, place, report.text, event_id)
+        felt = self._felt(report, event_id)
+        if recent.sighting:
+            return await self._repeated(user_id, recent.sighting, felt)
+        created = await self._create(user_id, report, place, event_id, recent, felt)
+        return created and Outcome(created, created=True)
 
     async def _named_event(self, report: Report) -> str | None:
         """The own id of the earthquake that a report names by any of its ids."""

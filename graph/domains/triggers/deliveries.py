@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from graph.core.clock import Clock
-from graph.core.errors import BadUserInput, DatabaseUnavailable, InvalidCursor, NotThere
+from graph.core.errors import BadUserInput, InvalidCursor, NotThere
 from graph.core.paging import Page
 from graph.domains.triggers.entities import ATTEMPT, DELIVERY, SEQUENCE_DIGITS, TRIGGER_EVENT
 from graph.domains.triggers.inbox import Inbox, progressed
@@ -26,6 +26,7 @@ from graph.store.entity import Item, Key
 from graph.store.ordering import PageRequest, each_of
 from graph.store.query import Query
 from graph.store.records import records_at
+from graph.store.rounds import until_applied
 from graph.store.time_walk import Keep, Place, Walk
 from graph.work.account import charge_rows, give_way
 
@@ -33,7 +34,6 @@ ENDED = (DeliveryState.DELIVERED, DeliveryState.FAILED)
 MOST_REPLAYED = 1000  # deliveries of one call
 READ_AT_ONCE = 200  # deliveries, in search of those to replay
 ATTEMPTS_SHOWN = 100  # the latest of a delivery
-ROUNDS = 20  # for one transaction; a further round is due to other changes of the same events
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,19 +189,17 @@ class Deliveries:
         """Deliveries of one transaction, with their events, and the queue."""
         return min((self._database.transaction_limit - 1) // 2, READ_AT_ONCE)
 
-    async def _begin(self, user_id: str, endpoint_id: str, keys: Sequence[Key]) -> int:
+    @until_applied("other changes of the same events kept coming first")
+    async def _begin(self, user_id: str, endpoint_id: str, keys: Sequence[Key]) -> int | None:
         """Begin some deliveries again in one transaction. Returns how many there were."""
-        for _ in range(ROUNDS):
-            found = await self._database.get_many(keys)
-            deliveries = [Delivery(item) for item in found.values() if _is_ended(item)]
-            if not deliveries:
-                return 0
-            refused = await self._database.transact(await self._actions(user_id, endpoint_id, deliveries))
-            if not refused:
-                return len(deliveries)
-            if 0 in refused:
-                raise NotThere("endpointId", "endpoint")
-        raise DatabaseUnavailable("other changes of the same events kept coming first")
+        found = await self._database.get_many(keys)
+        deliveries = [Delivery(item) for item in found.values() if _is_ended(item)]
+        if not deliveries:
+            return 0
+        refused = await self._database.transact(await self._actions(user_id, endpoint_id, deliveries))
+        if 0 in refused:
+            raise NotThere("endpointId", "endpoint")
+        return None if refused else len(deliveries)
 
     async def _actions(self, user_id: str, endpoint_id: str, deliveries: Sequence[Delivery]) -> list[Action]:
         now = self._clock()

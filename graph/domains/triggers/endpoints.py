@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph.core.clock import Clock
-from graph.core.errors import BadUserInput, DatabaseUnavailable, NotThere, TooMany
+from graph.core.errors import BadUserInput, NotThere, TooMany
 from graph.core.paging import Page
 from graph.core.uuid7 import uuid7
 from graph.domains.triggers.checking import check_type
@@ -24,10 +24,10 @@ from graph.store.entity import Item
 from graph.store.ordering import PageRequest
 from graph.store.query import Query
 from graph.store.records import records_at
+from graph.store.rounds import until_applied
 
 SECRET_BYTES = 32
 MOST_TYPES = 100  # that an endpoint names
-ROUNDS = 20  # for one change; a further round is due to other changes of the same endpoint
 
 Change = Callable[[Endpoint], Item]
 """An endpoint → the attributes to change; those that are None are removed. Raises `Conflict` where it cannot be."""
@@ -209,16 +209,15 @@ class Endpoints:
         for delete in self.deletions:
             await delete(user_id, endpoint_id)
 
-    async def _change(self, user_id: str, endpoint_id: str, change: Change) -> Endpoint:
+    @until_applied("other changes of the same endpoint kept coming first")
+    async def _change(self, user_id: str, endpoint_id: str, change: Change) -> Endpoint | None:
         """Apply a change to the endpoint as it is stored."""
-        for _ in range(ROUNDS):
-            stored = await self.one(user_id, endpoint_id)
-            revision: int = stored.item["revision"]
-            changed: dict[str, Any] = {**stored.item, **change(stored), "revision": revision + 1}
-            item = {name: value for name, value in changed.items() if value is not None}
-            if await self._database.put(Put(ENDPOINT, item, condition=Compare("revision", "=", revision))):
-                return Endpoint(item)
-        raise DatabaseUnavailable("other changes of the same endpoint kept coming first")
+        stored = await self.one(user_id, endpoint_id)
+        revision: int = stored.item["revision"]
+        changed: dict[str, Any] = {**stored.item, **change(stored), "revision": revision + 1}
+        item = {name: value for name, value in changed.items() if value is not None}
+        applied = await self._database.put(Put(ENDPOINT, item, condition=Compare("revision", "=", revision)))
+        return Endpoint(item) if applied else None
 
 
 def disabled(endpoint: Endpoint, reason: str) -> Update:

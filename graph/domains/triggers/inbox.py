@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from graph.core.errors import BadUserInput, DatabaseUnavailable, InvalidCursor
+from graph.core.errors import BadUserInput, InvalidCursor
 from graph.core.paging import Page
 from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.entities import EVENT_TYPE_INDEX, STATUS_INDEX, TRIGGER_EVENT
@@ -26,9 +26,8 @@ from graph.store.entity import Item, Key
 from graph.store.ordering import PageRequest, each_of
 from graph.store.query import Bounds, Query
 from graph.store.records import records_at
+from graph.store.rounds import rounds
 from graph.store.time_walk import Keep, Place, Walk
-
-ROUNDS = 20  # for one change; a further round is due to other changes of the same event
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +139,15 @@ class Inbox:
         return {key: await self._acknowledge(user_id, key, event) for key, event in events.items()}
 
     async def _acknowledge(self, user_id: str, key: str, event: TriggerEvent) -> bool:
-        for _ in range(ROUNDS):
-            before = event.progress
-            if (after := before.acknowledged()) == before:
-                return True
-            if await self._database.update(progressed(TRIGGER_EVENT.key_of(event.item), before, after)):
+        others = rounds("other changes of the same event kept coming first")
+        while (after := event.progress.acknowledged()) != event.progress:
+            if await self._database.update(progressed(TRIGGER_EVENT.key_of(event.item), event.progress, after)):
                 return False
             if not (found := await self.by_key(user_id, [key])):
-                return True  # it has expired just now
+                break  # it has expired just now
             event = found[key]
-        raise DatabaseUnavailable("other changes of the same event kept coming first")
+            next(others)
+        return True
 
 
 def progressed(key: Key, before: Progress, after: Progress) -> Update:

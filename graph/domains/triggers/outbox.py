@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from graph.core.clock import Clock
-from graph.core.errors import DatabaseUnavailable
 from graph.domains.triggers.endpoints import Endpoints
 from graph.domains.triggers.entities import DELIVERY, EVENT_CHANGES, IDEMPOTENCY_KEY, QUEUE, TRIGGER_EVENT
 from graph.domains.triggers.entries import Entry
@@ -22,11 +21,11 @@ from graph.domains.triggers.quotas import WatchQuota
 from graph.feed.sequence import ChangeSequence
 from graph.store.conditions import Compare
 from graph.store.contract import Action, Database, Put, Update
+from graph.store.rounds import until_applied
 from graph.work.together import WrittenTogether
 
 MOST_BYTES = 3_500_000  # of a transaction's events; DynamoDB takes 4 MB
 MOST_EVENTS = 200  # of a transaction, so that it does not hold the writer for long
-ROUNDS = 50  # for one transaction; a further round is due to other processes that write to the same endpoints
 
 Mark = Callable[[int], Update]
 """The number of stored events → what is changed in the same transaction."""
@@ -74,19 +73,17 @@ class Outbox:
         async with self._together.alone():
             return len(await self._store(list(map(Entry, events)), mark))
 
-    async def _store(self, entries: Sequence[Entry], mark: Mark | None = None) -> Collection[Entry]:
+    @until_applied("other processes kept writing to the same endpoints")
+    async def _store(self, entries: Sequence[Entry], mark: Mark | None = None) -> Collection[Entry] | None:
         """Store the first entries in one transaction. Returns those that are done."""
-        for _ in range(ROUNDS):
-            batch = await self._batch(entries, 1 if mark else 0)
-            refused = await self._transact(batch, mark)
-            if refused is None:
-                self.tell(batch.sequences.keys())
-                return batch.entries
-            if mark and refused.is_marked_otherwise:
-                return ()
-            if known := [entry for entry in refused.known if await self._is_known(entry)]:
-                return known
-        raise DatabaseUnavailable("other processes kept writing to the same endpoints")
+        batch = await self._batch(entries, 1 if mark else 0)
+        refused = await self._transact(batch, mark)
+        if refused is None:
+            self.tell(batch.sequences.keys())
+            return batch.entries
+        if mark and refused.is_marked_otherwise:
+            return ()
+        return [entry for entry in refused.known if await self._is_known(entry)] or None
 
     async def _batch(self, entries: Sequence[Entry], others: int) -> "_Batch":
         """The first entries that fit one transaction beside so many other actions, with their endpoints."""

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any
 
 from graph.core.clock import Clock
-from graph.core.errors import DatabaseUnavailable, NotThere, TooMany
+from graph.core.errors import NotThere, TooMany
 from graph.core.paging import Page
 from graph.core.uuid7 import uuid7
 from graph.domains.triggers.change_keys import change_key, user_and_key
@@ -21,7 +21,6 @@ from graph.store.query import Query
 from graph.store.records import records_at
 
 CHANGES_KEPT_S = 7 * DAY_S  # a process that has followed none for longer reads all watches again
-ROUNDS = 50  # for one transaction; a further round is due to other changes of watches
 READ_AT_ONCE = 100
 
 
@@ -134,17 +133,8 @@ class Watches:
 
     async def _store(self, actions: Sequence[Action], watch: Watch) -> bool:
         """Store a change of a watch. False if it is deleted already, or its endpoint is."""
-        key = change_key(watch.user_id, watch.watch_id)
-        for _ in range(ROUNDS):
-            async with self.sequence.reserve() as reservation:
-                ttl = self._clock() // 1000 + CHANGES_KEPT_S
-                refused = await self._database.transact([*actions, *reservation.actions([key], ttl=ttl)])
-                if not refused:
-                    return True
-                self.sequence.missed(reservation)
-            if refused[0] < len(actions):
-                return False
-        raise DatabaseUnavailable("other changes of watches kept coming first")
+        keys, ttl = [change_key(watch.user_id, watch.watch_id)], self._clock() // 1000 + CHANGES_KEPT_S
+        return not await self.sequence.transact(lambda number: [*actions, *number.actions(keys, ttl=ttl)])
 
 
 def watch_of(key: str) -> Key:

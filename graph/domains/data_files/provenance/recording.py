@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence, Sized
 from uuid import UUID
 
 from graph.core.clock import Clock
-from graph.core.errors import BadUserInput, DatabaseUnavailable
+from graph.core.errors import BadUserInput
 from graph.core.uuid7 import uuid7
 from graph.domains.data_files.entities import FILE, FILE_REVISION, LONGEST_NAME
 from graph.domains.data_files.errors import UnknownVersion
@@ -18,10 +18,10 @@ from graph.domains.data_files.registering import Registration
 from graph.domains.data_files.times import text_of_ms
 from graph.store.client_input import find, possible_key
 from graph.store.contract import Database
+from graph.store.rounds import rounds
 from graph.work.account import give_way
 
 MOST_USED = 1000  # files of one report, as of those that it generates
-ROUNDS = 20  # for one report; a further round is due to other writers of the same files or run
 
 
 class Runs:
@@ -57,7 +57,9 @@ class Runs:
             _check_used(file)
             await give_way()
         drafts = await drafts_of(report.generated)
-        for _ in range(ROUNDS):
+        others = rounds("other writers kept changing the same files or the same run")
+        while True:
+            next(others)
             attempt = await Attempt.of(
                 self._database, self._edges, report, run_id, drafts, at=text_of_ms(self._clock()), expected=expected
             )
@@ -69,7 +71,6 @@ class Runs:
                 continue
             if attempt.changes_nothing or await is_applied(attempt):
                 return Run(attempt.run)
-        raise DatabaseUnavailable("other writers kept changing the same files or the same run")
 
 
 def check_number(*files: Sized) -> None:

@@ -17,7 +17,6 @@ from typing import TypeVar
 from cachetools import FIFOCache
 
 from graph.core.clock import Clock
-from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.entities import ALIAS, EVENT
 from graph.domains.earthquakes.ingest.deciding import Known, write_of
 from graph.domains.earthquakes.ingest.look_up import LookUp, is_known
@@ -30,9 +29,10 @@ from graph.domains.earthquakes.summaries import ITEMS_OF_A_PERIOD, recount
 from graph.feed.sequence import ChangeSequence, Reservation
 from graph.store.contract import Database
 from graph.store.entity import Key
+from graph.store.rounds import rounds
 from graph.work.account import give_way
 
-ROUNDS = 20  # in which other writers of the same events were first
+OTHERS = "other writers kept changing the same events"
 RECORDS_AT_ONCE = 100  # are compared with what is stored, in some milliseconds, before giving way to other work
 
 T = TypeVar("T")
@@ -69,7 +69,7 @@ class Storing:
             PayloadNotKept: The same.
         """
         for wave in _waves(chunk.records):
-            pending, rounds = wave, 0
+            pending, others = wave, rounds(OTHERS)
             while pending:
                 writes = await self._writes(pending, probably_new=probably_new)
                 count("skipped", len(pending) - len(writes))
@@ -79,9 +79,8 @@ class Storing:
                     missed = set(map(id, refused))
                     await self._complete(chunk, [write for write in at_once if id(write) not in missed])
                 pending, probably_new = [write.record for write in (*refused, *later)], False
-                rounds += bool(refused)
-                if rounds == ROUNDS:
-                    raise DatabaseUnavailable("other writers kept changing the same events")
+                if refused:
+                    next(others)
 
     async def _complete(self, chunk: Chunk, applied: Sequence[Write]) -> None:
         """Take in what other ingests stored of the same ids at the same time.
@@ -95,16 +94,14 @@ class Storing:
             looked_for |= dict.fromkeys(keys, write.record)
         found = await self._database.get_many(looked_for, attributes=("eventId",)) if looked_for else {}
         records = [looked_for[key] for key in found]
-        for _ in range(ROUNDS):
-            if not records:
-                return
+        others = rounds(OTHERS)
+        while records and next(others):
             look_up = LookUp(self._database, self._aliases, every=True)
             await look_up.own_ids(records)
             await look_up.other_ids(records)
             at_once, later = _disjoint(await _decided(records, await look_up.known(records)))
             refused = await self._apply_all(chunk, at_once, _uncounted)
             records = [write.record for write in (*refused, *later)]
-        raise DatabaseUnavailable("other writers kept changing the same events")
 
     async def plan(self, records: Sequence[Incoming]) -> list[Write]:
         """What storing these records would change, as of now."""

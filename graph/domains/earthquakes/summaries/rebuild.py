@@ -6,13 +6,13 @@ counted. If an ingest was faster, everything is counted again.
 
 from dataclasses import dataclass
 
-from graph.core.errors import DatabaseUnavailable
 from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT, REVISION, YEAR_FACETS, YEAR_SUMMARY
 from graph.domains.earthquakes.summaries.recount import COUNTED_ATTRIBUTES, NOTHING, corrections
 from graph.domains.earthquakes.summaries.state import forget_differences
 from graph.domains.earthquakes.summaries.summary import Tally, facets_key, year_of
 from graph.store.conditions import Present
 from graph.store.contract import Database, Update
+from graph.store.rounds import rounds
 
 ROUNDS = 10  # each counts every event; a permanent ingest must not keep this going for ever
 
@@ -33,7 +33,9 @@ async def rebuild_summaries(database: Database) -> RebuildReport:
         DatabaseUnavailable: The store does not answer, or other writers kept changing the summaries.
     """
     corrected = 0
-    for _ in range(ROUNDS):
+    others = rounds("other writers kept changing the summaries: run this again when fewer ingest", ROUNDS)
+    while True:
+        next(others)
         before = {
             entity.key_of(item): item
             for entity in (DAY_SUMMARY, YEAR_SUMMARY, DAY_FACETS, YEAR_FACETS)
@@ -60,4 +62,3 @@ async def rebuild_summaries(database: Database) -> RebuildReport:
             days = [of.summary["events"] for key, of in counts.items() if key.entity is DAY_SUMMARY]
             days = [events for events in days if events]
             return RebuildReport(sum(days), len(days), corrected)
-    raise DatabaseUnavailable("other writers kept changing the summaries: run this again when fewer ingest")

@@ -6,7 +6,6 @@ Attempts that end at the same time are stored together.
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from graph.core.errors import DatabaseUnavailable
 from graph.domains.triggers.deliveries import key_of_its_event, unchanged
 from graph.domains.triggers.delivering.health import Health
 from graph.domains.triggers.delivering.outcomes import Outcome
@@ -17,9 +16,9 @@ from graph.domains.triggers.queues import EXISTS
 from graph.observability.logs import get_logger
 from graph.store.contract import Action, Database, Put, Update
 from graph.store.entity import Item, Key
+from graph.store.rounds import until_applied
 from graph.work.together import WrittenTogether
 
-ROUNDS = 50  # for one transaction; a further round is due to other changes of the same events
 ACTIONS_OF_ONE = 4  # a delivery, an attempt, an event, a queue
 PROGRESS = ("status", "open_deliveries", "failed_deliveries", "retry_count")  # attributes of an event
 MOST_AT_ONCE = 200  # results of a transaction, so that it does not hold the writer for long
@@ -69,15 +68,14 @@ class Results:
         """
         await self._together.write(result)
 
-    async def _write(self, results: Sequence[Result]) -> Collection[Result]:
-        for _ in range(ROUNDS):
-            refused = await self._database.transact(await self._actions(results))
-            if not refused:
-                return results
-            if changed := [results[at] for at in refused if at < len(results)]:
-                logger.warning("Deliveries were changed by another process", number=len(changed))
-                return changed
-        raise DatabaseUnavailable("other changes of the same events kept coming first")
+    @until_applied("other changes of the same events kept coming first")
+    async def _write(self, results: Sequence[Result]) -> Collection[Result] | None:
+        refused = await self._database.transact(await self._actions(results))
+        if not refused:
+            return results
+        if changed := [results[at] for at in refused if at < len(results)]:
+            logger.warning("Deliveries were changed by another process", number=len(changed))
+        return changed or None
 
     async def _actions(self, results: Sequence[Result]) -> list[Action]:
         """The deliveries first, then all that follows from them."""
