@@ -11,14 +11,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Annotated, Any, Protocol, Unpack, cast, get_args, get_origin
+from typing import Annotated, Any, Unpack, cast, get_args, get_origin
 
 from graph.api import relay
 from graph.api.context import Info
 from graph.api.fields import Decorator, Options, argument, described, strawberry_field
 from graph.api.selected import selected_attributes, selects
 from graph.core.paging import Later, Page, Paging
-from graph.store.ordering import PageRequest
+from graph.store.ordering import Order, PageRequest
 from graph.store.records import Record
 
 Resolver = Callable[..., Awaitable[Page[Any]]]
@@ -42,21 +42,14 @@ NUMBERED = _arguments(
 """The arguments of a connection whose cursors are numbers that its nodes have."""
 
 
-class CursorReader(Protocol):
-    """The order of a connection, such as `Ordering` or `TimeOrder`, as far as cursors need it."""
-
-    def place_of(self, cursor: Any, argument: str) -> Any:
-        """The position that a cursor holds, a text or a number; InvalidCursor for any other one."""
-
-
-OrderOf = Callable[[Mapping[str, Any]], CursorReader]
+OrderOf = Callable[[Mapping[str, Any]], Order]
 """Chooses the order of a connection by the field's arguments, which have their names in Python."""
 
 
 def connection_field(
     description: str,
     connection: Any,
-    order: CursorReader | OrderOf,
+    order: Order | OrderOf,
     *,
     arguments: Arguments = ARGUMENTS,
     **options: Unpack[Options],
@@ -74,7 +67,7 @@ def connection_field(
     return lambda resolver: made(_with_arguments(described(resolver), order, arguments))
 
 
-def _with_arguments(resolver: Resolver, order: CursorReader | OrderOf, arguments: Arguments) -> Resolver:
+def _with_arguments(resolver: Resolver, order: Order | OrderOf, arguments: Arguments) -> Resolver:
     """The resolver with `first`, `after`, `last` and `before` in place of `page`."""
     own = signature(resolver)
     record = _record_of(own.return_annotation)
@@ -90,7 +83,7 @@ def _with_arguments(resolver: Resolver, order: CursorReader | OrderOf, arguments
         **others: Any,
     ) -> Page[Any]:
         sizes, chosen = info.context.page_sizes, order(others) if callable(order) else order
-        paging = Paging[Any].read(chosen.place_of, sizes, first=first, after=after, last=last, before=before)
+        paging = Paging.read(chosen.place_of, sizes, first=first, after=after, last=last, before=before)
         page = PageRequest(paging, selected_attributes(info, record))
         found: Page[Any] = await resolver(*source, info=info, **{PAGE: page}, **others)
         if isinstance(found.has_behind, Later) and selects(info, "pageInfo", BEHIND[found.backward]):

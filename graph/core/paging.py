@@ -1,106 +1,15 @@
-"""Pages of a connection for access patterns: the arguments, the positions and the results.
+"""Pages of a connection for access patterns: the arguments, the positions and the results."""
 
-A position is the place of a record in the order of a connection: `Position` is a time and a key, and
-`graph.store.ordering` has the positions of any index. A cursor holds a position as text, which a client
-passes back unchanged. It holds nothing secret.
-"""
-
-import re
-from base64 import urlsafe_b64decode
-from binascii import b2a_base64
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
-from graph.core.days import FIRST_MS, LAST_MS
-from graph.core.errors import BadUserInput, InvalidCursor
+from graph.core.errors import BadUserInput
 
 T = TypeVar("T")
-P = TypeVar("P")
 
-CURSOR_VERSION = 1
-_URL_SAFE = bytes.maketrans(b"+/", b"-_")
-_CURSOR = re.compile(
-    r"(?P<connection>[a-z]+)(?P<version>[0-9]{1,4}):(?P<time>0|-?[1-9][0-9]{0,14}):(?P<key>[^\x00-\x1f\x7f]{1,64})"
-)
-
-
-def encoded(position: bytes) -> str:
-    """The text of a position as a cursor, URL-safe."""
-    return b2a_base64(position, newline=False).translate(_URL_SAFE, b"=").decode()
-
-
-def encode_cursor(text: str) -> str:
-    """The text of a position as a cursor, URL-safe."""
-    return encoded(text.encode())
-
-
-def decode_cursor(cursor: str, argument: str) -> str:
-    """The text that a cursor holds.
-
-    Raises:
-        InvalidCursor: It holds none. The message names `argument`.
-    """
-    try:
-        return urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)).decode()
-    except ValueError as error:
-        raise InvalidCursor(argument) from error
-
-
-def cursors_of(connection: str) -> Callable[[int, str], str]:
-    """The function that makes the cursor of a time and a key, without a `Position`, since each edge has a cursor."""
-    begin = f"{connection}{CURSOR_VERSION}"
-
-    def cursor(time_ms: int, key: str) -> str:
-        text = f"{begin}:{time_ms}:{key}"
-        return b2a_base64(text.encode(), newline=False).translate(_URL_SAFE, b"=").decode()
-
-    return cursor
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """The position of a record in a connection."""
-
-    connection: str  # lower-case name; a cursor of another connection is refused
-    time_ms: int  # epoch milliseconds
-    key: str  # tells records of the same millisecond apart, at most 64 characters
-
-    @property
-    def place(self) -> tuple[int, str]:
-        """What positions of a connection are ordered by."""
-        return self.time_ms, self.key
-
-    @property
-    def cursor(self) -> str:
-        """The position as opaque text, URL-safe."""
-        return cursors_of(self.connection)(self.time_ms, self.key)
-
-    @classmethod
-    def of_cursor(cls, connection: str, cursor: str, argument: str) -> "Position":
-        """The position that `cursor` holds.
-
-        Raises:
-            InvalidCursor: It is not a cursor of this connection. The message names `argument`.
-        """
-        found = _CURSOR.fullmatch(decode_cursor(cursor, argument))
-        if not found or found["connection"] != connection or int(found["version"]) != CURSOR_VERSION:
-            raise InvalidCursor(argument)
-        position = cls(connection, int(found["time"]), found["key"])
-        if not FIRST_MS <= position.time_ms <= LAST_MS or position.cursor != cursor:
-            raise InvalidCursor(argument)
-        return position
-
-
-@dataclass(frozen=True, slots=True)
-class TimeOrder:
-    """The order of a connection whose cursors hold a time and a key."""
-
-    name: str  # of the connection, in its cursors
-
-    def place_of(self, cursor: str, argument: str) -> Position:
-        """The position that a cursor holds; InvalidCursor for any other text."""
-        return Position.of_cursor(self.name, cursor, argument)
+Position = Mapping[str, Any]
+"""The values that an item has of the attributes of an order: an item, or only these of its attributes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,44 +21,25 @@ class PageSizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Paging(Generic[P]):
+class Paging:
     """Which page of a connection: the first records behind `after`, or the last ones before `before`."""
 
     size: int
     backward: bool = False
-    after: P | None = None
-    before: P | None = None
-
-    @classmethod
-    def of(
-        cls,
-        connection: str,
-        sizes: PageSizes,
-        *,
-        first: int | None = None,
-        after: str | None = None,
-        last: int | None = None,
-        before: str | None = None,
-    ) -> "Paging[Position]":
-        """Read Relay's four paging arguments, where the connection is ordered by time.
-
-        Raises: As `read`.
-        """
-
-        order = TimeOrder(connection)
-        return Paging[Position].read(order.place_of, sizes, first=first, after=after, last=last, before=before)
+    after: Position | None = None
+    before: Position | None = None
 
     @classmethod
     def read(
         cls,
-        position_of: Callable[[Any, str], P],
+        position_of: Callable[[Any, str], Position],
         sizes: PageSizes,
         *,
         first: int | None = None,
         after: Any = None,
         last: int | None = None,
         before: Any = None,
-    ) -> "Paging[P]":
+    ) -> Self:
         """Read Relay's four paging arguments.
 
         Args:

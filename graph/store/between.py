@@ -8,21 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from graph.core.paging import Later, Page, Paging
+from graph.core.paging import Later, Page, Paging, Position
 from graph.store.entity import Item
 from graph.store.records import Records
 
 T = TypeVar("T")
 
 Place = tuple[Any, ...]
-
-
-class Placed(Protocol):
-    """The position of a cursor."""
-
-    @property
-    def place(self) -> Place:
-        """Its place in the list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +57,15 @@ class Read(Protocol):
 
 async def page_between(
     read: Read,
-    paging: Paging[Any],
+    paging: Paging,
     *,
     forward: bool,
-    place_of: Callable[[Item], Place],
+    place_of: Callable[[Position], Place],
     record_of: Callable[[Item], T],
 ) -> Page[T]:
-    """A page of a list, or with `forward=False` of the reversed list.
-
-    Args:
-        paging: its positions are `Placed`.
-    """
+    """A page of a list, or with `forward=False` of the reversed list."""
     direction = forward != paging.backward
-    after, before = _place_of(paging.after), _place_of(paging.before)
+    after, before = (place_of(at) if at else None for at in (paging.after, paging.before))
     within = Between(after, before) if forward else Between(before, after)
     items, more, partitions = await read(paging.size, within, forward=direction)
     records = Records(record_of, items)
@@ -98,7 +86,3 @@ async def page_between(
 
 async def _anything(read: Read, within: Between, *, forward: bool) -> bool:
     return (await read(0, within, forward=forward)).more
-
-
-def _place_of(position: Placed | None) -> Place | None:
-    return position.place if position else None

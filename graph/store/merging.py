@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from operator import itemgetter
 
+from graph.core.paging import Position
 from graph.store.between import Between, Found, Place
 from graph.store.contract import Database
 from graph.store.entity import Item
@@ -60,7 +61,7 @@ class MergedPartitions:
         self._sort = query.entity.templates[query.by].sort.names
         self._names = tuple(order or dict.fromkeys((*self._sort, *query.entity.key_names)))
 
-    def place_of(self, item: Item) -> Place:
+    def place_of(self, item: Position) -> Place:
         """The place of an item in the list."""
         return tuple([item[name] for name in self._names])
 

@@ -1,40 +1,49 @@
-"""Connections in the order of an index: their cursors and pages.
+"""The orders of connections: their cursors and pages.
 
+    BY_NAME = Order("notes", Text("name", shortest=1, longest=64))
     RECENT = Ordering("notes", NOTE, BY_TIME, descending=True)
 
     request = PageRequest(Paging.read(RECENT.place_of, page_sizes, first=10, after=cursor))
     page = await RECENT.page(database, request, [("2024",), ("2025",)], Note)
 
-A cursor names its connection and the attribute that orders it, such as a time or a score, and holds a
-position in the index. So a connection refuses the cursor of another one. Cursors are checked strictly.
+An order is declared by the attributes that it sorts by. A cursor has the name of the order and a position in it, as
+text that a client passes back unchanged. It holds nothing secret. It is checked strictly: a position has one cursor,
+and a connection refuses that of another one.
 
-This suits all records of a few partitions. With a filter, or with many partitions that may be empty,
-`time_walk` reads less, by a plan that knows what each partition holds.
+The pages of an `Ordering` suit all records of a few partitions. With a filter, or with many partitions that may be
+empty, `time_walk` reads less, by a plan that knows what each partition holds.
 """
 
+import re
 from base64 import urlsafe_b64decode
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from binascii import b2a_base64
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, TypeVar, cast
 
 import orjson
 
+from graph.core.compilation import Namespace
 from graph.core.errors import InvalidCursor
-from graph.core.paging import Page, Paging, encoded
-from graph.store.attributes import Real
+from graph.core.paging import Page, Paging, Position
+from graph.store.attributes import Attribute, Real, Text, Whole
 from graph.store.client_input import check_input
 from graph.store.contract import Database
 from graph.store.design import Index
 from graph.store.entity import Entity
 from graph.store.query import Partition, Query
 from graph.store.records import Derived, Record, Records
-from graph.store.time_walk import Keep, Place, Promises, Walk
+from graph.store.time_walk import Keep, Promises, Walk
+from graph.store.values import InvalidItem
 from graph.work.account import charge_rows, give_way
 
 CURSOR_VERSION = 1
 PAGES_PER_PIECE = 10  # that are read together before giving way to other work
 SOME = 100  # the assumed number of a partition's records, so that a page seldom reads unneeded partitions
+
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 
 R = TypeVar("R", bound=Record)
 
@@ -43,7 +52,7 @@ R = TypeVar("R", bound=Record)
 class PageRequest:
     """The page of a connection, and the attributes of its records."""
 
-    paging: Paging[Any]  # of the positions that the connection's cursors hold
+    paging: Paging
     attributes: frozenset[str] | None = None  # the needed ones, beside the position; None for all
 
     @classmethod
@@ -52,19 +61,116 @@ class PageRequest:
         return cls(Paging(size))
 
 
-@dataclass(frozen=True, slots=True)
-class Ordering:
-    """The order of a connection."""
+class Order:
+    """The order of a connection, of which a cursor is `notes1:Bea`, encoded."""
 
-    name: str  # of the connection, in its cursors
-    entity: Entity
-    index: Index
-    descending: bool = False
+    def __init__(self, name: str, *attributes: Attribute) -> None:
+        """Declare the order.
+
+        Args:
+            name: of the connection, in its cursors.
+            attributes: that items are sorted by. Only the last one may be a text that has a colon.
+        """
+        self.name = name
+        self.attributes = attributes
+        self.names = tuple(each.name for each in attributes)
+
+    def cursors(self) -> Derived[str]:
+        """The attribute of a record that is its position, as text."""
+        return Derived(self._cursor, *self.names)
+
+    def cursor_of(self, item: Position) -> str:
+        """The position of an item, as text."""
+        return self._cursor(*[item[name] for name in self.names])
+
+    def position_of(self, item: Position) -> Position:
+        """The position of an item alone, for one that may be changed or takes memory."""
+        return {name: item[name] for name in self.names}
+
+    def place_of(self, cursor: Any, argument: str) -> Position:
+        """The position that a cursor holds.
+
+        Raises:
+            InvalidCursor: It is not a cursor of this connection. The message names `argument`.
+        """
+        try:
+            text = urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)).decode()
+            position = dict(zip(self.names, self._values(text.removeprefix(self._begin)), strict=True))
+            self._check(position)
+            if self.cursor_of(position) == cursor:
+                return position
+        except (ValueError, TypeError) as error:  # InvalidItem among them
+            raise InvalidCursor(argument) from error
+        raise InvalidCursor(argument)
+
+    @cached_property
+    def _cursor(self) -> Callable[..., str]:
+        """The function that makes a cursor of the values of a position. It is compiled, since each edge has one."""
+        namespace = Namespace(written=b2a_base64, url_safe=_URL_SAFE, dumps=orjson.dumps)
+        names = [f"value{at}" for at in range(len(self.names))]
+        values = [_written(namespace, *each) for each in zip(self.attributes, names, strict=True)]
+        text = f"written({self._bytes(values)}, newline=False)"
+        return namespace.define(", ".join(names), [f"return {text}.translate(url_safe, b'=').decode()"])
+
+    @property
+    def _begin(self) -> str:
+        """The beginning of its cursors, before they are encoded."""
+        return f"{self.name}{CURSOR_VERSION}:"
+
+    def _bytes(self, values: Sequence[str]) -> str:
+        """The source of a cursor before it is encoded, with the sources of values."""
+        return f'({self._begin!r} f"{":".join(f"{{{each}}}" for each in values)}").encode()'
+
+    def _values(self, text: str) -> Sequence[Any]:
+        """The values in the text of a cursor."""
+        if _CONTROLS.search(text):
+            raise InvalidItem("a position has no control characters")
+        texts = text.split(":", len(self.names) - 1)
+        return [each.of_text(value) for each, value in zip(self.attributes, texts, strict=True)]
+
+    def _check(self, position: Position) -> None:
+        """Raise `InvalidItem` unless an item can have this position."""
+        for attribute in self.attributes:
+            attribute.check(position[attribute.name])
+
+
+def _written(namespace: Namespace, attribute: Attribute, value: str) -> str:
+    """The source of a value in a cursor. An engine may return 2 for the real number 2.0; a cursor always holds 2.0."""
+    if isinstance(attribute, Real):
+        return f"float({value})"
+    return value if type(attribute) in (Text, Whole) else f"{namespace.constant('text', attribute.text)}({value})"
+
+
+class ValueOrder(Order):
+    """An order by one attribute, of which every value is a cursor as it is."""
+
+    def place_of(self, cursor: Any, argument: str) -> Position:
+        position = {self.names[0]: cursor}
+        try:
+            self._check(position)
+        except InvalidItem as error:
+            raise InvalidCursor(argument) from error
+        return position
+
+
+class Ordering(Order):
+    """The order of a connection that is that of an index. A cursor is `notes1:writtenAt:[2024,17,"Bea"]`, encoded."""
+
+    def __init__(self, name: str, entity: Entity, index: Index, *, descending: bool = False) -> None:
+        """Declare the order.
+
+        Args:
+            name: of the connection, in its cursors.
+        """
+        super().__init__(name, *[entity.named[each] for each in entity.position_names(index)])
+        self.entity = entity
+        self.index = index
+        self._descending = descending
 
     async def page(
         self,
         database: Database,
-        request: "PageRequest",
+        request: PageRequest,
         partitions: Sequence[Partition],
         record: type[R],
         keep: Keep | None = None,
@@ -89,15 +195,14 @@ class Ordering:
         query = Query(entity=self.entity, index=self.index, attributes=attributes)
         return await Walk(database, query, partial(each_of, partitions), keep).page(
             paging,
-            forward=not self.descending,
-            place_of=_itself,
+            forward=not self._descending,
             record_of=self.record_class(record).reading(attributes),
         )
 
     async def first_pages(self, database: Database, query: Query, record: type[R]) -> list[Page[R]]:
         """The first page of each of a query's partitions, of `limit` records, read together."""
         wanted = query.limit or 0
-        query = replace(query, limit=wanted + 1, forward=not self.descending)
+        query = replace(query, limit=wanted + 1, forward=not self._descending)
         if query.where:
             await charge_rows(tested=SOME * len(query.partitions))
         record = self.record_class(record).reading(query.attributes)
@@ -121,63 +226,21 @@ class Ordering:
         """The class of this connection's records, which have cursors."""
         return cast("type[R]", _in_order(cast("Any", record), self))
 
-    def cursors(self) -> Derived[str]:
-        """The attribute of a record that is its position, as text."""
-        return Derived(_cursors(self), *self._names)
+    @property
+    def _begin(self) -> str:
+        return f"{super()._begin}{self.entity.templates[self.index].sort.names[0]}:"
 
-    def cursor_of(self, item: Mapping[str, Any]) -> str:
-        """The position of an item, as text."""
-        return _cursors(self)(*[item[name] for name in self._names])
+    def _bytes(self, values: Sequence[str]) -> str:
+        return f"{self._begin.encode()!r} + dumps(({', '.join(values)},))"
 
-    def place_of(self, cursor: str, argument: str) -> Place:
-        """The position that a cursor holds.
+    def _values(self, text: str) -> Sequence[Any]:
+        return cast("Sequence[Any]", orjson.loads(text))
 
-        Raises:
-            InvalidCursor: It is not a cursor of this connection. The message names `argument`.
-        """
-        try:
-            _, _, values = urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)).split(b":", 2)
-            place = dict(zip(self._names, orjson.loads(values), strict=True))
-            self._check(place)
-            genuine = self.cursor_of(place) == cursor
-        except (ValueError, TypeError) as error:  # InvalidItem among them
-            raise InvalidCursor(argument) from error
-        if not genuine:
-            raise InvalidCursor(argument)
-        return place
-
-    def _check(self, place: Place) -> None:
-        """Raise `InvalidItem` unless an item can have this position."""
-        for name, value in place.items():
-            self.entity.named[name].check(value)
+    def _check(self, position: Position) -> None:
+        super()._check(position)
         for index in (self.index, self.entity.table.primary):
             for template in self.entity.templates[index]:
-                template.render([place[name] for name in template.names])
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        return self.entity.position_names(self.index)
-
-
-def _itself(place: Place) -> Place:
-    return place
-
-
-@lru_cache(256)
-def _cursors(ordering: Ordering) -> Callable[..., str]:
-    """The function that makes a cursor of the values of a position."""
-    names, named = ordering.entity.position_names(ordering.index), ordering.entity.named
-    ordered_by = ordering.entity.templates[ordering.index].sort.names[0]
-    begin = f"{ordering.name}{CURSOR_VERSION}:{ordered_by}:".encode()
-    # An engine may return 2 for the real number 2.0; a cursor always holds 2.0.
-    reals = [at for at, name in enumerate(names) if isinstance(named[name], Real)]
-
-    def cursor(*values: Any) -> str:
-        if reals:
-            values = tuple([float(value) if at in reals else value for at, value in enumerate(values)])
-        return encoded(begin + orjson.dumps(values))
-
-    return cursor
+                template.render([position[name] for name in template.names])
 
 
 async def each_of(

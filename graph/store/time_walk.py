@@ -9,13 +9,13 @@ compared for equality here. If a reading must end before a given position, a que
 that tie that come first.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
-from graph.core.paging import Later, Page, Paging
+from graph.core.paging import Later, Page, Paging, Position
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Bounds, Partition, Prefix, Query, lies_within, narrowed
@@ -24,9 +24,6 @@ from graph.store.rows import filtered, joined
 from graph.work.account import charge_rows, give_way
 
 T = TypeVar("T")
-P = TypeVar("P")
-Place = Mapping[str, Any]
-"""An item, or only the attributes of its position in the index."""
 
 READ_AT_LEAST = 200  # items at a time, if a part of the filter is tested here at once and may drop most of them
 ITEMS_PER_PIECE = 100  # more items take long enough to give way before they are used
@@ -82,7 +79,7 @@ class Reading:
     more: bool  # whether more follow before `stop`
     partitions: int  # the number of partitions that were read
     forward: bool
-    start: Place | None
+    start: Position | None
 
 
 class Walk:
@@ -106,15 +103,18 @@ class Walk:
 
     async def page(
         self,
-        paging: Paging[P],
+        paging: Paging,
         *,
         forward: bool,
-        place_of: Callable[[P], Place],
+        place_of: Callable[[Position], Position] | None = None,
         record_of: Callable[[Item], T],
     ) -> Page[T]:
-        """A page of a connection in order of time, or with `forward=False` in reverse."""
-        after = place_of(paging.after) if paging.after is not None else None
-        before = place_of(paging.before) if paging.before is not None else None
+        """A page of a connection in order of time, or with `forward=False` in reverse.
+
+        Args:
+            place_of: a position of the connection → that in the index; None if they are the same.
+        """
+        after, before = (place_of(at) if at and place_of else at for at in (paging.after, paging.before))
         start, stop = (before, after) if paging.backward else (after, before)
         reading = await self.read(paging.size, forward=forward != paging.backward, start=start, stop=stop)
         records = Records(record_of, reading.items)
@@ -126,7 +126,9 @@ class Walk:
             has_behind=Later(partial(self.behind, reading)) if reading.start else False,
         )
 
-    async def read(self, size: int, *, forward: bool, start: Place | None = None, stop: Place | None = None) -> Reading:
+    async def read(
+        self, size: int, *, forward: bool, start: Position | None = None, stop: Position | None = None
+    ) -> Reading:
         """Read at most `size` items after `start` and before `stop`, if they are given."""
         await give_way()
         wanted = size + 1  # one item more shows exactly whether more follow
@@ -173,10 +175,10 @@ class Walk:
             return await self._anything(not reading.forward, reading.items[0])
         return await self._holds(reading.start) or await self._anything(not reading.forward, reading.start)
 
-    async def _anything(self, forward: bool, start: Place) -> bool:
+    async def _anything(self, forward: bool, start: Position) -> bool:
         return (await self.read(0, forward=forward, start=start)).more
 
-    async def _holds(self, place: Place) -> bool:
+    async def _holds(self, place: Position) -> bool:
         """Whether the item with exactly this key exists and matches."""
         at = self._at(place)
         if not lies_within(at, self._query.between):
@@ -191,7 +193,7 @@ class Walk:
             await self._keep.learn(items)
 
     async def _batches(
-        self, wanted: int, forward: bool, start: Place | None, stop: Place | None
+        self, wanted: int, forward: bool, start: Position | None, stop: Position | None
     ) -> AsyncGenerator[Batch, None]:
         """Partitions to read together: as many as promise a full page, then twice as many each time."""
         last = self._partition(stop) if stop else None
@@ -217,7 +219,7 @@ class Walk:
         if batch:
             yield Batch(batch, rows_held)
 
-    def _until(self, stop: Place | None, forward: bool) -> Bounds:
+    def _until(self, stop: Position | None, forward: bool) -> Bounds:
         """The bounds, narrowed to the position of `stop`."""
         between = self._query.between
         if stop is None:
@@ -225,7 +227,7 @@ class Walk:
         at = self._at(stop)
         return narrowed(between, (None, at) if forward else (at, None))
 
-    async def _admission(self, stop: Place | None, forward: bool) -> Callable[[Item], bool] | None:
+    async def _admission(self, stop: Position | None, forward: bool) -> Callable[[Item], bool] | None:
         """A function that returns whether an item comes before `stop` and passes the filter; None if all do."""
         holds = self._keep.holds if self._keep else None
         if stop is None:
@@ -251,11 +253,11 @@ class Walk:
 
         return admitted
 
-    def _at(self, place: Place) -> Prefix:
+    def _at(self, place: Position) -> Prefix:
         """The values of the sort key."""
         return tuple([place[name] for name in self._sort])
 
-    def _partition(self, place: Place) -> Partition:
+    def _partition(self, place: Position) -> Partition:
         return self._entity.partition_of(self._index, place)
 
 

@@ -2,23 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strawberry.utils.await_maybe import await_maybe
 
-from graph.core.paging import Paging
+from graph.core.paging import Paging, Position
 from graph.store.between import Between, Found, Place, page_between
-from graph.store.entity import Item
 from tests.effort import rounds
-
-
-@dataclass(frozen=True)
-class Pointer:
-    """The position of a cursor. No item need be there."""
-
-    place: Place
 
 
 @dataclass(frozen=True)
@@ -32,28 +23,25 @@ class SortedList:
         return Found(items[:size], len(items) > size, 3)
 
 
-def place_of(item: Item) -> Place:
+def place_of(item: Position) -> Place:
     place: Place = item["place"]
     return place
 
 
 places = st.tuples(st.integers(0, 6), st.sampled_from("abc"))
-pointers = st.none() | places.map(Pointer)
-pagings: st.SearchStrategy[Paging[Any]] = st.builds(Paging, st.integers(0, 5), st.booleans(), pointers, pointers)
+pointers = st.none() | places.map(lambda place: {"place": place})
+pagings: st.SearchStrategy[Paging] = st.builds(Paging, st.integers(0, 5), st.booleans(), pointers, pointers)
 
 
 @settings(max_examples=rounds(2000))
 @given(st.lists(places, unique=True).map(sorted), pagings, st.booleans())
-async def test_a_page_is_the_one_that_relay_defines(listed: list[Place], paging: Paging[Any], forward: bool) -> None:
+async def test_a_page_is_the_one_that_relay_defines(listed: list[Place], paging: Paging, forward: bool) -> None:
     page = await page_between(SortedList(listed).read, paging, forward=forward, record_of=place_of, place_of=place_of)
 
     order = listed if forward else listed[::-1]
-    after = [n for n, place in enumerate(order) if paging.after and not _is_behind(place, paging.after, forward)]
-    before = [
-        n
-        for n, place in enumerate(order)
-        if paging.before and not _is_behind(paging.before.place, Pointer(place), forward)
-    ]
+    start, stop = (place_of(position) if position else None for position in (paging.after, paging.before))
+    after = [n for n, place in enumerate(order) if start and not _is_behind(place, start, forward)]
+    before = [n for n, place in enumerate(order) if stop and not _is_behind(stop, place, forward)]
     first, end = len(after), len(order) - len(before)
     window = range(first, max(first, end))
     shown = window[max(len(window) - paging.size, 0) :] if paging.backward else window[: paging.size]
@@ -72,5 +60,5 @@ async def test_a_page_is_the_one_that_relay_defines(listed: list[Place], paging:
         assert await await_maybe(page.has_previous) is (paging.after is not None and bool(beyond))
 
 
-def _is_behind(place: Place, pointer: Pointer, forward: bool) -> bool:
-    return place > pointer.place if forward else place < pointer.place
+def _is_behind(place: Place, other: Place, forward: bool) -> bool:
+    return place > other if forward else place < other

@@ -240,7 +240,6 @@ async def test_a_walk_between_any_two_letters_equals_the_list(
         page = await Walk(database, reading.query, one_owner).page(
             Paging(reading.size, backward, after=after, before=before),
             forward=reading.forward,
-            place_of=lambda letter: letter,
             record_of=lambda letter: letter,
         )
 
@@ -255,8 +254,8 @@ async def test_a_walk_knows_whether_anything_lies_behind_its_start(database: Dat
 
     async def behind(start: Item, between: Bounds) -> bool:
         walk = Walk(database, Query(entity=LETTER, index=BY_KIND, between=between), one_owner)
-        paging: Paging[Item] = Paging(5, after=start)
-        page = await walk.page(paging, forward=forward, place_of=lambda each: each, record_of=lambda each: each)
+        paging = Paging(5, after=start)
+        page = await walk.page(paging, forward=forward, record_of=lambda each: each)
         return bool(await page.has_behind) if isinstance(page.has_behind, Later) else page.has_behind
 
     starts = [letters[at] for at in ((0, 1, 3, 5) if forward else (5, 3, 1, 0))]

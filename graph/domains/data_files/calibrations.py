@@ -13,7 +13,7 @@ from graph.store.conditions import Compare
 from graph.store.contract import Database
 from graph.store.ordering import PageRequest, each_of
 from graph.store.query import UNBOUNDED, Bounds, Partition, Query
-from graph.store.time_walk import Place, Walk
+from graph.store.time_walk import Walk
 
 LAST = "\U0010ffff"
 
@@ -45,7 +45,6 @@ class Calibrations:
         return await Walk(self._database, query, partial(each_of, await self._partitions(product))).page(
             request.paging,
             forward=False,
-            place_of=_itself,
             record_of=CALIBRATIONS.record_class(Calibration).reading(request.attributes),
         )
 
@@ -79,7 +78,3 @@ class Calibrations:
             beginning, end, _ = found[0]["calibration-order"].partition(END_OF_ORDER)  # as it was stored
             beginning += end
         return beginning, beginning + LAST
-
-
-def _itself(place: Place) -> Place:
-    return place

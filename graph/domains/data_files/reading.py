@@ -21,7 +21,7 @@ from graph.store.ordering import PageRequest
 from graph.store.query import Partition, Query
 from graph.store.records import Records, items_of, records_at
 from graph.store.rows import beside, values_of
-from graph.store.time_walk import Place, Promises, Walk
+from graph.store.time_walk import Promises, Walk
 from graph.work.account import charge_rows, give_way
 
 FIRST_DAYS, DAYS_AT_ONCE = 25, 400  # counters that are read at first, and at most; twice as many each time
@@ -56,7 +56,7 @@ class DataFiles:
         latest = LatestVersions(selection)
         query = Query(entity=PART, index=BY_DATE, where=selection.condition, attributes=frozenset())
         walk = Walk(self._database, query, _Days(self._database, selection, latest).plan, latest.keep)
-        page = await walk.page(request.paging, forward=False, place_of=_itself, record_of=ListedFile)
+        page = await walk.page(request.paging, forward=False, record_of=ListedFile)
         places = items_of(page.records)
         names = dict.fromkeys(values_of(places, FILE.key_names))
         read = reading_minimum(request.attributes)
@@ -118,10 +118,6 @@ class DataFiles:
 
     async def _settle(self, revisions: Iterable[FileRevision]) -> None:
         await settle(self._database, {each.version.reference: each.item for each in revisions})
-
-
-def _itself(place: Place) -> Place:
-    return place
 
 
 class _Days:

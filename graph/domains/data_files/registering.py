@@ -111,7 +111,8 @@ class Registration:
         """Register files of different names."""
         pending = drafts
         others = rounds("other writers kept registering the same files")
-        while pending and next(others):
+        while pending:
+            next(others)
             versions = [(draft.name, draft.dataset_version) for draft in pending.values() if draft.dataset_version]
             stored = await Stored.of(self._database, pending, versions)
             at = text_of_ms(self._clock())

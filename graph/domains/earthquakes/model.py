@@ -5,14 +5,13 @@ from dataclasses import dataclass
 
 import orjson
 
-from graph.core.days import datetime_of
+from graph.core.days import FIRST_MS, LAST_MS, datetime_of
 from graph.core.names import is_line
-from graph.core.paging import Position, cursors_of
 from graph.store.attributes import Real, Text, Whole
 from graph.store.entity import Item
+from graph.store.ordering import Order
 from graph.store.records import Converted, Derived, Record, optional, stored
 
-EVENTS = "events"  # the connection's name in cursors
 CATALOGUE_ROUTE = "/earthquakes"  # the route of recorded queries of the catalogue
 
 DELETED = "deleted"  # the status of an event that its source has deleted
@@ -38,6 +37,10 @@ Source: https://earthquake.usgs.gov/fdsnws/event/1/ `mincdi`, `minmmi`
 LONG_TEXT = Text(longest=LONGEST_TEXT)
 SHORT_TEXT = Text(longest=LONGEST_LIST)
 NAME = Text(longest=64)
+
+POSSIBLE_TIME = Whole("eventTsMs", least=FIRST_MS, greatest=LAST_MS)
+POSSIBLE_ID = Text("eventId", shortest=1, longest=LONGEST_ID)
+BY_TIME = Order("events", POSSIBLE_TIME, POSSIBLE_ID)
 
 
 def possible_id(event_id: object) -> bool:
@@ -134,7 +137,7 @@ class Event(Record):
     detail = optional("detail", SHORT_TEXT, "Address of the event's GeoJSON with all products at USGS.")
     merged_into = optional("mergedInto", Text(longest=LONGEST_ID), "Id of the event that this one turned out to be.")
     time = Derived(datetime_of, "eventTsMs", description="Origin time.")
-    cursor = Derived(cursors_of(EVENTS), "eventTsMs", "eventId")  # its position, as text
+    cursor = BY_TIME.cursors()  # its position, as text
 
     @property
     def revision(self) -> int:
@@ -170,11 +173,6 @@ class Event(Record):
     def identity(self) -> tuple[str, str]:
         """Type and key, unique in the graph."""
         return "Event", self.event_id
-
-    @property
-    def position(self) -> Position:
-        """The position of the event in the catalogue."""
-        return Position(EVENTS, self.event_ts_ms, self.event_id)
 
 
 DETAILS = {

@@ -6,7 +6,7 @@ from datetime import datetime
 from graph.api.scalars import millis_ceil, millis_floor
 from graph.api.text_arguments import Parameters, TextArguments
 from graph.core.errors import BadUserInput, InvalidCursor
-from graph.core.paging import Position, TimeOrder
+from graph.core.paging import Position
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.revisions.views import Deleted
 from graph.domains.earthquakes.schema.event_order import EventOrder
@@ -51,7 +51,7 @@ _ARGUMENTS = TextArguments(_request, spread="filter")
 def _after(text: str) -> Position | str:
     """A cursor of `events`, or an event's id."""
     try:
-        return TimeOrder(model.EVENTS).place_of(text, "after")
+        return model.BY_TIME.place_of(text, "after")
     except InvalidCursor:
         if not model.possible_id(text):
             raise

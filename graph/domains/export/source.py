@@ -13,7 +13,7 @@ from graph.core.errors import BadUserInput, InvalidCursor
 from graph.core.paging import Paging, Position
 from graph.domains.earthquakes.catalogue import Catalogue, Defaults, EventPage
 from graph.domains.earthquakes.entities import EVENT_SEQUENCE
-from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.model import BY_TIME, Event
 from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
 from graph.domains.earthquakes.selection import Selection
 from graph.feed.sequence import ChangeSequence
@@ -87,7 +87,7 @@ class ExportSource:
             page = await self._page(View(AsOf(recorded_ms=self.as_of_ms), self._deleted), attributes, defaults)
         await charge_rows(read=2 * len(page.records))  # to write an event takes as long as to read it
         if page.records:
-            self._last = page.records[-1].position
+            self._last = BY_TIME.position_of(page.records[-1].item)
         self.is_over = not page.has_more
         return page.records
 
@@ -109,4 +109,4 @@ class ExportSource:
         event = await self._catalogue.event(after, frozenset(), as_of)
         if event is None:
             raise InvalidCursor("after")
-        return event.position
+        return BY_TIME.position_of(event.item)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from graph.core.days import DAY_MS
 from graph.core.paging import Paging, Position
 from graph.domains.earthquakes.catalogue import Attributes, Catalogue, EventPage
-from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.model import BY_TIME, Event
 from graph.domains.earthquakes.revisions.views import PRESENT
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.fdsn.errors import TooMuchData
@@ -57,7 +57,7 @@ class Rows:
         if self._left is not None:
             self._left -= len(read.records)
         if read.records:
-            self._after = read.records[-1].position
+            self._after = BY_TIME.position_of(read.records[-1].item)
         self.is_over = not read.has_more or self._left == 0
         return read.records
 
@@ -131,10 +131,10 @@ class Rows:
             page = await self._page(selection, size, after, frozenset())
             left -= len(page.records)
             if not left:
-                return page.records[-1].position
+                return BY_TIME.position_of(page.records[-1].item)
             if not page.has_more:
                 return None
-            after = page.records[-1].position
+            after = BY_TIME.position_of(page.records[-1].item)
 
     async def _after_whole_days(self, left: int) -> tuple[Selection, int]:
         """The selection without the first whole days, in the query's order, and how many are still to leave out.

@@ -35,5 +35,5 @@ async def sources_of(catalogue: Catalogue) -> Sources:
                 contributors.add(event.net)
         if not page.has_more:
             break
-        after = page.records[-1].position
+        after = page.records[-1].item
     return Sources(sorted(catalogs), sorted(contributors))

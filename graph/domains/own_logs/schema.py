@@ -15,7 +15,7 @@ from graph.domains.request_logs.schema import RequestLog
 from graph.domains.request_logs.scopes import LOGS_READ
 from graph.domains.service_logs import model
 from graph.domains.service_logs.access_patterns import ServiceLogs
-from graph.domains.service_logs.model import LogOrder
+from graph.domains.service_logs.model import BY_TIME
 from graph.domains.service_logs.schema.service_logs import ServiceLogConnection
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
 from graph.store.ordering import PageRequest
@@ -29,7 +29,7 @@ class LogsOfRequest:
         "What the service logged during the request, oldest first. Empty unless the service keeps its own "
         "logs. Of an operation with several root fields, the first one's request log has the lines.",
         ServiceLogConnection,
-        LogOrder(),
+        BY_TIME,
         scope=SERVICE_LOGS_READ,
         size=relay.PAGE_SIZE,
         cost=10,

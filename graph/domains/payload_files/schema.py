@@ -18,7 +18,7 @@ from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.schema.revisions import EventRevisionConnection
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.payload_files.files import SourceFiles, payload_of
-from graph.domains.payloads.versions import PayloadOrder, PayloadVersion, PayloadVersions
+from graph.domains.payloads.versions import VERSIONS, PayloadVersion, PayloadVersions
 from graph.store.ordering import PageRequest
 
 
@@ -65,7 +65,7 @@ class VersionsOfFile:
     @connection_field(
         "The versions of events that came from this file, in the order in which they were stored.",
         EventRevisionConnection,
-        PayloadOrder(),
+        VERSIONS,
         scope=EVENTS_READ,
         size=relay.PAGE_SIZE,
         cost=10,

@@ -1,20 +1,25 @@
 """From a version of an event to the payload that brought it, and from a payload to all versions that it brought."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import partial
 
 from graph.core.errors import InvalidCursor
-from graph.core.paging import Page, Paging, Position, cursors_of
+from graph.core.paging import Page, Paging, Position
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.earthquakes.revisions.model import EventRevision
+from graph.store.attributes import Text, Whole
 from graph.store.between import Between, Found, Place, page_between
 from graph.store.contract import Database
 from graph.store.entity import Item
+from graph.store.ordering import Order
 
-VERSIONS = "payloadversions"  # the connection's name in cursors
-_cursor = cursors_of(VERSIONS)
+VERSIONS = Order(
+    "payloadversions",
+    Whole("number", least=1),  # of a change
+    Text("payloadId", shortest=1, longest=64),
+    Whole("at", least=0),  # the place of a version in its change
+)
 CHANGES_AT_ONCE = 10
 
 
@@ -32,32 +37,6 @@ class PayloadVersion(EventRevision):
         return self._cursor
 
 
-@dataclass(frozen=True, slots=True)
-class VersionPosition:
-    """The place of a version among those of a payload."""
-
-    payload_id: str
-    number: int  # of its change
-    at: int  # its place in the change
-
-    @property
-    def place(self) -> Place:
-        """What versions of a payload are ordered by."""
-        return self.number, self.at
-
-
-class PayloadOrder:
-    """The order of the versions of any payload."""
-
-    def place_of(self, cursor: str, argument: str) -> VersionPosition:
-        """The position that a cursor holds; InvalidCursor for any other text."""
-        position = Position.of_cursor(VERSIONS, cursor, argument)
-        payload_id, _, at = position.key.rpartition(":")
-        if not payload_id or not at.isdecimal() or position.time_ms < 1 or at != str(int(at)):
-            raise InvalidCursor(argument)
-        return VersionPosition(payload_id, position.time_ms, int(at))
-
-
 class PayloadVersions:
     """Reads which payload brought which versions."""
 
@@ -69,21 +48,21 @@ class PayloadVersions:
         """Number of a change (`arrival` of its versions) → its payload's id, where that is known; by one reading."""
         return await self._sequence.origins_of(changes)
 
-    async def page(self, payload_id: str, paging: Paging[VersionPosition]) -> Page[PayloadVersion]:
+    async def page(self, payload_id: str, paging: Paging) -> Page[PayloadVersion]:
         """A page of the versions that a payload brought, in the order in which they were stored.
 
         Raises:
             InvalidCursor: A cursor is of another payload's versions.
         """
         for argument, position in (("after", paging.after), ("before", paging.before)):
-            if position and position.payload_id != payload_id:
+            if position and position["payloadId"] != payload_id:
                 raise InvalidCursor(argument)
         page = await page_between(
             partial(self._read, payload_id), paging, forward=True, place_of=_place, record_of=dict.copy
         )
         found = await self._history.revisions([item["key"] for item in page.records]) if page.records else {}
         records = [
-            PayloadVersion(version, _cursor(item["number"], f"{payload_id}:{item['at']}"))
+            PayloadVersion(version, VERSIONS.cursor_of(item))
             for item in page.records
             if (version := found.get(item["key"]))
         ]
@@ -105,7 +84,7 @@ class PayloadVersions:
                 versions = list(enumerate(change.keys))
                 for at, key in versions if forward else reversed(versions):
                     if within.holds((change.number, at)):
-                        items.append({"number": change.number, "at": at, "key": key})
+                        items.append({"number": change.number, "payloadId": payload_id, "at": at, "key": key})
             if len(changes) < CHANGES_AT_ONCE:
                 break
             if forward:
@@ -115,5 +94,5 @@ class PayloadVersions:
         return Found(items[:size], len(items) > size, 1)
 
 
-def _place(item: Item) -> Place:
+def _place(item: Position) -> Place:
     return item["number"], item["at"]

@@ -16,14 +16,14 @@ from graph.core.days import (
     days_between,
 )
 from graph.core.errors import BadUserInput, DatabaseUnavailable
-from graph.core.paging import Page, Paging, Position
+from graph.core.paging import Page, Paging
 from graph.core.spans import TimeSpan
 from graph.domains.request_logs.budget import Amount
 from graph.domains.request_logs.entities import LOG, LOG_COUNT
-from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog, place_of, position_of
+from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog, key_of, place_of
 from graph.store.conditions import Compare, Condition, all_of
 from graph.store.contract import Database, Put, Update
-from graph.store.entity import Item
+from graph.store.entity import Item, Key
 from graph.store.query import Partition, Query
 from graph.store.records import records_at
 from graph.store.time_walk import Promise, Promises, Walk, items_of
@@ -104,22 +104,19 @@ class RequestLogs:
         page = await self._database.query(Query(entity=LOG_COUNT))
         return {item["day"]: Amount(int(item["logs"]), int(item["bytes"])) for item in page.items}
 
-    async def at(
-        self, positions: Collection[Position], attributes: frozenset[str] | None = None
-    ) -> dict[Position, RequestLog]:
-        """The existing logs, by position.
+    async def at(self, keys: Collection[Key], attributes: frozenset[str] | None = None) -> dict[Key, RequestLog]:
+        """The existing logs, by their primary keys.
 
         Args:
             attributes: the needed ones of each log, beside its position; None for all.
         """
-        keys = {LOG.key_of(place_of(position)) for position in positions}
-        return {log.position: log for log in await records_at(self._database, RequestLog, keys, attributes)}
+        return {LOG.key_of(log.item): log for log in await records_at(self._database, RequestLog, keys, attributes)}
 
     async def by_key(self, keys: Collection[str], attributes: frozenset[str] | None = None) -> dict[str, RequestLog]:
         """The existing logs with these keys of nodes; `attributes` as for `at`."""
-        positions = {key: position for key in keys if (position := position_of(key))}
-        logs = await self.at(set(positions.values()), attributes)
-        return {key: logs[position] for key, position in positions.items() if position in logs}
+        wanted = {key: its_key for key in keys if (its_key := key_of(key))}
+        logs = await self.at(set(wanted.values()), attributes)
+        return {key: logs[its_key] for key, its_key in wanted.items() if its_key in logs}
 
     async def of_requests(
         self, wanted: Collection[NearTime], attributes: frozenset[str] | None = None
@@ -129,12 +126,12 @@ class RequestLogs:
         Raises:
             QueryTooComplex: The operation in progress may not read so many logs.
         """
-        positions = [each for ids, first, last in _joined(wanted) async for each in self._positions(ids, first, last)]
-        found = {log.request_id: log for log in (await self.at(positions, attributes)).values()}
+        keys = [each for ids, first, last in _joined(wanted) async for each in self._keys(ids, first, last)]
+        found = {log.request_id: log for log in (await self.at(keys, attributes)).values()}
         return {request: found[request.request_id] for request in wanted if request.request_id in found}
 
-    async def _positions(self, request_ids: Collection[str], first_ms: int, last_ms: int) -> AsyncIterator[Position]:
-        """The positions of logs with these ids between two times.
+    async def _keys(self, request_ids: Collection[str], first_ms: int, last_ms: int) -> AsyncIterator[Key]:
+        """The primary keys of logs with these ids between two times.
 
         No index has the ids. So all keys are read, from the last one back until all ids are found.
         """
@@ -149,12 +146,12 @@ class RequestLogs:
             for log in map(RequestLog, page.items):
                 if log.request_id in missing:
                     missing.remove(log.request_id)
-                    yield log.position
+                    yield LOG.key_of(log.item)
             start = page.last_key
             days = days[days.index(LOG.partition_of(query.by, start)) :] if start else ()
 
     async def page(
-        self, selection: LogSelection, paging: Paging[Position], *, attributes: frozenset[str] | None = None
+        self, selection: LogSelection, paging: Paging, *, attributes: frozenset[str] | None = None
     ) -> Page[RequestLog]:
         """A page of the selected logs, newest first; `attributes` as for `at`."""
         first_ms, last_ms = selection.span(self._clock())

@@ -6,14 +6,18 @@ from typing import Any, Self
 
 import orjson
 
-from graph.core.days import DAY_MS, datetime_of, day_bucket
-from graph.core.paging import Position, cursors_of
-from graph.domains.request_logs.entities import LONGEST_ID, TIME_DIGITS
-from graph.store.entity import Item
+from graph.core.days import DAY_MS, FIRST_MS, LAST_MS, datetime_of, day_bucket
+from graph.core.paging import Position
+from graph.domains.request_logs.entities import LOG, LONGEST_ID, TIME_DIGITS
+from graph.store.attributes import Text, Whole
+from graph.store.entity import Item, Key
+from graph.store.ordering import Order
 from graph.store.records import Derived, Record, Stored
 from graph.store.values import InvalidItem, check_value
 
-REQUEST_LOGS = "logs"  # the connection's name in cursors
+BY_TIME = Order(
+    "logs", Whole("timestamp", least=FIRST_MS, greatest=LAST_MS), Text("requestId", shortest=1, longest=LONGEST_ID)
+)
 
 RETENTION_DAYS = 7
 
@@ -30,14 +34,14 @@ def node_key(timestamp: int, request_id: str) -> str:
     return f"{timestamp}#{request_id}"
 
 
-def position_of(key: str) -> Position | None:
-    """The position of the log with this key; None if no log can have it."""
-    timestamp, _, request_id = key.partition("#")
+def key_of(node_key: str) -> Key | None:
+    """The primary key of the log with this key of a node; None if no log can have it."""
+    timestamp, _, request_id = node_key.partition("#")
     if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= TIME_DIGITS):
         return None
     if not 0 < len(request_id) <= LONGEST_ID:
         return None
-    return Position(REQUEST_LOGS, int(timestamp), request_id)
+    return LOG.key_of(place_of({"timestamp": int(timestamp), "requestId": request_id}))
 
 
 def place_of(position: Position) -> Item:
@@ -45,8 +49,8 @@ def place_of(position: Position) -> Item:
 
     A client may send any time. A time that no log can have is replaced by the nearest possible one.
     """
-    timestamp = min(max(position.time_ms, 0), 10**TIME_DIGITS - 1)
-    return {"day": day_bucket(timestamp), "timestamp": timestamp, "requestId": position.key}
+    timestamp = min(max(position["timestamp"], 0), 10**TIME_DIGITS - 1)
+    return {**position, "day": day_bucket(timestamp), "timestamp": timestamp}
 
 
 class RequestLog(Record):
@@ -58,7 +62,7 @@ class RequestLog(Record):
     request_id = Stored[str]("requestId")  # UUID v4
     timestamp = Stored[int]("timestamp")  # when the field was begun, epoch milliseconds
     time = Derived(datetime_of, "timestamp")  # the same, UTC
-    cursor = Derived(cursors_of(REQUEST_LOGS), "timestamp", "requestId")  # its position, as text
+    cursor = BY_TIME.cursors()  # its position, as text
     route = Stored[str]("route")  # one stable path for each root field, "/earthquakes"; "/graphql" of a refused request
     status = Stored[int]("status")  # 200 to 599, as HTTP means it
     latency_ms = Stored[int]("latencyMs")
@@ -127,11 +131,6 @@ class RequestLog(Record):
     def identity(self) -> tuple[str, str]:
         """Type and key, unique in the graph."""
         return "RequestLog", node_key(self.timestamp, self.request_id)
-
-    @property
-    def position(self) -> Position:
-        """The position of the record among the request logs."""
-        return Position(REQUEST_LOGS, self.timestamp, self.request_id)
 
 
 ATTRIBUTES = {name: stored.attribute for name, stored in RequestLog.stored().items()}

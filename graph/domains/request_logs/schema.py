@@ -13,7 +13,7 @@ from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_fl
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
 from graph.core.days import datetime_of
-from graph.core.paging import Page, TimeOrder
+from graph.core.paging import Page
 from graph.domains.request_logs import analytics, model
 from graph.domains.request_logs.access_patterns import LogSelection, RequestLogs
 from graph.domains.request_logs.scopes import LOGS_READ
@@ -109,7 +109,7 @@ class RequestLogQueries:
     @connection_field(
         "Requests of the last 7 days, newest first. A query appears at most a second later.",
         RequestLogConnection,
-        TimeOrder(model.REQUEST_LOGS),
+        model.BY_TIME,
         scope=LOGS_READ,
         size=relay.PAGE_SIZE,
     )

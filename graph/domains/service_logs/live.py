@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from operator import attrgetter
 
 from graph.domains.service_logs.access_patterns import ServiceLogs
-from graph.domains.service_logs.model import LogOrder, ServiceLog, change_of, node_key
+from graph.domains.service_logs.model import BY_TIME, ServiceLog, change_of, node_key
 from graph.domains.service_logs.selection import LogSelection
 from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
 from graph.feed.sequence import ChangeSequence
@@ -33,5 +33,4 @@ class ServiceLogBroadcast(Broadcast[ServiceLog]):
 
 
 def _key_of_cursor(cursor: str) -> str:
-    position = LogOrder().place_of(cursor, "after")
-    return node_key(position.service_name, position.timestamp)
+    return node_key(**BY_TIME.place_of(cursor, "after"))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 from graph.core.times import rfc3339_of_seconds
 from graph.domains.service_logs.entities import CHANGES, SERVICE_LOG
@@ -172,7 +172,7 @@ def key_of(node_key: str) -> Key | None:
     return possible_key(SERVICE_LOG, service_name, timestamp_of(int(slot)))
 
 
-_ORDER = Ordering("servicelogs", SERVICE_LOG, SERVICE_LOG.table.primary)
+BY_TIME = Ordering("servicelogs", SERVICE_LOG, SERVICE_LOG.table.primary)
 
 
 class ServiceLog(Record):
@@ -182,7 +182,7 @@ class ServiceLog(Record):
 
     service_name = Stored[str]("service_name")
     service = Derived(service_of, "service_name")  # that wrote it
-    cursor = _ORDER.cursors()
+    cursor = BY_TIME.cursors()
     timestamp = Stored("timestamp", float)  # the slot, epoch seconds
     log_id = Stored[str]("log_id")
     log_type = Stored("log_type", ServiceLogType)
@@ -209,23 +209,3 @@ class ServiceLog(Record):
 def change_of(item: Item) -> int:
     """The number of a log's change."""
     return CHANGES.number_of(item)
-
-
-class LogPosition(NamedTuple):
-    """The position of a log in every list of logs."""
-
-    timestamp: float
-    service_name: str
-
-    @property
-    def place(self) -> tuple[float, str]:
-        """What lists of logs are ordered by."""
-        return self.timestamp, self.service_name
-
-
-class LogOrder:
-    """Reads the cursors of logs. They suit lists by service, by type and of all logs, in either order."""
-
-    def place_of(self, cursor: str, argument: str) -> LogPosition:
-        """The position that a cursor holds; InvalidCursor for any other text."""
-        return LogPosition(**_ORDER.place_of(cursor, argument))

@@ -2,33 +2,42 @@
 
 from datetime import datetime
 from enum import Enum
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from graph.core.days import datetime_of
-from graph.core.errors import InvalidCursor
-from graph.core.paging import TimeOrder, cursors_of
 from graph.core.times import rfc3339_of_seconds
 from graph.domains.sightings.confidence import Confidence
 from graph.domains.sightings.entities import AREA, SIGHTING_BY_ID, SIGHTING_CHANGE, TRENDING
 from graph.domains.sightings.grid import KM10, Point
 from graph.domains.sightings.iso import iso_of, seconds_of, time_of, written
 from graph.domains.sightings.tiers import TrustTier, tier_of
-from graph.store.ordering import Ordering
+from graph.store.attributes import Text
+from graph.store.ordering import Order, Ordering
 from graph.store.records import Derived, EntityRecord, Nested, Record, Stored
+from graph.store.values import InvalidItem
 
-BY_TIME = "sightings"  # the lists of sightings in order of time, in their cursors
+
+class _Seconds(Text):
+    """A time that cursors have in epoch milliseconds."""
+
+    __slots__ = ()
+
+    def text(self, value: Any) -> str:
+        return str(1000 * seconds_of(value))
+
+    def of_text(self, text: str) -> str:
+        seconds, rest = divmod(int(text), 1000)
+        if rest or not 0 <= seconds < 10**10:
+            raise InvalidItem("the time must be a whole number of seconds")
+        return iso_of(seconds)
+
+
+BY_TIME = Order("sightings", _Seconds("reportedAt"), Text("sightingId", shortest=1, longest=64))
+"""The order of all lists of sightings by time."""
 
 
 def _time(seconds: int) -> datetime:
     return datetime_of(1000 * seconds)
-
-
-_cursor_at = cursors_of(BY_TIME)
-
-
-def _cursor(reported_at: str, sighting_id: str) -> str:
-    """The position in every list in order of time, as text."""
-    return _cursor_at(1000 * seconds_of(reported_at), sighting_id)
 
 
 class RoundedPosition(Record):
@@ -48,7 +57,7 @@ class Sighting(EntityRecord):
     entity, type_name = SIGHTING_BY_ID, "Sighting"
 
     sighting_id = Stored[str]("sightingId")
-    cursor = Derived(_cursor, "reportedAt", "sightingId")
+    cursor = BY_TIME.cursors()
     user_id = Stored[str]("userId")
     area_slug = Stored[str]("areaSlug")
     category = Stored[str]("category")
@@ -85,30 +94,6 @@ class Outcome(NamedTuple):
     sighting: Sighting  # as it is now
     created: bool = False  # whether it was made by this
     confirmed: bool = False  # whether it was confirmed by this
-
-
-class SightingPosition(NamedTuple):
-    """The position of a sighting in every list in order of time."""
-
-    reported_at: str
-    sighting_id: str
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """What these lists are ordered by."""
-        return self.reported_at, self.sighting_id
-
-
-class SightingOrder:
-    """Reads the cursors of sightings. They suit all lists in order of time."""
-
-    def place_of(self, cursor: str, argument: str) -> SightingPosition:
-        """The position that a cursor holds; InvalidCursor for any other text."""
-        position = TimeOrder(BY_TIME).place_of(cursor, argument)
-        seconds, rest = divmod(position.time_ms, 1000)
-        if rest or not 0 <= seconds < 10**10:
-            raise InvalidCursor(argument)
-        return SightingPosition(iso_of(seconds), position.key)
 
 
 BY_CONFIDENCE = Ordering("sightingsbyconfidence", SIGHTING_BY_ID, TRENDING, descending=True)

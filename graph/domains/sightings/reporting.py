@@ -121,7 +121,7 @@ class Reporting:
         if recent.sighting:
             return await self._repeated(user_id, recent.sighting, felt)
         created = await self._create(user_id, report, place, event_id, recent, felt)
-        return created and Outcome(created, created=True)
+        return Outcome(created, created=True) if created else None
 
     async def _named_event(self, report: Report) -> str | None:
         """The own id of the earthquake that a report names by any of its ids."""

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, InvalidCursor, NotThere
@@ -20,14 +19,15 @@ from graph.domains.triggers.model import (
     key_of_delivery,
 )
 from graph.domains.triggers.queues import called
+from graph.store.attributes import Text, Whole
 from graph.store.conditions import AllOf, Compare, OneOf, predicate
 from graph.store.contract import Action, Database, Put
 from graph.store.entity import Item, Key
-from graph.store.ordering import PageRequest, each_of
+from graph.store.ordering import PageRequest, ValueOrder, each_of
 from graph.store.query import Query
 from graph.store.records import records_at
 from graph.store.rounds import until_applied
-from graph.store.time_walk import Keep, Place, Walk
+from graph.store.time_walk import Keep, Walk
 from graph.work.account import charge_rows, give_way
 
 ENDED = (DeliveryState.DELIVERED, DeliveryState.FAILED)
@@ -59,22 +59,8 @@ class DeliverySelection:
         return Keep(predicate(AllOf(tuple(conditions))), frozenset(("state", "created_at"))) if conditions else None
 
 
-class SequenceOrder:
-    """The order of an endpoint's deliveries. Their cursors are sequence numbers."""
-
-    def place_of(self, cursor: Any, argument: str) -> int:
-        """The sequence number that a cursor is; InvalidCursor for any that no delivery can have."""
-        if not 0 <= cursor < 10**SEQUENCE_DIGITS:
-            raise InvalidCursor(argument)
-        return int(cursor)
-
-
-class EventDeliveryOrder:
-    """The order of an event's deliveries. Their cursors are what identifies them."""
-
-    def place_of(self, cursor: Any, argument: str) -> str:
-        """The cursor itself. A page refuses one that belongs to no delivery of its event."""
-        return str(cursor)
+OF_ENDPOINT = ValueOrder("deliveries", Whole("sequence", least=0, greatest=10**SEQUENCE_DIGITS - 1))
+OF_EVENT = ValueOrder("eventdeliveries", Text("key"))
 
 
 class Deliveries:
@@ -93,14 +79,13 @@ class Deliveries:
         Raises:
             QueryTooComplex: The operation in progress may not read so many.
         """
-
-        def place_of(sequence: int) -> Place:
-            return {"endpoint_id": endpoint_id, "user_id": user_id, "sequence": sequence}
-
         query = Query(entity=DELIVERY, attributes=request.attributes)
         plan = partial(each_of, [(endpoint_id, user_id)])
         return await Walk(self._database, query, plan, selection.keep).page(
-            request.paging, forward=True, place_of=place_of, record_of=Delivery.reading(request.attributes)
+            request.paging,
+            forward=True,
+            place_of=lambda place: {**place, "endpoint_id": endpoint_id, "user_id": user_id},
+            record_of=Delivery.reading(request.attributes),
         )
 
     async def by_key(
@@ -122,11 +107,11 @@ class Deliveries:
             InvalidCursor: A cursor is not that of one of them.
         """
         keys, paging = event.delivery_keys, request.paging
-        for argument, cursor in (("after", paging.after), ("before", paging.before)):
-            if cursor is not None and cursor not in keys:
+        for argument, position in (("after", paging.after), ("before", paging.before)):
+            if position and position["key"] not in keys:
                 raise InvalidCursor(argument)
-        first = keys.index(paging.after) + 1 if paging.after is not None else 0
-        last = keys.index(paging.before) if paging.before is not None else len(keys)
+        first = keys.index(paging.after["key"]) + 1 if paging.after else 0
+        last = keys.index(paging.before["key"]) if paging.before else len(keys)
         begin = max(last - paging.size, first) if paging.backward else first
         end = last if paging.backward else min(first + paging.size, last)
         found = await self.by_key(event.user_id, keys[begin:end], request.attributes)

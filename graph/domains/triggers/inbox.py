@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from graph.core.errors import BadUserInput, InvalidCursor
-from graph.core.paging import Page
+from graph.core.paging import Page, Position
 from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.entities import EVENT_TYPE_INDEX, STATUS_INDEX, TRIGGER_EVENT
 from graph.domains.triggers.model import (
@@ -27,7 +27,7 @@ from graph.store.ordering import PageRequest, each_of
 from graph.store.query import Bounds, Query
 from graph.store.records import records_at
 from graph.store.rounds import rounds
-from graph.store.time_walk import Keep, Place, Walk
+from graph.store.time_walk import Keep, Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class _Way:
             return first, last
         return (self.by.value, *([first] if first else ())), (self.by.value, *([last] if last else ()))
 
-    def place_of(self, place: Place) -> Place:
+    def place_of(self, place: Position) -> Position:
         """The place in the index, of a place in the inbox."""
         return place if self.by is None else {**place, self.by.attribute: self.by.value}
 

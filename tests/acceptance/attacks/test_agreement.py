@@ -74,7 +74,7 @@ def likely() -> Mapping[str, Values]:
     """Name of an argument → values that find something."""
     null = st.just(nodes.Null)
     times = [(event.time + timedelta(milliseconds=shift)).isoformat() for event in stored() for shift in (-1, 0, 1)]
-    cursors = st.one_of(null, null, texts([str(event.position.cursor) for event in stored()]))
+    cursors = st.one_of(null, null, texts([str(event.cursor) for event in stored()]))
     ids = texts([global_id("Event", event.event_id) for event in stored()])
     number = st.integers(0, 30).map(lambda each: nodes.Int(each))
     return {

@@ -197,7 +197,7 @@ def stages(plan: ReprocessingPlan) -> list[list[str]]:
 
 
 async def walked(
-    page_of: Callable[[Paging[Any]], Awaitable[Page[T]]],
+    page_of: Callable[[Paging], Awaitable[Page[T]]],
     place_of: Callable[[T], Any],
     size: int,
     *,

@@ -106,7 +106,7 @@ def listed_at(file: NewFile, selection: FileSelection, every: Sequence[NewFile])
     return min(days)
 
 
-async def page_of(ours: DataFiles, selection: FileSelection, paging: Paging[Any]) -> Page[ListedFile]:
+async def page_of(ours: DataFiles, selection: FileSelection, paging: Paging) -> Page[ListedFile]:
     """A page of a selection."""
     return await ours.page(selection, PageRequest(paging))
 

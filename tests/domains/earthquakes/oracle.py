@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeVar
 from unicodedata import category, normalize
 
 from graph.core.paging import Paging, Position
-from graph.domains.earthquakes.catalogue.magnitude_order import MagnitudePosition
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.geography.areas import EARTH_RADIUS_KM, Box, Circle
@@ -146,7 +145,7 @@ class Expected:
 
 
 def expected_page(
-    stored: Sequence[Event], selection: Selection, paging: Paging[P], place_of: Callable[[P], float]
+    stored: Sequence[Event], selection: Selection, paging: Paging, place_of: Callable[[Position], float]
 ) -> Expected:
     """The page of `stored`, every event there is in the connection's order, by Relay's own algorithm.
 
@@ -186,12 +185,12 @@ def by_magnitude(events: Sequence[Event], *, ascending: bool) -> list[Event]:
 def place_in(
     stored: Sequence[Event],
     place_of: Callable[[Event], tuple[Any, ...]],
-    position: Position | MagnitudePosition,
+    position: Position,
     *,
     ascending: bool,
 ) -> float:
     """Where a position stands, of an event or not."""
-    places, at = list(map(place_of, stored)), position.place
+    places, at = list(map(place_of, stored)), place_of(Event(dict(position)))
     if at in places:
         return places.index(at)
     return [each < at if ascending else each > at for each in places].count(True) - 0.5

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS
 from graph.core.errors import QueryTooComplex
-from graph.core.paging import Paging, Position
+from graph.core.paging import Paging
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.catalogue.magnitude_order import MagnitudePosition, magnitude_place
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
@@ -92,7 +91,6 @@ def some_events() -> list[Event]:
 
 
 THE_EVENTS = some_events()
-MAGNITUDES = {event.position: MagnitudePosition(magnitude_place(event.item)) for event in THE_EVENTS}
 MORE = settings(A_FEW, max_examples=rounds(60))
 
 
@@ -120,7 +118,7 @@ selections = st.builds(
 )
 pagings = st.builds(
     lambda size, backward, after: Paging(
-        size, backward, **({"before" if backward else "after": after.position} if after else {})
+        size, backward, **({"before" if backward else "after": after.item} if after else {})
     ),
     st.sampled_from([0, 1, 10, 100, 1000]),
     st.booleans(),
@@ -141,14 +139,10 @@ async def charged(database: CountedDatabase, work: Callable[[Catalogue], Awaitab
 @MORE
 @given(selection=selections, paging=pagings, ascending=st.booleans())
 async def test_pages_and_a_total_cost_at_least_what_their_plans_read(
-    database: CountedDatabase, selection: Selection, paging: Paging[Position], ascending: bool
+    database: CountedDatabase, selection: Selection, paging: Paging, ascending: bool
 ) -> None:
     await charged(database, lambda c: c.page(selection, paging, ascending=ascending), page=paging.size)
-    after, before = (MAGNITUDES[at] if at else None for at in (paging.after, paging.before))
-    by_magnitude = Paging(paging.size, paging.backward, after, before)
-    await charged(
-        database, lambda c: c.page_by_magnitude(selection, by_magnitude, ascending=ascending), page=paging.size
-    )
+    await charged(database, lambda c: c.page_by_magnitude(selection, paging, ascending=ascending), page=paging.size)
     await charged(database, lambda c: c.total(selection))
 
 

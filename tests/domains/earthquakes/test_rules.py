@@ -278,4 +278,3 @@ def test_no_json_makes_a_record_that_breaks_a_rule(values: dict[str, Any]) -> No
 def test_a_record_says_its_day_and_its_time() -> None:
     event = checked(event_ts_ms=-1)
     assert (event.day_bucket, event.time.isoformat()) == ("19691231", "1969-12-31T23:59:59.999000+00:00")
-    assert (event.position.time_ms, event.position.key) == (-1, "us7000abcd")

@@ -12,7 +12,7 @@ from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE, REVISION
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
 from graph.domains.payloads.folder import places_in
 from graph.domains.payloads.journal import header_of, read_lines
-from graph.domains.payloads.versions import PayloadOrder, PayloadVersion
+from graph.domains.payloads.versions import VERSIONS, PayloadVersion
 from graph.store.contract import Put
 from tests.domains.data_files.in_store import walked
 from tests.domains.earthquakes.ingest.ingests import a_feature, file_of
@@ -69,9 +69,9 @@ async def test_a_cursor_of_another_payload_is_refused(tmp_path: Path) -> None:
         [version] = (await keeper.versions.page(first, Paging(1))).records
 
         with pytest.raises(InvalidCursor):
-            await keeper.versions.page(second, Paging(1, after=PayloadOrder().place_of(version.cursor, "after")))
+            await keeper.versions.page(second, Paging(1, after=VERSIONS.place_of(version.cursor, "after")))
         with pytest.raises(InvalidCursor):
-            PayloadOrder().place_of(version.event.cursor, "after")
+            VERSIONS.place_of(version.event.cursor, "after")
 
 
 @given(sizes=st.lists(st.integers(1, 4), min_size=1, max_size=14), size=st.integers(1, 9), forward=st.booleans())
@@ -92,7 +92,7 @@ async def test_pages_of_any_size_in_both_directions_have_each_version_once(
 
         versions = await walked(
             lambda paging: keeper.versions.page("ours", paging),
-            lambda version: PayloadOrder().place_of(version.cursor, "after"),
+            lambda version: VERSIONS.place_of(version.cursor, "after"),
             size,
             backward=not forward,
         )

@@ -7,9 +7,10 @@ from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.days import DAY_MS
 from graph.core.errors import BadUserInput
-from graph.core.paging import Paging, Position
+from graph.core.paging import Paging
 from graph.domains.request_logs.access_patterns import LogSelection
-from graph.domains.request_logs.model import REQUEST_LOGS, LogType
+from graph.domains.request_logs.entities import LOG
+from graph.domains.request_logs.model import LogType
 from graph.store.conditions import Compare
 from tests.domains.earthquakes.builders import at
 from tests.domains.request_logs.builders import MIDNIGHT, NOW, a_log, stored_logs, uuid
@@ -56,8 +57,8 @@ async def test_a_selection_finds_what_it_says_page_by_page_in_both_directions(en
             page = await logs.page(selection, Paging(10))
             assert [log.request_id for log in page.records] == [uuid(number) for number in found], selection
             for place, log in enumerate(page.records):
-                after = await logs.page(selection, Paging(2, after=log.position))
-                before = await logs.page(selection, Paging(2, backward=True, before=log.position))
+                after = await logs.page(selection, Paging(2, after=log.item))
+                before = await logs.page(selection, Paging(2, backward=True, before=log.item))
                 assert (after.records, after.has_next) == (page.records[place + 1 : place + 3], place + 3 < len(found))
                 assert (before.records, before.has_previous) == (page.records[max(place - 2, 0) : place], place > 2)
 
@@ -75,13 +76,13 @@ async def test_a_log_is_found_for_seven_days_and_no_longer(engine: str) -> None:
     async with stored_logs(engine, [expired, kept]) as logs:
         assert (await logs.page(ALL, Paging(10))).records == [kept]
         assert (await logs.page(LogSelection(start_ms=0), Paging(10))).records == [kept]
-        assert await logs.at([expired.position, kept.position]) == {kept.position: kept}
+        assert await logs.at([LOG.key_of(each.item) for each in (expired, kept)]) == {LOG.key_of(kept.item): kept}
 
 
 async def test_a_cursor_between_two_logs_divides_older_from_newer(engine: str) -> None:
     async with stored_logs(engine, HISTORY) as logs:
         for time_ms, newer in ((NOW + 1, 0), (MIDNIGHT + 1, 2), (MIDNIGHT - 2, 4), (LEAP_DAY - 1, 5), (0, 5)):
-            nowhere = Position(REQUEST_LOGS, time_ms, "zz")
+            nowhere = {"timestamp": time_ms, "requestId": "zz"}
             behind = await logs.page(ALL, Paging(10, after=nowhere))
             assert behind.records == HISTORY[::-1][newer:]
             assert (await await_maybe(behind.has_previous), await await_maybe(behind.has_next)) == (newer > 0, False)

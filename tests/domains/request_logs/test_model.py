@@ -6,7 +6,7 @@ import pytest
 
 from graph.api.recording import Record
 from graph.domains.request_logs.entities import LOG
-from graph.domains.request_logs.model import LogType, RequestLog, position_of
+from graph.domains.request_logs.model import LogType, RequestLog, key_of
 from graph.domains.request_logs.recording import log_of
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import documented
@@ -70,7 +70,7 @@ def test_an_item_has_the_documented_attributes_and_is_read_as_the_log_that_was_w
         **{NAMES.get(name, name): getattr(value, "value", value) for name, value in values.items()},
     }
     assert RequestLog(log.item) == log
-    assert position_of(log.identity[1]) == log.position
+    assert key_of(log.identity[1]) == LOG.key_of(log.item)
 
 
 def test_a_number_that_no_item_can_hold_is_dropped() -> None:
@@ -92,4 +92,4 @@ def test_storable_facts_of_a_domain_are_kept_together() -> None:
 
 def test_a_key_that_no_log_has_is_no_position() -> None:
     for key in ("", "#", "1#", "#a", "a#b", "-1#b", "1.0#b", "²#b", "١#b", "10000000000000#b", "1#" + 65 * "b"):
-        assert position_of(key) is None, key
+        assert key_of(key) is None, key

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from unicodedata import category, normalize
 
-from graph.core.paging import Paging
+from graph.core.paging import Paging, Position
 from graph.domains.service_logs.model import LogLevel, ServiceLog, ServiceLogType
 from graph.domains.service_logs.selection import LogSelection
 from graph.domains.service_logs.volumes import LogInterval, LogVolume, VolumeBy
@@ -48,20 +48,20 @@ def place(log: ServiceLog) -> tuple[float, str]:
     return log.timestamp, log.service_name
 
 
-def expected_page(
-    logs: Sequence[ServiceLog], selection: LogSelection, paging: Paging[Any], *, forward: bool
-) -> list[str]:
+def expected_page(logs: Sequence[ServiceLog], selection: LogSelection, paging: Paging, *, forward: bool) -> list[str]:
     """The ids of a page. `logs` are all stored ones."""
     order = sorted((log for log in logs if selects(selection, log)), key=place, reverse=not forward)
 
-    def is_behind(log: ServiceLog, cursor: Any) -> bool:
-        return bool(place(log) > cursor.place if forward else place(log) < cursor.place)
+    def is_behind(log: ServiceLog, cursor: Position) -> bool:
+        at = place(ServiceLog(dict(cursor)))
+        return place(log) > at if forward else place(log) < at
 
     after = [log for log in order if paging.after is None or is_behind(log, paging.after)]
+    last = None if paging.before is None else place(ServiceLog(dict(paging.before)))
     ids = [
         log.log_id
         for log in after
-        if paging.before is None or not (is_behind(log, paging.before) or place(log) == paging.before.place)
+        if paging.before is None or not (is_behind(log, paging.before) or place(log) == last)
     ]
     return ids[max(len(ids) - paging.size, 0) :] if paging.backward else ids[: paging.size]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from graph.domains.service_logs.model import LogLevel, LogPosition, NewLog, ServiceLogType
+from graph.domains.service_logs.model import LogLevel, NewLog, ServiceLogType
 from graph.domains.service_logs.selection import LogSelection
 from tests.domains.service_logs.builders import DAY, MICROSECOND, MIDNIGHT_NS, NOON_NS, SECOND
 
@@ -64,8 +64,9 @@ selections = st.builds(
     | st.just(())
     | st.sampled_from([(("user", "anna"),), (("ms", "500"), ("user", "true")), (("user", "null"),), (("ms", "5"),)]),
 )
-positions = st.builds(
-    LogPosition,
-    timestamp=st.builds(lambda slot, more: (slot + more) / 1_000_000, slots, st.integers(-1, 6)),
-    service_name=st.sampled_from(["hot#0", "hot#5", "late", "late#9", "quiet", "a"]),
+positions = st.fixed_dictionaries(
+    {
+        "timestamp": st.builds(lambda slot, more: (slot + more) / 1_000_000, slots, st.integers(-1, 6)),
+        "service_name": st.sampled_from(["hot#0", "hot#5", "late", "late#9", "quiet", "a"]),
+    }
 )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graph.core.paging import Page, Paging
 from graph.domains.service_logs.entities import ENTITIES
-from graph.domains.service_logs.model import LogPosition, NewLog, ServiceLog, ServiceLogType
+from graph.domains.service_logs.model import NewLog, ServiceLog, ServiceLogType
 from graph.domains.service_logs.selection import LogSelection
 from graph.domains.service_logs.volumes import LogInterval, VolumeBy
 from graph.store.ordering import PageRequest
@@ -54,7 +54,7 @@ async def written(
         yield logs, clock
 
 
-async def page(logs: Logs, selection: LogSelection, paging: Paging[Any], *, forward: bool) -> Page[ServiceLog]:
+async def page(logs: Logs, selection: LogSelection, paging: Paging, *, forward: bool) -> Page[ServiceLog]:
     return await logs.read.page(selection, PageRequest(paging), forward=forward)
 
 
@@ -114,7 +114,7 @@ async def test_a_page_has_what_any_filter_selects_between_any_cursors_in_either_
     async with written(engine, before, later) as (logs, clock):
         clock.now += days * DAY // 1_000_000
         stored = await logs.stored()
-        of_logs = [LogPosition(log.timestamp, log.service_name) for log in stored]
+        of_logs = [log.item for log in stored]
         cursors = st.none() | positions | (st.sampled_from(of_logs) if of_logs else st.none())
         for selection, size, backward, forward in wanted:
             paging = Paging(size, backward, data.draw(cursors), data.draw(cursors))

@@ -7,7 +7,7 @@ from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.paging import Paging
 from graph.domains.service_logs.entities import LOG_VOLUME, SERVICE_LOG, TIMESTAMP_INDEX
-from graph.domains.service_logs.model import LogLevel, LogPosition, ServiceLog, ServiceLogType
+from graph.domains.service_logs.model import LogLevel, ServiceLog, ServiceLogType
 from graph.domains.service_logs.selection import LogSelection
 from graph.store.contract import Action, Database
 from graph.store.merging import AT_LEAST
@@ -68,7 +68,7 @@ async def written(engine: str) -> AsyncIterator[Logs]:
 
 
 async def read(
-    written: Logs, selection: LogSelection, paging: Paging[LogPosition], *, rows_per_part: int | None = None
+    written: Logs, selection: LogSelection, paging: Paging, *, rows_per_part: int | None = None
 ) -> tuple[list[ServiceLog], Counting]:
     """A page newest first, and what it cost."""
     watched = Counting(written.database)
@@ -82,7 +82,9 @@ async def test_a_page_by_service_takes_one_query_and_reads_its_own_logs_and_a_ho
     written: Logs,
 ) -> None:
     for seconds in (EACH, 150):
-        after = LogPosition((NOON_NS + 3000) / SECOND + seconds, "service 3") if seconds < EACH else None
+        after = (
+            {"timestamp": (NOON_NS + 3000) / SECOND + seconds, "service_name": "service 3"} if seconds < EACH else None
+        )
         records, watched = await read(written, LogSelection(services=("service 3",)), Paging(SIZE, after=after))
         assert [record.message for record in records] == [f"{n}" for n in range(seconds - 1, -1, -1)[:SIZE]]
         assert watched.queries() == [(SERVICE_LOG.table.primary.name, 1)]
@@ -182,7 +184,7 @@ async def test_a_crowd_is_read_once_and_then_each_further_log_of_its_microsecond
 async def test_what_precedes_a_page_is_read_only_on_request_and_global_ids_together(written: Logs) -> None:
     watched = Counting(written.database)
     logs = logs_of(watched, clock=held_clock())
-    after = LogPosition(NOON_NS / SECOND + 100, "service 3")
+    after = {"timestamp": NOON_NS / SECOND + 100, "service_name": "service 3"}
     page = await logs.read.page(LogSelection(services=("service 3",)), PageRequest(Paging(SIZE, after=after)))
     assert len(watched.queries()) == 1
     assert await await_maybe(page.has_previous)

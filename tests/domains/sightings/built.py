@@ -5,13 +5,13 @@ from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
-from graph.core.paging import Page, Paging
+from graph.core.paging import Page, Paging, Position
 from graph.domains.sightings import copies
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.entities import ENTITIES
 from graph.domains.sightings.grid import KM10
 from graph.domains.sightings.iso import iso_of
-from graph.domains.sightings.model import Sighting, SightingPosition
+from graph.domains.sightings.model import Sighting
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.selection import SightingSelection, list_of_event, list_of_user, lists_of_position
 from graph.store.contract import Database, Put
@@ -76,19 +76,14 @@ def reading(database: Database, clock: HeldClock) -> Sightings:
     return Sightings(database, clock, Categories(), longest_s=LIFETIMES.longest_kept)
 
 
-async def page_of(ours: Sightings, selection: SightingSelection, paging: Paging[Any]) -> Page[Sighting]:
+async def page_of(ours: Sightings, selection: SightingSelection, paging: Paging) -> Page[Sighting]:
     """A page of a selection."""
     return await ours.page(selection, PageRequest(paging))
 
 
-def position_of(item: Item) -> SightingPosition:
-    """The position of a sighting in all lists in order of time."""
-    return SightingPosition(item["reportedAt"], item["sightingId"])
-
-
-def place_of(item: Item) -> tuple[str, str]:
+def place_of(item: Position) -> tuple[str, str]:
     """By what all lists in order of time are ordered."""
-    return position_of(item).place
+    return item["reportedAt"], item["sightingId"]
 
 
 def newest_first(items: Iterable[Item]) -> list[Item]:

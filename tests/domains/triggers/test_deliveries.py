@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graph.core.errors import BadUserInput, InvalidCursor, NotThere, QueryTooComplex
 from graph.core.paging import Page, Paging
 from graph.domains.triggers import deliveries
-from graph.domains.triggers.deliveries import ATTEMPTS_SHOWN, DeliverySelection, EventDeliveryOrder, SequenceOrder
+from graph.domains.triggers.deliveries import ATTEMPTS_SHOWN, OF_ENDPOINT, DeliverySelection
 from graph.domains.triggers.entities import ATTEMPT, DELIVERY, QUEUE
 from graph.domains.triggers.model import Delivery, DeliveryState, Endpoint, delivery_key
 from graph.domains.triggers.sending.answers import Answer, Failure
@@ -50,7 +50,7 @@ class Ended:
     clock: HeldClock
     endpoint: Endpoint
 
-    async def page(self, selection: DeliverySelection, paging: Paging[Any]) -> Page[Delivery]:
+    async def page(self, selection: DeliverySelection, paging: Paging) -> Page[Delivery]:
         return await self.ours.deliveries.page(ANNA, self.endpoint.endpoint_id, selection, PageRequest(paging))
 
     async def replay(self, *states: DeliveryState, **others: Any) -> tuple[int, bool]:
@@ -121,7 +121,8 @@ async def test_a_page_has_the_deliveries_of_any_filter_between_any_numbers(
     ]
     window = [n for n in selected if (after is None or n > after) and (before is None or n < before)]
 
-    page = await ended.page(DeliverySelection(states, first, last), Paging(size, backward, after, before))
+    positions = (None if number is None else {"sequence": number} for number in (after, before))
+    page = await ended.page(DeliverySelection(states, first, last), Paging(size, backward, *positions))
 
     assert sequences(page.records) == (window[max(len(window) - size, 0) :] if backward else window[:size])
 
@@ -129,7 +130,7 @@ async def test_a_page_has_the_deliveries_of_any_filter_between_any_numbers(
 def test_a_number_that_no_delivery_can_have_is_no_cursor_and_a_range_does_not_end_before_it_begins() -> None:
     for number in (-1, 10**12):
         with pytest.raises(InvalidCursor):
-            SequenceOrder().place_of(number, "after")
+            OF_ENDPOINT.place_of(number, "after")
     with pytest.raises(BadUserInput):
         DeliverySelection(first_ms=1, last_ms=0)
 
@@ -156,7 +157,7 @@ async def test_a_cursor_of_another_events_deliveries_is_refused() -> None:
     async with triggers("sqlite") as ours:
         await ours.endpoint()
         (event,) = await ours.create(a_new_event())
-        other = EventDeliveryOrder().place_of(delivery_key(NO_ID, 1), "after")
+        other = {"key": delivery_key(NO_ID, 1)}
         for paging in (Paging(2, after=other), Paging(2, True, before=other)):
             with pytest.raises(InvalidCursor):
                 await ours.deliveries.of_event(event, PageRequest(paging))

@@ -110,7 +110,7 @@ async def stored(engine: str, some: Sequence[Item], later_ms: int = 0) -> AsyncI
         yield ours, clock
 
 
-async def page_of(ours: Triggers, selection: EventSelection, paging: Paging[Any]) -> Page[TriggerEvent]:
+async def page_of(ours: Triggers, selection: EventSelection, paging: Paging) -> Page[TriggerEvent]:
     return await ours.inbox.page(ANNA, selection, PageRequest(paging))
 
 

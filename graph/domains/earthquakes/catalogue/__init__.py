@@ -14,7 +14,7 @@ from graph.core.paging import Page, Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.catalogue.by_id import EventsById
 from graph.domains.earthquakes.catalogue.by_magnitude import MagnitudeWalk
-from graph.domains.earthquakes.catalogue.magnitude_order import EventByMagnitude, MagnitudePosition, magnitude_place
+from graph.domains.earthquakes.catalogue.magnitude_order import EventByMagnitude, magnitude_place
 from graph.domains.earthquakes.catalogue.planning import FEWEST_DAYS_FOR_FACETS, Planner
 from graph.domains.earthquakes.catalogue.totals import Totals
 from graph.domains.earthquakes.entities import EVENT, REVISION
@@ -87,7 +87,7 @@ class Catalogue:
         await self._history.check(as_of, found=version is not None)
         return Event(version) if version else None
 
-    async def revisions(self, event: Event, paging: Paging[Position]) -> Page[EventRevision]:
+    async def revisions(self, event: Event, paging: Paging) -> Page[EventRevision]:
         """A page of an event's versions, the first one first.
 
         Raises:
@@ -127,7 +127,7 @@ class Catalogue:
     async def page(
         self,
         selection: Selection,
-        paging: Paging[Position],
+        paging: Paging,
         *,
         ascending: bool = False,
         attributes: Attributes = None,
@@ -159,7 +159,7 @@ class Catalogue:
     async def page_by_magnitude(
         self,
         selection: Selection,
-        paging: Paging[MagnitudePosition],
+        paging: Paging,
         *,
         ascending: bool = False,
         attributes: Attributes = None,
@@ -211,7 +211,7 @@ class Catalogue:
         await self._history.check(view.as_of, found=total != 0)
         return total
 
-    async def _total_with(self, page: Page[Any], paging: Paging[Any], selection: Selection, view: View) -> int | None:
+    async def _total_with(self, page: Page[Any], paging: Paging, selection: Selection, view: View) -> int | None:
         """The total, of a list whose page was read."""
         if page.has_more or paging.after or paging.before:
             return await self.total(selection, view)
@@ -252,15 +252,14 @@ class Catalogue:
         return MergedWalk(selection, partial(self.planner.days_of_any, view.streams), walks)
 
 
-def _has_any(page: Page[Any], paging: Paging[Any]) -> bool:
+def _has_any(page: Page[Any], paging: Paging) -> bool:
     """Whether a list has something, on this page or on the one that a cursor is from."""
     return bool(page.records or page.has_more or paging.after or paging.before)
 
 
 def _place(position: Position, *, prefix: str = "") -> Item:
     """The place of a position in the time-ordered index."""
-    day = f"{prefix}{day_bucket(position.time_ms)}"
-    return {"dayBucket": day, "eventTsMs": position.time_ms, "eventId": position.key}
+    return {**position, "dayBucket": f"{prefix}{day_bucket(position['eventTsMs'])}"}
 
 
 def _with_position(attributes: Attributes) -> Attributes:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from graph.core.clock import Clock
 from graph.core.geojson.reading import RawFeature
-from graph.core.paging import Paging, Position
+from graph.core.paging import Paging
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.backfill import Backfill, Progress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks, NoMarks
@@ -90,7 +90,7 @@ class Reconciler:
         """The stored events of a window that came from USGS."""
         magnitudes = MagnitudeRange(query.min_magnitude)
         selection = Selection(start_ms=query.start_ms, end_ms=query.end_ms, magnitudes=magnitudes)
-        paging: Paging[Position] = Paging(EVENTS_A_PAGE)
+        paging = Paging(EVENTS_A_PAGE)
         while True:
             page = await self.catalogue.page(selection, paging, ascending=True, attributes=_OF_OURS)
             for event in page.records:
@@ -98,7 +98,7 @@ class Reconciler:
                     yield event
             if not page.has_more:
                 return
-            paging = Paging(EVENTS_A_PAGE, after=page.records[-1].position)
+            paging = Paging(EVENTS_A_PAGE, after=page.records[-1].item)
 
 
 _OF_OURS = frozenset({"source", "preferredId"})

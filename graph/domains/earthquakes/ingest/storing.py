@@ -95,7 +95,8 @@ class Storing:
         found = await self._database.get_many(looked_for, attributes=("eventId",)) if looked_for else {}
         records = [looked_for[key] for key in found]
         others = rounds(OTHERS)
-        while records and next(others):
+        while records:
+            next(others)
             look_up = LookUp(self._database, self._aliases, every=True)
             await look_up.own_ids(records)
             await look_up.other_ids(records)

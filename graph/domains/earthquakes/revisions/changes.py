@@ -3,15 +3,16 @@
 The first version of an event has the event's id, as every change had before there were versions.
 """
 
-from graph.store.entity import Item
+from collections.abc import Mapping
+from typing import Any
 
 _BETWEEN = "\x1f"  # the unit separator, which no id has
 
 
-def change_key(version: Item) -> str:
+def change_key(version: Mapping[str, Any]) -> str:
     """The key of a version."""
     number = version.get("revision", 1)
-    return version["eventId"] if number == 1 else f"{version['eventId']}{_BETWEEN}{number}"
+    return str(version["eventId"]) if number == 1 else f"{version['eventId']}{_BETWEEN}{number}"
 
 
 def version_of(key: str) -> tuple[str, int]:

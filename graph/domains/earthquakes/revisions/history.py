@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from graph.core.errors import BadUserInput, InvalidCursor
-from graph.core.paging import Page, Paging, Position
+from graph.core.paging import Page, Paging
 from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE, REVISION
 from graph.domains.earthquakes.revisions.changes import change_key, version_of
@@ -82,7 +82,7 @@ class History:
                 return item
         return None
 
-    async def versions(self, latest: Item, paging: Paging[Position]) -> Page[EventRevision]:
+    async def versions(self, latest: Item, paging: Paging) -> Page[EventRevision]:
         """A page of an event's versions, the first one first.
 
         Raises:
@@ -90,10 +90,10 @@ class History:
         """
         event_id, count = latest["eventId"], latest.get("revision", 1)
         for argument, position in (("after", paging.after), ("before", paging.before)):
-            if position and position.key != event_id:
+            if position and position["eventId"] != event_id:
                 raise InvalidCursor(argument)
-        first = paging.after.time_ms + 1 if paging.after else 1
-        last = min(paging.before.time_ms - 1, count) if paging.before else count
+        first = paging.after["revision"] + 1 if paging.after else 1
+        last = min(paging.before["revision"] - 1, count) if paging.before else count
         if paging.backward:
             page = range(max(last + 1 - paging.size, first), last + 1)
         else:

@@ -4,9 +4,8 @@ from collections.abc import AsyncGenerator, Collection
 from operator import attrgetter
 
 from graph.core.errors import InvalidCursor
-from graph.core.paging import Position
 from graph.domains.earthquakes.entities import EVENT_SEQUENCE
-from graph.domains.earthquakes.model import EVENTS
+from graph.domains.earthquakes.model import BY_TIME
 from graph.domains.earthquakes.revisions.changes import change_key
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
@@ -61,7 +60,6 @@ class EventBroadcast(Broadcast[EventRevision]):
 def _key_of_cursor(cursor: str) -> str:
     """The key of the version that a cursor of a notice names; of an event's edge, the key of its first version."""
     try:
-        position = Position.of_cursor(REVISIONS, cursor, "after")
+        return change_key(REVISIONS.place_of(cursor, "after"))
     except InvalidCursor:
-        return Position.of_cursor(EVENTS, cursor, "after").key
-    return change_key({"eventId": position.key, "revision": position.time_ms})
+        return str(BY_TIME.place_of(cursor, "after")["eventId"])

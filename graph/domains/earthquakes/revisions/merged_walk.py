@@ -43,7 +43,7 @@ class MergedWalk:
         self._days = days
         self._walks = walks
 
-    async def page(self, paging: Paging[Position], *, forward: bool, record_of: Callable[[Item], Event]) -> Page[Event]:
+    async def page(self, paging: Paging, *, forward: bool, record_of: Callable[[Item], Event]) -> Page[Event]:
         """A page in order of time, or with `forward=False` in reverse."""
         return await page_between(self.read, paging, forward=forward, place_of=_place, record_of=record_of)
 
@@ -112,5 +112,5 @@ def _merged(streams: Sequence[Sequence[Item]], *, forward: bool) -> list[Item]:
     return [places[place] for place in sorted(places, reverse=not forward)]
 
 
-def _place(item: Item) -> tuple[int, str]:
+def _place(item: Position) -> tuple[int, str]:
     return item["eventTsMs"], item["eventId"]

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from graph.core.paging import cursors_of
-from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.model import POSSIBLE_ID, Event
 from graph.domains.earthquakes.revisions.versions import RevisionKind, changed, kind_of
+from graph.store.attributes import Whole
 from graph.store.entity import Item
+from graph.store.ordering import Order
 from graph.store.records import Record
 
-REVISIONS = "revisions"  # the connection's name in cursors
-_cursor = cursors_of(REVISIONS)
+REVISIONS = Order("revisions", Whole("revision", least=1), POSSIBLE_ID)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,4 +79,4 @@ class EventRevision(Record):
     @property
     def cursor(self) -> str:
         """Its position among the versions, as text."""
-        return _cursor(self.number, self.item["eventId"])
+        return REVISIONS.cursor_of(self.item)

@@ -4,10 +4,9 @@ from enum import Enum
 
 import strawberry
 
-from graph.api.connection_field import CursorReader
-from graph.core.paging import TimeOrder
-from graph.domains.earthquakes.catalogue.magnitude_order import MagnitudeOrder
-from graph.domains.earthquakes.model import EVENTS
+from graph.domains.earthquakes.catalogue.magnitude_order import BY_MAGNITUDE
+from graph.domains.earthquakes.model import BY_TIME
+from graph.store.ordering import Order
 
 
 @strawberry.enum(description="The order of events. Orders by time and orders by magnitude have different cursors.")
@@ -30,6 +29,6 @@ class EventOrder(Enum):
         return self.name.startswith("MAGNITUDE")
 
     @property
-    def cursors(self) -> CursorReader:
-        """Reads the cursors of events in this order."""
-        return MagnitudeOrder() if self.by_magnitude else TimeOrder(EVENTS)
+    def cursors(self) -> Order:
+        """The order that events have by their cursors."""
+        return BY_MAGNITUDE if self.by_magnitude else BY_TIME

@@ -16,7 +16,7 @@ from graph.api.scalars import EpochMillis
 from graph.api.selected import selected_attributes
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
-from graph.core.paging import Page, TimeOrder
+from graph.core.paging import Page
 from graph.domains.earthquakes import feature_collection as geojson
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
@@ -155,7 +155,7 @@ class Event(relay.Node, record=model.Event, load=load_by(Catalogue, Catalogue.ev
     @connection_field(
         "The versions of this event, the first one first.",
         EventRevisionConnection,
-        TimeOrder(REVISIONS),
+        REVISIONS,
         size=relay.PAGE_SIZE,
         cost=10,
         reads=["revision"],
@@ -167,7 +167,7 @@ class Event(relay.Node, record=model.Event, load=load_by(Catalogue, Catalogue.ev
     @connection_field(
         "Other events near this one in space and time, newest first.",
         Annotated["EventConnection", strawberry.lazy("graph.domains.earthquakes.schema.events")],
-        TimeOrder(model.EVENTS),
+        model.BY_TIME,
         size=PAGE_SIZE,
         cost=10,  # its plan; what it reads besides is charged as it is read
         reads=["lat", "lon"],

@@ -14,7 +14,7 @@ from graph.core.days import datetime_of
 from graph.core.paging import Page
 from graph.domains.service_logs import model, services
 from graph.domains.service_logs.access_patterns import ServiceLogs
-from graph.domains.service_logs.model import LogLevel, LogOrder, ServiceLogType
+from graph.domains.service_logs.model import BY_TIME, LogLevel, ServiceLogType
 from graph.domains.service_logs.schema.filters import ServiceLogFilter, ServiceLogOrder, selection_of
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
 from graph.domains.service_logs.services import LoggingServices
@@ -63,7 +63,7 @@ class ServiceLogQueries:
     @connection_field(
         "Logs of services in order of time, newest first unless `orderBy` says otherwise.",
         ServiceLogConnection,
-        LogOrder(),
+        BY_TIME,
         scope=SERVICE_LOGS_READ,
     )
     async def service_logs(

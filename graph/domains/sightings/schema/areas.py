@@ -28,7 +28,7 @@ class Area:
     @connection_field(
         "Its active sightings, newest first.",
         SightingConnection,
-        model.SightingOrder(),
+        model.BY_TIME,
         size=relay.PAGE_SIZE,
         cost=10,
         reads=[],

@@ -20,7 +20,7 @@ class SightingsOfEvent:
     @connection_field(
         "The active sightings whose reporters name this earthquake, newest first.",
         SightingConnection,
-        model.SightingOrder(),
+        model.BY_TIME,
         scope=SIGHTINGS_READ,
         size=relay.PAGE_SIZE,
         cost=10,

@@ -38,7 +38,7 @@ class Profile:
     @connection_field(
         "The caller's active sightings, newest first.",
         SightingConnection,
-        model.SightingOrder(),
+        model.BY_TIME,
         size=relay.PAGE_SIZE,
         cost=10,
     )

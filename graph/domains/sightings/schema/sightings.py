@@ -128,9 +128,7 @@ async def _ids_of(context: Context, event_id: str) -> tuple[str, ...]:
 
 @strawberry.type
 class SightingQueries:
-    @connection_field(
-        "The active sightings, newest first.", SightingConnection, model.SightingOrder(), scope=SIGHTINGS_READ
-    )
+    @connection_field("The active sightings, newest first.", SightingConnection, model.BY_TIME, scope=SIGHTINGS_READ)
     async def sightings(
         self,
         info: Info,

@@ -14,7 +14,7 @@ from graph.api.scalars import describe_enum, millis_ceil, millis_floor
 from graph.api.selected import selected_attributes
 from graph.core.paging import Page
 from graph.domains.triggers import model
-from graph.domains.triggers.deliveries import MOST_REPLAYED, Deliveries, DeliverySelection, SequenceOrder
+from graph.domains.triggers.deliveries import MOST_REPLAYED, OF_ENDPOINT, Deliveries, DeliverySelection
 from graph.domains.triggers.endpoints import Endpoints
 from graph.domains.triggers.model import DeliveryState
 from graph.domains.triggers.outbox import Outbox
@@ -122,7 +122,7 @@ class DeliveryQueries:
         "The deliveries of one of the caller's endpoints, in order of their sequence numbers, which are "
         "the cursors. A receiver that misses numbers asks for the deliveries after the last one it has.",
         DeliveryConnection,
-        SequenceOrder(),
+        OF_ENDPOINT,
         scope=TRIGGERS_READ,
         arguments=NUMBERED,
     )

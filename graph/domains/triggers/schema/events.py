@@ -18,7 +18,7 @@ from graph.core.paging import Page
 from graph.core.times import first_microsecond, last_microsecond
 from graph.domains.triggers import model
 from graph.domains.triggers.checking import LONGEST_CORRELATION_ID, OWN_WORDS, check_event
-from graph.domains.triggers.deliveries import Deliveries, EventDeliveryOrder
+from graph.domains.triggers.deliveries import OF_EVENT, Deliveries
 from graph.domains.triggers.entities import LARGEST_PAYLOAD, LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE
 from graph.domains.triggers.inbox import EventSelection, Inbox
 from graph.domains.triggers.model import API_VERSION, NewEvent
@@ -59,7 +59,7 @@ class TriggerEvent(relay.Node, record=model.TriggerEvent, load=load_own(Inbox, I
     @connection_field(
         "Its deliveries, one for each endpoint that wanted it.",
         Annotated["DeliveryConnection", strawberry.lazy("graph.domains.triggers.schema.deliveries")],
-        EventDeliveryOrder(),
+        OF_EVENT,
         reads=["user_id", "deliveries"],
     )
     @staticmethod

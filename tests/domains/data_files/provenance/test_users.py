@@ -1,7 +1,6 @@
 """The pages of the runs that used a version have each of them once, whatever edges others have left."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -41,7 +40,7 @@ def stored(told: Sequence[Told]) -> list[Put]:
     return [*(Put(RUN, each) for each in runs), *(Put(USED, each) for each in edges)]
 
 
-async def page_of(database: Database, paging: Paging[Any]) -> Page[UsingRun]:
+async def page_of(database: Database, paging: Paging) -> Page[UsingRun]:
     """A page of the runs that used the hub."""
     return await Users(database).page(HUB, PageRequest(paging, frozenset({"algorithm"})))
 
@@ -49,7 +48,7 @@ async def page_of(database: Database, paging: Paging[Any]) -> Page[UsingRun]:
 async def listed(ours: FileStore, size: int, *, backward: bool = False) -> list[str]:
     """The ids of the runs of all pages."""
 
-    async def page(paging: Paging[Any]) -> Page[UsingRun]:
+    async def page(paging: Paging) -> Page[UsingRun]:
         return await page_of(ours.database, paging)
 
     runs = await walked(page, lambda run: USES.place_of(run.cursor, "after"), size, backward=backward)

@@ -1,20 +1,12 @@
 """Pages of the catalogue in the order of magnitude: their views, what they read, and their cursors."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strawberry.utils.await_maybe import await_maybe
 
-from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
-from graph.core.errors import InvalidCursor
-from graph.core.paging import Paging, encode_cursor
+from graph.core.days import DAY_MS
+from graph.core.paging import Paging
 from graph.domains.earthquake_events import TIME_ORDERED
-from graph.domains.earthquakes.catalogue.magnitude_order import (
-    EventByMagnitude,
-    MagnitudeOrder,
-    MagnitudePosition,
-    magnitude_place,
-)
 from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
@@ -28,12 +20,7 @@ from tests.domains.earthquakes.watched_database import LaggingDatabase, WatchedD
 from tests.domains.entities import ENTITIES
 from tests.store.engines import empty_database
 
-ORDER = MagnitudeOrder()
 YEARS = range(at("1983-08-03T01:00:00"), at("2023-08-03T01:00:00"), 40 * DAY_MS)  # 366 days of forty years
-
-
-def position(event: Event) -> MagnitudePosition:
-    return MagnitudePosition(magnitude_place(event.item))
 
 
 @A_FEW
@@ -84,7 +71,7 @@ async def test_the_largest_of_forty_years_and_pages_deep_in_them_are_read_from_a
         assert watched.read(DAY_SUMMARY) == {(event.day_bucket[:4],) for event in largest[:11]}
 
         watched.calls.clear()
-        page = await catalogue.page_by_magnitude(Selection(), Paging(5, after=position(largest[9])))
+        page = await catalogue.page_by_magnitude(Selection(), Paging(5, after=largest[9].item))
         assert ids(page.records) == ids(largest[10:15])
         assert watched.read(EVENT, TIME_ORDERED) <= {(event.day_bucket,) for event in largest[9:16]}
 
@@ -95,7 +82,7 @@ async def test_the_largest_of_forty_years_and_pages_deep_in_them_are_read_from_a
             order = by_magnitude(events, ascending=ascending)
             watched = WatchedDatabase(database)
             page = await catalogue_of(watched).page_by_magnitude(
-                Selection(), Paging(5, after=position(order[first - 1])), ascending=ascending
+                Selection(), Paging(5, after=order[first - 1].item), ascending=ascending
             )
             assert ids(page.records) == ids(order[first : first + 5])
             assert (page.has_more, await await_maybe(page.has_previous)) == (True, True)
@@ -110,27 +97,3 @@ async def test_a_page_is_full_even_if_the_index_lags_behind_the_summaries(engine
         page = await catalogue_of(lagging).page_by_magnitude(Selection(), Paging(4))
 
         assert (same(page.records), page.has_more) == (order[20:24], True)
-
-
-def test_a_cursor_holds_any_magnitude_and_is_the_same_for_ever() -> None:
-    for mag in (-2.0, -0.0, 0.0, 1e-05, 4.5, 4.55, 9.999999999999998, 10.0):
-        for time_ms in (FIRST_MS, -1, 0, LAST_MS):
-            event = EventByMagnitude({"mag": mag, "eventTsMs": time_ms, "eventId": "us:1:ä"})
-            assert ORDER.place_of(event.cursor, "after").place == (mag, time_ms, "us:1:ä")
-    # Whatever type of number an engine returns
-    cursors = {EventByMagnitude({"mag": mag, "eventTsMs": 0, "eventId": "us1"}).cursor for mag in (2, 2.0)}
-    assert cursors == {"bWFnbml0dWRlczE6Mi4wOjA6dXMx"}
-
-
-FOREIGN = (
-    *("", "magnitudes1:4.50:0:us1", "magnitudes1:4:0:us1", "magnitudes1:4.5:00:us1", "magnitudes1:4.5:0:"),
-    *("magnitudes1:4.5:0:a\n", "magnitudes1:4.5.6:0:us1", "magnitudes1:nan:0:us1", "magnitudes1:5e-324:0:us1"),
-    *("magnitudes1:10.1:0:us1", "magnitudes1:-2.1:0:us1", "magnitudes2:4.5:0:us1", "events1:0:us1"),
-    f"magnitudes1:4.5:{LAST_MS + 1}:us1",
-)
-
-
-def test_a_foreign_cursor_is_refused() -> None:
-    for text in FOREIGN:
-        with pytest.raises(InvalidCursor, match="`before`"):
-            ORDER.place_of(encode_cursor(text), "before")

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
-from graph.core.paging import PageSizes, Paging, Position, TimeOrder
+from graph.core.paging import PageSizes, Paging
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
-from graph.domains.earthquakes.catalogue.magnitude_order import MagnitudeOrder, MagnitudePosition, magnitude_place
+from graph.domains.earthquakes.catalogue.magnitude_order import BY_MAGNITUDE
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
-from graph.domains.earthquakes.model import EVENTS, Event
+from graph.domains.earthquakes.model import BY_TIME, Event
 from graph.domains.earthquakes.revisions.views import PRESENT, View
 from graph.domains.earthquakes.selection import Selection
 from graph.geography.areas import Circle
@@ -26,7 +26,7 @@ from tests.domains.earthquakes.strategies import A_FEW, catalogues, selections
 from tests.effort import THOROUGH
 
 ALL = Selection()
-PLACES: dict[str, Any] = {"time": TimeOrder(EVENTS).place_of, "magnitude": MagnitudeOrder().place_of}
+PLACES: dict[str, Any] = {"time": BY_TIME.place_of, "magnitude": BY_MAGNITUDE.place_of}
 """Order → what reads its cursors."""
 
 in_both_orders = pytest.mark.parametrize("order", PLACES)
@@ -36,7 +36,7 @@ async def page_of(
     catalogue: Catalogue,
     order: str,
     selection: Selection,
-    paging: Paging[Any],
+    paging: Paging,
     *,
     ascending: bool = False,
     view: View = PRESENT,
@@ -57,11 +57,6 @@ def same(events: Sequence[Event]) -> list[Event]:
     return [Event(event.item) for event in events]
 
 
-def position_of(order: str, event: Event) -> Position | MagnitudePosition:
-    """The position that a cursor of the event holds."""
-    return event.position if order == "time" else MagnitudePosition(magnitude_place(event.item))
-
-
 async def pages(
     catalogue: Catalogue,
     order: str,
@@ -77,7 +72,7 @@ async def pages(
     cursor = None
     while len(turned) < 100:
         sizes: dict[str, Any] = {"last": size, "before": cursor} if backward else {"first": size, "after": cursor}
-        paging = Paging[Any].read(PLACES[order], PageSizes(), **sizes)
+        paging = Paging.read(PLACES[order], PageSizes(), **sizes)
         page = await page_of(catalogue, order, selection, paging, ascending=ascending, view=view)
         turned.append(page)
         if not page.has_more:
@@ -152,10 +147,10 @@ async def test_a_page_between_any_cursors_is_the_one_that_relay_defines(
     async with stored(engine, events) as database:
         catalogue = catalogue_of(database)
         wholes = {ascending: await in_order(catalogue, order, ascending=ascending) for ascending in (False, True)}
-        marks = [None, *(position_of(order, event) for event in (*wholes[True][:12], *NOWHERE))]
+        marks = [None, *(event.item for event in (*wholes[True][:12], *NOWHERE))]
         every = list(product(marks, marks, (0, 2, 9), (False, True), (False, True), (selection, *CHOSEN)))
         for after, before, size, backward, ascending, chosen in chance.sample(every, TAKEN[engine]):
-            paging: Paging[Any] = Paging(size, backward, after, before)
+            paging = Paging(size, backward, after, before)
             page = await page_of(catalogue, order, chosen, paging, ascending=ascending)
             found = Expected(same(page.records), await await_maybe(page.has_next), await await_maybe(page.has_previous))
             place_of = partial(place_in, wholes[ascending], PLACE_OF[order], ascending=ascending)

@@ -50,7 +50,7 @@ async def test_ten_years_are_read_by_the_days_of_their_strong_events_and_page_10
         assert (watched.read(YEAR_SUMMARY), watched.read(DAY_SUMMARY)) == ({()}, years)
 
         watched.calls.clear()
-        page = await catalogue.page(STRONG, Paging(2, after=page.records[3].position))
+        page = await catalogue.page(STRONG, Paging(2, after=page.records[3].item))
         assert ids(page.records) == ["strong900", "strong502"]
         assert watched.read(EVENT, TIME_ORDERED) <= partitions((1900, 900, 502, 501, 500, 6, 5))
         assert watched.read(YEAR_SUMMARY) == {()}
@@ -60,7 +60,7 @@ async def test_ten_years_are_read_by_the_days_of_their_strong_events_and_page_10
         shapes = []
         for page_number in (10, 1000):
             watched = WatchedDatabase(database)
-            after = events[page_number - 2].position
+            after = events[page_number - 2].item
             page = await catalogue_of(watched).page(Selection(), Paging(1, after=after))
             assert page.records == [events[page_number - 1]]
             shapes.append(watched.shape())
@@ -77,7 +77,7 @@ async def test_the_page_on_the_side_of_the_cursor_and_the_total_are_read_only_on
     async with stored(engine, events) as database:
         for backward in (False, True):
             watched = WatchedDatabase(database)
-            middle = events[4].position
+            middle = events[4].item
             paging = Paging(2, True, before=middle) if backward else Paging(2, after=middle)
             page = await catalogue_of(watched).page(Selection(start_ms=TEN_YEARS[0] + 1), paging)
             before = watched.shape()
@@ -118,7 +118,7 @@ async def test_a_page_is_full_even_if_the_index_lags_behind_the_summaries(engine
         lagging = LaggingDatabase(database, {EVENT.key_for(event.event_id) for event in hidden})
         catalogue = catalogue_of(lagging)
         read = partial(catalogue.page, Selection(), ascending=True)
-        assert await walked(read, lambda event: event.position, 4, backward=backward) == visible
+        assert await walked(read, lambda event: event.item, 4, backward=backward) == visible
 
         lagging.hidden = {EVENT.key_for(event.event_id) for event in events}
         page = await catalogue.page(Selection(), Paging(4, backward))

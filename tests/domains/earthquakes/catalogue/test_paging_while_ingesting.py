@@ -63,15 +63,15 @@ class PagingClient(RuleBasedStateMachine):
 
     @rule(offset=offsets, mag=magnitudes, elsewhere=st.booleans(), count=st.integers(1, 3))
     def ingest_near_the_cursor(self, offset: int, mag: float, elsewhere: bool, count: int) -> None:
-        near = NOON if elsewhere or self.cursor is None else self.cursor.time_ms
+        near = NOON if elsewhere or self.cursor is None else self.cursor["eventTsMs"]
         events = [self.new_event(near + offset, mag) for _ in range(count)]
         assert self.run(ingest(self.database, events)) == count
         later = self.ascending != self.backward
         if self.cursor is None or self.ended:
             return
         for event in events:
-            if event.mag >= 2.0 and event.event_ts_ms != self.cursor.time_ms:
-                self.ahead += [event] if (event.event_ts_ms > self.cursor.time_ms) == later else []
+            if event.mag >= 2.0 and event.event_ts_ms != self.cursor["eventTsMs"]:
+                self.ahead += [event] if (event.event_ts_ms > self.cursor["eventTsMs"]) == later else []
 
     @precondition(lambda self: not self.ended)
     @rule()
@@ -83,7 +83,7 @@ class PagingClient(RuleBasedStateMachine):
         self.ended = not page.has_more
         assert len(page.records) == self.size or self.ended
         if page.records:
-            self.cursor = page.records[0 if self.backward else -1].position
+            self.cursor = page.records[0 if self.backward else -1].item
 
     def teardown(self) -> None:
         try:

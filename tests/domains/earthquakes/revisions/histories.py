@@ -69,7 +69,7 @@ async def listed(
 ) -> list[Event]:
     """All events of a view, page by page, oldest first."""
     read = partial(catalogue_of(database).page, selection, ascending=True, view=view)
-    return await walked(read, lambda event: event.position, size)
+    return await walked(read, lambda event: event.item, size)
 
 
 def tracked_values(events: Sequence[Event]) -> dict[str, tuple[Any, ...]]:

@@ -22,7 +22,7 @@ from graph.domains.export.source import ExportRequest, ExportSource
 from graph.store.contract import Database
 from graph.store.query import Query
 from tests.domains.earthquakes.builders import catalogue_of, ids
-from tests.domains.earthquakes.catalogue.test_catalogue import page_of, pages, position_of, sides
+from tests.domains.earthquakes.catalogue.test_catalogue import page_of, pages, sides
 from tests.domains.earthquakes.ingest.ingests import counted_in, recounted
 from tests.domains.earthquakes.oracle import PLACE_OF
 from tests.domains.earthquakes.revisions.histories import (
@@ -109,7 +109,7 @@ async def test_before_the_first_ingest_there_is_no_history_but_what_a_back_fill_
         found = await catalogue.event("us1", as_of=as_of)
         assert found is not None
         assert [each.mag for each in await listed(database, View(as_of))] == [found.mag] == [mag]
-        behind = Paging(1, after=found.position)
+        behind = Paging(1, after=found.item)
         assert not (await catalogue.page(Selection(), behind, view=View(as_of))).records
         for counted in (catalogue.total, catalogue.count):
             assert await counted(Selection(), View(as_of)) == 1
@@ -228,11 +228,10 @@ async def test_a_cursor_of_one_list_goes_on_in_every_other_one(engine: str, orde
             read = partial(page_of, catalogue, order, Selection(), ascending=ascending, view=view)
             expected = sorted((await read(Paging(99))).records, key=PLACE_OF[order], reverse=not ascending)
             for at, event in list(enumerate(expected))[:: 1 if engine == "sqlite" else 3]:
-                position = position_of(order, event)
-                assert ids((await read(Paging(99, after=position))).records) == ids(expected[at + 1 :])
-                assert ids((await read(Paging(99, backward=True, before=position))).records) == ids(expected[:at])
+                assert ids((await read(Paging(99, after=event.item))).records) == ids(expected[at + 1 :])
+                assert ids((await read(Paging(99, backward=True, before=event.item))).records) == ids(expected[:at])
                 if order == "time" and view.as_of is None:
-                    request = ExportRequest(Selection(), ascending, event.position, deleted=view.deleted)
+                    request = ExportRequest(Selection(), ascending, event.item, deleted=view.deleted)
                     export = await ExportSource.begin(catalogue, database, source.clock, request)
                     assert ids(await export.next_page(frozenset(), None)) == ids(expected[at + 1 :])
 
