@@ -154,7 +154,6 @@ class Broadcast(Generic[R]):
                 async for notice in replayed:
                     yield notice
             # No other task has run since the last change was seen.
-            subscriber.join()
             self._subscribers.add(subscriber)
             cursor = ""
             while True:

@@ -1,11 +1,9 @@
-"""A subscriber: its filter, its bounded backlog, and its state."""
+"""A subscriber: its filter, and its bounded backlog."""
 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar
-
-from graph.feed.states import State, Transition, after
 
 BACKLOG = 2000  # the most records that wait for one subscriber; a whole change fits if at most half is in use
 
@@ -20,10 +18,9 @@ class Subscriber(Generic[R]):
     """
 
     def __init__(self, wants: Callable[[R], bool], number: int, capacity: int = BACKLOG) -> None:
-        self.state = State.REPLAYING
         self.number = number  # of the last change that was seen
         self.backlog: deque[R] = deque()
-        self.dropped = 0  # since the backlog was full
+        self.dropped = 0  # since the backlog was full; all further records are dropped until it receives their number
         self.woken = asyncio.Event()
         self.roomy = asyncio.Event()  # whether no more than half of the backlog is in use
         self.roomy.set()
@@ -36,17 +33,11 @@ class Subscriber(Generic[R]):
         """The records that pass the filter."""
         return [record for record in records if self._wants(record)]
 
-    def join(self) -> None:
-        """Join the broadcast."""
-        self._move(Transition.JOIN)
-
     def hand(self, records: Sequence[R]) -> int:
         """Put records that pass the filter into the backlog. Returns the number of dropped ones."""
-        room = self._capacity - len(self.backlog) if self.state is State.JOINED else 0
+        room = 0 if self.dropped else self._capacity - len(self.backlog)
         self.backlog.extend(records[:room])
         dropped = max(len(records) - room, 0)
-        if dropped and self.state is not State.OVERFLOWING:
-            self._move(Transition.OVERFLOW)
         self.dropped += dropped
         self.woken.set()
         if len(self.backlog) > self._capacity // 2:
@@ -55,7 +46,6 @@ class Subscriber(Generic[R]):
 
     def fail(self, defect: Exception) -> None:
         """End with an error of the filter, after the records of the backlog."""
-        self._move(Transition.FAIL)
         self.failure = defect
         self.woken.set()
 
@@ -70,14 +60,9 @@ class Subscriber(Generic[R]):
 
     def notify(self) -> int:
         """The number of dropped records. The subscriber receives it now."""
-        self._move(Transition.NOTIFY)
         dropped, self.dropped = self.dropped, 0
         return dropped
 
     def end(self) -> None:
         """Leave the broadcast, which no longer waits for it."""
-        self._move(Transition.END)
         self.roomy.set()
-
-    def _move(self, transition: Transition) -> None:
-        self.state = after(self.state, transition)

@@ -1,10 +1,9 @@
-"""A subscriber in any of its states: what it does not take is counted, and waits within its bounds."""
+"""A subscriber: what it does not take is counted, and waits within its bounds."""
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from graph.feed.states import State
 from graph.feed.subscriber import Subscriber
 
 CAPACITY = 6
@@ -20,15 +19,6 @@ class AnySubscriber(RuleBasedStateMachine):
         self.handed = self.taken = self.reported_dropped = 0
         self.last = -1
 
-    def _is(self, *states: State) -> bool:
-        return self.subscriber.state in states
-
-    @precondition(lambda self: self._is(State.REPLAYING))
-    @rule()
-    def join(self) -> None:
-        self.subscriber.join()
-
-    @precondition(lambda self: self._is(State.JOINED, State.OVERFLOWING))
     @rule(number=st.integers(0, CAPACITY + 2))
     def hand(self, number: int) -> None:
         records = list(range(self.handed, self.handed + number))
@@ -43,39 +33,22 @@ class AnySubscriber(RuleBasedStateMachine):
         self.last = record
         self.taken += 1
 
-    @precondition(lambda self: self.subscriber.dropped and not self.subscriber.backlog and not self._is(State.ENDED))
+    @precondition(lambda self: self.subscriber.dropped and not self.subscriber.backlog)
     @rule()
     def notify(self) -> None:
         dropped = self.subscriber.notify()
         assert dropped > 0
         self.reported_dropped += dropped
 
-    @precondition(lambda self: self._is(State.JOINED, State.OVERFLOWING))
-    @rule()
-    def fail(self) -> None:
-        self.subscriber.fail(ValueError("a defect"))
-
-    @precondition(lambda self: not self._is(State.ENDED))
-    @rule()
-    def end(self) -> None:
-        self.subscriber.end()
-
-    @rule()
-    def rest(self) -> None:
-        """Nothing happens, which is all that happens after the end."""
-
     @invariant()
     def every_loss_is_reported(self) -> None:
         waiting, dropped = len(self.subscriber.backlog), self.subscriber.dropped
         assert waiting <= CAPACITY
         assert self.taken + waiting + self.reported_dropped + dropped == self.handed
-        assert not self._is(State.OVERFLOWING) or dropped
-        assert not self._is(State.JOINED) or not dropped
 
     @invariant()
     def it_is_waited_for_only_where_more_than_half_is_in_use(self) -> None:
-        if not self._is(State.ENDED):
-            assert self.subscriber.roomy.is_set() == (len(self.subscriber.backlog) <= CAPACITY // 2)
+        assert self.subscriber.roomy.is_set() == (len(self.subscriber.backlog) <= CAPACITY // 2)
 
 
 AnySubscriber.TestCase.settings = settings(max_examples=100, stateful_step_count=30, deadline=None)
@@ -84,7 +57,6 @@ TestAnySubscriber = AnySubscriber.TestCase
 
 def test_a_slow_subscriber_stays_slow_until_its_backlog_is_empty() -> None:
     slow = Numbers(lambda record: True, 0, CAPACITY)
-    slow.join()
     slow.slow = True
     slow.hand(range(CAPACITY))
 
@@ -96,7 +68,6 @@ def test_a_slow_subscriber_stays_slow_until_its_backlog_is_empty() -> None:
 
 def test_all_that_follows_a_dropped_record_is_dropped_until_the_loss_is_reported() -> None:
     subscriber = Numbers(lambda record: True, 0, CAPACITY)
-    subscriber.join()
     assert subscriber.hand(range(CAPACITY + 1)) == 1
 
     taken = [subscriber.take() for _ in range(CAPACITY)]
