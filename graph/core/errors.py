@@ -24,6 +24,7 @@ are logged and never sent.
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 
@@ -33,11 +34,7 @@ class GraphError(Exception):
     code: ClassVar[str]  # sent as extensions.code; part of the API, so never renamed
     status: int  # for the request log, and for an HTTP answer if nothing was executed
     detail: str | None = None  # only for the operator: tables, files, addresses and causes
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """The headers of the HTTP answer."""
-        return {}
+    headers: Mapping[str, str] = MappingProxyType({})  # of the HTTP answer
 
     @property
     def extensions(self) -> dict[str, str]:
@@ -55,11 +52,7 @@ class BadRequest(GraphError):
     def __init__(self, message: str, *, status: int = 400, allow: str | None = None) -> None:
         super().__init__(message)
         self.status = status
-        self.allow = allow  # the accepted methods
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return {"Allow": self.allow} if self.allow else {}
+        self.headers = {"Allow": allow} if allow else {}  # the accepted methods
 
 
 class CsrfPrevention(BadRequest):
@@ -126,13 +119,10 @@ class PersistedQueryNotFound(GraphError):
     """The hash names no stored document. Apollo's clients then send the document itself."""
 
     code, status = "PERSISTED_QUERY_NOT_FOUND", 200
+    headers: Mapping[str, str] = {"Cache-Control": "private, no-cache, must-revalidate"}
 
     def __init__(self) -> None:
         super().__init__("PersistedQueryNotFound")  # clients recognise this text
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return {"Cache-Control": "private, no-cache, must-revalidate"}
 
 
 class PersistedQueryNotSupported(GraphError):
@@ -157,10 +147,7 @@ class Unauthenticated(GraphError):
     """The request has no token, or one that is not valid."""
 
     code, status = "UNAUTHENTICATED", 401
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return {"WWW-Authenticate": "Bearer"}
+    headers: Mapping[str, str] = {"WWW-Authenticate": "Bearer"}
 
 
 class Forbidden(GraphError):
@@ -187,10 +174,7 @@ class RateLimited(GraphError):
     def __init__(self, retry_after_s: int) -> None:
         super().__init__(f"You have spent the points of this minute: try again in {retry_after_s} s.")
         self.retry_after_s = retry_after_s
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return {"Retry-After": str(self.retry_after_s)}
+        self.headers = {"Retry-After": str(retry_after_s)}
 
 
 class TooManySubscriptions(GraphError):
@@ -215,13 +199,10 @@ class Overloaded(GraphError):
     """Too many requests are in progress, or too many connections are open."""
 
     code, status = "OVERLOADED", 503
+    headers: Mapping[str, str] = {"Retry-After": "1"}
 
     def __init__(self) -> None:
         super().__init__("Too many requests are in progress: try again.")
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return {"Retry-After": "1"}
 
 
 class DatabaseUnavailable(GraphError):
