@@ -67,19 +67,25 @@ async def page_between(
     direction = forward != paging.backward
     after, before = (place_of(at) if at else None for at in (paging.after, paging.before))
     within = Between(after, before) if forward else Between(before, after)
-    items, more, partitions = await read(paging.size, within, forward=direction)
-    records = Records(record_of, items)
+    found = await read(paging.size, within, forward=direction)
+    items = found.items
     start = before if paging.backward else after
     behind: bool | Later[bool] = False
     if start is not None:
         end = place_of(items[0]) if items else start
         beyond = Between(None, end, not items) if direction else Between(end, None, not items)
         behind = Later(partial(_anything, read, beyond, forward=not direction))
+    return page_of(found, paging, record_of, behind)
+
+
+def page_of(found: Found, paging: Paging, record_of: Callable[[Item], T], behind: bool | Later[bool]) -> Page[T]:
+    """The page of what was found in the direction of reading."""
+    records = Records(record_of, found.items)
     return Page(
         records=records[::-1] if paging.backward else records,
-        partitions=partitions,
+        partitions=found.partitions,
         backward=paging.backward,
-        has_more=more,
+        has_more=found.more,
         has_behind=behind,
     )
 

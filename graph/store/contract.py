@@ -28,6 +28,7 @@ from graph.store.conditions import Condition, are_numbers, folds_text
 from graph.store.entity import Entity, Item, Key
 from graph.store.query import Page, Query
 from graph.store.values import InvalidItem
+from graph.work.account import charge_rows, give_way
 
 
 @dataclass(slots=True)  # never changed; not frozen, which would take a microsecond more for each of many items
@@ -102,21 +103,21 @@ class Database(ABC):
         found = await self.get_many([Key(entity, key) for key in keys], attributes=wanted)
         return list(found.values())
 
-    @abstractmethod
     async def put(self, put: Put) -> bool:
         """Write one item. False, without a change, if it should have been absent and was not, or by its condition."""
+        return not await self.transact([put])
 
     @abstractmethod
     async def put_many(self, puts: Sequence[Put]) -> None:
         """Write any number of items with distinct keys, each on its own, in no order. They replace existing items."""
 
-    @abstractmethod
     async def update(self, update: Update) -> bool:
         """Change one item. False, without a change, if the condition did not hold."""
+        return not await self.transact([update])
 
-    @abstractmethod
     async def delete(self, delete: Delete) -> bool:
         """Remove one item. False if it did not exist or the condition did not hold."""
+        return not await self.transact([delete])
 
     @abstractmethod
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
@@ -140,6 +141,22 @@ class Database(ABC):
         full page, so name only partitions that are likely needed. `start` need not exist any more, nor lie
         within the bounds.
         """
+
+    async def pages(self, query: Query, *, charged: int = 0) -> AsyncIterator[Sequence[Item]]:
+        """The items of a query, `limit` of them at a time. Other work may run in between.
+
+        Args:
+            charged: rows that the operation in progress is charged for, before each page is read.
+        """
+        partitions, start = query.partitions, query.start
+        while partitions:
+            if charged:
+                await charge_rows(read=charged)
+            page = await self.query(replace(query, partitions=partitions, start=start))
+            yield page.items
+            await give_way()
+            start = page.last_key
+            partitions = partitions[partitions.index(query.entity.partition_of(query.by, start)) :] if start else ()
 
     async def query_each(self, query: Query) -> Sequence[Page]:
         """One page of each of the query's distinct partitions, in their order. `limit` holds for each of them."""

@@ -11,15 +11,15 @@ that tie that come first.
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
 from graph.core.paging import Later, Page, Paging, Position
+from graph.store.between import Found, page_of
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Bounds, Partition, Prefix, Query, lies_within, narrowed
-from graph.store.records import Records
 from graph.store.rows import filtered, joined
 from graph.work.account import charge_rows, give_way
 
@@ -71,17 +71,6 @@ def keep_all(keeps: Sequence[Keep]) -> Keep | None:
     return Keep(lambda item: all(holds(item) for holds in tests), reads)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """The result of a reading in one direction, and its arguments."""
-
-    items: Sequence[Item]  # in the direction of reading
-    more: bool  # whether more follow before `stop`
-    partitions: int  # the number of partitions that were read
-    forward: bool
-    start: Position | None
-
-
 class Walk:
     """The items of an index that match a filter, in order of time."""
 
@@ -116,19 +105,14 @@ class Walk:
         """
         after, before = (place_of(at) if at and place_of else at for at in (paging.after, paging.before))
         start, stop = (before, after) if paging.backward else (after, before)
-        reading = await self.read(paging.size, forward=forward != paging.backward, start=start, stop=stop)
-        records = Records(record_of, reading.items)
-        return Page(
-            records=records[::-1] if paging.backward else records,
-            partitions=reading.partitions,
-            backward=paging.backward,
-            has_more=reading.more,
-            has_behind=Later(partial(self.behind, reading)) if reading.start else False,
-        )
+        forward = forward != paging.backward
+        found = await self.read(paging.size, forward=forward, start=start, stop=stop)
+        behind = Later(partial(self._behind, start, found.items, forward=not forward)) if start else False
+        return page_of(found, paging, record_of, behind)
 
     async def read(
         self, size: int, *, forward: bool, start: Position | None = None, stop: Position | None = None
-    ) -> Reading:
+    ) -> Found:
         """Read at most `size` items after `start` and before `stop`, if they are given."""
         await give_way()
         wanted = size + 1  # one item more shows exactly whether more follow
@@ -165,15 +149,13 @@ class Walk:
                 await give_way()
         if len(items) > ITEMS_PER_PIECE:
             await give_way()
-        return Reading(items[:size], len(items) > size, partitions, forward, start)
+        return Found(items[:size], len(items) > size, partitions)
 
-    async def behind(self, reading: Reading) -> bool:
-        """Whether anything matches before the reading's start."""
-        if reading.start is None:
-            return False
-        if reading.items:
-            return await self._anything(not reading.forward, reading.items[0])
-        return await self._holds(reading.start) or await self._anything(not reading.forward, reading.start)
+    async def _behind(self, start: Position, items: Sequence[Item], *, forward: bool) -> bool:
+        """Whether anything matches behind the items of a page, where they begin, in this direction."""
+        if items:
+            return await self._anything(forward, items[0])
+        return await self._holds(start) or await self._anything(forward, start)
 
     async def _anything(self, forward: bool, start: Position) -> bool:
         return (await self.read(0, forward=forward, start=start)).more
@@ -275,15 +257,9 @@ async def items_of(database: Database, query: Query, promises: Iterable[Promise]
     for batch in _batched(promises, most=ITEMS_IN_MEMORY):
         await give_way()
         await charge_rows(tested=batch.rows)
-        partitions: Sequence[Partition] = batch.partitions
-        start: Item | None = None
-        while partitions:
-            await charge_rows(read=min(batch.rows, ITEMS_IN_MEMORY))
-            page = await database.query(replace(query, partitions=partitions, start=start, limit=ITEMS_IN_MEMORY))
-            yield page.items
-            await give_way()
-            start = page.last_key
-            partitions = partitions[partitions.index(query.entity.partition_of(query.by, start)) :] if start else ()
+        query = replace(query, partitions=batch.partitions, limit=ITEMS_IN_MEMORY)
+        async for items in database.pages(query, charged=min(batch.rows, ITEMS_IN_MEMORY)):
+            yield items
 
 
 async def count_of(database: Database, query: Query, promises: Sequence[Promise]) -> int:

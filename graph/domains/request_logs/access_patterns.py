@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from typing import NamedTuple
@@ -23,11 +23,10 @@ from graph.domains.request_logs.entities import LOG, LOG_COUNT
 from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog, key_of, place_of
 from graph.store.conditions import Compare, Condition, all_of
 from graph.store.contract import Database, Put, Update
-from graph.store.entity import Item, Key
+from graph.store.entity import Key
 from graph.store.query import Partition, Query
 from graph.store.records import records_at
 from graph.store.time_walk import Promise, Promises, Walk, items_of
-from graph.work.account import charge_rows
 
 LONGEST_ROUTE = 256  # characters; ours are shorter than 30
 KEYS_AT_ONCE = 200  # read together in search of a request
@@ -136,19 +135,18 @@ class RequestLogs:
         No index has the ids. So all keys are read, from the last one back until all ids are found.
         """
         missing = set(request_ids)
-        days: Sequence[Partition] = [(day,) for day in TimeSpan.of(first_ms, last_ms).days(forward=False)]
+        days = [(day,) for day in TimeSpan.of(first_ms, last_ms).days(forward=False)]
         between = first_ms, last_ms
-        query = Query(entity=LOG, between=between, forward=False, limit=KEYS_AT_ONCE, attributes=frozenset())
-        start: Item | None = None
-        while days and missing:
-            await charge_rows(read=KEYS_AT_ONCE)
-            page = await self._database.query(replace(query, partitions=days, start=start))
-            for log in map(RequestLog, page.items):
+        query = Query(
+            entity=LOG, partitions=days, between=between, forward=False, limit=KEYS_AT_ONCE, attributes=frozenset()
+        )
+        async for items in self._database.pages(query, charged=KEYS_AT_ONCE):
+            for log in map(RequestLog, items):
                 if log.request_id in missing:
                     missing.remove(log.request_id)
                     yield LOG.key_of(log.item)
-            start = page.last_key
-            days = days[days.index(LOG.partition_of(query.by, start)) :] if start else ()
+            if not missing:
+                return
 
     async def page(
         self, selection: LogSelection, paging: Paging, *, attributes: frozenset[str] | None = None

@@ -65,20 +65,16 @@ class ActiveAreas:
         """When the last of an area's sightings expires, but for one; now without any."""
         now = self._clock() // 1000
         last: int = now
-        start: Item | None = None
-        while True:
-            query = Query(
-                entity=SIGHTING,
-                partitions=((slug,),),
-                between=(iso_of(now - self._longest_s), None),
-                attributes=frozenset({"expiresAt"}),
-                start=start,
-                limit=READ_AT_ONCE,
-            )
-            page = await self._database.query(query)
-            last = max([last, *(item["expiresAt"] for item in page.items if item["sightingId"] != without)])
-            if (start := page.last_key) is None:
-                return last
+        query = Query(
+            entity=SIGHTING,
+            partitions=((slug,),),
+            between=(iso_of(now - self._longest_s), None),
+            attributes=frozenset({"expiresAt"}),
+            limit=READ_AT_ONCE,
+        )
+        async for items in self._database.pages(query):
+            last = max([last, *(item["expiresAt"] for item in items if item["sightingId"] != without)])
+        return last
 
 
 def _extended(item: Item, sighting: Item) -> Update:

@@ -1,7 +1,7 @@
 """Reads the collected answers: of those who name an earthquake, and of a region's others within some minutes."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from graph.domains.sightings.entities import ANSWERS, FELT_REPORTS
@@ -12,7 +12,7 @@ from graph.domains.sightings.questionnaire import Community
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import UNBOUNDED, Bounds, Query
-from graph.work.account import charge_rows, give_way
+from graph.work.account import charge_rows
 
 AT_ONCE = 500  # items, in some milliseconds
 MOST_ITEMS = 10_000  # of one reading
@@ -82,15 +82,12 @@ class CollectedReports:
 
     async def _read(self, places: Iterable[str], between: Bounds = UNBOUNDED) -> Found:
         partitions = [(place,) for place in dict.fromkeys(places)]
-        query = Query(entity=FELT_REPORTS, between=between, limit=AT_ONCE)
+        query = Query(entity=FELT_REPORTS, partitions=partitions, between=between, limit=AT_ONCE)
         reports: list[Collected] = []
-        start: Item | None = None
-        while partitions and len(reports) <= self._most:
-            page = await self._database.query(replace(query, partitions=partitions, start=start))
+        async for items in self._database.pages(query):
             # There are seldom any, so what was read is charged for when it is known.
-            await charge_rows(read=len(page.items))
-            reports += map(Collected.of, page.items)
-            await give_way()
-            start = page.last_key
-            partitions = partitions[partitions.index((start["place"],)) :] if start else []
+            await charge_rows(read=len(items))
+            reports += map(Collected.of, items)
+            if len(reports) > self._most:
+                break
         return Found(reports[: self._most], is_complete=len(reports) <= self._most)

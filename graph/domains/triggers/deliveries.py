@@ -1,7 +1,7 @@
 """The access patterns of deliveries: by endpoint and sequence number, by event, their attempts, and their replay."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from graph.core.clock import Clock
@@ -28,7 +28,7 @@ from graph.store.query import Query
 from graph.store.records import records_at
 from graph.store.rounds import until_applied
 from graph.store.time_walk import Keep, Walk
-from graph.work.account import charge_rows, give_way
+from graph.work.account import give_way
 
 ENDED = (DeliveryState.DELIVERED, DeliveryState.FAILED)
 MOST_REPLAYED = 1000  # deliveries of one call
@@ -156,17 +156,13 @@ class Deliveries:
         """The keys of the selected deliveries that have ended, newest first, and whether there are more."""
         keep = selection.keep
         query = Query(entity=DELIVERY, partitions=((endpoint_id, user_id),), forward=False, limit=READ_AT_ONCE)
-        keys, start = list[Key](), None
-        while len(keys) <= MOST_REPLAYED:
-            await charge_rows(read=READ_AT_ONCE)
-            page = await self._database.query(replace(query, start=start))
-            ended = [item for item in page.items if _is_ended(item) and (keep is None or keep.holds(item))]
+        keys = list[Key]()
+        async for items in self._database.pages(query, charged=READ_AT_ONCE):
+            ended = [item for item in items if _is_ended(item) and (keep is None or keep.holds(item))]
             keys += map(DELIVERY.key_of, ended)
-            start = page.last_key
-            before = selection.first_ms is not None and page.items and page.items[-1]["created_at"] < selection.first_ms
-            if start is None or before:
+            before = selection.first_ms is not None and items and items[-1]["created_at"] < selection.first_ms
+            if before or len(keys) > MOST_REPLAYED:
                 break
-            await give_way()
         return keys[:MOST_REPLAYED], len(keys) > MOST_REPLAYED
 
     @property

@@ -115,13 +115,8 @@ class Watches:
 
     async def all(self) -> AsyncIterator[Sequence[Watch]]:
         """All watches of all users, some at a time."""
-        start: Item | None = None
-        while True:
-            page = await self._database.query(Query(entity=WATCH_ENTRY, start=start, limit=READ_AT_ONCE))
-            keys = [WATCH.key_for(item["user_id"], item["watch_id"]) for item in page.items]
-            yield await self.at(keys)
-            if (start := page.last_key) is None:
-                return
+        async for items in self._database.pages(Query(entity=WATCH_ENTRY, limit=READ_AT_ONCE)):
+            yield await self.at([WATCH.key_for(item["user_id"], item["watch_id"]) for item in items])
 
     async def at(self, keys: Sequence[Key]) -> Sequence[Watch]:
         """The existing watches with these primary keys."""

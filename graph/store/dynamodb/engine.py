@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError
 
 from graph.core.clock import Clock, now_ms
 from graph.core.errors import DatabaseUnavailable
-from graph.store.contract import Action, Database, Delete, Put, Update, check_actions, check_key
+from graph.store.contract import Action, Database, Put, check_actions, check_key
 from graph.store.design import TableDesign
 from graph.store.dynamodb.cancellation import may_pass, refused_positions
 from graph.store.dynamodb.changes import changes
@@ -133,7 +133,7 @@ class DynamoDatabase(Database):
 
     async def put(self, put: Put) -> bool:
         if put.if_absent or put.condition is not None:
-            return not await self.transact([put])
+            return await super().put(put)
         check_actions([put], 1)
         table, encoded = self._encoded(put)
 
@@ -164,12 +164,6 @@ class DynamoDatabase(Database):
         encoded = map(self._encoded, puts)
         whole = [(table, {"PutRequest": {"Item": item}}) for table, item in encoded]
         await self._in_batches(whole, ITEMS_PER_BATCH, write)
-
-    async def update(self, update: Update) -> bool:
-        return not await self.transact([update])
-
-    async def delete(self, delete: Delete) -> bool:
-        return not await self.transact([delete])
 
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
         if not actions:

@@ -14,9 +14,7 @@ from graph.core.errors import DatabaseUnavailable
 from graph.store.contract import (
     Action,
     Database,
-    Delete,
     Put,
-    Update,
     check_actions,
     check_key,
     check_keys,
@@ -117,9 +115,6 @@ class SqliteDatabase(Database):
             rows += await self._read(partial(job, some=some))
         return Rows(columns, rows)
 
-    async def put(self, put: Put) -> bool:
-        return not await self.transact([put])
-
     async def put_many(self, puts: Sequence[Put]) -> None:
         if len(puts) > CHECKED_ON_THE_LOOP:
             await asyncio.to_thread(check_actions, puts, len(puts))
@@ -127,12 +122,6 @@ class SqliteDatabase(Database):
             check_actions(puts, len(puts))
         for at in range(0, len(puts), self.transaction_limit):
             await self._apply(puts[at : at + self.transaction_limit])
-
-    async def update(self, update: Update) -> bool:
-        return not await self.transact([update])
-
-    async def delete(self, delete: Delete) -> bool:
-        return not await self.transact([delete])
 
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
         if len(actions) > CHECKED_ON_THE_LOOP:

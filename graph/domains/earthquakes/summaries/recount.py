@@ -13,7 +13,6 @@ from graph.store.conditions import unchanged
 from graph.store.contract import Database, Update
 from graph.store.entity import Item, Key
 from graph.store.query import Query
-from graph.work.account import give_way
 
 COUNTED_ATTRIBUTES = ATTRIBUTES | {"dayBucket", "mag"}
 NOTHING = Counts(Counter(), Counter())
@@ -44,18 +43,12 @@ async def recount(database: Database, day: str, event_ids: Collection[str] = ())
         limit=ITEMS_AT_ONCE,
     )
     for entity in (EVENT, REVISION):
-        start: Item | None = None
-        partitions = query.partitions
-        while partitions:
-            page = await database.query(replace(query, entity=entity, partitions=partitions, start=start))
-            for item in page.items:
+        async for items in database.pages(replace(query, entity=entity)):
+            for item in items:
                 if entity is EVENT:
                     events[item["eventId"]] = item
                 else:
                     tally.add_superseded(item)
-            await give_way()
-            start = page.last_key
-            partitions = partitions[partitions.index((start["dayBucket"],)) :] if start else ()
     known = [EVENT.key_for(event_id) for event_id in event_ids]
     found = await database.get_many(known, attributes=COUNTED_ATTRIBUTES | {"eventId"}) if known else {}
     events |= {item["eventId"]: item for item in found.values()}

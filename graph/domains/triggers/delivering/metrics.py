@@ -11,7 +11,6 @@ from graph.observability.metrics import Metrics
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Query
-from graph.work.account import give_way
 from graph.work.tasks import repeat
 
 READ_EVERY_S = 15.0
@@ -49,14 +48,9 @@ class DeliveryStatusReader:
         now = self._clock()
         waiting, due = 0, list[Item]()
         for shard in range(SHARDS):
-            start: Item | None = None
-            while True:
-                page = await self._database.query(_with_something(shard, start))
-                waiting += sum([item["waiting"] for item in page.items])
-                due += [item for item in page.items if item["due"] <= now and item["waiting"]]
-                await give_way()
-                if (start := page.last_key) is None:
-                    break
+            async for items in self._database.pages(_with_something(shard)):
+                waiting += sum([item["waiting"] for item in items])
+                due += [item for item in items if item["due"] <= now and item["waiting"]]
         oldest = await self._oldest(due)
         age_s = 0.0 if oldest is None else max(now - oldest, 0) / 1000
         self.latest = DeliveryStatus(waiting, sum([item["waiting"] for item in due]), age_s)
@@ -70,14 +64,13 @@ class DeliveryStatusReader:
         return min((item["created_at"] for item in found.values()), default=None)
 
 
-def _with_something(shard: int, start: Item | None) -> Query:
+def _with_something(shard: int) -> Query:
     """The queues of a shard in which something waits."""
     return Query(
         entity=QUEUE,
         index=DUE_INDEX,
         partitions=((shard,),),
         between=(None, PARKED),
-        start=start,
         limit=READ_AT_ONCE,
         attributes=frozenset(("endpoint_id", "user_id", "head", "waiting", "due")),
     )
