@@ -1,11 +1,10 @@
 """Checks the declared attributes of every item that is written, and the values of every key that is read.
 
-The common case is tested here: in one loop over the attributes that the item has, or by compiled code, see `usual`.
-Any other value goes to the attribute's own `check`, which knows all cases and reports the error.
+Compiled code tests the common case, see `usual`. Any other value goes to the attribute's own `check`, which knows all
+cases and reports the error.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import EllipsisType
 from typing import Any
 
@@ -17,45 +16,23 @@ _ANY_LENGTH = 1 << 62
 _GREATEST_REAL = MAGNITUDE_END / 2  # any bound below the end: a larger value is checked by the attribute
 
 
-Check = tuple[Any, Any, Any, Attribute]
-"""The class of a common value, its least and its greatest one; of a text, lengths."""
+def item_check(attributes: Sequence[Attribute]) -> Callable[[Mapping[str, Any]], int]:
+    """Compile the function that checks an item's attributes, and returns how many of the entity's it has.
 
+    It raises `InvalidItem` if an attribute is missing, or has a value that it cannot have.
+    """
+    required = frozenset(attribute.name for attribute in attributes if not attribute.optional)
 
-@dataclass(frozen=True, slots=True)
-class AttributeChecks:
-    """The attributes of an entity, with what a common value is compared with."""
+    def lacking(item: Mapping[str, Any]) -> InvalidItem:
+        return InvalidItem(f"an item lacks `{min(required - item.keys())}`")
 
-    by_name: Mapping[str, Check]
-    required: frozenset[str]
-
-    @classmethod
-    def of(cls, attributes: tuple[Attribute, ...]) -> "AttributeChecks":
-        """Prepare the checks of these attributes."""
-        required = frozenset(attribute.name for attribute in attributes if not attribute.optional)
-        return cls({attribute.name: _check_of(attribute) for attribute in attributes}, required)
-
-    def count(self, item: Mapping[str, Any]) -> int:
-        """Check an item's attributes, and return how many of the entity's it has.
-
-        Raises:
-            InvalidItem: An attribute is missing, or has a value that it cannot have.
-        """
-        check_of, found = self.by_name.get, 0
-        for name, value in item.items():
-            if (check := check_of(name)) is None:
-                continue
-            found += 1
-            kind, least, greatest, attribute = check
-            if value.__class__ is kind:
-                if kind is str:
-                    if least <= len(value) <= greatest and value.isascii():
-                        continue
-                elif least <= value <= greatest and not (kind is float and -LEAST_MAGNITUDE < value < LEAST_MAGNITUDE):
-                    continue
-            attribute.check(value)
-        if not self.required <= item.keys():
-            raise InvalidItem(f"an item lacks `{min(self.required - item.keys())}`")
-        return found
+    namespace = Namespace(required=required, lacking=lacking)
+    lines = ["get, found = item.get, 0"]
+    for attribute in attributes:
+        check = namespace.constant("check", attribute.check)
+        test = f"    if not ({usual(attribute, 'value')}): {check}(value)"
+        lines += [f"value = get({attribute.name!r}, ...)", "if value is not ...:", "    found += 1", test]
+    return namespace.define("item", [*lines, "if not required <= item.keys(): raise lacking(item)", "return found"])
 
 
 def values_check(attributes: Sequence[Attribute]) -> Callable[[Iterable[Sequence[Any]]], None]:
@@ -74,7 +51,7 @@ def usual(attribute: Attribute, name: str) -> str:
     Args:
         name: of the variable that has the value.
     """
-    kind, least, greatest, _ = _check_of(attribute)
+    kind, least, greatest = _common(attribute)
     if kind is EllipsisType:
         return "False"
     if kind is str:
@@ -85,20 +62,17 @@ def usual(attribute: Attribute, name: str) -> str:
     return test
 
 
-def _check_of(attribute: Attribute) -> Check:
+def _common(attribute: Attribute) -> tuple[Any, Any, Any]:
+    """The class of a common value, its least and its greatest one; of a text, lengths."""
     match attribute:
         case Text(plain=False):
-            return str, attribute.shortest, _longest(attribute), attribute
+            return str, attribute.shortest, _ANY_LENGTH if attribute.longest is None else attribute.longest
         case Whole():
-            return int, *_bounds(attribute, LEAST_INTEGER, GREATEST_INTEGER), attribute
+            return int, *_bounds(attribute, LEAST_INTEGER, GREATEST_INTEGER)
         case Real():
-            return float, *_bounds(attribute, -_GREATEST_REAL, _GREATEST_REAL), attribute
+            return float, *_bounds(attribute, -_GREATEST_REAL, _GREATEST_REAL)
         case _:
-            return EllipsisType, None, None, attribute  # the class of no value
-
-
-def _longest(attribute: Text) -> int:
-    return _ANY_LENGTH if attribute.longest is None else attribute.longest
+            return EllipsisType, None, None  # the class of no value
 
 
 def _bounds(attribute: Any, least: Any, greatest: Any) -> tuple[Any, Any]:

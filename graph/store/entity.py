@@ -20,7 +20,7 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 from graph.store.attributes import Attribute, Document, Real, Text, Whole
-from graph.store.checks import AttributeChecks, values_check
+from graph.store.checks import item_check, values_check
 from graph.store.design import Index, TableDesign
 from graph.store.templates import CHARACTER_BYTES, NUMBER_BYTES, PARTITION_KEY_BYTES, SORT_KEY_BYTES, Template
 from graph.store.values import ITEM_BYTES, InvalidItem, check_number, check_size
@@ -196,7 +196,7 @@ class Entity:
 
     def check(self, item: Mapping[str, Any]) -> None:
         """Raise `InvalidItem` unless the item can be stored."""
-        if self._checks.count(item) < len(item):
+        if self._check_attributes(item) < len(item):
             self._check_undeclared(item.keys() - self.named.keys())
         if not self._always_fits:
             check_size(item, lambda: self.with_keys(item))
@@ -265,8 +265,8 @@ class Entity:
             raise InvalidItem(f"{self.name} cannot have `{min(reserved)}` without declaring it")
 
     @cached_property
-    def _checks(self) -> AttributeChecks:
-        return AttributeChecks.of(self.attributes)
+    def _check_attributes(self) -> Callable[[Mapping[str, Any]], int]:
+        return item_check(self.attributes)
 
     @cached_property
     def _reserved(self) -> frozenset[str]:
