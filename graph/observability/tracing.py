@@ -8,11 +8,15 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Protocol
 
 
-class StoreSpans(Protocol):
-    """Makes a span of each call of the store."""
+class CallMeter(Protocol):
+    """Meters calls of the store: by numbers, or by a span of each."""
 
     def call(self, operation: str, tables: Iterable[str] = ()) -> AbstractContextManager[object]:
-        """Open the span of one call, named after the contract's method and its tables. An exception is its outcome."""
+        """Meter one call, by the name of the contract's method. An exception is its outcome.
+
+        Args:
+            tables: the names of the tables that it concerns; some may be repeated.
+        """
 
 
 class OperationSpan(Protocol):
@@ -28,7 +32,7 @@ class Tracing(Protocol):
     def operation(self, headers: Mapping[str, str]) -> AbstractContextManager[OperationSpan]:
         """Open the span of an operation, in the trace that the request's headers name."""
 
-    def store(self, engine: str) -> StoreSpans | None:
+    def store(self, engine: str) -> CallMeter | None:
         """The maker of spans of a store's calls; None where none are made."""
 
 

@@ -3,11 +3,11 @@
 The store uses no library of metrics or traces: a `Meter` is passed in.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from graph.observability.tracing import CallMeter
 from graph.store.contract import Action, Database, Delete, Put, Update
 from graph.store.entity import Entity, Item, Key
 from graph.store.query import Page, Query
@@ -20,16 +20,10 @@ class PoolUse:
     busy: int
     waiting: int  # calls that wait for a free thread or connection
 
-
-class CallMeter(Protocol):
-    """Meters calls of the contract."""
-
-    def call(self, operation: str, tables: Iterable[str] = ()) -> AbstractContextManager[object]:
-        """Meter one call, by the name of the contract's method. An exception is its outcome.
-
-        Args:
-            tables: the names of the tables that it concerns; some may be repeated.
-        """
+    @classmethod
+    def of(cls, calls: int, size: int) -> "PoolUse":
+        """The use by so many calls that are not finished."""
+        return cls(busy=min(calls, size), waiting=max(calls - size, 0))
 
 
 class Meter(CallMeter, Protocol):

@@ -57,7 +57,7 @@ class Connections(AIOHTTPSession):
     def use(self, connections: int) -> PoolUse:
         """The use of so many connections."""
         in_progress = self._in_progress + (self._direct.in_progress if self._direct else 0)
-        return PoolUse(busy=min(in_progress, connections), waiting=max(in_progress - connections, 0))
+        return PoolUse.of(in_progress, connections)
 
     async def __aexit__(self, *error: Any) -> None:
         if self._direct:

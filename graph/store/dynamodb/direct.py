@@ -10,6 +10,7 @@ reader has waits of its own.
 """
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -48,7 +49,7 @@ class Sender:
         self._meter = meter
         self._by_botocore = 0
 
-    async def send(self, operation: str, ordinarily: Ordinarily, request: dict[str, Any]) -> Any:
+    async def send(self, operation: str, ordinarily: Ordinarily, **request: Any) -> Any:
         """Send a call, by botocore if need be. Directly sent ones have answers without `ResponseMetadata`."""
         if self._by_botocore:
             self._by_botocore -= 1
@@ -99,35 +100,15 @@ def _refusal(status: int, content: Any) -> Any:
 
 
 class DirectCalls:
-    """Methods of a client of tables."""
+    """Methods of a client of tables, each with the name and the parameters of botocore's."""
 
     def __init__(self, client: "DynamoDBClient", sender: Sender) -> None:
-        self._client = client
-        self._send = sender.send
-
-    async def get_item(self, **request: Any) -> Any:
-        """Get an item by its key."""
-        return await self._send("GetItem", self._client.get_item, request)
-
-    async def batch_get_item(self, **request: Any) -> Any:
-        """Get items by their keys."""
-        return await self._send("BatchGetItem", self._client.batch_get_item, request)
-
-    async def query(self, **request: Any) -> Any:
-        """Query items of a partition."""
-        return await self._send("Query", self._client.query, request)
-
-    async def scan(self, **request: Any) -> Any:
-        """Scan items of the table."""
-        return await self._send("Scan", self._client.scan, request)
-
-    async def put_item(self, **request: Any) -> Any:
-        """Write an item."""
-        return await self._send("PutItem", self._client.put_item, request)
-
-    async def batch_write_item(self, **request: Any) -> Any:
-        """Write items."""
-        return await self._send("BatchWriteItem", self._client.batch_write_item, request)
+        self.get_item: Ordinarily = partial(sender.send, "GetItem", client.get_item)
+        self.batch_get_item: Ordinarily = partial(sender.send, "BatchGetItem", client.batch_get_item)
+        self.query: Ordinarily = partial(sender.send, "Query", client.query)
+        self.scan: Ordinarily = partial(sender.send, "Scan", client.scan)
+        self.put_item: Ordinarily = partial(sender.send, "PutItem", client.put_item)
+        self.batch_write_item: Ordinarily = partial(sender.send, "BatchWriteItem", client.batch_write_item)
 
 
 class DirectStreams:

@@ -28,24 +28,6 @@ VALUES_PER_FOLDING = 8  # to fold a text costs as much as to decode so many valu
 LARGEST_COMMIT = 64  # jobs; with more, the first would wait too long for the last
 
 
-class Outstanding:
-    """Jobs of threads that are not finished."""
-
-    def __init__(self) -> None:
-        self._futures: set[Future[Any]] = set()
-
-    def add(self, future: Future[T]) -> Future[T]:
-        """Count the job until it is finished, or cancelled before its begin."""
-        self._futures.add(future)
-        future.add_done_callback(self._futures.discard)  # on any thread
-        return future
-
-    def on(self, threads: int) -> PoolUse:
-        """The use of so many threads."""
-        number = len(self._futures)
-        return PoolUse(busy=min(number, threads), waiting=max(number - threads, 0))
-
-
 class Writer:
     """The one connection that writes. A job is applied completely or not at all."""
 
@@ -53,20 +35,22 @@ class Writer:
         """Begin. `check_place` raises SQLite's error if what is written would be lost."""
         self._db = db
         self._check_place = check_place
-        self._outstanding = Outstanding()
+        self._unfinished: set[Future[Any]] = set()  # of jobs that are not finished, nor cancelled before their begin
         self._waiting: SimpleQueue[tuple[Job[Any], Future[Any]] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="sqlite-writer", daemon=True)
         self._thread.start()
 
     async def run(self, job: Job[T]) -> T:
         """Apply a job, and return when it is on the disk."""
-        future: Future[T] = self._outstanding.add(Future())
+        future: Future[T] = Future()
+        self._unfinished.add(future)
+        future.add_done_callback(self._unfinished.discard)  # on any thread
         self._waiting.put((job, future))
         return await asyncio.wrap_future(future)
 
     def use(self) -> PoolUse:
         """The use of the thread."""
-        return self._outstanding.on(1)
+        return PoolUse.of(len(self._unfinished), 1)
 
     def close(self) -> None:
         """Finish the waiting jobs and close the connection."""
