@@ -58,24 +58,24 @@ class StoreLocation:
         if self.engine == "sqlite":
             from graph.store.sqlite import open_sqlite
 
-            async with open_sqlite(self.name, entities, clock=clock, meter=meter, busy_s=timeout_s) as database:
-                with suppress(DatabaseUnavailable):  # a damaged file is served as far as possible; see `/readyz`
-                    await database.ping()
-                yield MeteredDatabase(database, meter) if meter else database
+            opening = open_sqlite(self.name, entities, clock=clock, meter=meter, busy_s=timeout_s)
         else:
             from graph.store.dynamodb import RetryPolicy, open_dynamodb
 
             retry_policy = RetryPolicy(connect_seconds=timeout_s, read_seconds=timeout_s)
-            async with open_dynamodb(
+            opening = open_dynamodb(
                 entities,
                 prefix=self.name,
                 environment=environment,
                 clock=clock,
                 retry_policy=retry_policy,
                 meter=meter,
-            ) as database:
+            )
+        async with opening as database:
+            # A damaged file is served as far as possible; see `/readyz`.
+            with suppress(*[DatabaseUnavailable] if self.engine == "sqlite" else ()):
                 await database.ping()
-                yield MeteredDatabase(database, meter) if meter else database
+            yield MeteredDatabase(database, meter) if meter else database
 
     async def create(
         self, entities: Collection[Entity], *, environment: str = ENVIRONMENT, stream: bool = True

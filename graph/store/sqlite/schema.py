@@ -11,12 +11,11 @@ from graph.store.sqlite.table import ONLY, EntityTable
 def ensure(db: sqlite3.Connection, tables: Iterable[EntityTable]) -> None:
     """Make missing tables, columns and indexes, and changed indexes again. Call it inside a transaction."""
     for table in tables:
-        ensure_table(db, table)
+        _ensure_table(db, table)
         _ensure_indexes(db, table)
 
 
-def ensure_table(db: sqlite3.Connection, table: EntityTable) -> None:
-    """Make the table with the index of its primary key, or add missing columns."""
+def _ensure_table(db: sqlite3.Connection, table: EntityTable) -> None:
     present = {name for _, name, *_ in db.execute(f"PRAGMA table_info({table.table})")}
     if not present:
         columns = [f"{quoted(name)} {kind}" for name, kind in table.columns]
@@ -27,9 +26,6 @@ def ensure_table(db: sqlite3.Connection, table: EntityTable) -> None:
         for name, kind in table.columns:
             if name not in present:
                 db.execute(f"ALTER TABLE {table.table} ADD COLUMN {quoted(name)} {kind}")
-    name, sql = _key(table)
-    if not db.execute("SELECT 1 FROM sqlite_master WHERE type = 'index' AND name = ?", (name,)).fetchone():
-        db.execute(sql)
 
 
 def _ensure_indexes(db: sqlite3.Connection, table: EntityTable) -> None:
