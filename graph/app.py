@@ -27,7 +27,7 @@ from graph.domain import Domain, Resources, exact_names, scopes_of, switched_on
 from graph.domains import DOMAINS
 from graph.observability.logs import get_logger
 from graph.observability.metrics import Metrics
-from graph.observability.requests import RequestMetrics, Telemetry
+from graph.observability.requests import Telemetry, timed_requests
 from graph.observability.scrape import Scrape, sample_forever
 from graph.observability.tracing import open_tracing
 from graph.opening import open_services, read_settings
@@ -84,7 +84,7 @@ def create_app(
     on = switched_on(domains, settings.domains)
     settings = settings.model_copy(update={"domains": exact_names(domains, on)})
     metrics = Metrics()
-    request_metrics = RequestMetrics(metrics)
+    request_metrics = timed_requests(metrics)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[Mapping[str, Process]]:

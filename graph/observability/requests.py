@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from graph.observability.logs import get_logger
 from graph.observability.metrics import OK, REQUEST_SECONDS, Metrics
+from graph.observability.timed import Timed
 from graph.observability.tracing import Tracing
 
 ABANDONED, ABANDONED_STATUS = "ABANDONED", 499  # the client left before it had an answer
@@ -33,34 +34,25 @@ class Answer:
     limit: int | None = None  # of its cost
 
 
-class RequestMetrics:
-    """The metrics of requests."""
-
-    def __init__(self, metrics: Metrics) -> None:
-        self._requests = metrics.timed(
-            metrics.counter("requests", "Requests by their operation and first error.", "operation", "code"),
-            *("request", "Time to answer a request.", "operation", REQUEST_SECONDS),
-        )
-        for operation in (
-            "query",
-            "mutation",
-            "subscription",
-        ):  # Prometheus computes a rate only for a series that exists
-            self._requests.declare(operation, OK)
-
-    def add(self, operation: Operation, code: str, seconds: float) -> None:
-        """Count an answered request, with the code of its first error or OK."""
-        self._requests.add(operation, code, seconds)
+def timed_requests(metrics: Metrics) -> Timed:
+    """The metrics of requests, by their operation and the code of their first error or OK."""
+    requests = metrics.timed(
+        metrics.counter("requests", "Requests by their operation and first error.", "operation", "code"),
+        *("request", "Time to answer a request.", "operation", REQUEST_SECONDS),
+    )
+    for operation in ("query", "mutation", "subscription"):
+        requests.declare(operation, OK)
+    return requests
 
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
     """Records requests."""
 
-    metrics: RequestMetrics
+    metrics: Timed
     tracing: Tracing
 
-    def request(self, headers: Mapping[str, str]) -> "AbstractContextManager[Answer]":
+    def request(self, headers: Mapping[str, str]) -> AbstractContextManager[Answer]:
         """Record a GraphQL request, from when it is received until its answer is ready to be sent."""
         return _RequestRecord(self, headers)
 
