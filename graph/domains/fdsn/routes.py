@@ -17,9 +17,9 @@ from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.fdsn.errors import VERSION, error_text, status_of
 from graph.domains.fdsn.parameters import FORMATS, read_parameters
-from graph.domains.fdsn.service import EventService
+from graph.domains.fdsn.service import answer_to, count_of
 from graph.domains.fdsn.settings import FdsnSettings
-from graph.domains.fdsn.sources import Sources, sources_of
+from graph.domains.fdsn.sources import sources_of
 from graph.domains.fdsn.wadl import names_xml, usage, wadl
 from graph.settings import Settings
 from graph.transport.downloads import Answering, Download, download_route
@@ -40,9 +40,9 @@ def fdsn_routes(settings: Settings) -> Sequence[BaseRoute]:
     limits, most = ExecutionLimits.of(settings), own.fdsn_max_events
     answers: dict[str, Answering] = {
         "query": partial(_query, own, None),
-        "count": partial(_count, own),
-        "catalogs": _catalogs,
-        "contributors": _contributors,
+        "count": partial(_count, most),
+        "catalogs": partial(_names, "Catalog"),
+        "contributors": partial(_names, "Contributor"),
         "version": _version,
         "application.wadl": partial(_wadl, most),
         "": partial(_usage, most),
@@ -61,47 +61,37 @@ async def _query(settings: FdsnSettings, format_: str | None, request: Request, 
         if given.get("format", format_) != format_:
             raise BadUserInput(f"The path names the format {format_}, and `format` another one.")
         given = {**given, "format": format_}
-    service = _service(settings, reads)
     reads.facts |= {
         "starttime": given.get("starttime"),
         "endtime": given.get("endtime"),
         "minmagnitude": given.get("minmagnitude"),
         "page_size": given.get("limit"),
     }
-    answer = service.answer(given, url=_url(request), now_ms=reads.context.clock())
+    catalogue = reads.context.service(Catalogue)
+    answer = answer_to(catalogue, given, settings, url=_url(request), now_ms=reads.context.clock())
     await reads.run(answer.begin)
     reads.exchange.at_end = lambda code: reads.facts.update(result_count=answer.count)
-    if answer.is_empty and ("nodata" in given or not answer.format.is_document_without_events):
+    if not answer.count and ("nodata" in given or not answer.format.is_document_without_events):
         return _no_data(request, given.get("nodata", "204"))
     return Download(answer.format.media_type, answer.pieces(reads.run), is_long=not answer.is_over)
 
 
-async def _count(settings: FdsnSettings, request: Request, reads: Reads) -> Response:
+async def _count(most: int, request: Request, reads: Reads) -> Response:
     given = read_parameters(request.scope["query_string"])
-    service = _service(settings, reads)
-    count = await reads.run(partial(service.count, given))
+    count = await reads.run(partial(count_of, reads.context.service(Catalogue), given))
     match given.get("format", "text"):
         case "xml":
-            text = f"<query><count>{count}</count><maxAllowed>{service.most}</maxAllowed></query>\n"
+            text = f"<query><count>{count}</count><maxAllowed>{most}</maxAllowed></query>\n"
             return Response(text, media_type=XML)
         case "geojson":
-            return Response(orjson.dumps({"count": count, "maxAllowed": service.most}), media_type="application/json")
+            return Response(orjson.dumps({"count": count, "maxAllowed": most}), media_type="application/json")
         case _:
             return PlainTextResponse(str(count))
 
 
-async def _catalogs(request: Request, reads: Reads) -> Response:
-    sources = await _sources(request, reads)
-    return Response(names_xml("Catalogs", "Catalog", sources.catalogs), media_type=XML)
-
-
-async def _contributors(request: Request, reads: Reads) -> Response:
-    sources = await _sources(request, reads)
-    return Response(names_xml("Contributors", "Contributor", sources.contributors), media_type=XML)
-
-
-async def _sources(request: Request, reads: Reads) -> Sources:
-    return await reads.run(partial(sources_of, reads.context.service(Catalogue)))
+async def _names(kind: str, request: Request, reads: Reads) -> Response:
+    catalogs, contributors = await reads.run(partial(sources_of, reads.context.service(Catalogue)))
+    return Response(names_xml(kind, catalogs if kind == "Catalog" else contributors), media_type=XML)
 
 
 async def _version(request: Request, reads: Reads) -> Response:
@@ -114,11 +104,6 @@ async def _wadl(most: int, request: Request, reads: Reads) -> Response:
 
 async def _usage(most: int, request: Request, reads: Reads) -> Response:
     return PlainTextResponse(usage(_base(request), most))
-
-
-def _service(settings: FdsnSettings, reads: Reads) -> EventService:
-    catalogue = reads.context.service(Catalogue)
-    return EventService(catalogue, settings.fdsn_authority, settings.fdsn_max_events)
 
 
 def _base(request: Request) -> str:

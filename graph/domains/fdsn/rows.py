@@ -16,6 +16,7 @@ from graph.domains.earthquakes.catalogue import Attributes, Catalogue, EventPage
 from graph.domains.earthquakes.model import BY_TIME, Event
 from graph.domains.earthquakes.revisions.views import PRESENT
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.fdsn.counting import last_where
 from graph.domains.fdsn.errors import TooMuchData
 from graph.domains.fdsn.history import named_events
 from graph.domains.fdsn.query import FdsnQuery
@@ -143,20 +144,17 @@ class Rows:
         """
         selection, ascending = self._query.selection, self._query.ascending
         first, last = selection.span
-        low, high = first // DAY_MS, last // DAY_MS  # the days on which the rest may begin
+        direction = 1 if ascending else -1  # of the query's order
 
         def rest(day: int) -> Selection:
             if ascending:
                 return replace(selection, start_ms=max(first, day * DAY_MS))
-            return replace(selection, end_ms=min(last, (day + 1) * DAY_MS - 1))
+            return replace(selection, end_ms=min(last, (1 - day) * DAY_MS - 1))
+
+        async def leaves_some(day: int) -> bool:
+            return whole - await self._exact(rest(day)) < left
 
         whole = await self._exact(selection)
-        while low < high:
-            middle = -((-low - high) // 2) if ascending else (low + high) // 2
-            leaves_some = whole - await self._exact(rest(middle)) < left
-            if ascending:
-                low, high = (middle, high) if leaves_some else (low, middle - 1)
-            else:
-                low, high = (low, middle) if leaves_some else (middle + 1, high)
-        found = rest(low)
+        low, high = sorted((direction * (first // DAY_MS), direction * (last // DAY_MS)))
+        found = rest(await last_where(low, high, leaves_some))  # the last day on which the rest may begin
         return found, left - (whole - await self._exact(found))

@@ -1,13 +1,12 @@
 """Answers queries, without a word of HTTP: which format, which pages, how many events."""
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.model import Event
-from graph.domains.fdsn.counting import Counting
+from graph.domains.fdsn.counting import check_size, exact_count
 from graph.domains.fdsn.errors import VERSION
 from graph.domains.fdsn.formats import Format
 from graph.domains.fdsn.geojson import GeoJson
@@ -17,38 +16,29 @@ from graph.domains.fdsn.parameters import COUNT_FORMATS
 from graph.domains.fdsn.quakeml import QuakeML
 from graph.domains.fdsn.query import FdsnQuery
 from graph.domains.fdsn.rows import Rows
+from graph.domains.fdsn.settings import FdsnSettings
 from graph.domains.fdsn.text import Text
 from graph.domains.fdsn.usgs_csv import UsgsCsv
 from graph.work.account import give_way
 
 EVENTS_PER_PIECE = 100  # written before other work may run; as XML they take 1 ms
 
-T = TypeVar("T")
-
-
-class Run(Protocol):
-    """Runs a read within the limits of a query."""
-
-    async def __call__(self, read: Callable[[], Coroutine[Any, Any, T]], /) -> T: ...
+Run = Callable[[Callable[[], Coroutine[Any, Any, bytes]]], Awaitable[bytes]]
+"""Runs a read within the limits of a query."""
 
 
 class Answer:
     """The answer to a query, page by page."""
 
-    def __init__(self, catalogue: Catalogue, counting: Counting, query: FdsnQuery, format_: Format) -> None:
+    def __init__(self, catalogue: Catalogue, query: FdsnQuery, format_: Format, most: int) -> None:
         self.format = format_
         self.count = 0  # events so far
         self._catalogue = catalogue
-        self._counting = counting
+        self._most = most  # events
         self._query = query
         self._rows = Rows(catalogue, query, format_.attributes)
         self._first = b""
         self._unwritten: Sequence[Event] | None = None  # the present page, until all of it is written
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no event matches. It is known once the answer has begun."""
-        return not self.count
 
     @property
     def is_over(self) -> bool:
@@ -61,7 +51,7 @@ class Answer:
         Raises:
             TooMuchData: It is too large.
         """
-        await self._counting.check(self._query)
+        await check_size(self._catalogue, self._query, self._most)
         self._first = await self._page()
 
     async def pieces(self, run: Run) -> AsyncGenerator[bytes, None]:
@@ -87,53 +77,45 @@ class Answer:
         return b"".join(pieces)
 
 
-@dataclass(frozen=True, slots=True)
-class EventService:
-    """The service over a catalogue."""
+def answer_to(catalogue: Catalogue, given: Mapping[str, Any], own: FdsnSettings, *, url: str, now_ms: int) -> Answer:
+    """The answer to a query, which has not begun.
 
-    catalogue: Catalogue
-    authority: str  # of public ids
-    most: int  # events in an answer
+    Args:
+        given: the checked parameters.
+        own: the settings of the service.
+        url: of the request.
+        now_ms: epoch milliseconds.
 
-    def answer(self, given: Mapping[str, Any], *, url: str, now_ms: int) -> Answer:
-        """The answer to a query, which has not begun.
+    Raises:
+        BadUserInput: The parameters contradict each other.
+    """
+    query = FdsnQuery.of(given)
+    match given.get("format", "xml"):
+        case "text":
+            format_: Format = Text()
+        case "csv":
+            format_ = UsgsCsv(spreadsheet=given.get("spreadsheet", False))
+        case "geojson":
+            format_ = GeoJson(url=url, generated_ms=now_ms, version=VERSION)
+        case "kml":
+            colour_by, animated = given.get("kmlcolorby", "age"), given.get("kmlanimated", False)
+            format_ = Kml(now_ms=now_ms, colour_by=colour_by, animated=animated)
+        case _:
+            origins, magnitudes = query.all_origins, query.all_magnitudes
+            format_ = QuakeML(own.fdsn_authority, all_origins=origins, all_magnitudes=magnitudes)
+    return Answer(catalogue, query, format_, own.fdsn_max_events)
 
-        Args:
-            given: the checked parameters.
-            url: of the request.
-            now_ms: epoch milliseconds.
 
-        Raises:
-            BadUserInput: The parameters contradict each other.
-        """
-        query = FdsnQuery.of(given)
-        format_ = self._format(given, query, url, now_ms)
-        return Answer(self.catalogue, Counting(self.catalogue, self.most), query, format_)
+async def count_of(catalogue: Catalogue, given: Mapping[str, Any]) -> int:
+    """The number of events that match, whatever `limit` and `offset` are.
 
-    async def count(self, given: Mapping[str, Any]) -> int:
-        """The number of events that match, whatever `limit` and `offset` are.
-
-        Raises:
-            BadUserInput: The parameters contradict each other, or the format is not one of a count.
-            TooMuchData: Too many events would have to be read.
-        """
-        if given.get("format", "text") not in COUNT_FORMATS:
-            raise BadUserInput(f"`format` of a count must be one of {', '.join(COUNT_FORMATS)}.")
-        query = FdsnQuery.of(given)
-        if query.event_ids is not None:
-            return len(await named_events(self.catalogue, query, query.event_ids))
-        return await Counting(self.catalogue, self.most).exact(query)
-
-    def _format(self, given: Mapping[str, Any], query: FdsnQuery, url: str, now_ms: int) -> Format:
-        match given.get("format", "xml"):
-            case "text":
-                return Text()
-            case "csv":
-                return UsgsCsv(spreadsheet=given.get("spreadsheet", False))
-            case "geojson":
-                return GeoJson(url=url, generated_ms=now_ms, version=VERSION)
-            case "kml":
-                colour_by, animated = given.get("kmlcolorby", "age"), given.get("kmlanimated", False)
-                return Kml(now_ms=now_ms, colour_by=colour_by, animated=animated)
-            case _:
-                return QuakeML(self.authority, all_origins=query.all_origins, all_magnitudes=query.all_magnitudes)
+    Raises:
+        BadUserInput: The parameters contradict each other, or the format is not one of a count.
+        TooMuchData: Too many events would have to be read.
+    """
+    if given.get("format", "text") not in COUNT_FORMATS:
+        raise BadUserInput(f"`format` of a count must be one of {', '.join(COUNT_FORMATS)}.")
+    query = FdsnQuery.of(given)
+    if query.event_ids is not None:
+        return len(await named_events(catalogue, query, query.event_ids))
+    return await exact_count(catalogue, query)

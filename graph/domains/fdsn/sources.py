@@ -3,8 +3,6 @@
 They are those of the latest events: no index counts by source, and every network of the world reports within days.
 """
 
-from dataclasses import dataclass
-
 from graph.core.paging import Paging
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.selection import Selection
@@ -14,16 +12,8 @@ LATEST = 2_000  # events, which take a hundredth of what an operation may cost b
 PAGE = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """The names in the latest events, in alphabetical order."""
-
-    catalogs: list[str]
-    contributors: list[str]
-
-
-async def sources_of(catalogue: Catalogue) -> Sources:
-    """Read the sources of the latest events."""
+async def sources_of(catalogue: Catalogue) -> tuple[list[str], list[str]]:
+    """The sources and the networks of the latest events, each in alphabetical order."""
     catalogs, contributors = set[str](), set[str]()
     after = None
     for _ in range(0, LATEST, PAGE):
@@ -36,4 +26,4 @@ async def sources_of(catalogue: Catalogue) -> Sources:
         if not page.has_more:
             break
         after = page.records[-1].item
-    return Sources(sorted(catalogs), sorted(contributors))
+    return sorted(catalogs), sorted(contributors)

@@ -80,10 +80,10 @@ marked with * are not of FDSN. An answer has {most:,} events at most.
 """
 
 
-def names_xml(plural: str, singular: str, names: Sequence[str]) -> str:
+def names_xml(kind: str, names: Sequence[str]) -> str:
     """A list of names, as `catalogs` and `contributors` answer it."""
-    listed = "".join(f"<{singular}>{escape(name)}</{singular}>" for name in names)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<{plural}>{listed}</{plural}>\n'
+    listed = "".join(f"<{kind}>{escape(name)}</{kind}>" for name in names)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<{kind}s>{listed}</{kind}s>\n'
 
 
 def _param(parameter: Parameter) -> str:
