@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from graph.domains.earthquakes.selection.areas import Circle, distance_km
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
