@@ -63,29 +63,10 @@ class JournalFile:
     def __init__(self, path: Path, payload: Payload, *, revises: bool) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
         self._crc = self._size = 0
-        self._write({**asdict(payload), "revises": revises, "version": __version__})
+        self.write({**asdict(payload), "revises": revises, "version": __version__})
 
-    def intend(self, intent: Mapping[str, Any]) -> None:
-        """Write what the next transaction is to store."""
-        self._write(intent)
-
-    def learn(self, *, stored: bool) -> None:
-        """Write whether it was stored."""
-        self._write({"stored": stored})
-
-    def end(self, payload: Payload, ending: Ending) -> None:
-        """Write the last line."""
-        self._write({"end": asdict(ending), "size": payload.size, "sha256": payload.sha256})
-
-    def sync(self) -> None:
-        """Return when all lines are on the disk. It blocks."""
-        os.fsync(self._file)
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._file)
-
-    def _write(self, values: Mapping[str, Any]) -> None:
+    def write(self, values: Mapping[str, Any]) -> None:
+        """Write a line, such as what the next transaction is to store."""
         text = orjson.dumps(values)[:-1]
         crc = zlib.crc32(text, self._crc)
         line = b'%b,"crc32":"%08x"}\n' % (text, crc)
@@ -96,6 +77,22 @@ class JournalFile:
             os.ftruncate(self._file, self._size)  # so that the next line does not follow half a line
             raise
         self._crc, self._size = crc, self._size + len(line)
+
+    def learn(self, *, stored: bool) -> None:
+        """Write whether it was stored."""
+        self.write({"stored": stored})
+
+    def end(self, payload: Payload, ending: Ending) -> None:
+        """Write the last line."""
+        self.write({"end": asdict(ending), "size": payload.size, "sha256": payload.sha256})
+
+    def sync(self) -> None:
+        """Return when all lines are on the disk. It blocks."""
+        os.fsync(self._file)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
 
 
 def state_of(item: Item) -> str:

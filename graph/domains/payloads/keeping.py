@@ -8,9 +8,9 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from graph.core.geojson.reading import Readable
+from graph.core.geojson.reading import Fingerprinted, Readable
 from graph.core.gzipped import compressor
-from graph.domains.earthquakes.ingest.payload import Chunk
+from graph.domains.earthquakes.ingest.payload import Chunk, Received
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.payloads.folder import PayloadNotKept, Place, sync_folder
 from graph.domains.payloads.journal import JournalFile, described
@@ -44,7 +44,7 @@ class PayloadFolder:
             PayloadNotKept: The folder cannot be written.
         """
         place = Place.of(self.path, payload)
-        return KeptPayload(self, place, *await in_thread(lambda: self._begin(place, payload, body)))
+        return KeptPayload(self, payload, *await in_thread(lambda: self._begin(place, payload, body)))
 
     def _begin(self, place: Place, payload: Payload, body: bytes | None) -> "tuple[JournalFile, _WrittenBody | None]":
         place.make()
@@ -63,19 +63,21 @@ class PayloadFolder:
         return journal, written
 
 
-class KeptPayload:
-    """A payload whose ingest is in progress."""
+class KeptPayload(Received):
+    """A payload that is kept while its records are stored."""
 
-    def __init__(self, folder: PayloadFolder, place: Place, journal: JournalFile, body: "_WrittenBody | None") -> None:
+    def __init__(
+        self, folder: PayloadFolder, payload: Payload, journal: JournalFile, body: "_WrittenBody | None"
+    ) -> None:
+        super().__init__(payload.payload_id, payload.received_at)
         self._folder = folder
-        self._place = place
         self._journal = journal
-        self._body = body  # None once it is complete
+        self._body = body  # None if it is complete
         self._number: int | None = None  # of the transaction in progress
 
-    def copied(self, stream: Readable) -> Readable:
-        """A stream whose bytes are kept as they are read."""
-        return _Copied(stream, self._body) if self._body else stream
+    def reading(self, stream: Readable) -> Fingerprinted:
+        """Its bytes, which are kept as they are read."""
+        return super().reading(_Copied(stream, self._body) if self._body else stream)
 
     def turn(self) -> AbstractAsyncContextManager[None]:
         """Wait until no other transaction of this process is in progress."""
@@ -97,7 +99,7 @@ class KeptPayload:
         with _as_not_kept():
             if self._body:
                 self._body.flush()  # first, so that no journal names a record that its body lacks
-            self._journal.intend(intent)
+            self._journal.write(intent)
         try:
             await in_thread(self._sync)
         except BaseException:

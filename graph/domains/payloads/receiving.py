@@ -2,19 +2,17 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable, outcome_of
-from graph.core.geojson.reading import Fingerprinted, Readable
 from graph.core.uuid7 import uuid7
-from graph.domains.earthquakes.ingest.payload import GEOJSON, Body, Chunk, Received
+from graph.domains.earthquakes.ingest.payload import GEOJSON, Body, Received
 from graph.domains.earthquakes.ingest.report import IngestReport
-from graph.domains.earthquakes.ingest.write import Write
-from graph.domains.payloads.keeping import KeptPayload, PayloadFolder
+from graph.domains.payloads.keeping import PayloadFolder
 from graph.domains.payloads.model import CANCELLED, Ending, Payload
 from graph.work.tasks import BackgroundTasks, Work, attempt
 
@@ -36,41 +34,6 @@ class IngestRecord(Protocol):
 
 Recorder = Callable[[], IngestRecord]
 """Begins the record of one more ingest."""
-
-
-class ReceivedPayload(Received):
-    """A payload whose records are being stored, and which is perhaps kept."""
-
-    def __init__(self, payload: Payload, kept: KeptPayload | None) -> None:
-        super().__init__(payload.payload_id, payload.received_at)
-        self._payload = payload
-        self._kept = kept
-        self._stream: Fingerprinted | None = None
-
-    @property
-    def payload(self) -> Payload:
-        """What is known of it by now."""
-        stream = self._stream
-        return replace(self._payload, size=stream.size, sha256=stream.sha256) if stream else self._payload
-
-    def reading(self, stream: Readable) -> Fingerprinted:
-        """Its bytes, which are kept as they are read."""
-        self._stream = Fingerprinted(self._kept.copied(stream) if self._kept else stream)
-        return self._stream
-
-    def turn(self) -> AbstractAsyncContextManager[None]:
-        """Wait until no other transaction is in progress, if it is kept."""
-        return self._kept.turn() if self._kept else super().turn()
-
-    async def intend(self, number: int | None, now: int, writes: Sequence[Write], chunk: Chunk) -> None:
-        """Keep what the next transaction is about to store."""
-        if self._kept:
-            await self._kept.intend(number, now, writes, chunk)
-
-    def learn(self, *, stored: bool) -> None:
-        """Keep whether it was stored."""
-        if self._kept:
-            self._kept.learn(stored=stored)
 
 
 class Payloads:
@@ -118,7 +81,7 @@ class Payloads:
         media_type: str = GEOJSON,
         url: str | None = None,
         received_at: int | None = None,
-    ) -> AsyncIterator[ReceivedPayload]:
+    ) -> AsyncIterator[Received]:
         """Receive a payload, see `Receiver`.
 
         Raises:
@@ -130,7 +93,7 @@ class Payloads:
         payload = Payload(uuid7(now), route, media_type, now, url, size, sha256)
         kept = await self._folder.keep(payload, known.gzipped() if known else None) if self._folder else None
         records = [recorder() for recorder in self._recorders]
-        received, code = ReceivedPayload(payload, kept), None
+        received, code = kept or Received(payload.payload_id, now), None
         try:
             for record in records:
                 await record.received(payload)
@@ -140,12 +103,14 @@ class Payloads:
             raise
         finally:
             ending = Ending(report.counts, code, self._clock() if kept or records else 0)
+            if stream := received.stream:
+                payload = replace(payload, size=stream.size, sha256=stream.sha256)
             try:
                 if kept:
-                    await kept.end(received.payload, ending)
+                    await kept.end(payload, ending)
             finally:
                 for record in records:
-                    end = partial(record.ended, received.payload, ending)
+                    end = partial(record.ended, payload, ending)
                     if code == CANCELLED:  # an operation that is over must not wait for a store again
                         self._later.start("ending a cancelled ingest", partial(self._attempt, end))
                     else:

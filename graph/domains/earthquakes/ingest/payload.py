@@ -47,10 +47,12 @@ class Received:
     def __init__(self, payload_id: str, ingested_at: int) -> None:
         self.payload_id = payload_id
         self.ingested_at = ingested_at  # of its events, epoch milliseconds
+        self.stream: Fingerprinted | None = None  # its bytes, once they are read bit by bit
 
     def reading(self, stream: Readable) -> Fingerprinted:
         """Its bytes, as they are read."""
-        return Fingerprinted(stream)
+        self.stream = Fingerprinted(stream)
+        return self.stream
 
     def turn(self) -> AbstractAsyncContextManager[None]:
         """Wait until its next transaction may be prepared and sent."""
