@@ -23,8 +23,17 @@ from graph.core.clock import Clock, now_ms
 from graph.core.errors import BadRequest, DatabaseUnavailable, InternalServerError
 from graph.core.http_client import http_client
 from graph.core.paging import PageSizes
-from graph.domain import Domain, Resources, exact_names, scopes_of, switched_on
-from graph.domains import DOMAINS
+from graph.domain import (
+    Domain,
+    ImproperDomains,
+    Resources,
+    exact_names,
+    in_a_line,
+    routes_of,
+    scopes_of,
+    switched_on,
+)
+from graph.domains import installed
 from graph.observability.logs import get_logger
 from graph.observability.metrics import Metrics
 from graph.observability.requests import Telemetry, timed_requests
@@ -53,20 +62,29 @@ from graph.work.tasks import BackgroundTasks
 from graph.work.threads import FairThreads
 
 GRAPH_PATH = "/graphql"
+OWN_PATHS = (GRAPH_PATH, "/healthz", "/readyz", "/metrics")
 
 logger = get_logger(__name__)
 
 
 @cache
 def schema_of(domains: tuple[Domain, ...], *, compiled: bool = True) -> Schema:
-    """The schema of these domains, built once."""
-    return build_schema(domains, compiled=compiled)
+    """The schema of these domains, built once.
+
+    Raises:
+        ImproperDomains: A domain does not fit to those before it.
+    """
+    try:
+        return build_schema(domains, compiled=compiled)
+    except Exception as error:  # Strawberry and graphql-core have many classes for it
+        schema_of(domains[:-1])  # raises this error if an earlier domain causes it
+        raise ImproperDomains(domains[-1], f"does not fit into the schema: {in_a_line(error)}") from error
 
 
 def create_app(
     settings: Settings | None = None,
     *,
-    domains: Sequence[Domain] = DOMAINS,
+    domains: Sequence[Domain] = (),
     clock: Clock = now_ms,
     socket_limits: SocketLimits | None = None,
     heart_beat_s: float = HEART_BEAT_S,
@@ -75,11 +93,16 @@ def create_app(
 
     Args:
         settings: read from the environment by default; `domains` names the domains that are on.
-        domains: all domains, on or off.
+        domains: all domains, on or off; by default, those that are installed.
         clock: epoch milliseconds.
         socket_limits: of a WebSocket; by default those of the settings.
         heart_beat_s: seconds between two heart beats on a silent stream.
+
+    Raises:
+        Misconfigured: A setting cannot be used.
+        ImproperDomains: A domain is broken, or contradicts another one.
     """
+    domains = domains or installed()
     settings = settings or read_settings(domains)
     on = switched_on(domains, settings.domains)
     settings = settings.model_copy(update={"domains": exact_names(domains, on)})
@@ -139,7 +162,7 @@ def create_app(
             Route("/healthz", _healthz),
             Route("/readyz", partial(_readyz, on)),
             Route("/metrics", Scrape(metrics).answer),
-            *(route for domain in on for route in domain.routes(settings)),
+            *routes_of(on, settings, OWN_PATHS),
             Route("/", lambda request: RedirectResponse(GRAPH_PATH)),  # unless a domain has a page there
         ],
         exception_handlers={HTTPException: partial(_not_found, links), Exception: _unexpected},
@@ -161,14 +184,14 @@ def _led_past(app: ASGIApp, graph: ASGIApp) -> ASGIApp:
     return lead
 
 
-def build_entrance(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> Entrance:
+def build_entrance(settings: Settings, domains: Sequence[Domain] = ()) -> Entrance:
     """Build the entrance of operations. What they run with is the process's, which opens it at its start.
 
     Raises:
         UnusableList: The list of documents cannot be used.
     """
     page_sizes = PageSizes(settings.page_size, settings.max_page_size)
-    schema = schema_of(switched_on(domains, settings.domains), compiled=settings.compiled).graphql
+    schema = schema_of(switched_on(domains or installed(), settings.domains), compiled=settings.compiled).graphql
     documents = Documents(
         schema,
         Limits.of(settings),

@@ -1,10 +1,11 @@
 """The command line, assembled from the domains. Each command calls one function and prints its result.
 
 Every option of `serve` is also a setting (`--port` is `GRAPH_PORT`); the option wins. An error is one
-line on standard error. The exit status is 2 for a wrong argument, and 1 for work that failed. A domain
-that is off has no commands.
+line on standard error. The exit status is 2 for a wrong argument or for domains that do not fit together,
+and 1 for work that failed. A domain that is off has no commands.
 """
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,8 +17,19 @@ from graph.access.callers import Scope
 from graph.access.options import Duration, Scopes, Subject
 from graph.app import schema_of
 from graph.command_line import CommandLine, WrongSetting, run, store_option
-from graph.domain import Domain, checked, entities_of, scopes_of, switched_on, tables_of
-from graph.domains import DOMAINS
+from graph.domain import (
+    ORIGIN,
+    BrokenDomain,
+    Domain,
+    ImproperDomains,
+    chosen,
+    entities_of,
+    refuse_twice,
+    scopes_of,
+    switched_on,
+    tables_of,
+)
+from graph.domains import installed
 from graph.serving import server
 from graph.settings import DomainNames, Misconfigured
 from graph.store.location import StoreLocation
@@ -39,32 +51,57 @@ Settings are environment variables (GRAPH_PORT, GRAPH_STORE, ...). Options overr
 class DomainGroup(click.Group):
     """The commands of the service and of its domains. It runs only the commands of domains that are on."""
 
-    def __init__(self, domains: Sequence[Domain]) -> None:
+    def __init__(self, domains: Sequence[Domain], on: Sequence[Domain]) -> None:
         options = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "obj": CommandLine(domains)}
         super().__init__(help=HELP, context_settings=options)
-        self.domains = checked(domains)
+        self.domains = domains
         click.version_option(__version__, prog_name="quakegraph")(self)
-        for command in (_serve(domains), schema, _token(domains), tables):
+        for command in (_serve(on), schema, _token(on), tables, list_domains):
             self.add_command(command)
-        for domain in domains:
+        for domain in on:
             for command in domain.commands:
                 self.add_command(command)
 
-    def main(self, *args: Any, **kwargs: Any) -> Any:
+    def main(self, args: Sequence[str] | None = None, *others: Any, **options: Any) -> Any:
         """Run the command that the arguments name, if its domain is on."""
+        group: click.Group = self
+        if list(sys.argv[1:] if args is None else args)[:1] != [list_domains.name]:
+            try:
+                group = DomainGroup(self.domains, fitting(self.domains))
+            except (Misconfigured, ImproperDomains) as error:
+                wrong = WrongSetting(str(error))
+                wrong.show()
+                raise SystemExit(wrong.exit_code) from None
+        return click.Group.main(group, args, *others, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command. Some contradictions between domains show only when their services open."""
         try:
-            on = switched_on(self.domains, DomainNames().domains)
-        except Misconfigured as error:
-            wrong = WrongSetting(str(error))
-            wrong.show()
-            raise SystemExit(wrong.exit_code) from None
-        group: click.Group = self if on == self.domains else DomainGroup(on)
-        return click.Group.main(group, *args, **kwargs)
+            return super().invoke(ctx)
+        except ImproperDomains as error:
+            raise WrongSetting(str(error)) from None
 
 
-def build(domains: Sequence[Domain] = DOMAINS) -> DomainGroup:
-    """The command line of a service with these domains."""
-    return DomainGroup(domains)
+def fitting(domains: Sequence[Domain]) -> tuple[Domain, ...]:
+    """The domains that are on.
+
+    Raises:
+        Misconfigured: `GRAPH_DOMAINS` names domains that cannot be switched on.
+        ImproperDomains: A domain is broken, or contradicts another one.
+    """
+    on = switched_on(domains, DomainNames().domains)
+    refuse_twice(
+        "command", on, lambda domain: [str(each.name) for each in domain.commands], DomainGroup((), ()).commands
+    )
+    if any(domain.origin != ORIGIN for domain in on):
+        schema_of(on)
+    return on
+
+
+def build(domains: Sequence[Domain] = ()) -> DomainGroup:
+    """The command line of a service with these domains; by default, with those that are installed."""
+    domains = domains or installed()
+    return DomainGroup(domains, domains)
 
 
 def _serve(domains: Sequence[Domain]) -> click.Command:
@@ -104,7 +141,33 @@ def schema(line: CommandLine) -> None:
     Example:
       quakegraph schema > schema.graphql
     """
-    click.echo(schema_of(tuple(line.domains)).printed, nl=False)
+    click.echo(schema_of(switched_on(line.domains, DomainNames().domains)).printed, nl=False)
+
+
+@click.command("domains")
+@click.pass_obj
+def list_domains(line: CommandLine) -> None:
+    """List the installed domains.
+
+    Each line has its name, whether it is on, off or broken, the domain that it is a part of, and the
+    distribution that it comes from. If they cannot be served together, the last line says why.
+
+    \b
+    Example:
+      quakegraph domains
+    """
+    on = chosen(line.domains, DomainNames().domains)
+    rows = [("domain", "state", "part of", "distribution")]
+    for domain in line.domains:
+        state = "off" if domain not in on else "broken" if isinstance(domain, BrokenDomain) else "on"
+        rows.append((domain.name, state, domain.part_of or "-", domain.origin))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    try:
+        fitting(line.domains)
+    except Misconfigured as error:
+        raise WrongSetting(str(error)) from None
 
 
 def _token(domains: Sequence[Domain]) -> click.Command:

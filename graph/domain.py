@@ -11,10 +11,18 @@
     )
 
 No code outside `graph.domains` names a domain. The application, the command line, the schema and the
-settings are assembled from a tuple of these values. To add a domain, name it in `graph.domains`.
+settings are assembled from these values. A distribution adds a domain by an entry point of the same name:
+
+    [project.entry-points."quakegraph.domains"]
+    sightings = "quakegraph_sightings:DOMAIN"
+
+Such a plug-in may import this module, `graph.command_line`, `graph.settings`, the folders `access`, `api`, `core`,
+`feed`, `observability`, `pages`, `runtime`, `transport` and `work`, `graph.store` without its engines, and the domains
+that it requires. It imports nothing from `graph.api.fast`, and no name that begins with `_`. Its tests may import
+`graph.app`, `graph.opening` and `graph.domains`, too.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -25,6 +33,7 @@ import click
 import httpx
 from starlette.routing import BaseRoute
 
+from graph import __version__
 from graph.access.callers import Scope
 from graph.api.nodes import Node
 from graph.api.recording import Recording
@@ -42,6 +51,7 @@ __all__ = [
     "Contribution",
     "Domain",
     "Resources",
+    "Scalars",
     "Scope",
     "Services",
     "Settings",
@@ -50,6 +60,8 @@ __all__ = [
     "WebPage",
 ]
 """Everything that a domain's value is made of."""
+
+ORIGIN = f"quakegraph {__version__}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +113,8 @@ class Domain:
     """One domain. Its queries, mutations and subscriptions are Strawberry types, whose fields join the root types."""
 
     name: str
-    requires: tuple[str, ...] = ()  # domains that it builds on; they come before it
+    origin: str = ORIGIN  # the distribution that it comes from; that of a plug-in is read from its entry point
+    requires: tuple[str, ...] = ()  # domains that it builds on
     part_of: str | None = None  # the host that it extends; `GRAPH_DOMAINS` means a host with its parts
     entities: tuple[Entity, ...] = ()  # each names its table
     scopes: tuple[Scope, ...] = ()
@@ -133,61 +146,149 @@ class Domain:
     readiness: Callable[[Services], Awaitable[Mapping[str, Any]]] = _no_readiness
     """Its part of the answer of `/readyz`. It does not decide whether the service is ready."""
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The domains without which it cannot be served. They come before it."""
+        return (*self.requires, self.part_of) if self.part_of else self.requires
+
+    def __str__(self) -> str:
+        return f"{self.name!r} of {self.origin}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BrokenDomain(Domain):
+    """A plug-in that cannot be used, under the name of its entry point."""
+
+    fault: str
+
+
+def in_a_line(error: BaseException) -> str:
+    """An error of a plug-in, whatever it is, for a message of one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
 
 class ImproperDomains(ValueError):
-    """The tuple of domains is wrong, so they cannot be assembled."""
+    """The domains cannot be assembled. The message names the distribution of one that does not fit."""
+
+    def __init__(self, domain: Domain, fault: str) -> None:
+        left_out = f"`-{domain.name}` in GRAPH_DOMAINS leaves it out"
+        super().__init__(f"{domain.origin}: the domain {domain.name!r} {fault}; {left_out}")
 
 
-def checked(domains: Sequence[Domain]) -> tuple[Domain, ...]:
-    """Check the order, the names and the entities of domains, and return them.
+def chosen(domains: Sequence[Domain], names: Sequence[str]) -> list[Domain]:
+    """The domains that `GRAPH_DOMAINS` means, whether or not they can be served together.
 
-    Raises:
-        ImproperDomains: Two have the same name, one comes before a domain that it requires, or items of two entities
-            could have the same key.
+    A host stands for itself and its parts, or for itself and those of its parts that are named too. `-NAME` leaves a
+    domain out, and its parts with it. Without names to switch on, all domains are on.
     """
-    before: set[str] = set()
-    for domain in domains:
-        if domain.name in before:
-            raise ImproperDomains(f"there are two domains {domain.name!r}")
-        for name in domain.requires:
-            if name not in before:
-                raise ImproperDomains(f"the domain {domain.name!r} requires {name!r}, which must come before it")
-        before.add(domain.name)
-    for one, other in combinations(entities_of(domains), 2):
-        if same_key(one, other):
-            raise ImproperDomains(f"{one.name} and {other.name} of {one.table.name} could have the same key")
-    return tuple(domains)
+    named, off = ({name.removeprefix("-") for name in names if name.startswith("-") is out} for out in (False, True))
+    whole = named - {domain.part_of for domain in domains if domain.name in named}  # hosts that mean all of their parts
+    return [
+        domain
+        for domain in domains
+        if not off & {domain.name, domain.part_of} and (not named or domain.name in named or domain.part_of in whole)
+    ]
 
 
 def switched_on(domains: Sequence[Domain], names: Sequence[str]) -> tuple[Domain, ...]:
-    """The domains that `GRAPH_DOMAINS` names, in the order of `domains`.
-
-    A host stands for itself and its parts, or for itself and those of its parts that are named too. `-NAME` leaves a
-    domain out. Without names to switch on, all domains are on.
+    """The domains that `GRAPH_DOMAINS` means, each after those that it needs, otherwise in the order of `domains`.
 
     Raises:
-        Misconfigured: There is no domain of a name, or a domain is missing that another one requires.
+        Misconfigured: There is no domain of a name, or one that another domain needs is off.
+        ImproperDomains: A domain is broken, needs one that is not installed, or contradicts another one.
     """
-    known = {domain.name: domain for domain in domains}
-    off = {name.removeprefix("-") for name in names if name.startswith("-")}
-    named = [name for name in names if not name.startswith("-")]
-    for name in (*named, *sorted(off)):
-        if name not in known:
-            raise Misconfigured(f"GRAPH_DOMAINS: there is no domain {name!r}; these are: {', '.join(known)}")
-    whole = set(named) - {known[name].part_of for name in named}  # hosts that mean all of their parts
-    on = [
-        domain
-        for domain in domains
-        if domain.name not in off and (not named or domain.name in named or domain.part_of in whole)
-    ]
+    on, known = chosen(domains, names), [domain.name for domain in domains]
+    for name in names:
+        if name.removeprefix("-") not in known:
+            raise Misconfigured(
+                f"GRAPH_DOMAINS: there is no domain {name.removeprefix('-')!r}; these are: {', '.join(known)}"
+            )
     served = {domain.name for domain in on}
     for domain in on:
-        for name in domain.requires:
+        if isinstance(domain, BrokenDomain):
+            raise ImproperDomains(domain, domain.fault)
+        for name in domain.needs:
+            if name not in known:
+                raise ImproperDomains(domain, f"requires the domain {name!r}, which is not installed")
             if name not in served:
                 raise Misconfigured(
                     f"GRAPH_DOMAINS: {domain.name!r} requires {name!r}: name {name!r} too, or leave out {domain.name!r}"
                 )
-    return checked(on)
+    refuse_twice("name", on, lambda domain: [domain.name])
+    refuse_twice("setting", on, _variables, map(_variable, Settings.model_fields))
+    refuse_twice("scope", on, lambda domain: domain.scopes)
+    refuse_twice("entity", on, lambda domain: [f"{each.name} of {each.table.name}" for each in domain.entities])
+    _refuse_keys_of_two(on)
+    return _in_order(on)
+
+
+def refuse_twice(
+    kind: str, domains: Iterable[Domain], names: Callable[[Domain], Iterable[str]], taken: Iterable[str] = ()
+) -> None:
+    """Refuse a name of some kind that two domains declare, or a domain and the service.
+
+    Raises:
+        ImproperDomains: There is such a name.
+    """
+    owners: dict[str, object] = dict.fromkeys(taken, "the service")
+    for domain in domains:
+        for name in dict.fromkeys(names(domain)):
+            if name in owners:
+                raise ImproperDomains(domain, f"declares the {kind} {name}, as {owners[name]} does")
+            owners[name] = domain
+
+
+def _variable(setting: str) -> str:
+    return f"GRAPH_{setting.upper()}"
+
+
+def _variables(domain: Domain) -> Iterable[str]:
+    """The variables of its settings."""
+    return map(_variable, domain.settings.model_fields) if domain.settings else ()
+
+
+def _refuse_keys_of_two(domains: Sequence[Domain]) -> None:
+    """Refuse two designs of one table, and items of two entities that could have the same key."""
+    owned = [(domain, entity) for domain in domains for entity in domain.entities]
+    for (owner, one), (domain, other) in combinations(owned, 2):
+        if one.table.name == other.table.name and one.table != other.table:
+            raise ImproperDomains(domain, f"designs the table {other.table.name} otherwise than {owner}")
+        if same_key(one, other):
+            raise ImproperDomains(
+                domain,
+                f"has {other.name} of {other.table.name}, which could have the same key as {one.name} of {owner}",
+            )
+
+
+def _in_order(domains: Sequence[Domain]) -> tuple[Domain, ...]:
+    """The domains, each after those that it needs, otherwise in the same order."""
+    by_name = {domain.name: domain for domain in domains}
+    placed: dict[str, Domain] = {}
+
+    def place(domain: Domain, *above: str) -> None:
+        if domain.name in above:
+            circle = " → ".join((*above[above.index(domain.name) :], domain.name))
+            raise ImproperDomains(domain, f"requires itself: {circle}")
+        for name in domain.needs:
+            if name not in placed:
+                place(by_name[name], *above, domain.name)
+        placed[domain.name] = domain
+
+    for domain in domains:
+        if domain.name not in placed:
+            place(domain)
+    return tuple(placed.values())
+
+
+def routes_of(domains: Sequence[Domain], settings: Settings, taken: Iterable[str] = ()) -> list[BaseRoute]:
+    """All HTTP routes of the domains.
+
+    Raises:
+        ImproperDomains: Two domains have a route at one path, or one of them has a path that is taken.
+    """
+    routes = {domain: domain.routes(settings) for domain in domains}
+    refuse_twice("route", domains, lambda domain: [getattr(route, "path", "") for route in routes[domain]], taken)
+    return [route for some in routes.values() for route in some]
 
 
 def exact_names(domains: Sequence[Domain], on: Collection[Domain]) -> tuple[str, ...]:

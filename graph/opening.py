@@ -6,11 +6,12 @@ from typing import Any
 
 from graph.api.recording import Recording
 from graph.core.clock import Clock, now_ms
+from graph.core.errors import GraphError
 from graph.core.http_client import http_client
-from graph.domain import Domain, Resources, Services, entities_of, switched_on
+from graph.domain import Domain, ImproperDomains, Resources, Services, entities_of, in_a_line, switched_on
 from graph.observability.metrics import Metrics
 from graph.observability.tracing import Tracing, Untraced
-from graph.settings import DomainNames, Settings, settings_class
+from graph.settings import DomainNames, Misconfigured, Settings, settings_class
 from graph.store.contract import Database
 from graph.store.location import StoreLocation
 from graph.store.meter import MeteredDatabase
@@ -24,6 +25,7 @@ def read_settings(domains: Sequence[Domain], **given: Any) -> Settings:
     Raises:
         ValidationError: A value is wrong.
         Misconfigured: The named domains cannot be switched on.
+        ImproperDomains: They contradict each other.
     """
     named = {name: value for name, value in given.items() if name in DomainNames.model_fields}
     return settings_of(switched_on(domains, DomainNames(**named).domains))(**given)
@@ -47,6 +49,7 @@ async def open_services(
 
     Raises:
         DatabaseUnavailable: The store does not answer, or a table is missing.
+        ImproperDomains: A domain cannot open its services: another one has the same metric, for example.
     """
     metrics = metrics or Metrics()
     on = switched_on(domains, settings.domains)
@@ -65,8 +68,14 @@ async def open_services(
         )
         services.add(resources)
         for domain in on:
-            for service in await stack.enter_async_context(domain.open(resources)):
-                services.add(service)
+            metrics.owner = str(domain)
+            try:
+                for service in await stack.enter_async_context(domain.open(resources)):
+                    services.add(service)
+            except (GraphError, Misconfigured):
+                raise
+            except Exception as error:
+                raise ImproperDomains(domain, f"cannot be opened: {in_a_line(error)}") from error
         yield services
 
 

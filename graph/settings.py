@@ -96,7 +96,7 @@ class DomainNames(SettingsPart):
     )
 
     def serves(self, domain: str) -> bool:
-        """Whether a domain is on, if the service has it at all."""
+        """Whether a domain is on. The functions of a domain that take settings find all names of those that are."""
         return not self.domains or domain in self.domains
 
 
@@ -260,17 +260,7 @@ class Settings(DomainNames):
 
 @cache
 def settings_class(*parts: type[SettingsPart]) -> type[Settings]:
-    """The class of settings that joins `Settings` with the settings of domains.
-
-    Raises:
-        ValueError: Two parts declare the same setting.
-    """
-    declared: dict[str, type] = dict.fromkeys(Settings.model_fields, Settings)
-    for part in parts:
-        for name in part.model_fields:
-            if name in declared:
-                raise ValueError(f"GRAPH_{name.upper()} is declared by {declared[name].__name__} and {part.__name__}")
-            declared[name] = part
+    """The class of settings that joins `Settings` with the settings of domains."""
     return new_class(
         "Settings", (Settings, *parts), exec_body=lambda body: body.update(_parts=parts, __module__=__name__)
     )

@@ -49,6 +49,7 @@ COMMANDS = dict(commands(main))
 def test_the_commands_are_those_that_are_documented() -> None:
     assert sorted(" ".join(words) for words, _ in commands(main)) == [
         "deliver",
+        "domains",
         "export",
         "files register",
         "ingest",

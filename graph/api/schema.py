@@ -4,8 +4,7 @@ Each root field is recorded, and its description names its scope. The domains' o
 changed, so any number of schemas can be made of them.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from types import new_class
@@ -21,6 +20,7 @@ from graphql import (
     GraphQLSchema,
     Undefined,
 )
+from strawberry.exceptions import DuplicatedTypeName
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.name_converter import NameConverter
 from strawberry.types.base import StrawberryObjectDefinition
@@ -108,21 +108,28 @@ def build_schema(parts: Sequence[SchemaPart], *, compiled: bool = True) -> Schem
     """The schema of these parts. Each part may refer to those before it.
 
     Raises:
-        ImproperSchema: Two parts have the same field, or no part declares a scope that is used.
+        ImproperSchema: Two parts have the same field or type, or no part declares a scope that is used.
+        Exception: Another one, of the libraries, where a type is wrong.
     """
     nodes = [node for part in parts for node in part.nodes]
     types = {
-        "Query": [node_queries(nodes), *(each for part in parts for each in part.queries)],
-        "Mutation": [each for part in parts for each in part.mutations],
-        "Subscription": [each for part in parts for each in part.subscriptions],
+        "Query": [("the service", node_queries(nodes)), *_owned(parts, lambda part: part.queries)],
+        "Mutation": _owned(parts, lambda part: part.mutations),
+        "Subscription": _owned(parts, lambda part: part.subscriptions),
     }
     query, mutation, subscription = (_root(name, types[name]) for name in ROOTS)
     assert query is not None  # noqa: S101 - it has `node`
     contributions = [each for part in parts for each in part.contributions]
     for to in {each.to for each in contributions}:
-        _check_names(_definition(to).name, _with_contributions(_definition(to), contributions))
+        name = _definition(to).name
+        added = [(part.name, each.fields) for part in parts for each in part.contributions if each.to is to]
+        _check_names(name, [(name, to), *added])
     scalars = {**SCALARS, **{kind: scalar for part in parts for kind, scalar in part.scalars.items()}}
-    made = _AssembledSchema(contributions, scalars, query, mutation, subscription, types=nodes)
+    try:
+        made = _AssembledSchema(contributions, scalars, query, mutation, subscription, types=nodes)
+    except DuplicatedTypeName as error:
+        modules = (str(getattr(each, "__module__", each)) for each in (error.first_cls, error.second_cls))
+        raise ImproperSchema(f"{error}, in {' and '.join(modules)}: rename one") from None
     schema = made._schema
     _finish(schema.type_map.values())
     _check_scopes(schema.type_map.values(), nodes, {scope for part in parts for scope in part.scopes})
@@ -155,12 +162,17 @@ class _AssembledSchema(strawberry.Schema):
         return own
 
 
-def _root(name: str, types: Sequence[type]) -> type | None:
+def _owned(parts: Iterable[SchemaPart], types: Callable[[SchemaPart], Iterable[type]]) -> list[tuple[str, type]]:
+    """Types that the parts give, each with the name of its part."""
+    return [(part.name, each) for part in parts for each in types(part)]
+
+
+def _root(name: str, types: Sequence[tuple[str, type]]) -> type | None:
     """The root type that has the fields of all these types."""
     if not types:
         return None
-    _check_names(name, [field for each in types for field in _definition(each).fields])
-    merged: type = strawberry.type(new_class(name, tuple(types)), description=ROOTS[name])
+    _check_names(name, types)
+    merged: type = strawberry.type(new_class(name, tuple(each for _, each in types)), description=ROOTS[name])
     return merged
 
 
@@ -180,11 +192,14 @@ def _in_order(fields: Iterable[StrawberryField]) -> list[StrawberryField]:
     return placed
 
 
-def _check_names(type_name: str, fields: Iterable[StrawberryField]) -> None:
-    """Refuse two fields of one name."""
-    for name, number in Counter(_name(field) for field in fields).items():
-        if number > 1:
-            raise ImproperSchema(f"{number} domains define {type_name}.{name}: keep it in one of them")
+def _check_names(type_name: str, types: Iterable[tuple[str, type]]) -> None:
+    """Refuse two fields of one name. Each type comes with who defines it."""
+    owners: dict[str, str] = {}
+    for owner, each in types:
+        for name in map(_name, _definition(each).fields):
+            if name in owners:
+                raise ImproperSchema(f"{owners[name]} and {owner} define {type_name}.{name}: keep it in one of them")
+            owners[name] = owner
 
 
 def _recorded(root: str, field: StrawberryField) -> StrawberryField:

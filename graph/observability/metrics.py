@@ -43,6 +43,8 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.shared_folder = os.environ.get(SHARED_FOLDER)
+        self.owner = "the service"  # who registers metrics now
+        self._owners: dict[str, str] = {}
         self._readings: list[Callable[[], None]] = []
         build = Gauge(
             "quakegraph_build_info", "Always 1.", ["version"], registry=self.registry, multiprocess_mode="max"
@@ -57,18 +59,29 @@ class Metrics:
 
     def counter(self, name: str, help_: str, *labels: str) -> Counter:
         """A new counter, `quakegraph_<name>_total`. Each label must have few values."""
-        return Counter(f"quakegraph_{name}", help_, labels, registry=self.registry)
+        return Counter(self._new(name), help_, labels, registry=self.registry)
 
     def gauge(self, name: str, help_: str, *labels: str, of_all: Literal["livesum", "livemin", "livemax"]) -> Gauge:
         """A new gauge, `quakegraph_<name>`; `of_all` says how the values of several processes are combined."""
-        return Gauge(f"quakegraph_{name}", help_, labels, registry=self.registry, multiprocess_mode=of_all)
+        return Gauge(self._new(name), help_, labels, registry=self.registry, multiprocess_mode=of_all)
 
     def timed(self, counter: Counter, name: str, help_: str, label: str, bounds: Sequence[float]) -> Timed:
         """A counter by label and outcome, with a new histogram of its seconds, `quakegraph_<name>_seconds`."""
-        seconds = Histogram(f"quakegraph_{name}_seconds", help_, [label], registry=self.registry, buckets=bounds)
+        seconds = Histogram(self._new(f"{name}_seconds"), help_, [label], registry=self.registry, buckets=bounds)
         found = Timed(counter, seconds, bounds, at_once=self.shared_folder is not None)
         self.read(found.hand_over)
         return found
+
+    def _new(self, name: str) -> str:
+        """The full name of a metric that is registered now.
+
+        Raises:
+            ValueError: Its name is taken.
+        """
+        if name in self._owners:
+            raise ValueError(f"the metric quakegraph_{name} is one of {self._owners[name]}")
+        self._owners[name] = self.owner
+        return f"quakegraph_{name}"
 
     def total(self, counter: Counter, total: Callable[[], float]) -> None:
         """Let a counter follow a total that is counted elsewhere."""

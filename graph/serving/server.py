@@ -21,10 +21,10 @@ from starlette.types import ASGIApp
 from graph.access.authentication import shared_secret
 from graph.access.callers import Scope
 from graph.access.rate import rates
-from graph.app import GRAPH_PATH, build_entrance, create_app
+from graph.app import GRAPH_PATH, OWN_PATHS, build_entrance, create_app
 from graph.core import garbage
-from graph.domain import Domain, scopes_of, switched_on
-from graph.domains import DOMAINS
+from graph.domain import Domain, routes_of, scopes_of, switched_on
+from graph.domains import installed
 from graph.observability.logs import configure_logging, log_unhandled
 from graph.observability.metrics import SHARED_FOLDER
 from graph.opening import open_services
@@ -49,17 +49,20 @@ class Unprotected(click.ClickException):
     exit_code = 2
 
 
-async def prepare(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> None:
+async def prepare(settings: Settings, domains: Sequence[Domain]) -> None:
     """Check the settings and prepare the domains, once, before any process serves.
 
     Raises:
         DatabaseUnavailable: The store cannot be used.
         Misconfigured: Something else that the settings name cannot be used.
+        ImproperDomains: A domain contradicts another one.
     """
+    on = switched_on(domains, settings.domains)
+    routes_of(on, settings, OWN_PATHS)
     build_entrance(settings, domains)  # reads the list of persisted documents
     rates(settings)
     async with open_services(settings, domains) as services:
-        for domain in switched_on(domains, settings.domains):
+        for domain in on:
             if done := await domain.prepare(services):
                 click.echo(done, err=True)
 
@@ -73,12 +76,12 @@ def check_callers(settings: Settings) -> None:
         )
 
 
-def serve(settings: Settings, domains: Sequence[Domain] = DOMAINS) -> None:
+def serve(settings: Settings, domains: Sequence[Domain]) -> None:
     """Listen and serve until a signal ends it.
 
     Args:
         settings: for every process.
-        domains: all domains. Several processes can only serve those of `graph.domains`.
+        domains: all domains. Several processes can only serve those that are installed.
     """
     on = switched_on(domains, settings.domains)
     configure_logging(settings.log_level, settings.log_format)
@@ -107,7 +110,7 @@ def _work(settings: Settings, listener: socket.socket, all_end: Callable[[], boo
     configure_logging(settings.log_level, settings.log_format)
     log_unhandled()
     try:
-        _serve_here(settings, DOMAINS, listener, all_end)
+        _serve_here(settings, installed(), listener, all_end)
     except Exception as error:
         sys.excepthook(type(error), error, error.__traceback__)  # multiprocessing would print it
         sys.exit(1)

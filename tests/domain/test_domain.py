@@ -2,39 +2,28 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
+from types import ModuleType
 
 import pytest
 
 from graph.core.services import Services
-from graph.domain import Domain, ImproperDomains, checked, exact_names, scopes_of, switched_on, tables_of
+from graph.domain import Domain, exact_names, scopes_of, switched_on, tables_of
 from graph.domains import DOMAINS
 from graph.opening import settings_of
-from graph.settings import Misconfigured, SettingsPart, settings_class
+from graph.settings import Misconfigured
 from tests.documents.markdown import ROOT
-from tests.domain.example_domain import FIELD_NOTES, NoteSettings
 from tests.settings import Settings
-from tests.store.samples import READING
 
 A, B = Domain(name="a"), Domain(name="b", requires=("a",))
 C = Domain(name="c", requires=("a", "b"))
 
 
-def test_a_domain_comes_after_those_that_it_requires_and_shares_no_name_and_no_key() -> None:
-    assert checked([A, B, C]) == (A, B, C)
-    readings, again = (
-        Domain(name=name, entities=(entity,))
-        for name, entity in (("a", READING), ("b", replace(READING, name="MEASUREMENT")))
-    )
-    for order, wrong in (
-        ([B, A], "'b' requires 'a'"),
-        ([A, C, B], "'c' requires 'b'"),
-        ([C], "'c' requires 'a'"),
-        ([A, Domain(name="a")], "two domains 'a'"),
-        ([readings, again], r"READING and MEASUREMENT of .* could have the same key"),
-    ):
-        with pytest.raises(ImproperDomains, match=wrong):
-            checked(order)
+def test_a_domain_comes_after_those_that_it_requires_and_otherwise_in_its_place() -> None:
+    part = Domain(name="part", part_of="c")
+    for given in ([A, B, C, part], [part, B, A, C], [C, part, B, A]):
+        assert switched_on(given, ()) == (A, B, C, part)
+    late = Domain(name="late")
+    assert switched_on([late, B, A], ()) == (late, A, B)
 
 
 def test_all_domains_are_on_unless_some_are_named_that_can_be() -> None:
@@ -60,6 +49,7 @@ def test_a_host_stands_for_its_parts_unless_some_are_named_or_left_out() -> None
         (("host", "one"), (host, of_one)),
         (("host", "-two"), (host, of_one)),
         (("-two",), (A, host, of_one)),
+        (("-host",), (A,)),
     ):
         assert switched_on([A, host, of_one, of_both], names) == on
         exact = exact_names([A, host, of_one, of_both], on)
@@ -69,7 +59,7 @@ def test_a_host_stands_for_its_parts_unless_some_are_named_or_left_out() -> None
 
 
 def test_the_domains_of_the_service_are_in_order() -> None:
-    assert checked(DOMAINS) == DOMAINS
+    assert switched_on(DOMAINS, ()) == DOMAINS
     hosts = [domain for domain in DOMAINS if not domain.part_of]
     assert [domain.name for domain in hosts][:2] == ["earthquakes", "request_logs"]
     assert {"events:read", "events:write", "logs:read"} <= set(scopes_of(DOMAINS))
@@ -104,21 +94,12 @@ def test_the_settings_of_the_tests_are_those_of_the_service() -> None:
     assert settings_of(DOMAINS)().model_dump() == Settings().model_dump()
 
 
-def test_settings_have_the_parts_of_the_domains_that_are_on_and_a_setting_has_one_domain() -> None:
-    assert settings_of((*DOMAINS, FIELD_NOTES))().part(NoteSettings).field_note_count == 60
+def test_settings_have_the_parts_of_the_domains_that_are_on(field_notes: ModuleType) -> None:
+    settings = settings_of((*DOMAINS, field_notes.DOMAIN))()
+
+    assert settings.part(field_notes.NoteSettings).field_note_count == 60
     with pytest.raises(TypeError, match="no NoteSettings"):
-        Settings().part(NoteSettings)
-
-    class Late(SettingsPart):
-        poll: int = 1
-
-    class Core(SettingsPart):
-        port: int = 1
-
-    with pytest.raises(ValueError, match="GRAPH_POLL is declared by EarthquakeSettings and Late"):
-        settings_of((*DOMAINS, Domain(name="late", settings=Late)))
-    with pytest.raises(ValueError, match="GRAPH_PORT is declared by Settings and Core"):
-        settings_class(Core)
+        Settings().part(field_notes.NoteSettings)
 
 
 def test_a_service_is_the_only_one_of_its_class() -> None:

@@ -1,22 +1,24 @@
-"""The example domain on the real service, beside those of the service, on each engine: every part of it is used."""
+"""The example domain as a plug-in of the real service, on each engine: every part of it is used."""
 
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
+from types import ModuleType
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from graph import cli
+from graph.access.callers import Scope
 from graph.domain import entities_of
-from graph.domains import DOMAINS
+from graph.domains import DOMAINS, installed
 from graph.opening import open_services, settings_of
 from graph.settings import Settings as CoreSettings
 from tests.bearers import bearer
-from tests.documents.markdown import ROOT, document
-from tests.domain.example_domain import FIELD_NOTES, NOTE, NOTES_EXPORT, NOTES_WRITE, FieldNotes
+from tests.documents.markdown import document
+from tests.domain.plugins import EXAMPLE, PACKAGE
 from tests.observability.scraping import scraped
 from tests.processes import SETTINGS
 from tests.service import Service, running
@@ -24,7 +26,9 @@ from tests.store.engines import make_tables
 from tests.store.samples import HeldClock
 from tests.subscribers import event_stream, eventually
 
-ALL = (*DOMAINS, FIELD_NOTES)
+pytestmark = pytest.mark.usefixtures("field_notes")
+
+NOTES_WRITE, NOTES_EXPORT = Scope("notes:write"), Scope("notes:export")
 YEAR_MS = 366 * 86_400_000
 
 WRITE = "mutation ($input: WriteFieldNoteInput!) { writeFieldNote(input: $input) { note { id area rating text } } }"
@@ -33,24 +37,23 @@ NOTES = f"query ($first: Int, $after: String) {{ page: fieldNotes(first: $first,
 BEST = f"""query ($area: String!, $first: Int, $after: String) {{
   page: bestFieldNotes(area: $area, first: $first, after: $after) {{ {PAGE} }}
 }}"""
-EXAMPLE = ROOT / "tests/domain/example_domain.py"
 
 
 @pytest.fixture
-def store(engine: str, tmp_path: Path) -> str:
+def store(engine: str, field_notes: ModuleType, tmp_path: Path) -> str:
     """The URL of an empty store with the tables of all domains."""
     if engine == "sqlite":
         return f"sqlite:///{tmp_path}/notes.db"
-    return f"dynamodb://{make_tables(entities_of(ALL), stream=True)}"
+    return f"dynamodb://{make_tables(entities_of(installed()), stream=True)}"
 
 
 def settings(store: str, **others: Any) -> CoreSettings:
-    return settings_of(ALL)(store=store, **others)
+    return settings_of(installed())(store=store, **others)
 
 
 @pytest.fixture
 def service(store: str, clock: HeldClock) -> Iterator[Service]:
-    with running(settings(store), domains=ALL, clock=clock) as service:
+    with running(settings(store), domains=installed(), clock=clock) as service:
         yield service
 
 
@@ -102,21 +105,21 @@ def test_a_note_is_written_with_the_scope_and_by_the_rules_of_its_entity_and_is_
     assert found == {"__typename": "FieldNote", "area": "Napa", "text": "a", "writtenAt": HeldClock().now}
 
 
-async def test_no_note_of_a_batch_is_stored_if_one_exists(store: str) -> None:
-    async with open_services(settings(store), ALL) as services:
-        notes = services.of(FieldNotes)
+async def test_no_note_of_a_batch_is_stored_if_one_exists(store: str, field_notes: ModuleType) -> None:
+    async with open_services(settings(store), installed()) as services:
+        notes = services.of(field_notes.FieldNotes)
         note = await notes.write("Napa", 5, "a")
         new = {**note.item, "noteId": "new"}
 
-        assert await notes.sequence.store(NOTE, {"new": new, note.note_id: note.item}) == {note.note_id}
+        assert await notes.sequence.store(field_notes.NOTE, {"new": new, note.note_id: note.item}) == {note.note_id}
         assert (await notes.count(), await notes.sequence.latest()) == (1, 1)
-        assert await notes.sequence.store(NOTE, {"new": new}) == frozenset()
+        assert await notes.sequence.store(field_notes.NOTE, {"new": new}) == frozenset()
         assert (await notes.count(), await notes.sequence.latest()) == (2, 2)
 
 
 async def test_a_subscriber_gets_what_is_written_and_what_was_missed(store: str) -> None:
     query = "subscription ($after: String) { fieldNotes(after: $after) { node { text } cursor dropped } }"
-    with running(settings(store), domains=ALL) as service:
+    with running(settings(store), domains=installed()) as service:
         await asyncio.to_thread(write, service, "a")
         cursor = (await asyncio.to_thread(service.ask, NOTES))["page"]["pageInfo"]["endCursor"]
         await asyncio.to_thread(write, service, "b")
@@ -152,11 +155,11 @@ def test_a_domain_has_a_metric_a_route_for_those_with_its_scope_and_an_example(s
 
 def command(*arguments: str, **variables: str) -> Result:
     """What a command of this service does."""
-    return CliRunner().invoke(cli.build(ALL), arguments, env={**SETTINGS, **variables})
+    return CliRunner().invoke(cli.build(), arguments, env={**SETTINGS, **variables})
 
 
 def test_a_command_counts_and_obeys_the_environment(store: str) -> None:
-    with running(settings(store), domains=ALL) as service:
+    with running(settings(store), domains=installed()) as service:
         for text in ("a", "b", "c"):
             write(service, text)
 
@@ -167,9 +170,8 @@ def test_a_command_counts_and_obeys_the_environment(store: str) -> None:
 
 def test_a_domain_that_is_off_adds_nothing(store: str) -> None:
     """A command says as much of one that is on."""
-    names = [domain.name for domain in DOMAINS]
-    off = {"GRAPH_DOMAINS": ",".join(names)}
-    with running(settings_of(DOMAINS)(store=store, domains=tuple(names)), domains=ALL) as service:
+    off = {"GRAPH_DOMAINS": "-field_notes"}
+    with running(settings_of(DOMAINS)(store=store, domains=("-field_notes",)), domains=installed()) as service:
         assert service.codes("{ fieldNotes { nodes { id } } }") == ["GRAPHQL_VALIDATION_FAILED"]
         assert service.http.get("/field-notes/Napa").status_code == 404
         assert "field_notes" not in scraped(service.url).text
@@ -191,7 +193,7 @@ def test_a_domain_that_is_off_adds_nothing(store: str) -> None:
 
 
 async def test_one_of_two_services_makes_each_count(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO", "tests.domain.example_domain")
+    caplog.set_level("INFO", PACKAGE)
     quick = settings(f"sqlite:///{tmp_path}/notes.db", field_note_count=0.05)
 
     def rounds() -> list[int]:
@@ -199,7 +201,7 @@ async def test_one_of_two_services_makes_each_count(tmp_path: Path, caplog: pyte
         records = [vars(each) for each in caplog.records if each.getMessage() == "Counted field notes"]
         return [each["keywords"]["round"] for each in records]
 
-    with running(quick, domains=ALL), running(quick, domains=ALL):
+    with running(quick, domains=installed()), running(quick, domains=installed()):
         await eventually(lambda: len(rounds()) >= 6)
         made = rounds()
     assert made == list(range(1, len(made) + 1))
@@ -209,9 +211,8 @@ async def test_one_of_two_services_makes_each_count(tmp_path: Path, caplog: pyte
 
 
 def test_the_page_quotes_the_example() -> None:
-    example = EXAMPLE.read_text()
     quoted = [block.text for block in document("docs/adding-a-domain.md").blocks if block.language == "python"]
+    example = (EXAMPLE / PACKAGE / "__init__.py").read_text()
 
     assert len(quoted) > 10
     assert [text for text in quoted if text not in example and indent(text, "    ") not in example] == []
-    assert example.count("\n") < 250

@@ -1,5 +1,6 @@
 """The schema of domains: joined, extended, and refused where it does not fit together."""
 
+from types import ModuleType
 from typing import Any, NewType
 
 import pytest
@@ -15,7 +16,6 @@ from graph.domain import Contribution, Domain
 from graph.domains import DOMAINS
 from graph.domains.earthquakes.schema.events import Event
 from graph.pages import graphiql
-from tests.domain.example_domain import FIELD_NOTES
 from tests.domain.reports import REPORTS
 from tests.schemas import printed
 
@@ -26,8 +26,8 @@ def fields(domains: tuple[Domain, ...], name: str) -> set[str]:
     return set(of.fields) if isinstance(of, GraphQLObjectType) else set()
 
 
-def test_a_domain_gives_its_fields_to_the_root_types_and_to_a_type_of_one_before_it() -> None:
-    more = (*DOMAINS, FIELD_NOTES, REPORTS)
+def test_a_domain_gives_its_fields_to_the_root_types_and_to_a_type_of_one_before_it(field_notes: ModuleType) -> None:
+    more = (*DOMAINS, field_notes.DOMAIN, REPORTS)
     names = ("Query", "Mutation", "Subscription", "Event")
     added = {name: fields(more, name) - fields(DOMAINS, name) for name in names}
 
@@ -82,10 +82,10 @@ class Undeclared:
 
 def test_conflicting_schema_parts_are_refused() -> None:
     conflicts: dict[str, dict[str, Any]] = {
-        "2 domains define Query.events": {"queries": (Second,)},
-        "2 domains define Subscription.events": {"subscriptions": (Second,)},
-        "2 domains define Query.second": {"queries": (Undeclared, Undeclared)},
-        "2 domains define Event.place": {"contributions": (Contribution(Event, SecondPlace),)},
+        "earthquakes and second define Query.events": {"queries": (Second,)},
+        "earthquakes and second define Subscription.events": {"subscriptions": (Second,)},
+        "second and second define Query.second": {"queries": (Undeclared, Undeclared)},
+        "Event and second define Event.place": {"contributions": (Contribution(Event, SecondPlace),)},
         "no domain declares the scope second:read": {"queries": (Undeclared,)},
     }
     for wrong, given in conflicts.items():

@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 import pytest
 
+from graph.domains import DOMAINS
 from graph.observability.logs import LogFormat, configure_logging, during_request, formatter, get_logger, on_behalf_of
 from graph.serving import server
 from tests.settings import Settings
@@ -231,7 +232,7 @@ def test_errors_that_nothing_handles_are_lines_of_the_log(tmp_path: Path, monkey
     monkeypatch.setattr(server, "_serve_here", serve)
     settings = Settings(store=f"sqlite:///{tmp_path}/unopened.db", port=0, log_format="json")
     with pytest.raises(OSError, match="at last"):
-        server.serve(settings)
+        server.serve(settings, DOMAINS)
     with socket.socket() as listener, pytest.raises(SystemExit):
         server._work(settings, listener, lambda: False)
 

@@ -1,9 +1,9 @@
 """Field notes: what people saw where the ground shook. A whole domain, to be copied.
 
-In `graph/domains/` each part is a module of its own: entities, model, access patterns, schema, commands.
+In a larger package each part is a module of its own: entities, model, access patterns, schema, commands.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -224,7 +224,12 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         yield notes, broadcast
 
 
-FIELD_NOTES = Domain(
+async def readiness(services: Services) -> Mapping[str, Any]:
+    """How many notes were ever written."""
+    return {"fieldNotes": {"written": await services.of(FieldNotes).sequence.latest()}}
+
+
+DOMAIN = Domain(
     name="field_notes",
     entities=(NOTE, CHANGES.change, CHANGES.latest, COUNT),
     scopes=(NOTES_WRITE, NOTES_EXPORT),
@@ -237,5 +242,6 @@ FIELD_NOTES = Domain(
     routes=lambda settings: [route("/field-notes/{area}", export, scope=NOTES_EXPORT)],
     tasks=(Task("counting field notes", count_forever),),
     commands=(count_field_notes,),
-    examples=Path(__file__).parent / "examples" / "field_notes",
+    examples=Path(__file__).parent / "examples",
+    readiness=readiness,
 )
