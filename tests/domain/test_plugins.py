@@ -99,7 +99,7 @@ CONTRADICTIONS: dict[str, tuple[str, str]] = {
         "and graph.domains.earthquakes.schema.events: rename one",
     ),
     "our route": ("routes=lambda _: [route('/metrics', answer)]", "declares the route /metrics, as the service does"),
-    "a route": ("routes=lambda _: [route('/', answer)]", f"declares the route /, as {HOST} does"),
+    "a route": ("routes=lambda _: [route('/', answer)]", f"declares the route /, as 'dashboard' of {ORIGIN} does"),
     "a metric": (
         "open=Open",
         "cannot be opened: ValueError: the metric quakegraph_field_notes is one of 'field_notes' of "
