@@ -1,4 +1,4 @@
-"""A domain: one value with everything that a family of records adds to the service.
+"""A domain: one value with everything that a family of records adds to the service. And which of them fit together.
 
     DOMAIN = Domain(
         name="sightings",
@@ -25,6 +25,7 @@ that it requires. It imports nothing from `graph.api.fast`, and no name that beg
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -214,12 +215,33 @@ def switched_on(domains: Sequence[Domain], names: Sequence[str]) -> tuple[Domain
                 raise Misconfigured(
                     f"GRAPH_DOMAINS: {domain.name!r} requires {name!r}: name {name!r} too, or leave out {domain.name!r}"
                 )
-    refuse_twice("name", on, lambda domain: [domain.name])
-    refuse_twice("setting", on, _variables, map(_variable, Settings.model_fields))
-    refuse_twice("scope", on, lambda domain: domain.scopes)
-    refuse_twice("entity", on, lambda domain: [f"{each.name} of {each.table.name}" for each in domain.entities])
-    _refuse_keys_of_two(on)
-    return _in_order(on)
+    return _in_order(tuple(on))
+
+
+@cache
+def _in_order(domains: tuple[Domain, ...]) -> tuple[Domain, ...]:
+    """The domains, each after those that it needs, otherwise in the same order. They do not contradict each other."""
+    refuse_twice("name", domains, lambda domain: [domain.name])
+    refuse_twice("setting", domains, lambda domain: _variables(domain.settings), _variables(Settings))
+    refuse_twice("scope", domains, lambda domain: domain.scopes)
+    refuse_twice("entity", domains, lambda domain: [f"{each.name} of {each.table.name}" for each in domain.entities])
+    _refuse_keys_of_two(domains)
+    by_name = {domain.name: domain for domain in domains}
+    placed: dict[str, Domain] = {}
+
+    def place(domain: Domain, *above: str) -> None:
+        if domain.name in above:
+            circle = " → ".join((*above[above.index(domain.name) :], domain.name))
+            raise ImproperDomains(domain, f"requires itself: {circle}")
+        for name in domain.needs:
+            if name not in placed:
+                place(by_name[name], *above, domain.name)
+        placed[domain.name] = domain
+
+    for domain in domains:
+        if domain.name not in placed:
+            place(domain)
+    return tuple(placed.values())
 
 
 def refuse_twice(
@@ -238,13 +260,9 @@ def refuse_twice(
             owners[name] = domain
 
 
-def _variable(setting: str) -> str:
-    return f"GRAPH_{setting.upper()}"
-
-
-def _variables(domain: Domain) -> Iterable[str]:
-    """The variables of its settings."""
-    return map(_variable, domain.settings.model_fields) if domain.settings else ()
+def _variables(settings: type[SettingsPart] | None) -> Iterable[str]:
+    """The variables of settings."""
+    return [f"GRAPH_{name.upper()}" for name in settings.model_fields] if settings else ()
 
 
 def _refuse_keys_of_two(domains: Sequence[Domain]) -> None:
@@ -258,26 +276,6 @@ def _refuse_keys_of_two(domains: Sequence[Domain]) -> None:
                 domain,
                 f"has {other.name} of {other.table.name}, which could have the same key as {one.name} of {owner}",
             )
-
-
-def _in_order(domains: Sequence[Domain]) -> tuple[Domain, ...]:
-    """The domains, each after those that it needs, otherwise in the same order."""
-    by_name = {domain.name: domain for domain in domains}
-    placed: dict[str, Domain] = {}
-
-    def place(domain: Domain, *above: str) -> None:
-        if domain.name in above:
-            circle = " → ".join((*above[above.index(domain.name) :], domain.name))
-            raise ImproperDomains(domain, f"requires itself: {circle}")
-        for name in domain.needs:
-            if name not in placed:
-                place(by_name[name], *above, domain.name)
-        placed[domain.name] = domain
-
-    for domain in domains:
-        if domain.name not in placed:
-            place(domain)
-    return tuple(placed.values())
 
 
 def routes_of(domains: Sequence[Domain], settings: Settings, taken: Iterable[str] = ()) -> list[BaseRoute]:
