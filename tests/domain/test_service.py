@@ -73,14 +73,15 @@ def test_a_domain_that_is_off_has_no_node_and_stores_nothing(tmp_path: Path) -> 
 
 
 def test_parts_that_are_off_take_all_that_is_theirs_with_them(tmp_path: Path) -> None:
-    """The hosts and the web pages alone have no routes, metrics, settings or parts of pages of theirs."""
-    off = [domain for domain in DOMAINS if domain.part_of and domain.name != "dashboard"]
+    """The hosts and what the web pages take have no routes, metrics, settings or parts of pages of the others."""
+    pages = {"dashboard", "statistics", "export"}
+    off = [domain for domain in DOMAINS if domain.part_of and domain.name not in pages]
     on = tuple(domain for domain in DOMAINS if domain not in off)
     chosen = settings(tmp_path, on, domains=tuple(f"-{domain.name}" for domain in off))
     with running(chosen) as service:
         assert service.ask(INGEST) == {"ingestEvents": {"upserted": 1}}
         assert service.http.get("/readyz").json()["status"] == "ok"
-        paths = ("/v1/logs", "/api/v1/lineage", "/fdsnws/event/1/version", "/export/events.csv")
+        paths = ("/v1/logs", "/api/v1/lineage", "/fdsnws/event/1/version")
         assert {service.http.post(path).status_code for path in paths} == {404}
         assert "own_logs" not in scraped(service.url).text
         page = service.http.get("/").text
