@@ -53,11 +53,11 @@ from graph.transport.origins import with_cors
 from graph.transport.request import Head
 from graph.transport.request_ids import RequestIds
 from graph.transport.sse import HEART_BEAT_S
-from graph.transport.streams import Streams
 from graph.transport.websocket import SocketLimits, WebSocketEndpoint
 from graph.work.account import Work, WorkLimits
 from graph.work.loop_watch import loop_watched
 from graph.work.metrics import measure_work
+from graph.work.slots import Slots
 from graph.work.tasks import BackgroundTasks
 from graph.work.threads import FairThreads
 
@@ -141,9 +141,9 @@ def create_app(
                     work=work,
                     preparing=preparing,
                     deadlines=Deadlines(),
-                    subscriptions=Streams(settings.max_subscriptions, "subscriptions"),
-                    downloads=Streams(settings.max_heavy_operations, "downloads"),
-                    sockets=Streams(settings.max_subscriptions, "connections"),
+                    subscriptions=Slots(of_caller=settings.max_subscriptions),
+                    downloads=Slots(of_caller=settings.max_heavy_operations),
+                    sockets=Slots(of_caller=settings.max_subscriptions),
                     endings=resources.endings,
                 )
             }

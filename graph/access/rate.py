@@ -8,7 +8,6 @@ protects the service, and must not bring it down.
 
 import asyncio
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
@@ -38,33 +37,6 @@ class UnusableRateStore(Misconfigured):
     """The store is unknown, or its library is not installed."""
 
 
-class Rates(ABC):
-    """What callers have spent."""
-
-    @abstractmethod
-    def spend(self, spender: str, points: int) -> Awaitable[None] | None:
-        """Charge a caller. Returns what to wait for, if anything.
-
-        Raises:
-            RateLimited: Not enough points are left; nothing is charged.
-            QueryTooComplex: A caller never has so many points.
-        """
-
-    @abstractmethod
-    async def spend_in_time(self, spender: str, points: int) -> None:
-        """Charge any number of points, and wait as needed. Half of a minute's points stay for other requests."""
-
-
-class Unlimited(Rates):
-    """No limit."""
-
-    def spend(self, spender: str, points: int) -> None:
-        pass
-
-    async def spend_in_time(self, spender: str, points: int) -> None:
-        pass
-
-
 class Spent(NamedTuple):
     """What a caller has spent who has too few points left."""
 
@@ -73,10 +45,12 @@ class Spent(NamedTuple):
     left_s: float  # of the present window
 
 
-class PointsPerMinute(Rates):
-    """A number of points per minute for each caller, which are counted in this process."""
+class Rates:
+    """A number of points per minute for each caller, which are counted in this process; 0 for no limit."""
 
-    def __init__(self, points: int, *, sleep: Sleep = asyncio.sleep, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, points: int = 0, *, sleep: Sleep = asyncio.sleep, clock: Callable[[], float] = time.time
+    ) -> None:
         self.points = points
         self._sleep = sleep
         self._clock = clock  # seconds
@@ -85,6 +59,14 @@ class PointsPerMinute(Rates):
         self._newer: dict[str, int] = {}
 
     def spend(self, spender: str, points: int, *, leaving: int = 0) -> Awaitable[None] | None:
+        """Charge a caller, if so many points and `leaving` more are left. Returns what to wait for, if anything.
+
+        Raises:
+            RateLimited: Not enough points are left; nothing is charged.
+            QueryTooComplex: A caller never has so many points.
+        """
+        if not self.points:
+            return None
         cost = max(points, 1)
         if cost > self.points:
             raise QueryTooComplex(
@@ -93,7 +75,6 @@ class PointsPerMinute(Rates):
         return self._count(spender, cost, leaving)
 
     def _count(self, spender: str, points: int, leaving: int) -> Awaitable[None] | None:
-        """Count points, if so many and `leaving` more are left."""
         window, passed_s = divmod(self._clock(), WINDOW_S)
         if window != self._window:
             self._older = self._newer if window == self._window + 1 else {}
@@ -105,6 +86,9 @@ class PointsPerMinute(Rates):
         return None
 
     async def spend_in_time(self, spender: str, points: int) -> None:
+        """Charge any number of points, and wait as needed. Half of a minute's points stay for other requests."""
+        if not self.points:
+            return
         part, half = ceil(self.points / PARTS), self.points // 2
         for spent in range(0, points, part):
             while True:
@@ -126,7 +110,7 @@ class PointsPerMinute(Rates):
         return RateLimited(max(1, ceil(seconds)))
 
 
-class SharedPoints(PointsPerMinute):
+class SharedRates(Rates):
     """Points that are counted in a store, which several processes share. While it does not answer, all callers pass."""
 
     def __init__(self, points: int, store: Storage) -> None:
@@ -166,10 +150,8 @@ def rates(settings: Settings) -> Rates:
     Raises:
         UnusableRateStore: The configured store cannot be used.
     """
-    if not settings.rate_limit:
-        return Unlimited()
-    if settings.rate_limit_store.startswith("memory:"):
-        return PointsPerMinute(settings.rate_limit)
+    if not settings.rate_limit or settings.rate_limit_store.startswith("memory:"):
+        return Rates(settings.rate_limit)
     try:
         store = storage_from_string(f"async+{settings.rate_limit_store}", wrap_exceptions=True)
     except ConfigurationError as error:
@@ -178,7 +160,7 @@ def rates(settings: Settings) -> Rates:
             f"GRAPH_RATE_LIMIT_STORE: {scheme}:// cannot be used: "  # the rest may hold a password
             f"set `memory://`, or `redis://HOST` with `quakegraph[redis]` installed ({error})"
         ) from error
-    return SharedPoints(settings.rate_limit, store)  # type: ignore[arg-type]  # `async+` makes it one
+    return SharedRates(settings.rate_limit, store)  # type: ignore[arg-type]  # `async+` makes it one
 
 
 @lru_cache(maxsize=4096)

@@ -10,7 +10,6 @@ while something is in it. Only work that the timer has seen twice gets a watch, 
 """
 
 import asyncio
-from types import TracebackType
 from typing import Any, cast
 
 from starlette.requests import ClientDisconnect
@@ -80,9 +79,7 @@ class Deadline:
         """Begin to watch the time and the client."""
         self._watch = asyncio.ensure_future(_cancel_late(self._task, self._end, self._receive))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._deadlines.new.discard(self)
         self._deadlines.seen.discard(self)
         if self._watch is None:

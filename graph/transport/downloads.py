@@ -17,6 +17,7 @@ megabyte or two, so an answer that its client does not read at once counts as a 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -68,40 +69,27 @@ def download_route(
         limits: on the reads before the answer is sent.
         refuse: formats errors.
     """
-    return Route(path, _Endpoint(recorded_as or path, scope, refuse, answer, limits))
+    endpoint = Endpoint(recorded_as or path, scope, refuse, partial(_send_by_reads, answer, limits), long=True)
+    return Route(path, endpoint)
 
 
-class _Endpoint(Endpoint):
-    """Answers by reads, and is cancelled when the client disconnects."""
-
-    def __init__(
-        self, path: str, scope: Scope | None, refuse: Refuse, answer: Answering, limits: ExecutionLimits
-    ) -> None:
-        super().__init__(path, scope, refuse, only_reads=True)
-        self._answer = answer
-        self._limits = limits
-
-    async def answered(self, request: Request, exchange: Exchange, send: Send) -> None:
-        """Answer while the client is connected."""
-        with exchange.process.deadlines.within(None, request.receive):
-            await super().answered(request, exchange, send)
-
-    async def sent(self, request: Request, exchange: Exchange, send: Send) -> int:
-        """Answer, and send all of the answer."""
-        if permitted := exchange.process.work.pace.begin(exchange.spender):
-            await permitted
-        with Reads(exchange, self._limits) as reads:
-            answer = await self._answer(request, reads)
-            if isinstance(answer, Response):
-                await answer(request.scope, request.receive, send)
-                return answer.status_code
-            async with aclosing(answer.pieces) as pieces:  # type: ignore[type-var]  # they are a generator
-                if answer.is_long:
-                    reads.count()
-                exchange.is_sending = True
-                sending = Sending(send, reads.count)
-                await send(answer.head)
-                if request.method != "HEAD":
-                    await sending.send_pieces(pieces)
-                await sending(b"", more=False)
-            return 200
+async def _send_by_reads(
+    answering: Answering, limits: ExecutionLimits, request: Request, exchange: Exchange, send: Send
+) -> int:
+    if permitted := exchange.process.work.pace.begin(exchange.spender):
+        await permitted
+    with Reads(exchange, limits) as reads:
+        answer = await answering(request, reads)
+        if isinstance(answer, Response):
+            await answer(request.scope, request.receive, send)
+            return answer.status_code
+        async with aclosing(answer.pieces) as pieces:  # type: ignore[type-var]  # they are a generator
+            if answer.is_long:
+                reads.count()
+            exchange.is_sending = True
+            sending = Sending(send, reads.count)
+            await send(answer.head)
+            if request.method != "HEAD":
+                await sending.send_pieces(pieces)
+            await sending(b"", more=False)
+        return 200

@@ -185,7 +185,7 @@ class Admitted:
         """
         process, seconds = self.exchange.process, self.entrance.limits.query_seconds
         variables = await self._variables()
-        with process.subscriptions.counted(self.exchange.spender):
+        with process.subscriptions.counted(self.exchange.spender, "subscriptions"):
             executor = executor_of(self.operation.plan, self._execution(variables))
             try:
                 with process.deadlines.within(seconds):

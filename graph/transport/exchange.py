@@ -13,7 +13,6 @@ download, is recorded like a root field.
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Self
 
 from starlette.types import Scope as AsgiScope
@@ -34,9 +33,9 @@ from graph.observability.logs import on_behalf_of
 from graph.observability.requests import Answer, Telemetry
 from graph.transport.deadline import Deadlines
 from graph.transport.errors import outcome
-from graph.transport.streams import Streams
 from graph.work.account import Account, Charge, Work
 from graph.work.endings import Endings
+from graph.work.slots import Slots
 from graph.work.threads import FairThreads
 
 GRAPH_ROUTE = "/graphql"
@@ -60,9 +59,9 @@ class Process:
     work: Work
     preparing: FairThreads  # of long documents
     deadlines: Deadlines
-    subscriptions: Streams
-    downloads: Streams
-    sockets: Streams
+    subscriptions: Slots
+    downloads: Slots
+    sockets: Slots
     endings: Endings
 
 
@@ -113,10 +112,8 @@ class Exchange:
         self.answer = self._measured.__enter__()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._measured.__exit__(kind, error, trace)
+    def __exit__(self, *raised: Any) -> None:
+        self._measured.__exit__(*raised)
 
     # Admission
 

@@ -52,7 +52,7 @@ class Reads:
             TooManySubscriptions: The caller has reached the limit.
         """
         if not self._is_long:
-            self._counted.enter_context(self.exchange.process.downloads.counted(self.exchange.spender))
+            self._counted.enter_context(self.exchange.process.downloads.counted(self.exchange.spender, "downloads"))
             self._is_long = True
 
     def begin_download(self) -> None:

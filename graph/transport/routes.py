@@ -7,8 +7,9 @@ route's methods write. It is logged after its answer, even if it writes: what is
 of a log. A route with a long answer is a `download_route`.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
 from time import perf_counter
 
 from starlette.requests import ClientDisconnect, Request
@@ -71,53 +72,74 @@ def route(
         refuse: formats a refusal.
         recorded_as: the route in the metrics and the request log.
     """
-    endpoint = _Endpoint(recorded_as or path, scope, refuse, answer, writes=not {"GET", "HEAD"}.issuperset(methods))
+    writes = not {"GET", "HEAD"}.issuperset(methods)
+    endpoint = Endpoint(recorded_as or path, scope, refuse, partial(_send_response, answer), writes=writes)
     return Route(path, endpoint, methods=list(methods))
 
 
-class Endpoint(ABC):
+async def _send_response(answer: Answer, request: Request, exchange: Exchange, send: Send) -> int:
+    response = await answer(request, exchange.process.services)
+    await response(request.scope, request.receive, send)
+    return response.status_code
+
+
+Respond = Callable[[Request, Exchange, Send], Awaitable[int]]
+"""Answers an admitted request, and sends all of the answer. Returns its status."""
+
+
+class Endpoint:
     """The ASGI application behind one path."""
 
     def __init__(
-        self, path: str, scope: Scope | None, refuse: Refuse, *, writes: bool = False, only_reads: bool = False
+        self,
+        path: str,
+        scope: Scope | None,
+        refuse: Refuse,
+        respond: Respond,
+        *,
+        writes: bool = False,
+        long: bool = False,
     ) -> None:
         """Make the endpoint.
 
         Args:
             path: as it is recorded.
             writes: whether its requests are recorded as mutations.
-            only_reads: whether it refuses other methods than GET and HEAD itself, in its own format.
+            long: whether its answers are read and sent piece by piece. Then it takes only GET and HEAD, and is
+                cancelled when its client disconnects. A short answer is finished once its request's body has arrived.
         """
-        self.path = path
-        self._only_reads = only_reads
+        self._path = path
         self._scopes = [scope] if scope else []
         self._refuse = refuse
+        self._respond = respond
         self._writes = writes
+        self._is_long = long
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
         request = Request(scope, receive)
-        with exchange_by_http(scope, request.headers, route=self.path) as exchange:
+        with exchange_by_http(scope, request.headers, route=self._path) as exchange:
             scope["state"]["exchange"] = exchange
             outcome = exchange.answer
-            outcome.operation, outcome.name = "mutation" if self._writes else "query", self.path
+            outcome.operation, outcome.name = "mutation" if self._writes else "query", self._path
             try:
-                await self.answered(request, exchange, send)
+                with exchange.process.deadlines.within(None, receive) if self._is_long else nullcontext():
+                    await self._answered(request, exchange, send)
             except ClientDisconnect:
                 outcome.code, outcome.status = ABANDONED, ABANDONED_STATUS
 
-    async def answered(self, request: Request, exchange: Exchange, send: Send) -> None:
+    async def _answered(self, request: Request, exchange: Exchange, send: Send) -> None:
         """Admit, answer and record. The response is sent in here too: a client may leave at any time."""
         outcome = exchange.answer
         try:
-            if self._only_reads and request.method not in ("GET", "HEAD"):
+            if self._is_long and request.method not in ("GET", "HEAD"):
                 raise BadRequest("Send this request by GET.", status=405, allow="GET, HEAD")
             await exchange.identify(request.headers.get("authorization"))
             await exchange.admit(1, self._scopes)
             exchange.begin_route()
             began, status, code, error_code = perf_counter(), ABANDONED_STATUS, ABANDONED, None
             try:
-                status, code = await self.sent(request, exchange, send), OK
+                status, code = await self._respond(request, exchange, send), OK
             except ClientDisconnect:
                 raise
             except Exception as error:
@@ -134,26 +156,9 @@ class Endpoint(ABC):
             refusal = cause if isinstance(cause, GraphError) else InternalServerError(exchange.request_id)
             outcome.code, outcome.status = refusal.code, refusal.status
             if exchange.is_sending:
-                logger.error("A download was aborted", route=self.path, code=refusal.code, cause=refusal.detail)
+                logger.error("A download was aborted", route=self._path, code=refusal.code, cause=refusal.detail)
                 raise
             if refusal is not cause:
                 logger.error("A request could not be answered", request_id=exchange.request_id, exc_info=error)
             garbage.forget_frames([refusal])  # this one holds it, and others a body of megabytes
             await self._refuse(request, refusal)(request.scope, request.receive, send)
-
-    @abstractmethod
-    async def sent(self, request: Request, exchange: Exchange, send: Send) -> int:
-        """Answer an admitted request, and send all of the answer. Returns its status."""
-
-
-class _Endpoint(Endpoint):
-    """Answers in one piece. It is finished even if its client disconnects once its body has arrived."""
-
-    def __init__(self, path: str, scope: Scope | None, refuse: Refuse, answer: Answer, *, writes: bool) -> None:
-        super().__init__(path, scope, refuse, writes=writes)
-        self._answer = answer
-
-    async def sent(self, request: Request, exchange: Exchange, send: Send) -> int:
-        response = await self._answer(request, exchange.process.services)
-        await response(request.scope, request.receive, send)
-        return response.status_code

@@ -6,7 +6,7 @@ Source: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, aclosing, suppress
 from typing import Any
 
@@ -54,7 +54,7 @@ class SocketOperations:
     async def begin(self, id_: str, request: GraphQLRequest, exchange: Exchange) -> None:
         """Begin an operation. Waits while the client has too many answers to read."""
         room = len(self._operations) + len(self._abandoned) < self._most
-        task = asyncio.create_task(self._operate(id_, self._payloads(request, exchange, room=room), exchange))
+        task = asyncio.create_task(self._operate(id_, request, exchange, room=room))
         self._operations[id_] = task
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -75,13 +75,13 @@ class SocketOperations:
         if self._abandoned:
             await asyncio.wait(self._abandoned)
 
-    async def _operate(self, id_: str, payloads: AsyncGenerator[dict[str, Any], None], exchange: Exchange) -> None:
-        """Send the results of an operation, and its end."""
+    async def _operate(self, id_: str, request: GraphQLRequest, exchange: Exchange, *, room: bool) -> None:
+        """Send the results of an operation, and its end, before which its resources are released."""
         with during_request(exchange.request_id):
             on_behalf_of(exchange.caller.subject)
             try:
-                async with aclosing(payloads):
-                    async for payload in payloads:
+                async with AsyncExitStack() as stack:
+                    async for payload in await self._begun(request, exchange, stack, room=room):
                         await self._send({"type": "next", "id": id_, "payload": payload})
                 last: dict[str, Any] = {"type": "complete", "id": id_}
             except Disconnected:
@@ -91,14 +91,6 @@ class SocketOperations:
             del self._operations[id_]  # before the last message, after which the client may use the id again
             with suppress(Disconnected):
                 await self._send(last)
-
-    async def _payloads(
-        self, request: GraphQLRequest, exchange: Exchange, *, room: bool
-    ) -> AsyncGenerator[dict[str, Any], None]:
-        """The payloads of the results. The operation's resources are released at the end."""
-        async with AsyncExitStack() as stack:
-            async for payload in await self._begun(request, exchange, stack, room=room):
-                yield payload
 
     async def _begun(
         self, request: GraphQLRequest, exchange: Exchange, stack: AsyncExitStack, *, room: bool
@@ -113,7 +105,8 @@ class SocketOperations:
                 if admitted.is_subscription:
                     results = await stack.enter_async_context(admitted.subscribed())
                     answer.code, answer.status = metrics.OK, 200
-                    return (format_result(result, exchange.request_id) async for result in results)
+                    payloads = (format_result(result, exchange.request_id) async for result in results)
+                    return await stack.enter_async_context(aclosing(payloads))
                 work = _payload(admitted)
                 payload = await (self._finished(work) if admitted.is_mutation else work)
                 answer.code, answer.status = code_of(payload), 200

@@ -88,7 +88,8 @@ class WebSocketEndpoint:
             return
         address = scope["client"][0] if scope.get("client") else None
         try:
-            with process_of(scope).sockets.counted(spender(None, address)):  # the token may come later, or never
+            # The token may come later, or never.
+            with process_of(scope).sockets.counted(spender(None, address), "connections"):
                 await self._serve(scope, headers, address, receive, send)
         except TooManySubscriptions as refusal:
             await _refuse(send, refusal)

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from sys import maxsize
 
-from graph.core.errors import Overloaded
+from graph.core.errors import Overloaded, TooManySubscriptions
 from graph.work.fair_queue import FairQueue
 
 
@@ -19,7 +19,7 @@ class Slots:
 
     def __init__(
         self,
-        number: int,
+        number: int = maxsize,
         *,
         of_caller: int | None = None,
         leaves_free: int = 0,
@@ -58,6 +58,23 @@ class Slots:
         """Hold a slot within the `with`, as soon as there is one for the caller."""
         if not self.take(caller):
             await self.wait(caller)
+        try:
+            yield
+        finally:
+            self.release(caller)
+
+    @contextmanager
+    def counted(self, caller: str, what: str) -> Iterator[None]:
+        """Hold a slot within the `with`, for something that stays open.
+
+        Args:
+            what: that is open, for the message.
+
+        Raises:
+            TooManySubscriptions: The caller holds as many as it may.
+        """
+        if not self.take(caller):
+            raise TooManySubscriptions(self._of_caller, what)
         try:
             yield
         finally:

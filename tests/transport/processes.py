@@ -3,7 +3,7 @@
 from typing import Any
 
 from graph.access.callers import Caller
-from graph.access.rate import Unlimited
+from graph.access.rate import Rates
 from graph.api.recording import Recording
 from graph.core.clock import now_ms
 from graph.core.paging import PageSizes
@@ -13,9 +13,9 @@ from graph.observability.requests import Telemetry, timed_requests
 from graph.observability.tracing import Untraced
 from graph.transport.deadline import Deadlines
 from graph.transport.exchange import Exchange, Process
-from graph.transport.streams import Streams
 from graph.work.account import Work
 from graph.work.endings import Endings
+from graph.work.slots import Slots
 from graph.work.threads import FairThreads
 
 ANYBODY = Caller("ada", frozenset())
@@ -31,13 +31,13 @@ def a_process(**given: Any) -> Process:
         "clock": now_ms,
         "telemetry": Telemetry(timed_requests(metrics), Untraced()),
         "authenticate": lambda header: ANYBODY,
-        "rates": Unlimited(),
+        "rates": Rates(),
         "work": Work(),
         "preparing": FairThreads(1, "documents"),
         "deadlines": Deadlines(),
-        "subscriptions": Streams(1, "subscriptions"),
-        "downloads": Streams(1, "downloads"),
-        "sockets": Streams(1, "connections"),
+        "subscriptions": Slots(of_caller=1),
+        "downloads": Slots(of_caller=1),
+        "sockets": Slots(of_caller=1),
         "endings": Endings(),
     }
     return Process(**{**held, **given})

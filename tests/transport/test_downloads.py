@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
 
-from graph.access.rate import PointsPerMinute, Rates, Unlimited
+from graph.access.rate import Rates
 from graph.api.context import Context
 from graph.core.errors import BadUserInput, DatabaseUnavailable, Overloaded, RateLimited, TooManySubscriptions
 from graph.domain import Domain
@@ -25,9 +25,9 @@ from graph.transport.downloads import Download, download_route
 from graph.transport.entrance import ExecutionLimits
 from graph.transport.reads import MOST_TRIES, Reads
 from graph.transport.sending import Sending
-from graph.transport.streams import Streams
 from graph.work.account import Work, WorkLimits, charge_rows
 from graph.work.length import Length
+from graph.work.slots import Slots
 from tests.processes import TIMEOUT_S
 from tests.service import Service, running
 from tests.settings import Settings
@@ -183,7 +183,7 @@ async def test_no_read_of_a_download_is_refused_from_its_beginning_on() -> None:
     async def a_minute_later(seconds: float) -> None:
         slept.append(seconds)
 
-    rates = PointsPerMinute(200, clock=lambda: 120.0 * len(slept), sleep=a_minute_later)
+    rates = Rates(200, clock=lambda: 120.0 * len(slept), sleep=a_minute_later)
     reads = reads_of_ada(rates, work, limits=ExecutionLimits(10, 0, 0))
     tries = 0
 
@@ -206,7 +206,7 @@ async def test_no_read_of_a_download_is_refused_from_its_beginning_on() -> None:
 
 async def test_a_download_waits_while_its_caller_has_too_much_heavy_work() -> None:
     work = Work(WorkLimits.of(1))
-    reads = reads_of_ada(Unlimited(), work)
+    reads = reads_of_ada(Rates(), work)
     reads.begin_download()
     assert work.heavy.take("subject:ada")
     done = asyncio.Event()
@@ -233,7 +233,7 @@ async def test_a_later_read_waits_for_points_and_for_room_where_the_first_is_ref
         slept.append(seconds)
 
     work = Work(WorkLimits.of(1))
-    reads = reads_of_ada(PointsPerMinute(200, clock=lambda: 120.0 * len(slept), sleep=a_minute_later), work)
+    reads = reads_of_ada(Rates(200, clock=lambda: 120.0 * len(slept), sleep=a_minute_later), work)
 
     async def read() -> None:
         await charge_rows(read=1500)
@@ -253,7 +253,7 @@ async def test_a_later_read_waits_for_points_and_for_room_where_the_first_is_ref
     assert slept
     assert reads.spent == 450
 
-    reads = reads_of_ada(Unlimited(), work)
+    reads = reads_of_ada(Rates(), work)
     with pytest.raises(Overloaded):
         await reads.run(crowded)
     reads.exchange.is_sending = True
@@ -274,7 +274,7 @@ def reads_of_ada(
 
 async def test_an_answer_counts_as_a_download_as_soon_as_its_client_is_slow() -> None:
     """Also a short one. Beyond the limit of downloads, slow clients are cut off: each holds a page in memory."""
-    streams, reading = Streams(1, "downloads"), asyncio.Event()
+    slots, reading = Slots(of_caller=1), asyncio.Event()
     sent: list[bytes] = []
 
     async def send(message: MutableMapping[str, Any]) -> None:
@@ -283,7 +283,7 @@ async def test_an_answer_counts_as_a_download_as_soon_as_its_client_is_slow() ->
         sent.append(message["body"])
 
     def count() -> None:
-        counted.enter_context(streams.counted("anna"))
+        counted.enter_context(slots.counted("anna", "downloads"))
 
     with ExitStack() as counted:
         first = Sending(send, count, slow_s=0)
