@@ -65,7 +65,7 @@ class Process:
     endings: Endings
 
 
-def process_of(scope: Scope) -> Process:
+def process_of(scope: AsgiScope) -> Process:
     """The process that serves a request. The application's lifespan has put it into the state of each."""
     process: Process = scope["state"]["process"]
     return process
