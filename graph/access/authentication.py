@@ -23,7 +23,7 @@ def authentication(settings: Settings, scopes: Collection[Scope], http: httpx.As
     Raises:
         UnusableSecret: The service's own secret cannot be trusted.
     """
-    claims = claims_of(settings, scopes)
+    claims = _claims(settings, scopes)
     keys: Keys = KeySet(settings.jwks_url, http, claims) if settings.jwks_url else shared_secret(settings, scopes)
     return partial(_caller, keys, Caller(None, claims.public))
 
@@ -37,21 +37,12 @@ def shared_secret(settings: Settings, scopes: Collection[Scope] = ()) -> SharedS
     Raises:
         UnusableSecret: The service's own secret cannot be trusted.
     """
-    return SharedSecret(secret_of(settings), claims_of(settings, scopes))
-
-
-def secret_of(settings: Settings) -> str:
-    """The configured secret, or the service's own.
-
-    Raises:
-        UnusableSecret: The service's own secret cannot be trusted.
-    """
     configured = settings.jwt_secret
-    return configured.get_secret_value() if configured else own_secret(StoreLocation.of(settings.store))
+    secret = configured.get_secret_value() if configured else own_secret(StoreLocation.of(settings.store))
+    return SharedSecret(secret, _claims(settings, scopes))
 
 
-def claims_of(settings: Settings, scopes: Collection[Scope]) -> Claims:
-    """The claims that tokens must have."""
+def _claims(settings: Settings, scopes: Collection[Scope]) -> Claims:
     public = frozenset(scope for scope in scopes if scope.public and settings.public_read)
     return Claims(settings.jwt_issuer, settings.jwt_audience, settings.jwt_leeway, tuple(scopes), public)
 

@@ -23,7 +23,7 @@ from uvicorn.server import ServerState
 from graph.core.errors import BadRequest, Overloaded
 from graph.serving.heads import BoundedHeads
 from graph.serving.joined_writes import JoinedWrites
-from graph.serving.limits import ConnectionLimits, refusal
+from graph.serving.limits import ConnectionLimits, cancel, refusal
 
 WAIT_NUMBERS = count()  # the order in which connections began to wait; a loop's clock is too coarse for that
 
@@ -79,7 +79,7 @@ class ClientConnection(BoundedHeads):
 
     def on_message_complete(self) -> None:
         """The request is complete, head and body."""
-        _cancel(self._request_timer)
+        cancel(self._request_timer)
         self._request_timer = None
         super().on_message_complete()
         if self.cycle and not self.cycle.response_complete:  # its head may be refused already; a WebSocket has no cycle
@@ -94,8 +94,8 @@ class ClientConnection(BoundedHeads):
 
     def handle_websocket_upgrade(self) -> None:
         """Hand the connection over to a WebSocket, which has its own limits."""
-        _cancel(self._request_timer)
-        _cancel(self._answer_timer)
+        cancel(self._request_timer)
+        cancel(self._answer_timer)
         super().handle_websocket_upgrade()
 
     def _expect_request(self) -> None:
@@ -145,12 +145,12 @@ class ClientConnection(BoundedHeads):
     def resume_writing(self) -> None:
         """The client has read most of the answer. The timer starts again for the rest."""
         super().resume_writing()
-        _cancel(self._answer_timer)
+        cancel(self._answer_timer)
         if self.cycle and self.cycle.response_complete:
             self._expect_reading()
 
     def _expect_reading(self) -> None:
-        _cancel(self._answer_timer)
+        cancel(self._answer_timer)
         self._answer_timer = self.loop.call_later(self._limits.seconds, self._end_unread)
 
     def _end_unread(self) -> None:
@@ -163,8 +163,8 @@ class ClientConnection(BoundedHeads):
         if self._answering is not None:
             self._answering.disconnected = True
             self._answering.message_event.set()
-        _cancel(self._request_timer)
-        _cancel(self._answer_timer)
+        cancel(self._request_timer)
+        cancel(self._answer_timer)
 
     # Refusals, which the application does not answer
 
@@ -184,7 +184,7 @@ class ClientConnection(BoundedHeads):
 
     def refuse_request(self, error: BadRequest) -> None:
         """Refuse the incoming request, after those before it in the pipeline are answered."""
-        _cancel(self._request_timer)
+        cancel(self._request_timer)
         if self.in_head:  # the application has not seen the request
             waits = self.cycle is not None and not self.cycle.response_complete
         elif self.pipeline:  # likewise
@@ -227,8 +227,3 @@ class ClientConnection(BoundedHeads):
             self.transport.close()
         else:
             super().shutdown()
-
-
-def _cancel(timer: asyncio.TimerHandle | None) -> None:
-    if timer is not None:
-        timer.cancel()

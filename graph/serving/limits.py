@@ -1,5 +1,6 @@
 """The limits of a process's connections, and a refusal that needs no application."""
 
+import asyncio
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -31,3 +32,9 @@ def refusal(error: GraphError) -> bytes:
     lines = [f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     return "\r\n".join([*lines, "", ""]).encode("ascii") + body
+
+
+def cancel(timer: asyncio.Handle | None) -> None:
+    """Cancel a timer, if it was set."""
+    if timer is not None:
+        timer.cancel()

@@ -21,7 +21,7 @@ from websockets.frames import Frame
 
 from graph.core.errors import BadRequest
 from graph.serving.frame_budget import FrameBudget
-from graph.serving.limits import ConnectionLimits, refusal
+from graph.serving.limits import ConnectionLimits, cancel, refusal
 
 MOST_PONG_BYTES = 1024 * 1024  # that may wait to be sent when a ping is answered
 LEAST_FRAME_BYTES = 6  # of a client: two, and a mask of four; RFC 6455 section 5.2
@@ -141,7 +141,7 @@ class ClientSocket(WebSocketsSansIOProtocol):
     def resume_writing(self) -> None:
         """The client has read most of what was sent."""
         super().resume_writing()
-        _cancel(self._read_timer)
+        cancel(self._read_timer)
 
     # The end
 
@@ -163,10 +163,5 @@ class ClientSocket(WebSocketsSansIOProtocol):
         self._unread.clear()
         super().connection_lost(exc)
         self._frame_budget.forget(self._read_on)
-        _cancel(self._read_timer)
-        _cancel(self._end_timer)
-
-
-def _cancel(handle: asyncio.Handle | None) -> None:
-    if handle is not None:
-        handle.cancel()
+        cancel(self._read_timer)
+        cancel(self._end_timer)

@@ -14,6 +14,7 @@ slot of an operation, no connection to the store. When the client disconnects, t
 megabyte or two, so an answer that its client does not read at once counts as a download, however short it is.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -29,7 +30,8 @@ from graph.transport.entrance import ExecutionLimits
 from graph.transport.exchange import Exchange
 from graph.transport.reads import Reads
 from graph.transport.routes import Endpoint, Refuse, format_as_json
-from graph.transport.sending import Sending
+
+SLOW_S = 1.0  # for which an answer may wait for its client before it counts as a download
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +95,36 @@ async def _send_by_reads(
                 await sending.send_pieces(pieces)
             await sending(b"", more=False)
         return 200
+
+
+class Sending:
+    """Sends messages of a body, and counts the answer as soon as its client turns out to be slow."""
+
+    def __init__(self, send: Send, count: Callable[[], None], *, slow_s: float = SLOW_S) -> None:
+        """Begin. `count` counts the answer among its caller's downloads, or raises what refuses it."""
+        self._send = send
+        self._count = count
+        self._slow_s = slow_s
+        self._is_counted = False
+
+    async def __call__(self, body: bytes, *, more: bool) -> None:
+        """Send a part of the body. This waits while the client does not read what was sent before."""
+        message = {"type": "http.response.body", "body": body, "more_body": more}
+        if self._is_counted or not more:  # at the end, the client may be gone before another iteration of the loop
+            await self._send(message)
+            return
+        sent = asyncio.ensure_future(self._send(message))
+        try:
+            await asyncio.wait([sent], timeout=self._slow_s)
+            if not sent.done():
+                self._count()
+                self._is_counted = True
+            await sent
+        finally:
+            sent.cancel()
+
+    async def send_pieces(self, pieces: AsyncIterator[bytes]) -> None:
+        """Send parts of the body as they are made."""
+        async for piece in pieces:
+            await self(piece, more=True)
+            await asyncio.sleep(0)  # it need not wait, and only the loop learns that the client has left

@@ -31,7 +31,6 @@ from graph.transport.request import (
     GRAPHQL_JSON,
     JSON,
     Head,
-    media_type,
     read_request,
 )
 from graph.transport.sse import HEART_BEAT_S, send_events
@@ -74,14 +73,12 @@ class GraphQLEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
         head = Head(scope)
-        types = head.accepted
-        if self._examples is not None and head.method in ("GET", "HEAD") and "text/html" in types:
+        if self._examples is not None and head.method in ("GET", "HEAD") and "text/html" in head.accepted:
             await graphiql.page(scope["path"], self._examples)(scope, receive, send)
             return
-        http_request = _HttpRequest(scope, receive, head, types, media_type(types))
         try:
             with exchange_by_http(scope, head.headers) as exchange:
-                answered = await self._answered(http_request, exchange)
+                answered = await self._answered(head, receive, exchange)
             if isinstance(answered, _Stream):
                 async with answered.open:
                     lasts_s, heart_beat_s = answered.lasts_s, self._heart_beat_s
@@ -94,19 +91,19 @@ class GraphQLEndpoint:
         await send({"type": "http.response.body", "body": body})
 
     async def _answered(
-        self, http_request: "_HttpRequest", exchange: Exchange
+        self, head: Head, receive: Receive, exchange: Exchange
     ) -> "tuple[int, Headers, bytes] | _Stream":
         """The answer, or a stream of answers."""
-        media, answer = http_request.media, exchange.answer
+        media, answer = head.media, exchange.answer
         headers: Mapping[str, str] = {}
         status = 200
         try:
-            admitted = await self._admitted(http_request, exchange)
+            admitted = await self._admitted(head, receive, exchange)
             if admitted.is_subscription:
-                stream = await _stream(http_request, admitted)
+                stream = await _stream(head, admitted)
                 answer.code, answer.status = metrics.OK, status
                 return stream
-            body = format_result(await admitted.result(while_connected=http_request.receive), exchange.request_id)
+            body = format_result(await admitted.result(while_connected=receive), exchange.request_id)
         except ClientDisconnect:
             raise
         except Exception as error:
@@ -114,7 +111,7 @@ class GraphQLEndpoint:
             body = {"errors": format_refusal(refusal, exchange.request_id)}
             status, headers = _status(refusal, media)
         answer.code, answer.status = code_of(body), status
-        if answer.points is not None and http_request.head.headers.get(COST_HEADER):
+        if answer.points is not None and head.headers.get(COST_HEADER):
             body["extensions"] = {"cost": {"points": answer.points, "limit": answer.limit}}
         written = orjson.dumps(body)
         if media is None and status == 200:
@@ -123,34 +120,17 @@ class GraphQLEndpoint:
         answer_headers = {**ANSWER_HEADERS[media or JSON], b"content-length": b"%d" % len(written), **own}
         return status, list(answer_headers.items()), written
 
-    async def _admitted(self, http_request: "_HttpRequest", exchange: Exchange) -> Admitted:
+    async def _admitted(self, head: Head, receive: Receive, exchange: Exchange) -> Admitted:
         """The requested operation, if it may be executed."""
-        head, receive = http_request.head, http_request.receive
-        if http_request.media is None and not http_request.takes_stream:
+        if head.media is None and not head.takes_stream:
             raise BadRequest(f"This answers {GRAPHQL_JSON}, {JSON} or, of a subscription, {EVENT_STREAM}.", status=406)
         request = await read_request(head, receive)
         await exchange.identify(head.headers.get("authorization"))
         with exchange.process.deadlines.within(self._entrance.limits.query_seconds, receive):
             admitted = await self._entrance.admitted(exchange, request, reading=head.method != "POST")
-        if head.method == "HEAD" and (admitted.is_subscription or http_request.media is None):
+        if head.method == "HEAD" and (admitted.is_subscription or head.media is None):
             raise BadRequest("A stream is sent by GET or POST alone.", status=405, allow="GET, POST")
         return admitted
-
-
-@dataclass(frozen=True, slots=True)
-class _HttpRequest:
-    """A request that is being answered."""
-
-    scope: Scope
-    receive: Receive
-    head: Head
-    types: frozenset[str]  # that the client accepts
-    media: str | None  # of an answer in one piece
-
-    @property
-    def takes_stream(self) -> bool:
-        """Whether the client asks for a stream by name."""
-        return EVENT_STREAM in self.types
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +142,9 @@ class _Stream:
     open: AsyncExitStack = field(default_factory=AsyncExitStack)  # ends the subscription when it is closed
 
 
-async def _stream(http_request: _HttpRequest, admitted: Admitted) -> _Stream:
+async def _stream(head: Head, admitted: Admitted) -> _Stream:
     """The results of a subscription, as a stream."""
-    if not http_request.takes_stream:
+    if not head.takes_stream:
         raise BadRequest(f"A subscription is answered in {EVENT_STREAM}, or over a WebSocket.", status=406)
     stack = AsyncExitStack()
     results = await stack.enter_async_context(admitted.subscribed())

@@ -33,7 +33,7 @@ REMEMBERED = 256  # values of a header; clients of one kind all send the same
 class Head:
     """The head of a request: method, query string, and headers by their names in lower case."""
 
-    __slots__ = ("headers", "method", "query_string")
+    __slots__ = ("accepted", "headers", "method", "query_string")
 
     def __init__(self, scope: Scope) -> None:
         self.method: str = scope["method"]
@@ -43,10 +43,20 @@ class Head:
             name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
             self.headers[name] = f"{self.headers[name]}, {value}" if name in self.headers else value
 
-    @property
-    def accepted(self) -> frozenset[str]:
+        self.accepted = _accepted(self.headers.get("accept", ""))
         """The accepted media types in lower case, without those of quality 0. Without a header, all are accepted."""
-        return _accepted(self.headers.get("accept", ""))
+
+    @property
+    def media(self) -> str | None:
+        """The media type of an answer in one piece; the newer one only for a client that names it."""
+        if GRAPHQL_JSON in self.accepted:
+            return GRAPHQL_JSON
+        return JSON if self.accepted & {JSON, "application/*", "*/*"} else None
+
+    @property
+    def takes_stream(self) -> bool:
+        """Whether the client asks for a stream by name."""
+        return EVENT_STREAM in self.accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +188,3 @@ def _accepted(header: str) -> frozenset[str]:
 def _is_zero_quality(parameter: str) -> bool:
     name, _, value = parameter.partition("=")
     return name == "q" and value.strip("0.") == ""
-
-
-def media_type(types: frozenset[str]) -> str | None:
-    """The media type of the answer; the newer one only for a client that names it."""
-    if GRAPHQL_JSON in types:
-        return GRAPHQL_JSON
-    return JSON if types & {JSON, "application/*", "*/*"} else None

@@ -21,10 +21,9 @@ from graph.core.errors import BadUserInput, DatabaseUnavailable, Overloaded, Rat
 from graph.domain import Domain
 from graph.domains import DOMAINS
 from graph.settings import Settings as CoreSettings
-from graph.transport.downloads import Download, download_route
+from graph.transport.downloads import Download, Sending, download_route
 from graph.transport.entrance import ExecutionLimits
 from graph.transport.reads import MOST_TRIES, Reads
-from graph.transport.sending import Sending
 from graph.work.account import Work, WorkLimits, charge_rows
 from graph.work.length import Length
 from graph.work.slots import Slots
