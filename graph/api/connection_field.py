@@ -1,6 +1,6 @@
 """Fields that are connections: a resolver takes a request for a page, and clients get Relay's arguments.
 
-@connection_field("Notes, latest first.", NoteConnection, RECENT)
+@connection_field("Notes, latest first.", RECENT)
 async def notes(self, info: Info, page: PageRequest) -> Page[Note]:
     return await info.context.service(Notes).recent(page)
 
@@ -17,6 +17,7 @@ from graph.api import relay
 from graph.api.context import Info
 from graph.api.fields import Decorator, Options, argument, described, strawberry_field
 from graph.api.selected import selected_attributes, selects
+from graph.api.shown import PageOf, shown
 from graph.core.paging import Later, Page, Paging
 from graph.store.ordering import Order, PageRequest
 from graph.store.records import Record
@@ -48,7 +49,6 @@ OrderOf = Callable[[Mapping[str, Any]], Order]
 
 def connection_field(
     description: str,
-    connection: Any,
     order: Order | OrderOf,
     *,
     arguments: Arguments = ARGUMENTS,
@@ -57,20 +57,24 @@ def connection_field(
     """Make a field of a resolver: a connection, read with the attributes that are selected.
 
     Args:
-        connection: the connection's type of Strawberry, or a lazy one.
         order: of its cursors; a function if an argument chooses it.
         arguments: that select a page.
         options: as those of `field`; a `size` replaces that of an ordinary page.
     """
-    sized: Options = {"of": connection} if "size" in options else {"of": connection, "size": relay.PAGE_SIZE}
-    made = strawberry_field(description, {**sized, **options})
-    return lambda resolver: made(_with_arguments(described(resolver), order, arguments))
+
+    def field(resolver: Resolver) -> Any:
+        page = signature(resolver).return_annotation
+        record = _record_of(page)
+        sized: Options = {} if "size" in options else {"size": relay.PAGE_SIZE}
+        of: Options = {"of": shown(page) if isinstance(page, type) else PageOf(record.__qualname__, record.__module__)}
+        made = strawberry_field(description, {**of, **sized, **options})
+        return made(_with_arguments(described(resolver), record, order, arguments))
+
+    return field
 
 
-def _with_arguments(resolver: Resolver, order: Order | OrderOf, arguments: Arguments) -> Resolver:
+def _with_arguments(resolver: Resolver, record: type[Record], order: Order | OrderOf, arguments: Arguments) -> Resolver:
     """The resolver with `first`, `after`, `last` and `before` in place of `page`."""
-    own = signature(resolver)
-    record = _record_of(own.return_annotation)
 
     @wraps(resolver)
     async def resolve(
@@ -91,6 +95,7 @@ def _with_arguments(resolver: Resolver, order: Order | OrderOf, arguments: Argum
             return replace(found, has_behind=await found.has_behind)
         return found
 
+    own = signature(resolver)
     parameters = [each for each in own.parameters.values() if each.name != PAGE]
     described: Any = resolve
     described.__signature__ = own.replace(parameters=[*parameters, *arguments])

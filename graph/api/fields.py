@@ -17,6 +17,7 @@ from graph.access.callers import Scope
 from graph.api.recorded import Facts, recorded
 from graph.api.scopes import RequiresScope
 from graph.api.selected import needs
+from graph.api.shown import shown
 from graph.api.sizes import Cost, ListSize
 
 Decorator = Callable[[Any], Any]
@@ -28,7 +29,7 @@ BEFORE = object()
 class Options(TypedDict, total=False):
     """What a field declares beside its description. The schema prints directives in the order of these arguments."""
 
-    of: Any  # its type in the schema, if the resolver returns records
+    of: Any  # its type in the schema, if the resolver's annotation names neither that nor the records that it shows
     scope: Scope  # required of the caller
     cost: float  # points, see `Cost`
     size: ListSize | int  # of its list, or the assumed one
@@ -41,7 +42,12 @@ class Options(TypedDict, total=False):
 
 def field(description: str, **options: Unpack[Options]) -> Decorator:
     """Make a field of a resolver: of a type, of Query or of Mutation."""
-    return lambda resolver: strawberry_field(description, options)(described(resolver))
+
+    def decorate(resolver: Any) -> Any:
+        of: Options = {"of": shown(_function(resolver).__annotations__["return"])}
+        return strawberry_field(description, {**of, **options})(described(resolver))
+
+    return decorate
 
 
 def subscription(description: str, message: Any, **options: Unpack[Options]) -> Decorator:
@@ -80,9 +86,13 @@ def _directive(name: str, value: Any) -> object:
 
 def described(resolver: Any) -> Any:
     """The resolver, whose arguments have the descriptions that stand beside their types."""
-    function = resolver.__func__ if isinstance(resolver, staticmethod) else resolver
+    function = _function(resolver)
     function.__annotations__ = {name: argument(of) for name, of in function.__annotations__.items()}
     return resolver
+
+
+def _function(resolver: Any) -> Any:
+    return resolver.__func__ if isinstance(resolver, staticmethod) else resolver
 
 
 def argument(of: Any) -> Any:

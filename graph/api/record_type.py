@@ -1,6 +1,6 @@
-"""Types of the graph whose fields are declared by a record.
+"""Types of the graph that show records: resolvers return the records, and their annotations name them.
 
-    @record_type(model.Event)
+    @record_type(model.Event, load=load_by(Catalogue, Catalogue.events), scope=EVENTS_READ, pages="events")
     class Event(relay.Node):
         mag: auto
         ids: auto = strawberry.field(directives=[FEW])
@@ -10,12 +10,16 @@ The record's attribute of the same name gives a field that is `auto` its type an
 
 from collections.abc import Callable, Iterable
 from inspect import getattr_static
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, TypeVar, cast, dataclass_transform
 
 import strawberry
 from strawberry.types.field import StrawberryField
 
+from graph.access.callers import Scope
+from graph.api import relay, shown
+from graph.api.context import Load
 from graph.api.scalars import EpochMillis
+from graph.api.selected import Attributes
 from graph.store.attributes import Whole
 from graph.store.records import Derived, Record, Stored
 
@@ -26,18 +30,33 @@ MILLIS = "epoch ms"
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(strawberry.field, StrawberryField))
-def record_type(record: type[Record], **options: Any) -> Callable[[type[T]], type[T]]:
+def record_type(
+    record: Any,
+    description: str | None = None,
+    *,
+    load: Load[str, Attributes, Any] | None = None,
+    scope: Scope | None = None,
+    pages: str | None = None,
+) -> Callable[[type[T]], type[T]]:
     """Make a type of the graph.
 
     Args:
-        record: the record of its objects. Its first line describes the type.
-        options: of `strawberry.type`.
+        record: the class of its objects, a record or another value.
+        description: by default the first line of the record's.
+        load: loads the objects of a `relay.Node` by their keys.
+        scope: required to read them as nodes.
+        pages: the objects of a page, if there is a connection of them, whose type has no fields of its own.
     """
 
     def decorate(of: type[T]) -> type[T]:
         _complete(of, record)
-        description = (record.__doc__ or "").partition("\n")[0]
-        return strawberry.type(of, **{"description": description, **options})
+        made: Any = strawberry.type(of, description=description or record.__doc__.partition("\n")[0])
+        shown.types[record] = made
+        if load:
+            made.found_by = relay.FoundBy(record, load, scope)
+        if pages:
+            shown.pages[record] = relay.connection(made, pages)
+        return cast("type[T]", made)
 
     return decorate
 
@@ -65,7 +84,7 @@ def record_input(record: type[Record], names: Iterable[str], **options: Any) -> 
     return decorate
 
 
-def _complete(of: type, record: type[Record], optional: Iterable[str] = ()) -> None:
+def _complete(of: type, record: type, optional: Iterable[str] = ()) -> None:
     """Write what the record declares into the fields of a class that say less."""
     for name, annotation in of.__annotations__.items():
         if annotation is not strawberry.auto:

@@ -69,13 +69,7 @@ class FoundBy:
 
 @strawberry.interface(description="An object with a stable id, by which `node` finds it again.")
 class Node:
-    found_by: ClassVar[FoundBy]
-
-    def __init_subclass__(
-        cls, *, record: type[Record], load: Load[str, Attributes, Any], scope: Scope | None = None
-    ) -> None:
-        """Declare a type of the schema: `class FieldNote(relay.Node, record=Note, load=…)`."""
-        cls.found_by = FoundBy(record, load, scope)
+    found_by: ClassVar[FoundBy]  # set by `record_type`
 
     @strawberry.field(description="Global id: opaque, stable, URL-safe.", metadata=needs())
     @staticmethod

@@ -10,6 +10,7 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.selected import needs
 from graph.core.paging import Page
 from graph.domains.area_watches import model
@@ -21,10 +22,14 @@ from graph.domains.sightings.scopes import SIGHTINGS_WRITE
 from graph.store.ordering import PageRequest
 
 
-@strawberry.type(description="An area whose sightings the caller wants to hear of, as trigger events.")
-class AreaWatch(
-    relay.Node, record=model.AreaWatch, load=load_own(AreaWatches, AreaWatches.by_id), scope=SIGHTINGS_WRITE
-):
+@record_type(
+    model.AreaWatch,
+    "An area whose sightings the caller wants to hear of, as trigger events.",
+    load=load_own(AreaWatches, AreaWatches.by_id),
+    scope=SIGHTINGS_WRITE,
+    pages="area watches",
+)
+class AreaWatch(relay.Node):
     watch_id: strawberry.ID = strawberry.field(description="The watch's own id, a UUID.")
     area: str = strawberry.field(
         description="The slug of the area.", resolver=lambda root: root.area_slug, metadata=needs("areaSlug")
@@ -37,16 +42,10 @@ class AreaWatch(
         return None if watch.category == ALL else SightingCategory(watch.category)
 
 
-AreaWatchConnection = relay.connection(AreaWatch, "area watches")
-
-
 @strawberry.type
 class AreaWatchQueries:
     @connection_field(
-        "The caller's area watches, in the order of areas and categories.",
-        AreaWatchConnection,
-        model.AREA_WATCHES,
-        scope=SIGHTINGS_WRITE,
+        "The caller's area watches, in the order of areas and categories.", model.AREA_WATCHES, scope=SIGHTINGS_WRITE
     )
     async def area_watches(self, info: Info, page: PageRequest) -> Page[model.AreaWatch]:
         return await info.context.service(AreaWatches).page(info.context.user, page)

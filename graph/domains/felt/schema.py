@@ -6,6 +6,7 @@ import strawberry
 
 from graph.api.context import Context, Info
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
 from graph.domains.earthquakes import model as earthquakes
 from graph.domains.earthquakes.schema.events import Event
@@ -22,7 +23,7 @@ from graph.domains.sightings.scopes import SIGHTINGS_READ
 USUAL_CELLS = 20  # for the price
 
 
-@strawberry.type(description="What the people in a cell felt.")
+@record_type(cells.FeltCell, "What the people in a cell felt.")
 class FeltCell:
     reports: int = strawberry.field(description="The number of answered questionnaires.")
     intensity: float = strawberry.field(description="The community's intensity (CDI), 1 to 10.")
@@ -37,7 +38,7 @@ class FeltCell:
         return rounded(cell.centre, cell.precision_km)
 
 
-@strawberry.type(description="What people felt of an earthquake, as they have reported it here.")
+@record_type(felt.FeltIntensity, "What people felt of an earthquake, as they have reported it here.")
 class FeltIntensity:
     reports: int = strawberry.field(description="The number of answered questionnaires.")
     cdi: float | None = strawberry.field(
@@ -57,19 +58,13 @@ class FeltIntensity:
 
 @strawberry.type
 class FeltOfEvent:
-    @field(
-        "What people felt, by the questionnaires of their sightings.",
-        of=FeltIntensity,
-        scope=SIGHTINGS_READ,
-        cost=50,
-        reads=READ,
-    )
+    @field("What people felt, by the questionnaires of their sightings.", scope=SIGHTINGS_READ, cost=50, reads=READ)
     @staticmethod
     async def felt_intensity(event: strawberry.Parent[earthquakes.Event], info: Info) -> felt.FeltIntensity:
         return await info.context.service(FeltIntensities).of(event)
 
 
-@strawberry.type(description="An earthquake that a sighting may be of.")
+@record_type(CandidateRecord, "An earthquake that a sighting may be of.")
 class Candidate:
     event: Event = strawberry.field(description="The earthquake.")
     seconds: float = strawberry.field(description="Seconds from its origin time to the report.")
@@ -84,7 +79,6 @@ class CandidatesOfSighting:
     @field(
         "The earthquakes of the last 30 minutes before it that it may be of, the most plausible first. "
         "Empty without a position.",
-        of=list[Candidate],
         cost=10,
         size=MOST_CANDIDATES,
         reads=["lat", "lon", "reportedAt"],

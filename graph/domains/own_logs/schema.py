@@ -11,12 +11,10 @@ from graph.core.paging import Page
 from graph.domains.own_logs import links
 from graph.domains.request_logs import model as request_logs
 from graph.domains.request_logs.access_patterns import RequestLogs
-from graph.domains.request_logs.schema import RequestLog
 from graph.domains.request_logs.scopes import LOGS_READ
 from graph.domains.service_logs import model
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.model import BY_TIME
-from graph.domains.service_logs.schema.service_logs import ServiceLogConnection
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
 from graph.store.ordering import PageRequest
 
@@ -28,7 +26,6 @@ class LogsOfRequest:
     @connection_field(
         "What the service logged during the request, oldest first. Empty unless the service keeps its own "
         "logs. Of an operation with several root fields, the first one's request log has the lines.",
-        ServiceLogConnection,
         BY_TIME,
         scope=SERVICE_LOGS_READ,
         size=relay.PAGE_SIZE,
@@ -47,7 +44,6 @@ class RequestOfLog:
     @field(
         "The request during which it was logged. Null unless the service `quakegraph` wrote it, and once "
         "the request log is deleted.",
-        of=RequestLog | None,
         scope=LOGS_READ,
         cost=10,
         reads=["service_name", "metadata", "time_unix_nano"],

@@ -1,7 +1,6 @@
 """From versions of events to the files that they came from, and back."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import strawberry
 
@@ -11,11 +10,9 @@ from graph.api.context import Context, Info
 from graph.api.fields import field
 from graph.core.paging import Page
 from graph.domains.data_files import model
-from graph.domains.data_files.schema.files import DataFile
 from graph.domains.data_files.scopes import FILES_READ
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.model import EventRevision
-from graph.domains.earthquakes.schema.revisions import EventRevisionConnection
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.payload_files.files import SourceFiles, payload_of
 from graph.domains.payloads.versions import VERSIONS, PayloadVersion, PayloadVersions
@@ -36,27 +33,22 @@ class SourceOfEvent:
     @field(
         "The file that this version came from; null if that is not known, as of what other "
         "programs stored, and of a file that is being ingested.",
-        of=DataFile | None,
         scope=FILES_READ,
         cost=4,
         reads=["arrival"],
     )
     @staticmethod
-    async def source_file(event: strawberry.Parent[Event], info: Info) -> Any:
+    async def source_file(event: strawberry.Parent[Event], info: Info) -> model.DataFile | None:
         return await _file(info, event)
 
 
 @strawberry.type
 class SourceOfRevision:
     @field(
-        "The file that this version came from; null if that is not known.",
-        of=DataFile | None,
-        scope=FILES_READ,
-        cost=4,
-        reads=["arrival"],
+        "The file that this version came from; null if that is not known.", scope=FILES_READ, cost=4, reads=["arrival"]
     )
     @staticmethod
-    async def source_file(revision: strawberry.Parent[EventRevision], info: Info) -> Any:
+    async def source_file(revision: strawberry.Parent[EventRevision], info: Info) -> model.DataFile | None:
         return await _file(info, revision)
 
 
@@ -64,7 +56,6 @@ class SourceOfRevision:
 class VersionsOfFile:
     @connection_field(
         "The versions of events that came from this file, in the order in which they were stored.",
-        EventRevisionConnection,
         VERSIONS,
         scope=EVENTS_READ,
         size=relay.PAGE_SIZE,

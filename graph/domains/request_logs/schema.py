@@ -9,6 +9,7 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
@@ -22,11 +23,15 @@ from graph.store.ordering import PageRequest
 describe_enum(model.LogType, "Whether a request stored events or read.", INGEST="An ingest.", QUERY="A query.")
 
 
-@strawberry.type(
-    description="One root field of one request, or a request that was refused before any root field ran. "
-    "Fields that do not apply are null. Kept for 7 days."
+@record_type(
+    model.RequestLog,
+    "One root field of one request, or a request that was refused before any root field ran. "
+    "Fields that do not apply are null. Kept for 7 days.",
+    load=load_by(RequestLogs, RequestLogs.by_key),
+    scope=LOGS_READ,
+    pages="request logs",
 )
-class RequestLog(relay.Node, record=model.RequestLog, load=load_by(RequestLogs, RequestLogs.by_key), scope=LOGS_READ):
+class RequestLog(relay.Node):
     request_id: strawberry.ID = strawberry.field(description="UUID of the request.")
     log_type: model.LogType = strawberry.field(description="Whether it stored events or read.")
     timestamp: EpochMillis = strawberry.field(description="When it began, epoch milliseconds.")
@@ -56,9 +61,6 @@ class RequestLog(relay.Node, record=model.RequestLog, load=load_by(RequestLogs, 
     buckets_scanned: int | None = strawberry.field(description="QUERY: day buckets read for the page.")
 
 
-RequestLogConnection = relay.connection(RequestLog, "request logs")
-
-
 @strawberry.input(description="The selected request logs: those that fulfil all given conditions.")
 class RequestLogFilter:
     start_time: datetime | None = strawberry.field(default=None, description="Earliest beginning, inclusive.")
@@ -81,7 +83,7 @@ class RequestLogFilter:
         )
 
 
-@strawberry.type(description="One combination of filter values, and its use.")
+@record_type(analytics.PopularFilter, "One combination of filter values, and its use.")
 class PopularFilter:
     starttime: EpochMillis | None = strawberry.field(description="The filter's startTime, epoch milliseconds.")
     start_time: datetime | None = time_field("starttime", "The filter's startTime.")
@@ -96,7 +98,7 @@ class PopularFilter:
     )
 
 
-@strawberry.type(description="The filters of the `events` queries of some days, the most used first.")
+@record_type(analytics.PopularFilters, "The filters of the `events` queries of some days, the most used first.")
 class PopularFilters:
     window_start: date = strawberry.field(description="First day, UTC, inclusive.")
     window_end: date = strawberry.field(description="Last day, UTC, inclusive.")
@@ -108,7 +110,6 @@ class PopularFilters:
 class RequestLogQueries:
     @connection_field(
         "Requests of the last 7 days, newest first. A query appears at most a second later.",
-        RequestLogConnection,
         model.BY_TIME,
         scope=LOGS_READ,
         size=relay.PAGE_SIZE,
@@ -124,7 +125,6 @@ class RequestLogQueries:
 
     @field(
         "The most used filters of the `events` queries of some days.",
-        of=PopularFilters,
         scope=LOGS_READ,
         cost=10,  # the logs of its days are charged as they are read
         size=ListSize(slicing_arguments=["limit"], assumed_size=10, sized_fields=["filters"]),

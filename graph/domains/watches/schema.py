@@ -11,6 +11,7 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
@@ -31,8 +32,14 @@ describe_enum(
 )
 
 
-@strawberry.type(description="What the caller wants to hear of the catalogue, as trigger events.")
-class Watch(relay.Node, record=model.Watch, load=load_own(Watches, Watches.by_id), scope=TRIGGERS_READ):
+@record_type(
+    model.Watch,
+    "What the caller wants to hear of the catalogue, as trigger events.",
+    load=load_own(Watches, Watches.by_id),
+    scope=TRIGGERS_READ,
+    pages="watches",
+)
+class Watch(relay.Node):
     watch_id: strawberry.ID = strawberry.field(description="The watch's own id, a UUID.")
     name: str = strawberry.field(description="Its name.")
     filter: JSON = strawberry.field(description="Which events it is about: an `EventFilter` as it was given.")
@@ -43,17 +50,10 @@ class Watch(relay.Node, record=model.Watch, load=load_own(Watches, Watches.by_id
     created_at: datetime = strawberry.field(description="When it was created.")
 
 
-WatchConnection = relay.connection(Watch, "watches")
-
-
 @strawberry.type
 class WatchQueries:
     @connection_field(
-        "The caller's watches, oldest first.",
-        WatchConnection,
-        model.WATCHES,
-        scope=TRIGGERS_READ,
-        before="triggerEventTypes",
+        "The caller's watches, oldest first.", model.WATCHES, scope=TRIGGERS_READ, before="triggerEventTypes"
     )
     async def watches(self, info: Info, page: PageRequest) -> Page[model.Watch]:
         return await info.context.service(Watches).page(info.context.user, page)

@@ -1,44 +1,39 @@
 """Calibrations, by their versions."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import strawberry
 
-from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.core.paging import Page
 from graph.domains.data_files import model
 from graph.domains.data_files.calibrations import Calibrations
-from graph.domains.data_files.schema.files import DataFile
-from graph.domains.data_files.schema.loading import load_files
+from graph.domains.data_files.schema.loading import file_of
 from graph.domains.data_files.schema.values import ALL, VersionSelector, rule_of
 from graph.domains.data_files.scopes import FILES_READ
 from graph.store.ordering import PageRequest
 
 
-@strawberry.type(description="A version of a calibration.")
+@record_type(model.Calibration, "A version of a calibration.", pages="calibrations")
 class Calibration:
     calibrates: str = strawberry.field(description="The level or product, such as `L0`.")
     calibration_version: str = strawberry.field(description="The version of the calibration.")
     archive_time: datetime | None = strawberry.field(description="When its file was archived.")
 
-    @field("Its file.", of=DataFile, cost=2, reads=["file-name"])
+    @field("Its file.", cost=2, reads=["file-name"])
     @staticmethod
-    async def file(calibration: strawberry.Parent[model.Calibration], info: Info) -> Any:
-        return await info.context.loader(load_files, None).load(calibration.name)
-
-
-CalibrationConnection = relay.connection(Calibration, "calibrations")
+    async def file(calibration: strawberry.Parent[model.Calibration], info: Info) -> model.DataFile:
+        return await file_of(info, calibration.name)
 
 
 @strawberry.type
 class CalibrationQueries:
     @connection_field(
         "Calibrations, those of the latest version first; without `product`, product by product.",
-        CalibrationConnection,
         model.CALIBRATIONS,
         scope=FILES_READ,
     )

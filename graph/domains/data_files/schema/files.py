@@ -11,6 +11,7 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
 from graph.core.paging import Page
 from graph.domains.data_files import model
@@ -18,7 +19,6 @@ from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.schema.filters import DataFileFilter
 from graph.domains.data_files.schema.loading import load_files
 from graph.domains.data_files.schema.metadata import AdditionalMetadata, FileCalibration, SortableMetadata, load_parts
-from graph.domains.data_files.schema.revisions import DataFileRevisionConnection
 from graph.domains.data_files.schema.values import ByteCount
 from graph.domains.data_files.scopes import FILES_READ
 from graph.domains.data_files.selection import FileSelection
@@ -30,8 +30,10 @@ _PART = 2  # points
 _NAMED = ["file-name"]
 
 
-@strawberry.type(description="A data file, as its latest revision is.")
-class DataFile(relay.Node, record=model.DataFile, load=load_files, scope=FILES_READ):
+@record_type(
+    model.DataFile, "A data file, as its latest revision is.", load=load_files, scope=FILES_READ, pages="data files"
+)
+class DataFile(relay.Node):
     name: str = strawberry.field(description="Its name, which is unique.")
     namespace: str | None = strawberry.field(description="Where it is, as OpenLineage names that.")
     revision: int = strawberry.field(description="The number of the latest revision, from 1.")
@@ -72,14 +74,7 @@ class DataFile(relay.Node, record=model.DataFile, load=load_files, scope=FILES_R
     async def calibrations(file: strawberry.Parent[model.DataFile], info: Info) -> Any:
         return [part for part in await _parts(file, info) if part.is_calibration]
 
-    @connection_field(
-        "Its revisions, the latest first.",
-        DataFileRevisionConnection,
-        model.REVISIONS,
-        size=relay.PAGE_SIZE,
-        cost=5,
-        reads=_NAMED,
-    )
+    @connection_field("Its revisions, the latest first.", model.REVISIONS, size=relay.PAGE_SIZE, cost=5, reads=_NAMED)
     @staticmethod
     async def revisions(
         file: strawberry.Parent[model.DataFile], info: Info, page: PageRequest
@@ -91,19 +86,15 @@ async def _parts(file: model.DataFile, info: Info) -> Sequence[model.Part]:
     return await info.context.loader(load_parts, None).load(file.name) or ()
 
 
-DataFileConnection = relay.connection(DataFile, "data files")
-
-
 @strawberry.type
 class DataFileQueries:
-    @field("The data file with this name; null if it is not registered.", of=DataFile | None, scope=FILES_READ)
-    async def data_file(self, info: Info, name: Annotated[str, "Its name."]) -> Any:
+    @field("The data file with this name; null if it is not registered.", scope=FILES_READ)
+    async def data_file(self, info: Info, name: Annotated[str, "Its name."]) -> model.DataFile | None:
         return await info.context.loader(load_files, None).load(name)
 
     @connection_field(
         "Data files by the days that they apply to, the newest first. A file that applies to several of "
         "the selected days is listed once, at the first of them. Files without such a day are not listed.",
-        DataFileConnection,
         model.BY_APPLICABLE_DATE,
         scope=FILES_READ,
     )
@@ -112,6 +103,6 @@ class DataFileQueries:
         info: Info,
         page: PageRequest,
         filter: Annotated[DataFileFilter | None, "All files by default."] = None,
-    ) -> Page[Any]:
+    ) -> Page[model.ListedFile]:
         selection = filter.selection() if filter else FileSelection()
         return await info.context.service(DataFiles).page(selection, page)

@@ -1,12 +1,14 @@
 """Lineage, as a field of data files, and the plan of what to make again."""
 
+from collections.abc import Sequence
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated
 
 import strawberry
 
 from graph.api.context import Info
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 from graph.domains.data_files import model
@@ -18,8 +20,6 @@ from graph.domains.data_files.provenance.reprocessing import Reprocessing, Repro
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.schema.loading import revisions_of, run_of
-from graph.domains.data_files.schema.revisions import DataFileRevision
-from graph.domains.data_files.schema.runs import Run
 from graph.domains.data_files.scopes import FILES_READ
 from graph.work.account import charge_rows
 
@@ -27,28 +27,28 @@ USUAL_NODES = 200
 USUAL_GROUP = 10  # for the price; what is read is charged besides
 
 
-@strawberry.type(description="A revision of a file, by its name and number.")
+@record_type(Version, "A revision of a file, by its name and number.")
 class DataFileVersion:
     name: str = strawberry.field(description="The name of the file.")
     revision: int = strawberry.field(description="The number of the revision.")
 
 
-@strawberry.type(description="A revision that belongs to a lineage.")
+@record_type(provenance.Node, "A revision that belongs to a lineage.")
 class LineageNode:
     distance: int = strawberry.field(description="Runs between it and the file that was asked for; 0 for that itself.")
 
-    @field("The revision.", of=DataFileRevision)
+    @field("The revision.")
     @staticmethod
-    def file(node: strawberry.Parent[provenance.Node]) -> Any:
+    def file(node: strawberry.Parent[provenance.Node]) -> model.FileRevision:
         return node.revision
 
-    @field("The run that generated it; null if none is known.", of=Run | None, cost=2)
+    @field("The run that generated it; null if none is known.", cost=2)
     @staticmethod
-    async def run(node: strawberry.Parent[provenance.Node], info: Info) -> Any:
+    async def run(node: strawberry.Parent[provenance.Node], info: Info) -> model.Run | None:
         return await run_of(info, node.revision.generated_by)
 
 
-@strawberry.type(description="An edge between a run and a revision.")
+@record_type(provenance.Edge, "An edge between a run and a revision.")
 class LineageEdge:
     relation: Relation = strawberry.field(description="What the run did.")
     run_id: strawberry.ID = strawberry.field(description="The run's own id.")
@@ -66,7 +66,7 @@ class LineageTruncation:
     )
 
 
-@strawberry.type(description="What a revision was made from, or what was made from it.")
+@record_type(provenance.Lineage, "What a revision was made from, or what was made from it.")
 class Lineage:
     is_complete: bool = strawberry.field(
         name="complete",
@@ -76,18 +76,18 @@ class Lineage:
 
     # Long lists have coroutines, so that the executor completes them in pieces.
 
-    @field("The revisions, the nearest first.", of=list[LineageNode])
+    @field("The revisions, the nearest first.")
     @staticmethod
-    async def nodes(lineage: strawberry.Parent[provenance.Lineage]) -> Any:
+    async def nodes(lineage: strawberry.Parent[provenance.Lineage]) -> list[provenance.Node]:
         return lineage.nodes
 
-    @field("What runs used and generated of them.", of=list[LineageEdge])
+    @field("What runs used and generated of them.")
     @staticmethod
-    async def edges(lineage: strawberry.Parent[provenance.Lineage]) -> Any:
+    async def edges(lineage: strawberry.Parent[provenance.Lineage]) -> list[provenance.Edge]:
         await charge_rows(read=len(lineage.edges))  # a run may have a thousand of them for each node
         return lineage.edges
 
-    @field("What was left out; null for nothing.", of=LineageTruncation | None)
+    @field("What was left out; null for nothing.")
     @staticmethod
     def truncated(lineage: strawberry.Parent[provenance.Lineage]) -> LineageTruncation | None:
         if not lineage.is_truncated:
@@ -102,7 +102,6 @@ class Lineage:
 class LineageOfFile:
     @field(
         "The lineage of a revision.",
-        of=Lineage,
         size=ListSize(slicing_arguments=["maxNodes"], sized_fields=["nodes", "edges"], assumed_size=USUAL_NODES),
         cost=10,
         reads=["revision"],
@@ -115,7 +114,7 @@ class LineageOfFile:
         depth: Annotated[int, f"Runs to follow, 1 to {FURTHEST}."] = 1,
         max_nodes: Annotated[int, f"The most revisions in each direction, 1 to {MOST_NODES:,}."] = USUAL_NODES,
         revision: Annotated[int | None, "The latest one by default."] = None,
-    ) -> Any:
+    ) -> provenance.Lineage:
         for name, value, most in (("depth", depth, FURTHEST), ("maxNodes", max_nodes, MOST_NODES)):
             if not 1 <= value <= most:
                 raise BadUserInput(f"`{name}` must lie between 1 and {most:,}.")
@@ -125,13 +124,13 @@ class LineageOfFile:
         return await info.context.service(Lineages).of(version, direction, depth, max_nodes)
 
 
-@strawberry.type(description="A revision to make again.")
+@record_type(reprocessing.Planned, "A revision to make again.")
 class PlannedFile:
     version: DataFileVersion = strawberry.field(name="file", description="The revision.")
     state: ReprocessingState = strawberry.field(description="Whether it is still as it was made.")
 
 
-@strawberry.type(description="The files of a product and day in a stage of a plan.")
+@record_type(reprocessing.Group, "The files of a product and day in a stage of a plan.")
 class ReprocessingGroup:
     product: str | None = strawberry.field(description="The product; null for files without one.")
     day: date | None = strawberry.field(description="The first day that the files apply to; null without any.")
@@ -140,26 +139,28 @@ class ReprocessingGroup:
     )
 
 
-@strawberry.type(description="Files that can be made again at the same time, once those of the stages before are.")
+@record_type(reprocessing.Stage, "Files that can be made again at the same time, once those of the stages before are.")
 class ReprocessingStage:
     number: int = strawberry.field(description="The number of the stage, from 1.")
 
-    @field("The files, by product and day.", of=list[ReprocessingGroup], size=USUAL_GROUP)
+    @field("The files, by product and day.", size=USUAL_GROUP)
     @staticmethod
-    async def groups(stage: strawberry.Parent[reprocessing.Stage]) -> Any:
+    async def groups(stage: strawberry.Parent[reprocessing.Stage]) -> Sequence[reprocessing.Group]:
         return stage.groups
 
 
-@strawberry.type(description="What to make again after a calibration has changed, in order.")
+@record_type(reprocessing.ReprocessingPlan, "What to make again after a calibration has changed, in order.")
 class ReprocessingPlan:
     files: int = strawberry.field(description="The number of files.")
     stages: list[ReprocessingStage] = strawberry.field(
         description="The stages, each after the one before.", directives=[ListSize(assumed_size=USUAL_GROUP)]
     )
 
-    @field("The revisions of the calibration's file that have the version.", of=list[DataFileRevision], size=1, cost=2)
+    @field("The revisions of the calibration's file that have the version.", size=1, cost=2)
     @staticmethod
-    async def calibrations(plan: strawberry.Parent[reprocessing.ReprocessingPlan], info: Info) -> Any:
+    async def calibrations(
+        plan: strawberry.Parent[reprocessing.ReprocessingPlan], info: Info
+    ) -> list[model.FileRevision]:
         return await revisions_of(info, plan.of)
 
 
@@ -168,7 +169,6 @@ class ReprocessingQueries:
     @field(
         "All that was made from a version of a calibration, directly or not, in the order in which it can "
         "be made again.",
-        of=ReprocessingPlan,
         scope=FILES_READ,
         cost=50,
     )
@@ -177,7 +177,7 @@ class ReprocessingQueries:
         info: Info,
         calibration: Annotated[str, "The name of the calibration's file."],
         version: Annotated[str, "The version of the calibration, or of the file's algorithm."],
-    ) -> Any:
+    ) -> reprocessing.ReprocessingPlan:
         versions = await info.context.service(DataFiles).with_version(calibration, version)
         if not versions:
             raise BadUserInput(f"No revision of {calibration!r} is registered with the version {version!r}.")

@@ -1,6 +1,7 @@
 """Loads files, revisions and runs: those that resolvers ask for at the same time by one reading."""
 
 from collections.abc import Sequence
+from typing import cast
 
 from graph.api.context import Info, load_by
 from graph.domains.data_files import model
@@ -12,6 +13,11 @@ from graph.work.account import charge_rows
 load_files = load_by(DataFiles, DataFiles.by_name)
 load_versions = load_by(DataFiles, DataFiles.by_version)
 load_runs = load_by(Runs, Runs.by_id)
+
+
+async def file_of(info: Info, name: str) -> model.DataFile:
+    """The registered file of this name."""
+    return cast("model.DataFile", await info.context.loader(load_files, None).load(name))
 
 
 async def run_of(info: Info, run_id: str | None) -> model.Run | None:

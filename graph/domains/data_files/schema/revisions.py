@@ -1,34 +1,31 @@
 """Revisions of data files, which runs use and generate."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
 
 from graph.api import relay
 from graph.api.context import Info, load_by
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.domains.data_files import model
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.references import Version
-from graph.domains.data_files.schema.loading import load_files, load_versions, revisions_of, run_of
+from graph.domains.data_files.schema.loading import file_of, load_versions, revisions_of, run_of
 from graph.domains.data_files.schema.values import ByteCount
 from graph.domains.data_files.scopes import FILES_READ
 
-if TYPE_CHECKING:
-    from graph.domains.data_files.schema.files import DataFile
-    from graph.domains.data_files.schema.runs import Run
-
 _ONE = 2
-_LazyFile = Annotated["DataFile", strawberry.lazy("graph.domains.data_files.schema.files")]
-_LazyRun = Annotated["Run", strawberry.lazy("graph.domains.data_files.schema.runs")]
-_LazyRevision = Annotated["DataFileRevision", strawberry.lazy("graph.domains.data_files.schema.revisions")]
 
 
-@strawberry.type(description="A revision of a data file. Runs use and generate revisions, never a file as such.")
-class DataFileRevision(
-    relay.Node, record=model.FileRevision, load=load_by(DataFiles, DataFiles.by_reference), scope=FILES_READ
-):
+@record_type(
+    model.FileRevision,
+    "A revision of a data file. Runs use and generate revisions, never a file as such.",
+    load=load_by(DataFiles, DataFiles.by_reference),
+    scope=FILES_READ,
+    pages="a file's revisions",
+)
+class DataFileRevision(relay.Node):
     name: str = strawberry.field(description="The name of the file.")
     number: int = strawberry.field(name="revision", description="The number of the revision, from 1.")
     level: str | None = strawberry.field(description="The level, such as `L1A`.")
@@ -44,47 +41,37 @@ class DataFileRevision(
         description="When the next revision was registered; null for the latest one."
     )
 
-    @field("The file, as its latest revision is.", of=_LazyFile, cost=_ONE)
+    @field("The file, as its latest revision is.", cost=_ONE)
     @staticmethod
-    async def file(revision: strawberry.Parent[model.FileRevision], info: Info) -> Any:
-        return await info.context.loader(load_files, None).load(revision.name)
+    async def file(revision: strawberry.Parent[model.FileRevision], info: Info) -> model.DataFile:
+        return await file_of(info, revision.name)
 
-    @field("The run that generated it; null if none is known.", of=_LazyRun | None, cost=_ONE, reads=["generated-by"])
+    @field("The run that generated it; null if none is known.", cost=_ONE, reads=["generated-by"])
     @staticmethod
-    async def generated_by(revision: strawberry.Parent[model.FileRevision], info: Info) -> Any:
+    async def generated_by(revision: strawberry.Parent[model.FileRevision], info: Info) -> model.Run | None:
         return await run_of(info, revision.generated_by)
 
     @field(
         "The run that generated the next revision; null without one, or if no run is known.",
-        of=_LazyRun | None,
         cost=_ONE,
         reads=["invalidated-by", "invalidated-at"],
     )
     @staticmethod
-    async def invalidated_by(revision: strawberry.Parent[model.FileRevision], info: Info) -> Any:
+    async def invalidated_by(revision: strawberry.Parent[model.FileRevision], info: Info) -> model.Run | None:
         if revision.invalidated_by or not revision.invalidated_at:
             return await run_of(info, revision.invalidated_by)
         # A run may have generated the next one after it was registered.
         after = await info.context.loader(load_versions, None).load(Version(revision.name, revision.number + 1))
         return await run_of(info, after.generated_by) if after else None
 
-    @field(
-        "The revisions that it was made from: all that its run used.",
-        of=list[_LazyRevision],
-        size=10,
-        cost=5,
-        reads=["generated-by"],
-    )
+    @field("The revisions that it was made from: all that its run used.", size=10, cost=5, reads=["generated-by"])
     @staticmethod
-    async def derived_from(revision: strawberry.Parent[model.FileRevision], info: Info) -> Any:
+    async def derived_from(revision: strawberry.Parent[model.FileRevision], info: Info) -> list[model.FileRevision]:
         run = await run_of(info, revision.generated_by)
         return await revisions_of(info, run.used) if run else []
 
-    @field("The revision before it; null for the first one.", of=_LazyRevision | None, cost=_ONE)
+    @field("The revision before it; null for the first one.", cost=_ONE)
     @staticmethod
-    async def revision_of(revision: strawberry.Parent[model.FileRevision], info: Info) -> Any:
+    async def revision_of(revision: strawberry.Parent[model.FileRevision], info: Info) -> model.FileRevision | None:
         before = Version(revision.name, revision.number - 1)
         return await info.context.loader(load_versions, None).load(before) if before.revision else None
-
-
-DataFileRevisionConnection = relay.connection(DataFileRevision, "a file's revisions")

@@ -1,7 +1,7 @@
 """Runs: their type, and the query that finds one."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import strawberry
 from strawberry.scalars import JSON
@@ -10,20 +10,26 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.core.paging import Page
 from graph.domains.data_files import model
 from graph.domains.data_files.model import RunState
 from graph.domains.data_files.provenance.users import Users
 from graph.domains.data_files.schema.loading import load_runs, revisions_of
-from graph.domains.data_files.schema.revisions import DataFileRevision
 from graph.domains.data_files.scopes import FILES_READ
 from graph.store.ordering import PageRequest
 
 USUAL_FILES = 10  # that a run uses or generates, for the price
 
 
-@strawberry.type(description="A run of an algorithm: what it used, and what it generated.")
-class Run(relay.Node, record=model.Run, load=load_runs, scope=FILES_READ):
+@record_type(
+    model.Run,
+    "A run of an algorithm: what it used, and what it generated.",
+    load=load_runs,
+    scope=FILES_READ,
+    pages="runs",
+)
+class Run(relay.Node):
     run_id: strawberry.ID = strawberry.field(description="The run's own id, a UUID.")
     algorithm: str = strawberry.field(description="The algorithm, or the job of a scheduler.")
     version: str | None = strawberry.field(description="The version of the algorithm.")
@@ -38,23 +44,20 @@ class Run(relay.Node, record=model.Run, load=load_runs, scope=FILES_READ):
     )
     recorded_at: datetime = strawberry.field(description="When it was first recorded.")
 
-    @field("The revisions that it used.", of=list[DataFileRevision], size=USUAL_FILES, cost=5, reads=["used"])
+    @field("The revisions that it used.", size=USUAL_FILES, cost=5, reads=["used"])
     @staticmethod
-    async def used(run: strawberry.Parent[model.Run], info: Info) -> Any:
+    async def used(run: strawberry.Parent[model.Run], info: Info) -> list[model.FileRevision]:
         return await revisions_of(info, run.used)
 
-    @field("The revisions that it generated.", of=list[DataFileRevision], size=USUAL_FILES, cost=5, reads=["generated"])
+    @field("The revisions that it generated.", size=USUAL_FILES, cost=5, reads=["generated"])
     @staticmethod
-    async def generated(run: strawberry.Parent[model.Run], info: Info) -> Any:
+    async def generated(run: strawberry.Parent[model.Run], info: Info) -> list[model.FileRevision]:
         return await revisions_of(info, run.generated)
-
-
-RunConnection = relay.connection(Run, "runs")
 
 
 @strawberry.type
 class UsersOfRevision:
-    @connection_field("The runs that used it, in order of their own ids.", RunConnection, model.USES, cost=5, reads=[])
+    @connection_field("The runs that used it, in order of their own ids.", model.USES, cost=5, reads=[])
     @staticmethod
     async def used_by(
         revision: strawberry.Parent[model.FileRevision], info: Info, page: PageRequest
@@ -64,10 +67,10 @@ class UsersOfRevision:
 
 @strawberry.type
 class RunQueries:
-    @field("The run with this id; null if it is not recorded.", of=Run | None, scope=FILES_READ)
+    @field("The run with this id; null if it is not recorded.", scope=FILES_READ)
     async def run(
         self,
         info: Info,
         run_id: Annotated[strawberry.ID, "Its own id, a UUID."],
-    ) -> Any:
+    ) -> model.Run | None:
         return await info.context.loader(load_runs, None).load(run_id)

@@ -10,6 +10,7 @@ from strawberry.scalars import JSON
 from graph.api import relay
 from graph.api.context import Info
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 from graph.domains.data_files import new_files
@@ -121,7 +122,7 @@ class RegisterFilesInput:
     files: list[DataFileInput] = strawberry.field(description=f"At most {MOST_FILES:,}.")
 
 
-@strawberry.type(description="A file that is not registered.")
+@record_type(Rejection, "A file that is not registered.")
 class DataFileRejection:
     index: int = strawberry.field(description="Its place among the given files, from 0.")
     name: str = strawberry.field(description="Its name.")
@@ -129,7 +130,7 @@ class DataFileRejection:
     message: str = strawberry.field(description="Why, in words.")
 
 
-@strawberry.type(description="What became of the files. Each is judged by itself.")
+@record_type(RegistrationReport, "What became of the files. Each is judged by itself.")
 class RegisterFilesPayload:
     registered: int = strawberry.field(description="Number of new files, and new revisions of known ones.")
     skipped: int = strawberry.field(description="Number of files that are registered as they are.")
@@ -190,7 +191,6 @@ class DataFileMutations:
     @field(
         "Register data files. To register the same files again is safe: those that are registered as they "
         "are, are skipped.",
-        of=RegisterFilesPayload,
         scope=FILES_WRITE,
         size=ListSize(slicing_arguments=["input.files"], sized_fields=["rejections"]),
     )

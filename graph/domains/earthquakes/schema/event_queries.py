@@ -16,7 +16,7 @@ from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.revisions.views import Deleted, View
 from graph.domains.earthquakes.schema.event_order import EventOrder
-from graph.domains.earthquakes.schema.events import PAGE_SIZE, Event, EventConnection, event_page
+from graph.domains.earthquakes.schema.events import PAGE_SIZE, event_page
 from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
 from graph.domains.earthquakes.schema.revisions import AsOfInput
 from graph.domains.earthquakes.scopes import EVENTS_READ
@@ -41,7 +41,6 @@ class EventQueries:
     @field(
         "The event with this id or any alias of it; null if the catalogue does not have it. "
         "A deleted event has a `deletion`.",
-        of=Event | None,
         scope=EVENTS_READ,
         route="/earthquakes/event",
     )
@@ -56,7 +55,6 @@ class EventQueries:
 
     @connection_field(
         "Events in the order of time or of magnitude, by default the newest first.",
-        EventConnection,
         lambda arguments: arguments["order_by"].cursors,
         scope=EVENTS_READ,
         size=PAGE_SIZE,

@@ -24,7 +24,7 @@ from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
 from graph.domains.earthquakes.revisions.views import PRESENT, View
 from graph.domains.earthquakes.schema.assessments import ALERT_LEVELS, REVIEW_STATUSES, AlertLevel, ReviewStatus
 from graph.domains.earthquakes.schema.event_order import EventOrder
-from graph.domains.earthquakes.schema.revisions import Deletion, EventAlias, EventRevisionConnection
+from graph.domains.earthquakes.schema.revisions import Deletion, EventAlias
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
 from graph.store.folding import fold
@@ -37,8 +37,8 @@ FEW = ListSize(assumed_size=5)
 """The directive of a list of an event's names."""
 
 
-@record_type(model.Event)
-class Event(relay.Node, record=model.Event, load=load_by(Catalogue, Catalogue.events), scope=EVENTS_READ):
+@record_type(model.Event, load=load_by(Catalogue, Catalogue.events), scope=EVENTS_READ)
+class Event(relay.Node):
     event_id: auto
     event_ts_ms: auto
     time: auto
@@ -142,7 +142,6 @@ class Event(relay.Node, record=model.Event, load=load_by(Catalogue, Catalogue.ev
 
     @field(
         "The event that this one turned out to be. It has left the lists; the other one has its ids.",
-        of=Annotated["Event", strawberry.lazy("graph.domains.earthquakes.schema.events")] | None,
         cost=10,
         reads=["mergedInto"],
     )
@@ -154,7 +153,6 @@ class Event(relay.Node, record=model.Event, load=load_by(Catalogue, Catalogue.ev
 
     @connection_field(
         "The versions of this event, the first one first.",
-        EventRevisionConnection,
         REVISIONS,
         size=relay.PAGE_SIZE,
         cost=10,
@@ -166,7 +164,6 @@ class Event(relay.Node, record=model.Event, load=load_by(Catalogue, Catalogue.ev
 
     @connection_field(
         "Other events near this one in space and time, newest first.",
-        Annotated["EventConnection", strawberry.lazy("graph.domains.earthquakes.schema.events")],
         model.BY_TIME,
         size=PAGE_SIZE,
         cost=10,  # its plan; what it reads besides is charged as it is read
@@ -183,7 +180,7 @@ class Event(relay.Node, record=model.Event, load=load_by(Catalogue, Catalogue.ev
         return await event_page(info, Selection.around(event, radius_km=radius_km, days=days), page)
 
 
-@strawberry.type(description="A page of events.")
+@record_type(EventPage, "A page of events.")
 class EventConnection(relay.Connection[Event]):
     @field(
         "The exact number of matching events on all pages. Null if counting would read too many days: "

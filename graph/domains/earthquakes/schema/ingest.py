@@ -9,7 +9,7 @@ from strawberry import auto
 
 from graph.api.context import Info
 from graph.api.fields import field
-from graph.api.record_type import record_input
+from graph.api.record_type import record_input, record_type
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor, millis_of
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
@@ -31,7 +31,7 @@ def _describe(feed: usgs_requests.UsgsFeed) -> str:
 describe_enum(usgs_requests.UsgsFeed, "A summary feed of USGS, renewed every minute.", _describe)
 
 
-@strawberry.type(description="The present ingest status, the same for every process of the service.")
+@record_type(status.IngestStatus, "The present ingest status, the same for every process of the service.")
 class IngestStatus:
     polling: bool = strawberry.field(
         description="Whether any process polls USGS for this catalogue. If none does any more, "
@@ -78,7 +78,6 @@ class IngestStatus:
 class IngestQueries:
     @field(
         "The state of polling USGS, and the age of the newest event.",
-        of=IngestStatus,
         scope=EVENTS_READ,
         cost=10,  # at most as many reads of the store
         route="/ingest/status",
@@ -97,7 +96,7 @@ class Rejection:
     message: str = strawberry.field(description="What is wrong with the event.")
 
 
-@strawberry.type(description="The outcome of an ingest: fetched = upserted + revised + skipped + rejected.")
+@record_type(report.IngestReport, "The outcome of an ingest: fetched = upserted + revised + skipped + rejected.")
 class IngestPayload:
     request_id: strawberry.ID = strawberry.field(description="UUID of the ingest in the request logs.")
     fetched: int = strawberry.field(description="Events given, or fetched from USGS.")
@@ -205,7 +204,6 @@ class IngestEventsInput:
 class IngestMutations:
     @field(
         "Fetch events from USGS, and store the new ones and new versions of stored ones.",
-        of=IngestPayload,
         scope=EVENTS_WRITE,
         cost=100,  # it waits for another service
         size=ListSize(assumed_size=report.REJECTIONS_LISTED, sized_fields=["rejections"]),
@@ -224,7 +222,6 @@ class IngestMutations:
     @field(
         "Store events: new ones, and new versions of stored ones, which `updated` tells. "
         "The status `deleted` deletes one.",
-        of=IngestPayload,
         scope=EVENTS_WRITE,
         size=ListSize(slicing_arguments=["input.events"], sized_fields=["rejections"]),
         route=EVENTS_ROUTE,

@@ -10,7 +10,6 @@ from graph.domains.earthquakes import model
 from graph.domains.earthquakes.revisions import model as versions
 from graph.domains.earthquakes.revisions.live import EventBroadcast
 from graph.domains.earthquakes.revisions.versions import RevisionKind
-from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
 from graph.domains.earthquakes.schema.revisions import EventRevision
 from graph.domains.earthquakes.scopes import EVENTS_READ
@@ -22,7 +21,7 @@ EventVersion = strawberry.Parent[Notice[versions.EventRevision]]
 
 @strawberry.type(description="A message to a subscriber: a stored version of an event, or the number of dropped ones.")
 class EventNotice:
-    @field("The event in this version; null where `lost` is not 0.", of=Event | None)
+    @field("The event in this version; null where `lost` is not 0.")
     @staticmethod
     def event(notice: EventVersion) -> model.Event | None:
         return notice.record.event if notice.record else None

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 import strawberry
 from strawberry.scalars import JSON
 
-from graph.api import fields, relay
+from graph.api import fields
+from graph.api.record_type import record_type
 from graph.api.scalars import EpochMillis, describe_enum, millis_floor
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
@@ -74,7 +75,7 @@ class Deletion:
     published_time: datetime | None = time_field("published_at", "When the source published it.")
 
 
-@strawberry.type(description="A value that differs from the version before.")
+@record_type(records.Change, "A value that differs from the version before.")
 class RevisionChange:
     field: str = strawberry.field(description="The name of the event's field.")
 
@@ -89,7 +90,7 @@ class RevisionChange:
         return cast("JSON | None", change.after)
 
 
-@strawberry.type(description="One version of an event.")
+@record_type(records.EventRevision, "One version of an event.", pages="versions of an event")
 class EventRevision:
     number: int = strawberry.field(description="From 1, without gaps.")
     kind: RevisionKind = strawberry.field(description="What made the version.")
@@ -111,6 +112,3 @@ class EventRevision:
     event: Annotated["Event", strawberry.lazy("graph.domains.earthquakes.schema.events")] = strawberry.field(
         description="The event as it was."
     )
-
-
-EventRevisionConnection = relay.connection(EventRevision, "versions of an event")

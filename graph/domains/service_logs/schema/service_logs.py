@@ -1,7 +1,7 @@
 """Service logs: their type, their connection, and the services that write them."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import strawberry
 from strawberry.scalars import JSON
@@ -10,6 +10,7 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.core.days import datetime_of
 from graph.core.paging import Page
 from graph.domains.service_logs import model, services
@@ -23,10 +24,14 @@ from graph.store.ordering import PageRequest
 USUAL_SERVICES = 100  # for the price of a list of them
 
 
-@strawberry.type(description="A log that a service wrote. It never changes.")
-class ServiceLog(
-    relay.Node, record=model.ServiceLog, load=load_by(ServiceLogs, ServiceLogs.by_key), scope=SERVICE_LOGS_READ
-):
+@record_type(
+    model.ServiceLog,
+    "A log that a service wrote. It never changes.",
+    load=load_by(ServiceLogs, ServiceLogs.by_key),
+    scope=SERVICE_LOGS_READ,
+    pages="service logs",
+)
+class ServiceLog(relay.Node):
     log_id: strawberry.ID = strawberry.field(description="The log's own id, a UUID.")
     service: str = strawberry.field(description="The service that wrote it.")
     log_type: ServiceLogType = strawberry.field(name="type", description="Its category.")
@@ -45,10 +50,7 @@ class ServiceLog(
     expires_at: datetime | None = strawberry.field(description="When it will be deleted; null for never.")
 
 
-ServiceLogConnection = relay.connection(ServiceLog, "service logs")
-
-
-@strawberry.type(description="A service that writes logs.")
+@record_type(services.LoggingService, "A service that writes logs.")
 class LoggingService:
     name: str = strawberry.field(description="Its name, as logs have it.")
 
@@ -62,7 +64,6 @@ class LoggingService:
 class ServiceLogQueries:
     @connection_field(
         "Logs of services in order of time, newest first unless `orderBy` says otherwise.",
-        ServiceLogConnection,
         BY_TIME,
         scope=SERVICE_LOGS_READ,
     )
@@ -76,11 +77,6 @@ class ServiceLogQueries:
         forward = order_by is ServiceLogOrder.TIME_ASC
         return await info.context.service(ServiceLogs).page(selection_of(filter), page, forward=forward)
 
-    @field(
-        "The services that have written logs, by name.",
-        of=list[LoggingService],
-        scope=SERVICE_LOGS_READ,
-        size=USUAL_SERVICES,
-    )
-    async def logging_services(self, info: Info) -> Any:
+    @field("The services that have written logs, by name.", scope=SERVICE_LOGS_READ, size=USUAL_SERVICES)
+    async def logging_services(self, info: Info) -> list[services.LoggingService]:
         return await info.context.service(LoggingServices).all()

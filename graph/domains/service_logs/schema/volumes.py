@@ -1,12 +1,13 @@
 """The numbers of service logs over time."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import strawberry
 
 from graph.api.context import Info
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.core.days import datetime_of
 from graph.core.times import first_microsecond, last_microsecond
@@ -38,7 +39,7 @@ describe_enum(
 )
 
 
-@strawberry.type(description="The number of logs of one level, type or service in one period.")
+@record_type(volumes.LogVolume, "The number of logs of one level, type or service in one period.")
 class LogVolume:
     count: int = strawberry.field(description="The number of logs, 1 or more.")
     level: LogLevel | None = strawberry.field(description="Their level; null unless counted by it.")
@@ -58,7 +59,6 @@ class LogVolumeQueries:
     @field(
         "The number of logs over time, in order of time. Periods without logs are left out. A period is "
         "counted whole, also if the time range begins or ends inside it.",
-        of=list[LogVolume],
         scope=SERVICE_LOGS_READ,
         cost=10,
         size=USUAL_COUNTS,
@@ -74,7 +74,7 @@ class LogVolumeQueries:
         ] = None,
         end_time: Annotated[datetime | None, "Latest time, inclusive; by default now."] = None,
         services: Annotated[list[str] | None, "Names of services, at most 100; by default all."] = None,
-    ) -> Any:
+    ) -> list[volumes.LogVolume]:
         now = 1000 * info.context.clock()
         named = None if services is None else tuple(services)
         selected = LogSelection(

@@ -8,6 +8,7 @@ from strawberry.scalars import JSON
 
 from graph.api.context import Info
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
@@ -82,14 +83,14 @@ class WriteLogsInput:
     logs: list[LogInput] = strawberry.field(description=f"At most {MOST_LOGS:,}.")
 
 
-@strawberry.type(description="A log that was not stored.")
+@record_type(Rejection, "A log that was not stored.")
 class LogRejection:
     index: int = strawberry.field(description="Its place among the given logs, from 0.")
     code: Problem = strawberry.field(description="Why, as a stable code.")
     message: str = strawberry.field(description="Why, in words.")
 
 
-@strawberry.type(description="What became of the logs. Each is judged by itself.")
+@record_type(model.WriteReport, "What became of the logs. Each is judged by itself.")
 class WriteLogsPayload:
     accepted: int = strawberry.field(description="Number of stored logs.")
     skipped: int = strawberry.field(description="Number of logs that were stored already.")
@@ -101,7 +102,6 @@ class WriteLogsPayload:
 class ServiceLogMutations:
     @field(
         "Write logs. To write the same logs again is safe: those that are stored are skipped.",
-        of=WriteLogsPayload,
         scope=SERVICE_LOGS_WRITE,
         size=ListSize(slicing_arguments=["input.logs"], sized_fields=["rejections"]),
     )

@@ -7,17 +7,17 @@ import strawberry
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
+from graph.api.record_type import record_type
 from graph.core.paging import Page
 from graph.domains.sightings import model
 from graph.domains.sightings.active_areas import ActiveAreas
 from graph.domains.sightings.reading import Sightings
-from graph.domains.sightings.schema.sightings import SightingConnection
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.domains.sightings.selection import SightingSelection
 from graph.store.ordering import PageRequest
 
 
-@strawberry.type(description="An area that has active sightings.")
+@record_type(model.Area, "An area that has active sightings.", pages="areas")
 class Area:
     slug: str = strawberry.field(description="The name by which sightings are found: lower-case letters and hyphens.")
     name: str = strawberry.field(description="Its name.")
@@ -25,27 +25,16 @@ class Area:
     lon: float | None = strawberry.field(description="Degrees east, of its centre; null if that is not known.")
     active_until: datetime = strawberry.field(description="When the last of its sightings expires.")
 
-    @connection_field(
-        "Its active sightings, newest first.",
-        SightingConnection,
-        model.BY_TIME,
-        size=relay.PAGE_SIZE,
-        cost=10,
-        reads=[],
-    )
+    @connection_field("Its active sightings, newest first.", model.BY_TIME, size=relay.PAGE_SIZE, cost=10, reads=[])
     @staticmethod
     async def sightings(area: strawberry.Parent[model.Area], info: Info, page: PageRequest) -> Page[model.Sighting]:
         return await info.context.service(Sightings).page(SightingSelection(areas=(area.slug,)), page)
-
-
-AreaConnection = relay.connection(Area, "areas")
 
 
 @strawberry.type
 class AreaQueries:
     @connection_field(
         "The areas that have active sightings. Those that have them for longest come first.",
-        AreaConnection,
         model.AREAS,
         scope=SIGHTINGS_READ,
     )

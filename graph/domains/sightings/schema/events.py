@@ -9,7 +9,6 @@ from graph.core.paging import Page
 from graph.domains.earthquakes import model as earthquakes
 from graph.domains.sightings import model
 from graph.domains.sightings.reading import Sightings
-from graph.domains.sightings.schema.sightings import SightingConnection
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.domains.sightings.selection import SightingSelection
 from graph.store.ordering import PageRequest
@@ -19,7 +18,6 @@ from graph.store.ordering import PageRequest
 class SightingsOfEvent:
     @connection_field(
         "The active sightings whose reporters name this earthquake, newest first.",
-        SightingConnection,
         model.BY_TIME,
         scope=SIGHTINGS_READ,
         size=relay.PAGE_SIZE,

@@ -7,13 +7,13 @@ import strawberry
 from graph.api import notices, relay
 from graph.api.context import Info
 from graph.api.fields import field, subscription
+from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.domains.sightings import model
 from graph.domains.sightings.areas import NamedArea
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.live import SightingBroadcast
 from graph.domains.sightings.model import ChangeKind
-from graph.domains.sightings.schema.sightings import Sighting
 from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 
@@ -27,12 +27,12 @@ describe_enum(
 )
 
 
-@strawberry.type(description="What has happened to a sighting.")
+@record_type(model.SightingChange, "What has happened to a sighting.")
 class SightingChange:
     kind: ChangeKind = strawberry.field(description="What has happened.")
     sighting_id: strawberry.ID = strawberry.field(description="The sighting's own id.")
 
-    @field("The sighting as the change has left it; null once it has expired or is hidden.", of=Sighting | None)
+    @field("The sighting as the change has left it; null once it has expired or is hidden.")
     @staticmethod
     def sighting(change: strawberry.Parent[model.SightingChange], info: Info) -> model.Sighting | None:
         sighting = change.sighting

@@ -1,26 +1,24 @@
 """The caller's profile."""
 
-from typing import Any
-
 import strawberry
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.core.days import datetime_of
 from graph.core.paging import Page
 from graph.domains.sightings import model
 from graph.domains.sightings.profiles import Profiles, streak_on
 from graph.domains.sightings.reading import Sightings
-from graph.domains.sightings.schema.sightings import SightingConnection
 from graph.domains.sightings.scopes import SIGHTINGS_WRITE
 from graph.domains.sightings.selection import SightingSelection
 from graph.domains.sightings.tiers import TrustTier
 from graph.store.ordering import PageRequest
 
 
-@strawberry.type(description="What the caller has reported and confirmed.")
+@record_type(model.Profile, "What the caller has reported and confirmed.")
 class Profile:
     tier: TrustTier = strawberry.field(description="How far the caller's next report is trusted.")
     reports: int = strawberry.field(description="Number of sightings that the caller has reported.")
@@ -35,13 +33,7 @@ class Profile:
     def streak_days(profile: strawberry.Parent[model.Profile], info: Info) -> int:
         return streak_on(profile, datetime_of(info.context.clock()).date())
 
-    @connection_field(
-        "The caller's active sightings, newest first.",
-        SightingConnection,
-        model.BY_TIME,
-        size=relay.PAGE_SIZE,
-        cost=10,
-    )
+    @connection_field("The caller's active sightings, newest first.", model.BY_TIME, size=relay.PAGE_SIZE, cost=10)
     @staticmethod
     async def sightings(
         profile: strawberry.Parent[model.Profile], info: Info, page: PageRequest
@@ -51,6 +43,6 @@ class Profile:
 
 @strawberry.type
 class ProfileQueries:
-    @field("What the caller has reported and confirmed.", of=Profile, scope=SIGHTINGS_WRITE)
-    async def profile(self, info: Info) -> Any:
+    @field("What the caller has reported and confirmed.", scope=SIGHTINGS_WRITE)
+    async def profile(self, info: Info) -> model.Profile:
         return await info.context.service(Profiles).of(info.context.user)

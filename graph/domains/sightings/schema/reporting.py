@@ -7,6 +7,8 @@ import strawberry
 
 from graph.api.context import Info
 from graph.api.fields import field
+from graph.api.record_type import record_type
+from graph.domains.sightings import model
 from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.entities import LONGEST_REASON, LONGEST_TEXT
 from graph.domains.sightings.hiding import Hiding
@@ -63,7 +65,7 @@ class HideSightingInput:
     reason: str = strawberry.field(description=f"Why, at most {LONGEST_REASON} characters. It is stored and logged.")
 
 
-@strawberry.type(description="The sighting as it is now.")
+@record_type(model.Outcome, "The sighting as it is now.")
 class SightingPayload:
     sighting: Sighting = strawberry.field(description="The sighting.")
     created: bool = strawberry.field(
@@ -88,16 +90,13 @@ class _Hidden:
 @strawberry.type
 class ReportingMutations:
     @field(
-        "Report what one feels or sees. What is reported already is confirmed instead.",
-        of=SightingPayload,
-        scope=SIGHTINGS_WRITE,
-        cost=10,
+        "Report what one feels or sees. What is reported already is confirmed instead.", scope=SIGHTINGS_WRITE, cost=10
     )
     async def report_sighting(
         self,
         info: Info,
         input: Annotated[ReportSightingInput, "The report."],
-    ) -> Any:
+    ) -> model.Outcome:
         report = Report(
             category=input.category,
             area=input.area,
@@ -109,17 +108,12 @@ class ReportingMutations:
         )
         return await info.context.service(Reporting).report(info.context.user, report)
 
-    @field(
-        "Confirm a sighting, which makes it last longer and count more.",
-        of=SightingPayload,
-        scope=SIGHTINGS_WRITE,
-        cost=10,
-    )
+    @field("Confirm a sighting, which makes it last longer and count more.", scope=SIGHTINGS_WRITE, cost=10)
     async def confirm_sighting(
         self,
         info: Info,
         input: Annotated[ConfirmSightingInput, "The sighting."],
-    ) -> Any:
+    ) -> model.Outcome:
         return await info.context.service(Confirming).confirm(info.context.user, sighting_id_of(input.id))
 
     @field("Hide a sighting for good.", of=HideSightingPayload, scope=SIGHTINGS_MODERATE, cost=10)

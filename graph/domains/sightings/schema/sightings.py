@@ -10,6 +10,7 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info, load_by
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.selected import selected_attributes
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
@@ -24,7 +25,7 @@ from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.confidence import Freshness
 from graph.domains.sightings.entities import ID_LENGTH
 from graph.domains.sightings.reading import Sightings
-from graph.domains.sightings.schema.values import Confidence, RoundedPosition, SightingCategory
+from graph.domains.sightings.schema.values import RoundedPosition, SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.domains.sightings.selection import MOST_AREAS, SightingSelection
 from graph.domains.sightings.tiers import TrustTier
@@ -36,8 +37,14 @@ CONFIDENCE = ("expiresAt", "confirmationCount", "reporterTier")
 At = Annotated[datetime | None, "The time; by default now."]
 
 
-@strawberry.type(description="What somebody has felt or seen, until it expires.")
-class Sighting(relay.Node, record=model.Sighting, load=load_by(Sightings, Sightings.by_id), scope=SIGHTINGS_READ):
+@record_type(
+    model.Sighting,
+    "What somebody has felt or seen, until it expires.",
+    load=load_by(Sightings, Sightings.by_id),
+    scope=SIGHTINGS_READ,
+    pages="sightings",
+)
+class Sighting(relay.Node):
     sighting_id: strawberry.ID = strawberry.field(description="The sighting's own id, a UUID.")
     category: SightingCategory = strawberry.field(description="What it is about.")
     area_slug: str = strawberry.field(name="area", description="The slug of its area.")
@@ -51,12 +58,12 @@ class Sighting(relay.Node, record=model.Sighting, load=load_by(Sightings, Sighti
         name="position", description="Where it is, rounded. Null if the reporter gave no position."
     )
 
-    @field("How much it can be trusted at a time, by the confirmations until now.", of=Confidence, reads=[*CONFIDENCE])
+    @field("How much it can be trusted at a time, by the confirmations until now.", reads=[*CONFIDENCE])
     @staticmethod
     def confidence(sighting: strawberry.Parent[model.Sighting], info: Info, at: At = None) -> confidences.Confidence:
         return sighting.confidence_at(_seconds(info, at))
 
-    @field("How fresh it looks at a time.", of=Freshness, reads=[*CONFIDENCE])
+    @field("How fresh it looks at a time.", reads=[*CONFIDENCE])
     @staticmethod
     def freshness(sighting: strawberry.Parent[model.Sighting], info: Info, at: At = None) -> Freshness:
         return Freshness.of(sighting.confidence_at(_seconds(info, at)).total)
@@ -66,7 +73,7 @@ class Sighting(relay.Node, record=model.Sighting, load=load_by(Sightings, Sighti
     def own(sighting: strawberry.Parent[model.Sighting], info: Info) -> bool:
         return sighting.user_id == info.context.caller.subject
 
-    @field("The earthquake that the reporter names.", of=Event | None, cost=10, reads=["eventId"])
+    @field("The earthquake that the reporter names.", cost=10, reads=["eventId"])
     @staticmethod
     async def event(sighting: strawberry.Parent[model.Sighting], info: Info) -> earthquakes.Event | None:
         if sighting.event_id is None:
@@ -77,9 +84,6 @@ class Sighting(relay.Node, record=model.Sighting, load=load_by(Sightings, Sighti
 
 def _seconds(info: Info, at: datetime | None) -> float:
     return info.context.clock() / 1000 if at is None else at.timestamp()
-
-
-SightingConnection = relay.connection(Sighting, "sightings")
 
 
 @strawberry.input(description="The selected sightings: those that fulfil all given conditions.")
@@ -128,7 +132,7 @@ async def _ids_of(context: Context, event_id: str) -> tuple[str, ...]:
 
 @strawberry.type
 class SightingQueries:
-    @connection_field("The active sightings, newest first.", SightingConnection, model.BY_TIME, scope=SIGHTINGS_READ)
+    @connection_field("The active sightings, newest first.", model.BY_TIME, scope=SIGHTINGS_READ)
     async def sightings(
         self,
         info: Info,
@@ -137,7 +141,7 @@ class SightingQueries:
     ) -> Page[model.Sighting]:
         return await info.context.service(Sightings).page(await selection_of(info.context, filter), page)
 
-    @field("The active sighting with this id; null if there is none.", of=Sighting | None, scope=SIGHTINGS_READ)
+    @field("The active sighting with this id; null if there is none.", scope=SIGHTINGS_READ)
     async def sighting(
         self,
         info: Info,

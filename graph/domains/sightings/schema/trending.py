@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, NamedTuple, cast
 
 import strawberry
 
@@ -10,40 +10,37 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.core.days import datetime_of
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
-from graph.domains.sightings import model, trending
+from graph.domains.sightings import model
 from graph.domains.sightings.reading import Sightings
-from graph.domains.sightings.schema.sightings import SightingConnection
 from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_READ
-from graph.domains.sightings.trending import LONGEST_WINDOW_HOURS, Trending
+from graph.domains.sightings.trending import LONGEST_WINDOW_HOURS, Trend, Trending
 from graph.store.ordering import PageRequest
 
 
-@strawberry.type(description="The active sightings of a category.")
+@record_type(Trend, "The active sightings of a category.")
 class SightingTrend:
     category: SightingCategory = strawberry.field(description="The category.")
     count: int = strawberry.field(description="The exact number of active sightings that were reported since then.")
 
     @field("The beginning of the window, a whole hour.")
     @staticmethod
-    def since(trend: strawberry.Parent[trending.Trend]) -> datetime:
+    def since(trend: strawberry.Parent[Trend]) -> datetime:
         return datetime_of(1000 * trend.since)
 
     @connection_field(
         "These sightings, the one with the highest confidence first.",
-        SightingConnection,
         model.BY_CONFIDENCE,
         size=relay.PAGE_SIZE,
         cost=10,
         reads=[],
     )
     @staticmethod
-    async def sightings(
-        trend: strawberry.Parent[trending.Trend], info: Info, page: PageRequest
-    ) -> Page[model.Sighting]:
+    async def sightings(trend: strawberry.Parent[Trend], info: Info, page: PageRequest) -> Page[model.Sighting]:
         paging = page.paging
         if paging.after or paging.before or paging.backward:
             return await info.context.service(Sightings).by_confidence(trend.category, trend.since, page)
@@ -71,7 +68,6 @@ async def _first_pages(
 class TrendingQueries:
     @field(
         "The categories of sightings, the one with the most active sightings first.",
-        of=list[SightingTrend],
         scope=SIGHTINGS_READ,
         cost=10,
         size=10,
@@ -80,7 +76,7 @@ class TrendingQueries:
         self,
         info: Info,
         window_hours: Annotated[int, f"Reported within so many hours, 1 … {LONGEST_WINDOW_HOURS}."] = 6,
-    ) -> Any:
+    ) -> list[Trend]:
         if not 1 <= window_hours <= LONGEST_WINDOW_HOURS:
             raise BadUserInput(f"`windowHours` must lie between 1 and {LONGEST_WINDOW_HOURS}.")
         return await info.context.service(Trending).of(window_hours)

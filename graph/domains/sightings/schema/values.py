@@ -4,8 +4,10 @@ from typing import Any, NewType
 
 import strawberry
 
+from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.api.schema import Scalars
+from graph.domains.sightings import confidence as confidences
 from graph.domains.sightings.categories import FORM, USUAL
 from graph.domains.sightings.confidence import Freshness
 from graph.domains.sightings.grid import KM10, Point
@@ -62,7 +64,9 @@ def rounded(point: Point | None, precision_km: float = KM10.km) -> RoundedPositi
     return point and RoundedPosition(lat=point.lat, lon=point.lon, precision_km=precision_km)
 
 
-@strawberry.type(description="How much a sighting can be trusted at a time. All parts are 0 once it has expired.")
+@record_type(
+    confidences.Confidence, "How much a sighting can be trusted at a time. All parts are 0 once it has expired."
+)
 class Confidence:
     total: float = strawberry.field(description="The sum of the parts, at most 1.")
     lifetime: float = strawberry.field(description="By what is left of its time, 0 … 1: a 1,800th for each second.")

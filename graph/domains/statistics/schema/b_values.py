@@ -7,6 +7,7 @@ from typing import Annotated
 import strawberry
 
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.scalars import EpochMillis, describe_enum
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
@@ -42,7 +43,7 @@ value_type(Network, "SeismicNetwork")
 value_type(b_positive.BPositive)
 
 
-@strawberry.type(description="The b-value of some events that follow one another.")
+@record_type(b_positive.BWindow, "The b-value of some events that follow one another.")
 class BValueWindow:
     first_ms: EpochMillis = strawberry.field(description="Origin time of the first event, epoch milliseconds.")
     first_time: datetime = time_field("first_ms", "Origin time of the first event.")
@@ -53,7 +54,7 @@ class BValueWindow:
     uncertainty: float = strawberry.field(description="Standard deviation of b.")
 
 
-@strawberry.type(description="The b-value of one window of events after the other.")
+@record_type(b_positive.BOverTime, "The b-value of one window of events after the other.")
 class BValuesOverTime:
     windows: list[BValueWindow] = strawberry.field(
         description=f"The windows in order of time, at most {b_positive.MOST_WINDOWS}.",
@@ -62,9 +63,10 @@ class BValuesOverTime:
     reason: str | None = strawberry.field(description="Why there is no window; null if there is one.")
 
 
-@strawberry.type(
-    description="The relation log10 N = a - b M, N being the number of events with at least magnitude M, "
-    "estimated from the events at and above the magnitude of completeness."
+@record_type(
+    Relation,
+    "The relation log10 N = a - b M, N being the number of events with at least magnitude M, "
+    "estimated from the events at and above the magnitude of completeness.",
 )
 class GutenbergRichter:
     completeness: float | None = strawberry.field(
@@ -86,7 +88,6 @@ class GutenbergRichter:
     @field(
         "How far b can be trusted: by the tests of the goodness of fit, by the number of great events, and "
         "by whether the events mix networks that are complete from different magnitudes. Null if there is no estimate.",
-        of=Reliability | None,
         cost=ASSESSED,
     )
     @staticmethod
@@ -125,11 +126,7 @@ class GutenbergRichter:
     ) -> assessment.Interval | None:
         return await relation.bootstrap(confidence)
 
-    @field(
-        "b through time: of windows with a number of events, all with the same completeness.",
-        of=BValuesOverTime,
-        cost=ASSESSED,
-    )
+    @field("b through time: of windows with a number of events, all with the same completeness.", cost=ASSESSED)
     @staticmethod
     async def over_time(
         relation: strawberry.Parent[Relation],

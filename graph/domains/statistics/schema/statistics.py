@@ -6,13 +6,13 @@ import strawberry
 
 from graph.api.context import Info
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.api.selected import selected_attributes
 from graph.api.sizes import Cost, ListSize
 from graph.api.values import value_type
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
-from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
@@ -22,7 +22,7 @@ from graph.domains.statistics import inter_event_times as gaps
 from graph.domains.statistics import rates as event_rates
 from graph.domains.statistics import series as of_periods
 from graph.domains.statistics.reader import StatisticsReader
-from graph.domains.statistics.schema.b_values import Confidence, GutenbergRichter
+from graph.domains.statistics.schema.b_values import Confidence
 from graph.geography.cells import COARSE_DEGREES
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -61,9 +61,10 @@ CompletenessMagnitude = Annotated[
 ]
 
 
-@strawberry.type(
-    description="Statistics of the selected events: of earthquakes alone, unless the filter names `types`. Earthquakes "
-    "are the events of type `earthquake`, in any case, and those without a type."
+@record_type(
+    statistics.Statistics,
+    "Statistics of the selected events: of earthquakes alone, unless the filter names `types`. Earthquakes "
+    "are the events of type `earthquake`, in any case, and those without a type.",
 )
 class CatalogueStatistics:
     @field("The number of events.", cost=1, reads=[])
@@ -74,7 +75,6 @@ class CatalogueStatistics:
     @field(
         "The event with the greatest magnitude, the latest of equals. Null if there is none, "
         "or if the events of the greatest bin are on too many days.",
-        of=Event | None,
         cost=10,
         reads=[],
     )
@@ -113,7 +113,7 @@ class CatalogueStatistics:
     ) -> gutenberg_richter.Completeness:
         return await selected.completeness(given=None, corrected=corrected)
 
-    @field("The Gutenberg-Richter relation.", of=GutenbergRichter, reads=["mag", "net"])
+    @field("The Gutenberg-Richter relation.", reads=["mag", "net"])
     @staticmethod
     async def gutenberg_richter(
         selected: strawberry.Parent[statistics.Statistics],
@@ -207,7 +207,6 @@ class StatisticsQueries:
         "Statistics of the catalogue: of earthquakes alone, unless the filter names `types`. By time and "
         "magnitudes on tenths, events are counted by the summaries of each day and year, and by themselves otherwise; "
         "then, and for what needs the events themselves, their number is limited.",
-        of=CatalogueStatistics,
         scope=EVENTS_READ,
         cost=10,
         route="/earthquakes/statistics",

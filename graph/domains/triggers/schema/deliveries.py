@@ -10,6 +10,7 @@ from graph.api import relay
 from graph.api.connection_field import NUMBERED, connection_field
 from graph.api.context import Info, load_own
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum, millis_ceil, millis_floor
 from graph.api.selected import selected_attributes
 from graph.core.paging import Page
@@ -46,7 +47,7 @@ describe_enum(
 )
 
 
-@strawberry.type(description="One HTTP request of a delivery.")
+@record_type(model.Attempt, "One HTTP request of a delivery.")
 class DeliveryAttempt:
     number: int = strawberry.field(description="Its number, from 1.")
     time: datetime = strawberry.field(description="When it began.")
@@ -56,8 +57,14 @@ class DeliveryAttempt:
     answer: str | None = strawberry.field(description="The first 1,000 bytes of the answer, as text.")
 
 
-@strawberry.type(description="An event on its way to one endpoint.")
-class Delivery(relay.Node, record=model.Delivery, load=load_own(Deliveries, Deliveries.by_key), scope=TRIGGERS_READ):
+@record_type(
+    model.Delivery,
+    "An event on its way to one endpoint.",
+    load=load_own(Deliveries, Deliveries.by_key),
+    scope=TRIGGERS_READ,
+    pages="deliveries",
+)
+class Delivery(relay.Node):
     endpoint_id: strawberry.ID = strawberry.field(description="The endpoint.")
     sequence: int = strawberry.field(
         description="Its number among all deliveries of the endpoint, from 1 without gaps. Its webhook has it, too."
@@ -73,30 +80,16 @@ class Delivery(relay.Node, record=model.Delivery, load=load_own(Deliveries, Deli
     ended_at: datetime | None = strawberry.field(description="When it was delivered or given up; null while it waits.")
     expires_at: datetime = strawberry.field(description="When it will be deleted, with its event.")
 
-    @field(
-        "Its event; null once it is deleted.",
-        of=TriggerEvent | None,
-        cost=5,
-        reads=["user_id", "event_timestamp", "event_id"],
-    )
+    @field("Its event; null once it is deleted.", cost=5, reads=["user_id", "event_timestamp", "event_id"])
     @staticmethod
-    async def event(delivery: strawberry.Parent[model.Delivery], info: Info) -> Any:
+    async def event(delivery: strawberry.Parent[model.Delivery], info: Info) -> model.TriggerEvent | None:
         attributes = selected_attributes(info, model.TriggerEvent)
         return await info.context.loader(TriggerEvent.found_by.load, attributes).load(delivery.event_key)
 
-    @field(
-        "Its attempts, the last one first; the latest 100.",
-        of=list[DeliveryAttempt],
-        cost=5,
-        size=USUAL_ATTEMPTS,
-        reads=["user_id"],
-    )
+    @field("Its attempts, the last one first; the latest 100.", cost=5, size=USUAL_ATTEMPTS, reads=["user_id"])
     @staticmethod
-    async def attempts(delivery: strawberry.Parent[model.Delivery], info: Info) -> Any:
+    async def attempts(delivery: strawberry.Parent[model.Delivery], info: Info) -> list[model.Attempt]:
         return await info.context.service(Deliveries).attempts(delivery)
-
-
-DeliveryConnection = relay.connection(Delivery, "deliveries")
 
 
 @strawberry.input(description="The selected deliveries: those that fulfil all given conditions.")
@@ -121,7 +114,6 @@ class DeliveryQueries:
     @connection_field(
         "The deliveries of one of the caller's endpoints, in order of their sequence numbers, which are "
         "the cursors. A receiver that misses numbers asks for the deliveries after the last one it has.",
-        DeliveryConnection,
         OF_ENDPOINT,
         scope=TRIGGERS_READ,
         arguments=NUMBERED,

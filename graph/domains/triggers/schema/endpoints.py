@@ -11,6 +11,7 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info, load_own
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.core.days import datetime_of
 from graph.core.errors import BadUserInput, NotThere
@@ -39,7 +40,7 @@ describe_enum(
 )
 
 
-@strawberry.type(description="What waits for an endpoint, and how the endpoint does.")
+@record_type(Queue, "What waits for an endpoint, and how the endpoint does.")
 class EndpointQueue:
     sequence: int = strawberry.field(description="The sequence number of the last delivery; 0 before the first.")
     waiting: int = strawberry.field(description="Number of deliveries that wait.")
@@ -56,10 +57,14 @@ class EndpointQueue:
         return datetime_of(queue.open_until) if queue.open_until > info.context.clock() else None
 
 
-@strawberry.type(description="Where the caller's webhooks are sent.")
-class TriggerEndpoint(
-    relay.Node, record=model.Endpoint, load=load_own(Endpoints, Endpoints.by_id), scope=TRIGGERS_READ
-):
+@record_type(
+    model.Endpoint,
+    "Where the caller's webhooks are sent.",
+    load=load_own(Endpoints, Endpoints.by_id),
+    scope=TRIGGERS_READ,
+    pages="endpoints",
+)
+class TriggerEndpoint(relay.Node):
     endpoint_id: strawberry.ID = strawberry.field(description="The endpoint's own id, a UUID.")
     url: str = strawberry.field(description="Where its webhooks are sent.")
     types: list[str] | None = strawberry.field(description="The types of events that it wants; null for all.")
@@ -71,9 +76,9 @@ class TriggerEndpoint(
     reason: str | None = strawberry.field(description="Why it is disabled: `GONE` or `FAILING`; null if it is not.")
     created_at: datetime = strawberry.field(description="When it was created.")
 
-    @field("What waits for it.", of=EndpointQueue, cost=2, reads=["endpoint_id"])
+    @field("What waits for it.", cost=2, reads=["endpoint_id"])
     @staticmethod
-    async def queue(endpoint: strawberry.Parent[model.Endpoint], info: Info) -> Any:
+    async def queue(endpoint: strawberry.Parent[model.Endpoint], info: Info) -> Queue:
         return await info.context.loader(_queues, None).load(endpoint.endpoint_id) or Queue()
 
 
@@ -82,14 +87,9 @@ async def _queues(context: Context, endpoint_ids: Sequence[str], _: None) -> Map
     return await context.service(Queues).of_endpoints(endpoint_ids)
 
 
-TriggerEndpointConnection = relay.connection(TriggerEndpoint, "endpoints")
-
-
 @strawberry.type
 class EndpointQueries:
-    @connection_field(
-        "The caller's endpoints, oldest first.", TriggerEndpointConnection, model.ENDPOINTS, scope=TRIGGERS_READ
-    )
+    @connection_field("The caller's endpoints, oldest first.", model.ENDPOINTS, scope=TRIGGERS_READ)
     async def trigger_endpoints(self, info: Info, page: PageRequest) -> Page[model.Endpoint]:
         return await info.context.service(Endpoints).page(info.context.user, page)
 

@@ -5,13 +5,14 @@ from strawberry.scalars import JSON
 
 from graph.api.context import Info
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.domains.triggers.event_types import EventType, EventTypes
 from graph.domains.triggers.scopes import TRIGGERS_READ
 
 MOST_TYPES = 10  # of all domains
 
 
-@strawberry.type(description="A type of events that the service itself creates.")
+@record_type(EventType, "A type of events that the service itself creates.")
 class TriggerEventType:
     name: str = strawberry.field(description="Its name.")
     description: str = strawberry.field(description="When such an event is created.")
@@ -21,11 +22,6 @@ class TriggerEventType:
 
 @strawberry.type
 class EventTypeQueries:
-    @field(
-        "The types of events that the service itself creates, with examples.",
-        of=list[TriggerEventType],
-        scope=TRIGGERS_READ,
-        size=MOST_TYPES,
-    )
+    @field("The types of events that the service itself creates, with examples.", scope=TRIGGERS_READ, size=MOST_TYPES)
     async def trigger_event_types(self, info: Info) -> list[EventType]:
         return info.context.service(EventTypes).all

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import strawberry
 from strawberry.scalars import JSON
@@ -11,6 +11,7 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
 from graph.api.fields import field
+from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
@@ -27,9 +28,6 @@ from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.ordering import PageRequest
 
-if TYPE_CHECKING:
-    from graph.domains.triggers.schema.deliveries import DeliveryConnection
-
 MOST_ACKNOWLEDGED = 1000  # events of one call
 
 describe_enum(
@@ -42,8 +40,14 @@ describe_enum(
 )
 
 
-@strawberry.type(description="Something that one of the caller's programs wants to hear of.")
-class TriggerEvent(relay.Node, record=model.TriggerEvent, load=load_own(Inbox, Inbox.by_key), scope=TRIGGERS_READ):
+@record_type(
+    model.TriggerEvent,
+    "Something that one of the caller's programs wants to hear of.",
+    load=load_own(Inbox, Inbox.by_key),
+    scope=TRIGGERS_READ,
+    pages="trigger events",
+)
+class TriggerEvent(relay.Node):
     event_id: strawberry.ID = strawberry.field(description="The event's own id, a UUID.")
     event_type: str = strawberry.field(name="type", description="Its type, such as `order.completed`.")
     payload: JSON = strawberry.field(description="What happened, as an object.")
@@ -57,19 +61,13 @@ class TriggerEvent(relay.Node, record=model.TriggerEvent, load=load_own(Inbox, I
     expires_at: datetime = strawberry.field(description="When it will be deleted, after 30 days.")
 
     @connection_field(
-        "Its deliveries, one for each endpoint that wanted it.",
-        Annotated["DeliveryConnection", strawberry.lazy("graph.domains.triggers.schema.deliveries")],
-        OF_EVENT,
-        reads=["user_id", "deliveries"],
+        "Its deliveries, one for each endpoint that wanted it.", OF_EVENT, reads=["user_id", "deliveries"]
     )
     @staticmethod
     async def deliveries(
         event: strawberry.Parent[model.TriggerEvent], info: Info, page: PageRequest
     ) -> Page[model.DeliveryOfEvent]:
         return await info.context.service(Deliveries).of_event(event, page)
-
-
-TriggerEventConnection = relay.connection(TriggerEvent, "trigger events")
 
 
 @strawberry.input(description="The selected trigger events: those that fulfil all given conditions.")
@@ -99,9 +97,7 @@ def selection_of(filter: TriggerEventFilter | None) -> EventSelection:
 
 @strawberry.type
 class TriggerEventQueries:
-    @connection_field(
-        "The caller's trigger events, newest first.", TriggerEventConnection, model.INBOX, scope=TRIGGERS_READ
-    )
+    @connection_field("The caller's trigger events, newest first.", model.INBOX, scope=TRIGGERS_READ)
     async def trigger_events(
         self,
         info: Info,

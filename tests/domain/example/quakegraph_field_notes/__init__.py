@@ -19,6 +19,7 @@ from graph.api import notices, relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
 from graph.api.fields import field, subscription
+from graph.api.record_type import record_type
 from graph.api.scalars import EpochMillis
 from graph.command_line import CommandLine, store_option
 from graph.core.days import datetime_of
@@ -140,8 +141,10 @@ Area = Annotated[str, "Where, in words, at most 64 characters."]
 Input = Annotated["WriteFieldNoteInput", "The note."]
 
 
-@strawberry.type(description="What somebody saw where the ground shook.")
-class FieldNote(relay.Node, record=Note, load=load_by(FieldNotes, FieldNotes.by_id)):
+@record_type(
+    Note, "What somebody saw where the ground shook.", load=load_by(FieldNotes, FieldNotes.by_id), pages="field notes"
+)
+class FieldNote(relay.Node):
     area: str = strawberry.field(description="Where it was, in words.")
     written_at: EpochMillis = strawberry.field(description="When it was written, epoch milliseconds.")
     rating: float = strawberry.field(description="How much its author felt, 0 to 10.")
@@ -162,11 +165,11 @@ class WriteFieldNotePayload:
 
 @strawberry.type
 class FieldNoteQueries:
-    @connection_field("Field notes, latest first.", relay.Connection[FieldNote], RECENT)
+    @connection_field("Field notes, latest first.", RECENT)
     async def field_notes(self, info: Info, page: PageRequest) -> Page[Note]:
         return await info.context.service(FieldNotes).recent(page)
 
-    @connection_field("Field notes of an area, best rated first.", relay.Connection[FieldNote], BEST)
+    @connection_field("Field notes of an area, best rated first.", BEST)
     async def best_field_notes(self, info: Info, area: Area, page: PageRequest) -> Page[Note]:
         return await info.context.service(FieldNotes).best(area, page)
 
