@@ -20,12 +20,8 @@ from graph.store.between import Between, Found, page_between
 from graph.store.entity import Item
 from graph.store.time_walk import Keep, Walk
 
-
-class WalkOf(Protocol):
-    """Makes the walk through a stream."""
-
-    def __call__(self, selection: Selection, keep: Keep) -> Walk:
-        """The walk through the selected versions that pass the rest of a filter, too."""
+WalkOf = Callable[[Selection, Keep], Walk]
+"""Makes the walk through the selected versions of a stream that pass the rest of a filter, too."""
 
 
 class Days(Protocol):
