@@ -10,7 +10,7 @@ from typing import Protocol
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable, outcome_of
 from graph.core.uuid7 import uuid7
-from graph.domains.earthquakes.ingest.payload import GEOJSON, Body, Received
+from graph.domains.earthquakes.ingest.payload import GEOJSON, Body, Received, Receiver
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.payloads.keeping import PayloadFolder
 from graph.domains.payloads.model import CANCELLED, Ending, Payload
@@ -36,7 +36,7 @@ Recorder = Callable[[], IngestRecord]
 """Begins the record of one more ingest."""
 
 
-class Payloads:
+class Payloads(Receiver):
     """The payloads that this process ingests."""
 
     def __init__(
@@ -52,7 +52,7 @@ class Payloads:
             folder: where they are kept; None for not at all.
             cancelled_ends_within_s: seconds after which the end of a cancelled ingest is no more recorded.
         """
-        self._clock = clock
+        super().__init__(clock)
         self._folder = folder
         self._recorders: list[Recorder] = []
         self._later = BackgroundTasks()  # which record the ends of cancelled ingests
@@ -87,7 +87,7 @@ class Payloads:
         Raises:
             PayloadNotKept: The folder cannot be written.
         """
-        now = self._clock() if received_at is None else received_at
+        now = self.clock() if received_at is None else received_at
         known = body() if body and (self._folder or self._recorders) else None
         size, sha256 = (known.size, known.sha256) if known else (None, None)
         payload = Payload(uuid7(now), route, media_type, now, url, size, sha256)
@@ -102,7 +102,7 @@ class Payloads:
             code = outcome_of(error)[1] if isinstance(error, Exception) else CANCELLED
             raise
         finally:
-            ending = Ending(report.counts, code, self._clock() if kept or records else 0)
+            ending = Ending(report.counts, code, self.clock() if kept or records else 0)
             if stream := received.stream:
                 payload = replace(payload, size=stream.size, sha256=stream.sha256)
             try:

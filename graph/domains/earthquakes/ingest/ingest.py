@@ -4,7 +4,8 @@ The same ingest can be run again after a crash, to finish the work. At every mom
 `fetched = upserted + revised + skipped + rejected`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from graph.domains.earthquakes.ingest.backfill import NO_EVENTS, Backfill, Progr
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
 from graph.domains.earthquakes.ingest.intake import Intake, Read, without_progress
 from graph.domains.earthquakes.ingest.old_features import without_unknown
-from graph.domains.earthquakes.ingest.payload import ANY_FILE, JSON, Body, NoReceiver, Receiver, json_body
+from graph.domains.earthquakes.ingest.payload import ANY_FILE, JSON, Body, Receiver, json_body
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.rules import given_record
 from graph.domains.earthquakes.usgs.answers import NO_VALIDATORS, UsgsAnswer, Validators
@@ -64,7 +65,7 @@ class Ingest:
         self._recording = recording
         self._clock = clock
         self._observe = observe
-        self._receiver: Receiver = NoReceiver(clock)
+        self._receiver = Receiver(clock)
 
     def hand_payloads_to(self, receiver: Receiver, *, bodies: bool) -> None:
         """Let another one receive what is ingested from now on.
@@ -83,15 +84,13 @@ class Ingest:
             UpstreamUnavailable, InvalidUpstreamResponse: Nothing was stored.
             DatabaseUnavailable: The events may be stored in part; ingesting again completes them.
         """
-
-        async def work(report: IngestReport) -> None:
+        async with self.recorded(RECENT_ROUTE) as report:
             query = request.request
             answer = await self._usgs.fetch(query)
             if request.is_window and isinstance(query, EventQuery):
                 report.truncated = await self._is_truncated(query, answer)
             await self._take_answer(report, answer)
-
-        return await self.recorded(RECENT_ROUTE, work)
+        return report
 
     async def _is_truncated(self, query: EventQuery, answer: UsgsAnswer) -> bool:
         """Whether USGS cut its answer at the query's limit. If it cannot be asked, a full answer counts as cut."""
@@ -115,17 +114,12 @@ class Ingest:
             UpstreamUnavailable, InvalidUpstreamResponse: Nothing was stored. A feed without events is an error.
             DatabaseUnavailable: The events may be stored in part; ingesting the feed again completes them.
         """
-        stored = known
-
-        async def work(report: IngestReport) -> None:
-            nonlocal stored
+        async with self.recorded(RECENT_ROUTE) as report:
             answer = await self._usgs.fetch(feed, known=known, retries=0)
             if answer.size and not answer.features:
                 raise InvalidUpstreamResponse("USGS answered with a feed of no events: try again later.")
             await self._take_answer(report, answer)
-            stored = answer.validators
-
-        return await self.recorded(RECENT_ROUTE, work), stored
+        return report, answer.validators
 
     async def window(
         self,
@@ -146,8 +140,8 @@ class Ingest:
             UpstreamUnavailable, InvalidUpstreamResponse, DatabaseUnavailable: The events may be stored
                 in part; the same ingest resumes from there.
         """
+        async with self.recorded(RECENT_ROUTE) as report:
 
-        async def work(report: IngestReport) -> None:
             async def store(answer: UsgsAnswer, _: EventQuery) -> None:
                 if answer is NO_EVENTS:
                     return
@@ -169,8 +163,7 @@ class Ingest:
                 await backfill.run()
             finally:
                 report.retries = backfill.progress.retries
-
-        return await self.recorded(RECENT_ROUTE, work)
+        return report
 
     async def events(self, events: Sequence[Mapping[str, Any]]) -> IngestReport:
         """Store events of a caller, each as `given_record` takes it.
@@ -181,7 +174,7 @@ class Ingest:
         """
         ingested_at = self._clock()
 
-        async def work(report: IngestReport) -> None:
+        async with self.recorded(EVENTS_ROUTE) as report:
             if len(events) > MOST_EVENTS_PER_CALL:
                 raise BadUserInput(f"`events` takes at most {MOST_EVENTS_PER_CALL:,} events a call.")
             body = partial(json_body, events)
@@ -189,8 +182,7 @@ class Ingest:
                 EVENTS_ROUTE, report, body=body, media_type=JSON, received_at=ingested_at
             ) as payload:
                 await self.intake.values(report, payload, events, partial(given_record, ingested_at=ingested_at))
-
-        return await self.recorded(EVENTS_ROUTE, work)
+        return report
 
     async def file(self, stream: Readable, advanced: Callable[[IngestReport], None] | None = None) -> IngestReport:
         """Store the features of a GeoJSON file, a bounded number at a time.
@@ -202,8 +194,8 @@ class Ingest:
         Raises:
             InvalidUpstreamResponse: The file is not GeoJSON, or breaks off; the complete features are stored.
         """
+        async with self.recorded(FILES_ROUTE) as report:
 
-        async def work(report: IngestReport) -> None:
             def stored(size: int) -> None:
                 report.upstream_size = size
                 if advanced:
@@ -217,8 +209,7 @@ class Ingest:
                     raise InvalidUpstreamResponse(str(error)) from error
                 finally:
                     report.upstream_size, report.upstream_hash = raw.size, raw.sha256
-
-        return await self.recorded(FILES_ROUTE, work)
+        return report
 
     async def take(
         self,
@@ -249,12 +240,13 @@ class Ingest:
         report.upstream_size, report.upstream_hash = answer.size, answer.sha256
         await self.take(RECENT_ROUTE, report, answer)
 
-    async def recorded(self, route: str, work: Callable[[IngestReport], Awaitable[None]]) -> IngestReport:
-        """Do the work and record it, failed or not, before the answer."""
+    @asynccontextmanager
+    async def recorded(self, route: str) -> AsyncIterator[IngestReport]:
+        """Record what is done in this context, failed or not, before its answer."""
         report, started = IngestReport(), self._clock()
-        error: BaseException | None = None
+        error: Exception | None = None
         try:
-            await work(report)
+            yield report
         except Exception as raised:
             error = raised
             if isinstance(raised, UpstreamFailure):
@@ -278,4 +270,3 @@ class Ingest:
         )
         if error is not None:
             raise error
-        return report

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
@@ -87,10 +87,14 @@ class Chunk:
         return dict(zip(map(id, self.records), self._places, strict=True))
 
 
-class Receiver(Protocol):
-    """Receives the payloads that this process ingests."""
+class Receiver:
+    """Receives the payloads that this process ingests. This one gives each an id, and does nothing else."""
 
-    def receive(
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+
+    @asynccontextmanager
+    async def receive(
         self,
         route: str,
         report: IngestReport,
@@ -99,7 +103,7 @@ class Receiver(Protocol):
         media_type: str = GEOJSON,
         url: str | None = None,
         received_at: int | None = None,
-    ) -> AbstractAsyncContextManager[Received]:
+    ) -> AsyncIterator[Received]:
         """Receive a payload, whose records are stored in this context.
 
         Args:
@@ -107,18 +111,5 @@ class Receiver(Protocol):
             body: called if somebody wants its body; None for a stream, of which `Received.reading` tells.
             received_at: epoch milliseconds; by default now.
         """
-
-
-class NoReceiver:
-    """Gives each payload an id, and does nothing else."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-
-    @asynccontextmanager
-    async def receive(
-        self, route: str, report: IngestReport, *, received_at: int | None = None, **others: Any
-    ) -> AsyncIterator[Received]:
-        """Receive a payload."""
-        now = self._clock() if received_at is None else received_at
+        now = self.clock() if received_at is None else received_at
         yield Received(uuid7(now), now)

@@ -83,7 +83,8 @@ class Reconciler:
         if dry_run:
             await run.work(IngestReport())
         else:
-            await self.ingest.recorded(RECONCILE_ROUTE, run.work)
+            async with self.ingest.recorded(RECONCILE_ROUTE) as report:
+                await run.work(report)
         return run.report
 
     async def ours(self, query: EventQuery) -> AsyncIterator[Event]:
