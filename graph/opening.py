@@ -10,7 +10,7 @@ from graph.core.errors import GraphError
 from graph.core.http_client import http_client
 from graph.domain import Domain, ImproperDomains, Resources, Services, entities_of, in_a_line, switched_on
 from graph.observability.metrics import Metrics
-from graph.observability.tracing import Tracing, Untraced
+from graph.observability.tracing import Tracing
 from graph.settings import DomainNames, Misconfigured, Settings, settings_class
 from graph.store.contract import Database
 from graph.store.location import StoreLocation
@@ -43,7 +43,7 @@ async def open_services(
     *,
     clock: Clock = now_ms,
     metrics: Metrics | None = None,
-    tracing: Tracing = Untraced(),  # noqa: B008 - it has no state
+    tracing: Tracing = Tracing(),  # noqa: B008 - it has no state
 ) -> AsyncIterator[Services]:
     """Open the services of the domains that are on, without their background tasks.
 

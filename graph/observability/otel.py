@@ -21,6 +21,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from graph import __version__
 from graph.core.errors import outcome_of
+from graph.observability.tracing import OperationSpan, Tracing
 
 SYSTEMS = {"dynamodb": "aws.dynamodb"}  # an engine of the store → its name in the conventions
 
@@ -44,7 +45,7 @@ def _resource() -> Resource:
     return Resource.create(own)
 
 
-class OtelTracing:
+class OtelTracing(Tracing):
     """Makes spans with one tracer."""
 
     def __init__(self, tracer: Tracer) -> None:
@@ -68,7 +69,7 @@ class OtelTracing:
         return _StoreSpans(self._tracer, SYSTEMS.get(engine, engine))
 
 
-class _OperationSpan:
+class _OperationSpan(OperationSpan):
     def __init__(self, span: Span) -> None:
         self._span = span
 

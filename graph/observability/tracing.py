@@ -1,10 +1,10 @@
-"""The interface of tracing: spans of operations and store calls. `otel` implements it.
+"""Tracing: spans of operations and store calls. `otel` makes them.
 
 With tracing off, OpenTelemetry is not imported, and need not be installed.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import Protocol
 
 
@@ -19,48 +19,33 @@ class CallMeter(Protocol):
         """
 
 
-class OperationSpan(Protocol):
-    """The span of one operation, while it is open."""
+class OperationSpan:
+    """The span of one operation, while it is open. This class records nothing."""
 
     def end(self, operation: str | None, name: str | None, code: str | None) -> None:
         """Set the operation's type and name, if known, and the code of its first error."""
 
 
-class Tracing(Protocol):
-    """Makes spans."""
+class Tracing:
+    """Makes spans. This class makes none."""
 
     def operation(self, headers: Mapping[str, str]) -> AbstractContextManager[OperationSpan]:
         """Open the span of an operation, in the trace that the request's headers name."""
+        return _UNTRACED
 
     def store(self, engine: str) -> CallMeter | None:
         """The maker of spans of a store's calls; None where none are made."""
+        return None
 
 
-class Untraced:
-    """Makes no spans."""
-
-    def operation(self, headers: Mapping[str, str]) -> "Untraced":
-        """Open nothing."""
-        return self
-
-    def __enter__(self) -> "Untraced":
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        pass
-
-    def store(self, engine: str) -> None:
-        """Make no spans."""
-
-    def end(self, operation: str | None, name: str | None, code: str | None) -> None:
-        """Record nothing."""
+_UNTRACED = nullcontext(OperationSpan())
 
 
 @asynccontextmanager
 async def open_tracing(on: bool) -> AsyncIterator[Tracing]:
     """Export spans while this is open, and the remaining ones at its end. With tracing off, make none."""
     if not on:
-        yield Untraced()
+        yield Tracing()
         return
     from graph.observability.otel import exporting
 

@@ -17,7 +17,7 @@ from graph.domains.request_logs.buffer import LogBuffer
 from graph.domains.request_logs.metrics import measure_buffer
 from graph.observability.metrics import Metrics
 from graph.observability.requests import Telemetry, timed_requests
-from graph.observability.tracing import Untraced
+from graph.observability.tracing import Tracing
 from graph.store.contract import Put
 from graph.store.dynamodb.retry_policy import CONNECTIONS
 from graph.store.metrics import StoreMetrics
@@ -93,7 +93,7 @@ def test_requests_and_root_fields_are_counted_by_operation_field_and_first_error
 def test_a_request_whose_client_disconnects_is_counted_as_abandoned() -> None:
     metrics = Metrics()
 
-    with pytest.raises(ClientDisconnect), Telemetry(timed_requests(metrics), Untraced()).request({}):
+    with pytest.raises(ClientDisconnect), Telemetry(timed_requests(metrics), Tracing()).request({}):
         raise ClientDisconnect
 
     assert read(metrics).value("quakegraph_requests_total", operation="none", code="ABANDONED") == 1
