@@ -35,16 +35,12 @@ class Decoder(NamedTuple):
     decode: Callable[[Sequence[EncodedItem]], Sequence[Item]]
 
 
-def columns_of(entity: Entity, names: Collection[str], held: Mapping[str, Template]) -> "Columns":
-    """The columns of some declared attributes of an entity, of which some are held by a key."""
-    return Columns(entity, tuple(name for name in entity.named if name in names), held)
-
-
 class Columns:
     """Columns of declared attributes. Their values are those of the attributes; None is that of a missing one."""
 
-    def __init__(self, entity: Entity, names: tuple[str, ...], held: Mapping[str, Template]) -> None:
-        self.names = names
+    def __init__(self, entity: Entity, wanted: Collection[str], held: Mapping[str, Template]) -> None:
+        """Select attributes, of which some are held by a key."""
+        self.names = names = tuple(name for name in entity.named if name in wanted)
         self.width = len(names)
         self._rows: Callable[[Sequence[EncodedItem]], list[Row]] = _compiled_rows(entity, names, held)
         self.items: Callable[[Sequence[Row]], list[Item]] = _compiled_items(names)

@@ -14,7 +14,7 @@ from typing import Any
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present
 from graph.store.design import Index
 from graph.store.dynamodb.codec import EncodedItem, decode, encode_item
-from graph.store.dynamodb.decoding import Decoder, columns_of, decoding_one_by_one
+from graph.store.dynamodb.decoding import Columns, Decoder, decoding_one_by_one
 from graph.store.entity import ENTITY, Entity, Item, Key, KeyTemplates
 from graph.store.templates import Template
 from graph.store.values import InvalidItem
@@ -122,7 +122,7 @@ class ItemCodec:
         if self.entity.open and (names is None or names - declared):
             kept = (lambda name: name not in hidden) if names is None else (names - hidden).__contains__
             return Decoder(stored, decoding_one_by_one(self.entity, kept, held))
-        return Decoder(stored, columns_of(self.entity, declared if names is None else names, held).decode)
+        return Decoder(stored, Columns(self.entity, declared if names is None else names, held).decode)
 
     def _of_key(self, key: Key) -> Item:
         return dict(zip(self.entity.key_names, key.values, strict=True))
