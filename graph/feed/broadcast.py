@@ -11,14 +11,15 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from graph.core.errors import InvalidCursor
-from graph.feed.sequence import Change, ChangeSequence, SequenceEntities, sliced
+from graph.feed.sequence import Change, ChangeSequence, sliced
 from graph.feed.subscriber import BACKLOG, Subscriber
 from graph.store.ordering import Ordering
-from graph.store.records import EntityRecord
+from graph.store.records import EntityRecord, Record
 from graph.work.tasks import BackgroundTasks, Sleep, attempt
 
 CHANGES_AT_ONCE = 4  # of up to a thousand records each
@@ -29,7 +30,7 @@ HANDED_AT_ONCE = 10  # subscribers, before other tasks run
 WAIT_S = 0.5  # for a subscriber to empty half of its backlog before the others get more
 RETRY_S = 1.0
 
-R = TypeVar("R")
+R = TypeVar("R", bound=Record)
 Ordered = TypeVar("Ordered", bound=EntityRecord)
 
 Load = Callable[[Sequence[str]], Awaitable[Mapping[str, R]]]
@@ -46,19 +47,17 @@ class Records(Generic[R]):
     """How a broadcast loads a domain's records and reads their positions."""
 
     load: "Load[R]"  # the existing records by their keys
-    number_of: Callable[[R], int]  # the number of a record's change; 0 for a record older than the sequence
-    cursor_of: Callable[[R], str]
     key_of_cursor: Callable[[str], str]  # may raise InvalidCursor
+    cursor_of: Callable[[R], str] = attrgetter("cursor")
 
     @classmethod
-    def of(cls, ordering: Ordering, entities: SequenceEntities, load: "Load[Ordered]") -> "Records[Ordered]":
+    def of(cls, ordering: Ordering, load: "Load[Ordered]") -> "Records[Ordered]":
         """Records that have the cursors of a connection; the key of each is one attribute."""
         (key,) = ordering.entity.key_names
         return Records[Ordered](
             load=load,
-            number_of=lambda record: entities.number_of(record.item),
-            cursor_of=lambda record: ordering.cursor_of(record.item),
             key_of_cursor=lambda cursor: str(ordering.place_of(cursor, "after")[key]),
+            cursor_of=lambda record: ordering.cursor_of(record.item),
         )
 
 
@@ -119,7 +118,7 @@ class Broadcast(Generic[R]):
             key = self._records.key_of_cursor(after)
             if (record := (await self._records.load([key])).get(key)) is None:
                 raise InvalidCursor("after")
-            subscriber.number = self._records.number_of(record)
+            subscriber.number = self._sequence.entities.number_of(record.item)
             if subscriber.number:
                 changes = await self._sequence.since(subscriber.number - 1, 1)
                 if changes and changes[0].number == subscriber.number:  # else it has expired just now

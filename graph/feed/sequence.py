@@ -148,7 +148,7 @@ class ChangeSequence:
     ACTIONS = 2  # the number of actions that a reservation adds to a transaction
 
     def __init__(self, database: Database, entities: SequenceEntities) -> None:
-        self._entities = entities
+        self.entities = entities
         self._database = database
         self._last: int | None = None  # the last reserved number; None if it must be read
         self._readings = 0
@@ -157,16 +157,16 @@ class ChangeSequence:
 
     async def latest(self) -> int:
         """The number of the last change; 0 if there is none."""
-        state = await self._database.get(self._entities.latest.key_for())
+        state = await self._database.get(self.entities.latest.key_for())
         return int(state["number"]) if state else 0
 
     async def since(self, number: int, most: int) -> list[Change]:
         """At most so many changes after a number, in order."""
-        return await self._changes(Query(entity=self._entities.change, between=(number + 1, None), limit=most))
+        return await self._changes(Query(entity=self.entities.change, between=(number + 1, None), limit=most))
 
     async def origins_of(self, numbers: Iterable[int]) -> dict[int, str]:
         """Number of a change → what it came from. Changes of unknown origin are left out."""
-        origins, change = self._origins, self._entities.change
+        origins, change = self._origins, self.entities.change
         keys = {change.key_for(number) for number in numbers}
         found = await self._database.get_many(keys, attributes=(origins.attribute,)) if keys else {}
         return {int(key.values[0]): item[origins.attribute] for key, item in found.items() if origins.attribute in item}
@@ -175,19 +175,19 @@ class ChangeSequence:
         self, origin: str, between: tuple[int | None, int | None], most: int, *, forward: bool = True
     ) -> list[Change]:
         """At most so many changes of one origin with numbers within bounds, both inclusive, in order or in reverse."""
-        change, index = self._entities.change, self._origins.index
+        change, index = self.entities.change, self._origins.index
         query = Query(entity=change, index=index, partitions=((origin,),), between=between, forward=forward, limit=most)
         return await self._changes(query)
 
     @property
     def _origins(self) -> Origins:
-        if self._entities.origins is None:
-            raise ValueError(f"changes of {self._entities.change.name} have no origins")
-        return self._entities.origins
+        if self.entities.origins is None:
+            raise ValueError(f"changes of {self.entities.change.name} have no origins")
+        return self.entities.origins
 
     async def _changes(self, query: Query) -> list[Change]:
         page = await self._database.query(query)
-        return [Change(int(item["number"]), tuple(item[self._entities.keys])) for item in page.items]
+        return [Change(int(item["number"]), tuple(item[self.entities.keys])) for item in page.items]
 
     def notifications(self) -> AsyncGenerator[None, None]:
         """Yields soon after there may be new changes, as `Database.changes` does."""
@@ -208,7 +208,7 @@ class ChangeSequence:
                         self._last = await self.latest()
                         self._readings += 1
             self._last += 1
-            reservation = Reservation(self._last, self._readings, self._entities)
+            reservation = Reservation(self._last, self._readings, self.entities)
             try:
                 yield reservation
             except BaseException:

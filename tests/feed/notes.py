@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from graph.core.errors import InvalidCursor
@@ -12,6 +11,7 @@ from graph.feed.sequence import ChangeSequence, SequenceEntities
 from graph.store.attributes import Text, Whole
 from graph.store.contract import Database, Put
 from graph.store.entity import Entity
+from graph.store.records import Derived, Record, Stored
 from tests.processes import TIMEOUT_S
 from tests.store.samples import SAMPLES
 
@@ -25,16 +25,12 @@ NOTE = Entity(
 ENTITIES = (NOTE, *(entity for each in (NOTE_SEQUENCE, EXPIRING_SEQUENCE) for entity in (each.change, each.latest)))
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(Record):
     """A note as it is stored."""
 
-    note_id: str
-    number: int  # of its change
-
-    @property
-    def cursor(self) -> str:
-        return f"note:{self.note_id}"
+    note_id = Stored[str]("noteId")
+    number = Stored[int]("change")
+    cursor = Derived("note:{}".format, "noteId")
 
 
 class Notebook:
@@ -66,17 +62,11 @@ class Notebook:
         """Those of the notes that exist."""
         keys = [NOTE.key_for(note_id) for note_id in note_ids]
         items = (await self._database.get_many(keys)).values() if keys else ()
-        return {item["noteId"]: Note(item["noteId"], NOTE_SEQUENCE.number_of(item)) for item in items}
+        return {item["noteId"]: Note(item) for item in items}
 
     def broadcast(self, **options: Any) -> Broadcast[Note]:
         """A broadcast of the notes."""
-        records = Records[Note](
-            load=self.load,
-            number_of=lambda note: note.number,
-            cursor_of=lambda note: note.cursor,
-            key_of_cursor=_note_id,
-        )
-        return Broadcast(self.sequence, records, **options)
+        return Broadcast(self.sequence, Records[Note](self.load, _note_id), **options)
 
 
 @asynccontextmanager
@@ -108,7 +98,7 @@ def sent(notices: Sequence[Notice[Note]]) -> list[str]:
 
 def cursor(note_id: str) -> str:
     """The cursor of a note."""
-    return Note(note_id, 0).cursor
+    return Note({"noteId": note_id}).cursor
 
 
 def _note_id(cursor: str) -> str:

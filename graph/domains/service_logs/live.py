@@ -1,10 +1,9 @@
 """The broadcast of logs: their sequence, and their subscribers."""
 
 from collections.abc import AsyncGenerator
-from operator import attrgetter
 
 from graph.domains.service_logs.access_patterns import ServiceLogs
-from graph.domains.service_logs.model import BY_TIME, ServiceLog, change_of, node_key
+from graph.domains.service_logs.model import BY_TIME, ServiceLog, node_key
 from graph.domains.service_logs.selection import LogSelection
 from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
 from graph.feed.sequence import ChangeSequence
@@ -16,12 +15,7 @@ class ServiceLogBroadcast(Broadcast[ServiceLog]):
     def __init__(self, sequence: ChangeSequence, logs: ServiceLogs) -> None:
         super().__init__(
             sequence,
-            Records(
-                load=logs.by_key,
-                number_of=lambda log: change_of(log.item),
-                cursor_of=attrgetter("cursor"),
-                key_of_cursor=_key_of_cursor,
-            ),
+            Records(load=logs.by_key, key_of_cursor=lambda cursor: node_key(**BY_TIME.place_of(cursor, "after"))),
         )
 
     async def logs(
@@ -30,7 +24,3 @@ class ServiceLogBroadcast(Broadcast[ServiceLog]):
         """Subscribe to the selected logs, see `subscribe`."""
         admits = selection.admits
         return await self.subscribe(lambda log: admits(log.item), after, charge)
-
-
-def _key_of_cursor(cursor: str) -> str:
-    return node_key(**BY_TIME.place_of(cursor, "after"))

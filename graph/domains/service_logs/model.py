@@ -7,9 +7,9 @@ from enum import Enum
 from typing import Any
 
 from graph.core.times import rfc3339_of_seconds
-from graph.domains.service_logs.entities import CHANGES, SERVICE_LOG
+from graph.domains.service_logs.entities import SERVICE_LOG
 from graph.store.client_input import possible_key
-from graph.store.entity import Item, Key
+from graph.store.entity import Key
 from graph.store.ordering import Ordering
 from graph.store.records import Derived, Record, Stored
 
@@ -204,8 +204,3 @@ class ServiceLog(Record):
     def identity(self) -> tuple[str, str]:
         """Type and key, unique in the graph."""
         return "ServiceLog", node_key(self.service_name, self.timestamp)
-
-
-def change_of(item: Item) -> int:
-    """The number of a log's change."""
-    return CHANGES.number_of(item)

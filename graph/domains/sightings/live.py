@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
-from graph.domains.sightings.entities import SIGHTING_CHANGE, SIGHTING_CHANGES
+from graph.domains.sightings.entities import SIGHTING_CHANGE
 from graph.domains.sightings.model import CHANGES_IN_ORDER, Sighting, SightingChange
 from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
 from graph.feed.sequence import ChangeSequence
@@ -23,7 +23,7 @@ class SightingBroadcast(Broadcast[SightingChange]):
                 str(each.number): each if each.sighting_id in there else each.without_sighting() for each in changes
             }
 
-        super().__init__(sequence, Records.of(CHANGES_IN_ORDER, SIGHTING_CHANGES, load))
+        super().__init__(sequence, Records.of(CHANGES_IN_ORDER, load))
 
     async def changes(
         self,

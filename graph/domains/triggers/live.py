@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from graph.core.errors import InvalidCursor
 from graph.domains.triggers.change_keys import change_key, user_and_key
-from graph.domains.triggers.entities import EVENT_CHANGES
 from graph.domains.triggers.inbox import EventSelection
 from graph.domains.triggers.model import INBOX, TriggerEvent, event_key, key_of_event
 from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
@@ -26,8 +25,6 @@ class TriggerEventBroadcast(Broadcast[TriggerEvent]):
             sequence,
             Records(
                 load=load,
-                number_of=lambda event: EVENT_CHANGES.number_of(event.item),
-                cursor_of=lambda event: event.cursor,
                 key_of_cursor=lambda cursor: change_key_of(TriggerEvent(dict(INBOX.place_of(cursor, "after")))),
             ),
         )

@@ -29,9 +29,8 @@ class EventBroadcast(Broadcast[EventRevision]):
             event_sequence(database),
             Records(
                 load=History(database).revisions,
-                number_of=lambda version: EVENT_SEQUENCE.number_of(version.item),
-                cursor_of=attrgetter("notice_cursor"),
                 key_of_cursor=_key_of_cursor,
+                cursor_of=attrgetter("notice_cursor"),
             ),
         )
 

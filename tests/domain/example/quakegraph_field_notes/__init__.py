@@ -222,7 +222,7 @@ def count_field_notes(line: CommandLine, store: str | None) -> None:
 async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
     """Open what resolvers, tasks and commands ask for."""
     notes = FieldNotes(resources)
-    async with NoteBroadcast(notes.sequence, Records.of(RECENT, CHANGES, notes.by_id)) as broadcast:
+    async with NoteBroadcast(notes.sequence, Records.of(RECENT, notes.by_id)) as broadcast:
         resources.endings.add(broadcast.end)
         yield notes, broadcast
 
