@@ -5,7 +5,7 @@
         mag: auto
         ids: auto = strawberry.field(directives=[FEW])
 
-The record's attribute of the same name gives a field that is `auto` its type and, unless it has one, its description.
+The record's attribute of the same name gives a field its description, unless it has one, and its type, if it is `auto`.
 """
 
 from collections.abc import Callable, Iterable
@@ -87,14 +87,14 @@ def record_input(record: type[Record], names: Iterable[str], **options: Any) -> 
 def _complete(of: type, record: type, optional: Iterable[str] = ()) -> None:
     """Write what the record declares into the fields of a class that say less."""
     for name, annotation in of.__annotations__.items():
-        if annotation is not strawberry.auto:
-            continue
-        declared = getattr_static(record, name)
+        declared = getattr_static(record, name, None)
         if not isinstance(declared, Stored | Derived):
-            raise TypeError(f"{record.__name__}.{name} declares no field of {of.__name__}")
-        type_ = _type_of(declared)
-        may_lack = name in optional or (isinstance(declared, Stored) and declared.optional)
-        of.__annotations__[name] = type_ | None if may_lack else type_
+            if annotation is strawberry.auto:
+                raise TypeError(f"{record.__name__}.{name} declares no field of {of.__name__}")
+            continue
+        if annotation is strawberry.auto:
+            may_lack = name in optional or (isinstance(declared, Stored) and declared.optional)
+            of.__annotations__[name] = _type_of(declared) | None if may_lack else _type_of(declared)
         field = vars(of).get(name)
         if field is None:
             setattr(of, name, strawberry.field(description=declared.description))

@@ -19,8 +19,8 @@ from graph.core.errors import BadUserInput, DatabaseUnavailable
 from graph.core.paging import Page, Paging
 from graph.core.spans import TimeSpan
 from graph.domains.request_logs.budget import Amount
-from graph.domains.request_logs.entities import LOG, LOG_COUNT
-from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog, key_of, place_of
+from graph.domains.request_logs.entities import LOG, LOG_COUNT, key_of
+from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog, place_of
 from graph.store.conditions import Compare, Condition, all_of
 from graph.store.contract import Database, Put, Update
 from graph.store.entity import Key

@@ -1,11 +1,9 @@
 """The request logs' entities in the table `earthquake-events`."""
 
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
-from graph.store.attributes import Document, Real, Text, Truth, Whole
-from graph.store.entity import Entity
-
-LONGEST_ID = 64  # characters of a request id; ours are UUIDs
-TIME_DIGITS = 13  # of epoch milliseconds, until the year 2286
+from graph.domains.request_logs.model import LONGEST_ID, TIME_DIGITS, RequestLog, place_of
+from graph.store.attributes import Text, Whole
+from graph.store.entity import Entity, Key
 
 LOG = Entity(
     "LOG",
@@ -13,29 +11,7 @@ LOG = Entity(
     key=("LOG#{day}", "{timestamp}#{requestId}"),
     attributes=(
         Text("day", longest=8, unit="YYYYMMDD, UTC", in_key_alone=True),
-        Text("logType"),
-        Text("requestId", longest=LONGEST_ID),
-        Whole("timestamp", unit="epoch ms", digits=TIME_DIGITS),
-        Text("route"),
-        Whole("status", least=200, greatest=599, unit="as of HTTP"),
-        Whole("latencyMs", least=0, unit="ms"),
-        Whole("fetched", optional=True),
-        Whole("upserted", optional=True),
-        Whole("revised", optional=True),
-        Whole("skipped", optional=True),
-        Whole("rejected", optional=True),
-        Whole("retries", optional=True),
-        Whole("upstreamSize", unit="bytes", optional=True),
-        Text("upstreamHash", unit="SHA-256", optional=True),
-        Whole("starttime", unit="epoch ms", optional=True),
-        Whole("endtime", unit="epoch ms", optional=True),
-        Real("minmagnitude", optional=True),
-        Whole("pageSize", optional=True),
-        Whole("resultCount", optional=True),
-        Truth("hasNextToken", optional=True),
-        Whole("bucketsScanned", optional=True),
-        Text("error", optional=True),
-        Document("facts", optional=True),  # what other domains record, by their own names
+        *RequestLog.declared(),
         Whole("ttl", unit="epoch seconds"),
     ),
 )
@@ -53,3 +29,13 @@ LOG_COUNT = Entity(
 )
 
 ENTITIES = (LOG, LOG_COUNT)
+
+
+def key_of(node_key: str) -> Key | None:
+    """The primary key of the log with this key of a node; None if no log can have it."""
+    timestamp, _, request_id = node_key.partition("#")
+    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= TIME_DIGITS):
+        return None
+    if not 0 < len(request_id) <= LONGEST_ID:
+        return None
+    return LOG.key_of(place_of({"timestamp": int(timestamp), "requestId": request_id}))

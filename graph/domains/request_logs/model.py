@@ -8,12 +8,14 @@ import orjson
 
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS, datetime_of, day_bucket
 from graph.core.paging import Position
-from graph.domains.request_logs.entities import LOG, LONGEST_ID, TIME_DIGITS
-from graph.store.attributes import Text, Whole
-from graph.store.entity import Item, Key
+from graph.store.attributes import Document, Real, Text, Truth, Whole
+from graph.store.entity import Item
 from graph.store.ordering import Order
-from graph.store.records import Derived, Record, Stored
+from graph.store.records import Converted, Derived, Record, Stored, optional, stored
 from graph.store.values import InvalidItem, check_value
+
+LONGEST_ID = 64  # characters of a request id; ours are UUIDs
+TIME_DIGITS = 13  # of epoch milliseconds, until the year 2286
 
 BY_TIME = Order(
     "logs", Whole("timestamp", least=FIRST_MS, greatest=LAST_MS), Text("requestId", shortest=1, longest=LONGEST_ID)
@@ -34,16 +36,6 @@ def node_key(timestamp: int, request_id: str) -> str:
     return f"{timestamp}#{request_id}"
 
 
-def key_of(node_key: str) -> Key | None:
-    """The primary key of the log with this key of a node; None if no log can have it."""
-    timestamp, _, request_id = node_key.partition("#")
-    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= TIME_DIGITS):
-        return None
-    if not 0 < len(request_id) <= LONGEST_ID:
-        return None
-    return LOG.key_of(place_of({"timestamp": int(timestamp), "requestId": request_id}))
-
-
 def place_of(position: Position) -> Item:
     """The place of a position among the stored logs.
 
@@ -58,34 +50,31 @@ class RequestLog(Record):
 
     __slots__ = ()
 
-    log_type = Stored("logType", LogType)
-    request_id = Stored[str]("requestId")  # UUID v4
-    timestamp = Stored[int]("timestamp")  # when the field was begun, epoch milliseconds
-    time = Derived(datetime_of, "timestamp")  # the same, UTC
+    log_type = stored("logType", Converted(Text(), LogType), "Whether it stored events or read.")
+    request_id = stored("requestId", Text(longest=LONGEST_ID), "UUID of the request.")
+    timestamp = stored("timestamp", Whole(unit="epoch ms", digits=TIME_DIGITS), "When it began, epoch milliseconds.")
+    time = Derived(datetime_of, "timestamp", description="When it began.")
     cursor = BY_TIME.cursors()  # its position, as text
-    route = Stored[str]("route")  # one stable path for each root field, "/earthquakes"; "/graphql" of a refused request
-    status = Stored[int]("status")  # 200 to 599, as HTTP means it
-    latency_ms = Stored[int]("latencyMs")
-    error = Stored[str | None]("error", optional=True)  # a stable code such as INVALID_CURSOR, never a message
-    # INGEST
-    fetched = Stored[int | None]("fetched", optional=True)
-    upserted = Stored[int | None]("upserted", optional=True)
-    revised = Stored[int | None]("revised", optional=True)
-    skipped = Stored[int | None]("skipped", optional=True)
-    rejected = Stored[int | None]("rejected", optional=True)
-    retries = Stored[int | None]("retries", optional=True)
-    upstream_size = Stored[int | None]("upstreamSize", optional=True)  # bytes
-    upstream_hash = Stored[str | None]("upstreamHash", optional=True)  # SHA-256, hexadecimal
-    # QUERY
-    starttime = Stored[int | None]("starttime", optional=True)  # epoch milliseconds
-    endtime = Stored[int | None]("endtime", optional=True)  # epoch milliseconds
-    minmagnitude = Stored[float | None]("minmagnitude", optional=True)
-    page_size = Stored[int | None]("pageSize", optional=True)
-    result_count = Stored[int | None]("resultCount", optional=True)
-    has_next_token = Stored[bool | None]("hasNextToken", optional=True)
-    buckets_scanned = Stored[int | None]("bucketsScanned", optional=True)
-    # Any
-    facts = Stored[Mapping[str, Any] | None]("facts", optional=True)  # what other domains record, by their own names
+    route = stored("route", Text(), "The field's stable path, such as `/earthquakes`; `/graphql` of a refused request.")
+    status = stored("status", Whole(least=200, greatest=599), "Its outcome as an HTTP status, 200 … 599.")
+    latency_ms = stored("latencyMs", Whole(least=0, unit="ms"), "How long it took, milliseconds.")
+    fetched = optional("fetched", Whole(), "INGEST: events given or fetched.")
+    upserted = optional("upserted", Whole(), "INGEST: events inserted.")
+    revised = optional("revised", Whole(), "INGEST: events changed by a new version.")
+    skipped = optional("skipped", Whole(), "INGEST: events that were stored already.")
+    rejected = optional("rejected", Whole(), "INGEST: events that break a rule of the catalogue.")
+    retries = optional("retries", Whole(), "INGEST: attempts on USGS after the first.")
+    upstream_size = optional("upstreamSize", Whole(), "INGEST: bytes of the body or file; a whole number.")
+    upstream_hash = optional("upstreamHash", Text(), "INGEST: SHA-256 of the same, hexadecimal.")
+    starttime = optional("starttime", Whole(unit="epoch ms"), "QUERY: the filter's startTime, epoch milliseconds.")
+    endtime = optional("endtime", Whole(unit="epoch ms"), "QUERY: the filter's endTime, epoch milliseconds.")
+    minmagnitude = optional("minmagnitude", Real(), "QUERY: the filter's minMagnitude.")
+    page_size = optional("pageSize", Whole(), "QUERY: the requested page size.")
+    result_count = optional("resultCount", Whole(), "QUERY: records on the page.")
+    has_next_token = optional("hasNextToken", Truth(), "QUERY: whether more follow in the direction of paging.")
+    buckets_scanned = optional("bucketsScanned", Whole(), "QUERY: day buckets read for the page.")
+    error = optional("error", Text(), "Stable error code, if it failed.")
+    facts: Stored[Mapping[str, Any] | None] = optional("facts", Document())  # of other domains, by their own names
 
     @classmethod
     def of(

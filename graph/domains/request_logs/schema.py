@@ -4,6 +4,7 @@ from datetime import date, datetime
 from typing import Annotated
 
 import strawberry
+from strawberry import auto
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
@@ -32,33 +33,31 @@ describe_enum(model.LogType, "Whether a request stored events or read.", INGEST=
     pages="request logs",
 )
 class RequestLog(relay.Node):
-    request_id: strawberry.ID = strawberry.field(description="UUID of the request.")
-    log_type: model.LogType = strawberry.field(description="Whether it stored events or read.")
-    timestamp: EpochMillis = strawberry.field(description="When it began, epoch milliseconds.")
-    time: datetime = strawberry.field(description="When it began.")
-    route: str = strawberry.field(
-        description="The field's stable path, such as `/earthquakes`; `/graphql` of a refused request."
-    )
-    status: int = strawberry.field(description="Its outcome as an HTTP status, 200 … 599.")
-    latency_ms: int = strawberry.field(description="How long it took, milliseconds.")
-    error: str | None = strawberry.field(description="Stable error code, if it failed.")
-    fetched: int | None = strawberry.field(description="INGEST: events given or fetched.")
-    upserted: int | None = strawberry.field(description="INGEST: events inserted.")
-    revised: int | None = strawberry.field(description="INGEST: events changed by a new version.")
-    skipped: int | None = strawberry.field(description="INGEST: events that were stored already.")
-    rejected: int | None = strawberry.field(description="INGEST: events that break a rule of the catalogue.")
-    retries: int | None = strawberry.field(description="INGEST: attempts on USGS after the first.")
-    upstream_size: float | None = strawberry.field(description="INGEST: bytes of the body or file; a whole number.")
-    upstream_hash: str | None = strawberry.field(description="INGEST: SHA-256 of the same, hexadecimal.")
-    starttime: EpochMillis | None = strawberry.field(description="QUERY: the filter's startTime, epoch milliseconds.")
+    request_id: strawberry.ID
+    log_type: auto
+    timestamp: auto
+    time: auto
+    route: auto
+    status: auto
+    latency_ms: auto
+    error: auto
+    fetched: auto
+    upserted: auto
+    revised: auto
+    skipped: auto
+    rejected: auto
+    retries: auto
+    upstream_size: float | None
+    upstream_hash: auto
+    starttime: auto
     start_time: datetime | None = time_field("starttime", "QUERY: the filter's startTime.", "starttime")
-    endtime: EpochMillis | None = strawberry.field(description="QUERY: the filter's endTime, epoch milliseconds.")
+    endtime: auto
     end_time: datetime | None = time_field("endtime", "QUERY: the filter's endTime.", "endtime")
-    minmagnitude: float | None = strawberry.field(description="QUERY: the filter's minMagnitude.")
-    page_size: int | None = strawberry.field(description="QUERY: the requested page size.")
-    result_count: int | None = strawberry.field(description="QUERY: records on the page.")
-    has_next_token: bool | None = strawberry.field(description="QUERY: whether more follow in the direction of paging.")
-    buckets_scanned: int | None = strawberry.field(description="QUERY: day buckets read for the page.")
+    minmagnitude: auto
+    page_size: auto
+    result_count: auto
+    has_next_token: auto
+    buckets_scanned: auto
 
 
 @strawberry.input(description="The selected request logs: those that fulfil all given conditions.")

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from graph.api.recording import Record
-from graph.domains.request_logs.entities import LOG
-from graph.domains.request_logs.model import LogType, RequestLog, key_of
+from graph.domains.request_logs.entities import LOG, key_of
+from graph.domains.request_logs.model import LogType, RequestLog
 from graph.domains.request_logs.recording import log_of
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import documented
