@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.core.errors import BadUserInput
@@ -27,13 +27,13 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection.conditions import (
     Fdsn,
-    FilterCondition,
     any_key,
     any_text,
     at_least,
     at_most,
     conditions_of,
     flag,
+    given_in,
     part_of_text,
 )
 from graph.domains.earthquakes.selection.criteria import ByArea, ByFacet, Criterion, OnDays
@@ -139,7 +139,7 @@ class Selection:
     def is_counted(self) -> bool:
         """Whether the criteria are the whole filter, beside time."""
         others = self.updated_since_ms, self.but
-        return others == (None, None) and all(each.is_counted for each, _ in self._given)
+        return others == (None, None) and all(each.is_counted for each, _ in given_in(self))
 
     @property
     def summarised(self) -> bool:
@@ -151,7 +151,7 @@ class Selection:
         """What summaries tell of the filter, beside time, magnitudes and `updated_since_ms`."""
         names: list[Names] = []
         ranges: dict[NumberFacet, dict[str | None, float]] = {}
-        for each, value in self._given:
+        for each, value in given_in(self):
             match each.of:
                 case TextFacet() as facet:
                     names.append(facet.names(each.texts(value)))
@@ -166,8 +166,9 @@ class Selection:
     @property
     def condition(self) -> Condition | None:
         """The part of the filter, beside time, that a store can test."""
-        bounds = [each.test(value) for each, value in self._given if each.operator]
-        others = [each.test(value) for each, value in self._given if not each.operator]
+        given = given_in(self)
+        bounds = [each.test(value) for each, value in given if each.operator]
+        others = [each.test(value) for each, value in given if not each.operator]
         return all_of(
             _at_least("mag", self.magnitudes.minimum),
             _at_most("mag", self.magnitudes.maximum),
@@ -176,12 +177,6 @@ class Selection:
             *others,
             _changed_since(self.updated_since_ms),
         )
-
-    @property
-    def _given(self) -> list[tuple[FilterCondition, Any]]:
-        """The conditions that have a value, with it, in order."""
-        given = [(each, getattr(self, name)) for name, each in conditions_of(type(self)).items()]
-        return [(each, value) for each, value in given if value is not None]
 
     @property
     def admits(self) -> Callable[[Item], bool]:

@@ -8,6 +8,7 @@ which events of a day may match. A field of the graph's filter and a parameter o
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from graph.domains.earthquakes.bounds import MOST_TEXTS, check_possible, check_texts
@@ -15,7 +16,7 @@ from graph.domains.earthquakes.facets import NumberFacet, TextFacet
 from graph.store.conditions import Absent, AnyOf, Compare, Condition, HasText, OneOf, SameText
 
 _CONDITION = "condition"
-_conditions: dict[type[Any], Mapping[str, "FilterCondition"]] = {}
+_conditions: dict[type[Any], tuple[Mapping[str, "FilterCondition"], Callable[[Any], tuple[Any, ...]]]] = {}
 
 
 class Fdsn(NamedTuple):
@@ -102,9 +103,19 @@ def _comparing(operator: Literal["<=", ">="]) -> Callable[[str, float], Conditio
 
 def conditions_of(selection: type[Any]) -> Mapping[str, FilterCondition]:
     """The conditions of a class of selections, by their fields, in order."""
+    return _of_class(selection)[0]
+
+
+def given_in(selection: Any) -> list[tuple[FilterCondition, Any]]:
+    """The conditions of a selection that have a value, with it, in order."""
+    conditions, values = _of_class(type(selection))
+    return [each for each in zip(conditions.values(), values(selection), strict=True) if each[1] is not None]
+
+
+def _of_class(selection: type[Any]) -> tuple[Mapping[str, FilterCondition], Callable[[Any], tuple[Any, ...]]]:
     if (found := _conditions.get(selection)) is None:
-        all_fields = [(each.name, each.metadata.get(_CONDITION)) for each in fields(selection)]
-        found = _conditions[selection] = {name: each for name, each in all_fields if each}
+        conditions = {each.name: each.metadata[_CONDITION] for each in fields(selection) if _CONDITION in each.metadata}
+        found = _conditions[selection] = conditions, attrgetter(*conditions)
     return found
 
 
