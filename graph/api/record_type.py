@@ -97,9 +97,9 @@ def _complete(of: type, record: type, optional: Iterable[str] = ()) -> None:
             of.__annotations__[name] = _type_of(declared) | None if may_lack else _type_of(declared)
         field = vars(of).get(name)
         if field is None:
-            setattr(of, name, strawberry.field(description=declared.description))
+            setattr(of, name, strawberry.field(description=declared.description or None))
         elif not field.description:
-            field.description = declared.description
+            field.description = declared.description or None
 
 
 def _type_of(declared: Stored[Any] | Derived[Any]) -> Any:

@@ -17,7 +17,7 @@ from graph.domains.earthquakes.model import BY_TIME
 from graph.domains.earthquakes.revisions.model import REVISIONS
 from graph.domains.payloads.versions import VERSIONS
 from graph.domains.request_logs.model import BY_TIME as REQUEST_LOGS
-from graph.domains.service_logs.model import BY_TIME as SERVICE_LOGS
+from graph.domains.service_logs.entities import BY_TIME as SERVICE_LOGS
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.model import BY_TIME as SIGHTINGS
 from graph.store.ordering import Order

@@ -19,8 +19,7 @@ from uuid import uuid4
 from graph.api.recording import Record, Recorder, Recording
 from graph.core.clock import Clock
 from graph.domains.request_logs.model import storable
-from graph.domains.service_logs.entities import LONGEST_MESSAGE
-from graph.domains.service_logs.model import OWN_SERVICE, REQUEST_ID, LogLevel, NewLog, ServiceLogType
+from graph.domains.service_logs.model import LONGEST_MESSAGE, OWN_SERVICE, REQUEST_ID, LogLevel, NewLog, ServiceLogType
 from graph.domains.service_logs.writing import LogWriter
 from graph.observability.logs import formatter
 from graph.work.write_buffer import CAPACITY, WriteBuffer

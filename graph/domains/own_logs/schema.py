@@ -14,7 +14,7 @@ from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.scopes import LOGS_READ
 from graph.domains.service_logs import model
 from graph.domains.service_logs.access_patterns import ServiceLogs
-from graph.domains.service_logs.model import BY_TIME
+from graph.domains.service_logs.entities import BY_TIME
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
 from graph.store.ordering import PageRequest
 

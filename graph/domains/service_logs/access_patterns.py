@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import partial
 
 from graph.core.paging import Page
-from graph.domains.service_logs.entities import SECOND_DIGITS, SERVICE_LOG, TIMESTAMP_INDEX
-from graph.domains.service_logs.model import MOST_SHIFT, ServiceLog, key_of, node_key, timestamp_of
+from graph.domains.service_logs.entities import SECOND_DIGITS, SERVICE_LOG, TIMESTAMP_INDEX, key_of
+from graph.domains.service_logs.model import MOST_SHIFT, ServiceLog, node_key, timestamp_of
 from graph.domains.service_logs.planning import Plan
 from graph.domains.service_logs.selection import LogSelection, Slots, slots_between
 from graph.domains.service_logs.services import LoggingService, LoggingServices

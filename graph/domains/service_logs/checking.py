@@ -7,16 +7,14 @@ from functools import lru_cache
 from typing import Any
 
 from graph.core.names import is_line
-from graph.domains.service_logs.entities import (
+from graph.domains.service_logs.ids import is_uuid, uuid_of
+from graph.domains.service_logs.model import (
+    DAY_S,
     LARGEST_METADATA,
     LONGEST_EVENT_NAME,
     LONGEST_MESSAGE,
     LONGEST_SERVICE,
     LONGEST_SEVERITY,
-)
-from graph.domains.service_logs.ids import is_uuid, uuid_of
-from graph.domains.service_logs.model import (
-    DAY_S,
     OWN_SERVICE,
     LogLevel,
     NewLog,

@@ -4,16 +4,14 @@ A log's `timestamp` is a slot: the microsecond of its time, or the next one that
 the documented key is unique, and a log never replaces another one.
 """
 
+from graph.domains.service_logs.model import LONGEST_SERVICE, ServiceLog, timestamp_of
 from graph.feed.sequence import SequenceEntities
-from graph.store.attributes import Document, Real, Text, Truth, Whole
+from graph.store.attributes import Text, Truth, Whole
+from graph.store.client_input import possible_key
 from graph.store.design import Index, KeyAttribute, TableDesign
-from graph.store.entity import Entity
+from graph.store.entity import Entity, Key
+from graph.store.ordering import Ordering
 
-LONGEST_SERVICE = 64  # characters; names are part of global ids
-LONGEST_MESSAGE = 65_536  # characters; four bytes each still fit DynamoDB's 400 KB
-LARGEST_METADATA = 65_536  # bytes
-LONGEST_EVENT_NAME = 256  # characters
-LONGEST_SEVERITY = 64  # characters
 SECOND_DIGITS = 11  # of epoch seconds
 
 LOG_TYPE = KeyAttribute("log_type", "S")
@@ -37,21 +35,8 @@ SERVICE_LOG = Entity(
     key=("{service_name}", "{timestamp}"),
     indexes={TIMESTAMP_INDEX: ("{log_type}", "{timestamp}")},
     attributes=(
-        Text("service_name", shortest=1, longest=LONGEST_SERVICE + 2),  # `checkout#7` of a hot service
-        Real("timestamp", least=0, unit="epoch seconds, with microseconds"),
-        Text("log_id", longest=36, unit="UUID"),
-        Text("log_type", shortest=1, longest=11),
-        Text("level", longest=5),
-        Text("message", longest=LONGEST_MESSAGE),
-        Document("metadata", largest=LARGEST_METADATA, optional=True),
-        Text("time_unix_nano", longest=19, unit="epoch ns"),
-        Whole("severity_number", least=1, greatest=24, unit="as of OpenTelemetry"),
-        Text("severity_text", longest=LONGEST_SEVERITY, unit="as the sender has it", optional=True),
-        Text("trace_id", longest=32, unit="hexadecimal", optional=True),
-        Text("span_id", longest=16, unit="hexadecimal", optional=True),
-        Text("event_name", longest=LONGEST_EVENT_NAME, optional=True),
+        *ServiceLog.declared(),
         Whole("change", unit="sequence number"),
-        Whole("ttl", unit="epoch seconds", optional=True),
     ),
 )
 
@@ -87,3 +72,14 @@ LOG_VOLUME = Entity(
 CHANGES = SequenceEntities.of(STATE, "CHANGES", "SERVICE_LOGS", keys="logs", number="change", expires=True)
 
 ENTITIES = (SERVICE_LOG, LOGGING_SERVICE, LOG_VOLUME, CHANGES.change, CHANGES.latest)
+
+BY_TIME = Ordering("servicelogs", SERVICE_LOG, LOGS.primary)
+ServiceLog.cursor = BY_TIME.cursors()
+
+
+def key_of(node_key: str) -> Key | None:
+    """The primary key that a global id names; None if no log can have it."""
+    slot, at, service_name = node_key.partition("@")
+    if not (at and service_name and slot.isascii() and slot.isdigit() and len(slot) <= 17):
+        return None
+    return possible_key(SERVICE_LOG, service_name, timestamp_of(int(slot)))

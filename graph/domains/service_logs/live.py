@@ -3,7 +3,8 @@
 from collections.abc import AsyncGenerator
 
 from graph.domains.service_logs.access_patterns import ServiceLogs
-from graph.domains.service_logs.model import BY_TIME, ServiceLog, node_key
+from graph.domains.service_logs.entities import BY_TIME
+from graph.domains.service_logs.model import ServiceLog, node_key
 from graph.domains.service_logs.selection import LogSelection
 from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
 from graph.feed.sequence import ChangeSequence

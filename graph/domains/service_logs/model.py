@@ -4,15 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
 
 from graph.core.times import rfc3339_of_seconds
-from graph.domains.service_logs.entities import SERVICE_LOG
-from graph.store.client_input import possible_key
-from graph.store.entity import Key
-from graph.store.ordering import Ordering
-from graph.store.records import Derived, Record, Stored
+from graph.store.attributes import Document, Real, Text, Whole
+from graph.store.records import Converted, Derived, Record, Stored, optional, stored
 
+LONGEST_SERVICE = 64  # characters; names are part of global ids
+LONGEST_MESSAGE = 65_536  # characters; four bytes each still fit DynamoDB's 400 KB
+LARGEST_METADATA = 65_536  # bytes
+LONGEST_EVENT_NAME = 256  # characters
+LONGEST_SEVERITY = 64  # characters
 MICROSECONDS = 1_000_000  # of a second
 DAY_S = 86_400
 MOST_SHIFT = 200_000  # slots from a log's time to its own; a fifth of a second
@@ -159,20 +161,14 @@ def time_of(time_unix_nano: str) -> datetime:
     return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest // 1000)
 
 
+def time_of_seconds(seconds: int) -> datetime:
+    """The time of epoch seconds."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
 def node_key(service_name: str, timestamp: float) -> str:
     """The key of a log in its global id and in the sequence of changes."""
     return f"{slot_of(timestamp)}@{service_name}"
-
-
-def key_of(node_key: str) -> Key | None:
-    """The primary key that a global id names; None if no log can have it."""
-    slot, at, service_name = node_key.partition("@")
-    if not (at and service_name and slot.isascii() and slot.isdigit() and len(slot) <= 17):
-        return None
-    return possible_key(SERVICE_LOG, service_name, timestamp_of(int(slot)))
-
-
-BY_TIME = Ordering("servicelogs", SERVICE_LOG, SERVICE_LOG.table.primary)
 
 
 class ServiceLog(Record):
@@ -180,24 +176,36 @@ class ServiceLog(Record):
 
     __slots__ = ()
 
-    service_name = Stored[str]("service_name")
-    service = Derived(service_of, "service_name")  # that wrote it
-    cursor = BY_TIME.cursors()
-    timestamp = Stored("timestamp", float)  # the slot, epoch seconds
-    log_id = Stored[str]("log_id")
-    log_type = Stored("log_type", ServiceLogType)
-    level = Stored("level", LogLevel.__getitem__)
-    message = Stored[str]("message")
-    metadata = Stored[Mapping[str, Any] | None]("metadata", optional=True)
-    time_unix_nano = Stored[str]("time_unix_nano")
-    time = Stored("time_unix_nano", time_of)
-    severity_number = Stored[int]("severity_number")
-    severity_text = Stored[str | None]("severity_text", optional=True)
-    trace_id = Stored[str | None]("trace_id", optional=True)
-    span_id = Stored[str | None]("span_id", optional=True)
-    event_name = Stored[str | None]("event_name", optional=True)
-    expires_at = Stored[datetime | None](
-        "ttl", lambda ttl: datetime.fromtimestamp(ttl, UTC), optional=True, written=rfc3339_of_seconds
+    cursor: ClassVar[Derived[str]]  # its position, see `entities.BY_TIME`
+    service_name = stored("service_name", Text(shortest=1, longest=LONGEST_SERVICE + 2))  # may be `checkout#7`
+    service = Derived(service_of, "service_name", description="The service that wrote it.")
+    timestamp = stored("timestamp", Real(least=0, unit="epoch seconds, with microseconds"))  # the slot
+    log_id = stored("log_id", Text(longest=36, unit="UUID"), "The log's own id, a UUID.")
+    log_type = stored("log_type", Converted(Text(shortest=1, longest=11), ServiceLogType), "Its category.")
+    level = stored("level", Converted(Text(longest=5), LogLevel.__getitem__), "Its level.")
+    message = stored("message", Text(longest=LONGEST_MESSAGE), "What happened, as the service wrote it.")
+    metadata: Stored[Mapping[str, Any] | None] = optional(
+        "metadata", Document(largest=LARGEST_METADATA), "Additional context, by names that the service chose."
+    )
+    time_unix_nano = stored("time_unix_nano", Text(longest=19), "The same, exact: epoch nanoseconds as text.")
+    time = Derived(time_of, "time_unix_nano", description="When it happened.")
+    severity_number = stored(
+        "severity_number", Whole(least=1, greatest=MOST_SEVERE), "Its severity number as of OpenTelemetry, 1 … 24."
+    )
+    severity_text = optional(
+        "severity_text",
+        Text(longest=LONGEST_SEVERITY),
+        "Its severity as the sender wrote it, such as `SEVERE`; null if it named none.",
+    )
+    trace_id = optional("trace_id", Text(longest=32), "Trace that it belongs to, 32 hexadecimal digits.")
+    span_id = optional("span_id", Text(longest=16), "Span that it belongs to, 16 hexadecimal digits.")
+    event_name = optional(
+        "event_name", Text(longest=LONGEST_EVENT_NAME), "Name of the event that it records, as of OpenTelemetry."
+    )
+    expires_at = optional(
+        "ttl",
+        Converted(Whole(unit="epoch seconds"), time_of_seconds, rfc3339_of_seconds),
+        "When it will be deleted; null for never.",
     )
 
     @property

@@ -6,7 +6,7 @@ A log says what was changed in it: under `quakegraph.changed` in its metadata.
 from collections.abc import Mapping
 from typing import Any
 
-from graph.domains.service_logs.entities import LONGEST_MESSAGE
+from graph.domains.service_logs.model import LONGEST_MESSAGE
 from graph.store.values import DEPTH, written_bytes
 
 CHANGED = "quakegraph.changed"

@@ -12,8 +12,16 @@ import pytest
 from graph.api.recording import Record, Recording
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.own_logs.own_logs import LONGEST_VALUE, OwnLogs, keeping_own_logs, log_of_record
-from graph.domains.service_logs.entities import ENTITIES, LONGEST_MESSAGE, SERVICE_LOG
-from graph.domains.service_logs.model import OWN_SERVICE, LogLevel, NewLog, Problem, ServiceLog, ServiceLogType
+from graph.domains.service_logs.entities import ENTITIES, SERVICE_LOG
+from graph.domains.service_logs.model import (
+    LONGEST_MESSAGE,
+    OWN_SERVICE,
+    LogLevel,
+    NewLog,
+    Problem,
+    ServiceLog,
+    ServiceLogType,
+)
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.domains.service_logs.writing import LogWriter

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated
 
 import strawberry
+from strawberry import auto
 from strawberry.scalars import JSON
 
 from graph.api import relay
@@ -15,7 +16,8 @@ from graph.core.days import datetime_of
 from graph.core.paging import Page
 from graph.domains.service_logs import model, services
 from graph.domains.service_logs.access_patterns import ServiceLogs
-from graph.domains.service_logs.model import BY_TIME, LogLevel, ServiceLogType
+from graph.domains.service_logs.entities import BY_TIME
+from graph.domains.service_logs.model import LogLevel
 from graph.domains.service_logs.schema.filters import ServiceLogFilter, ServiceLogOrder, selection_of
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
 from graph.domains.service_logs.services import LoggingServices
@@ -32,22 +34,20 @@ USUAL_SERVICES = 100  # for the price of a list of them
     pages="service logs",
 )
 class ServiceLog(relay.Node):
-    log_id: strawberry.ID = strawberry.field(description="The log's own id, a UUID.")
-    service: str = strawberry.field(description="The service that wrote it.")
-    log_type: ServiceLogType = strawberry.field(name="type", description="Its category.")
-    level: LogLevel = strawberry.field(description="Its level.")
-    severity_number: int = strawberry.field(description="Its severity number as of OpenTelemetry, 1 … 24.")
-    severity_text: str | None = strawberry.field(
-        description="Its severity as the sender wrote it, such as `SEVERE`; null if it named none."
-    )
-    message: str = strawberry.field(description="What happened, as the service wrote it.")
-    time: datetime = strawberry.field(description="When it happened.")
-    time_unix_nano: str = strawberry.field(description="The same, exact: epoch nanoseconds as text.")
-    metadata: JSON | None = strawberry.field(description="Additional context, by names that the service chose.")
-    trace_id: str | None = strawberry.field(description="Trace that it belongs to, 32 hexadecimal digits.")
-    span_id: str | None = strawberry.field(description="Span that it belongs to, 16 hexadecimal digits.")
-    event_name: str | None = strawberry.field(description="Name of the event that it records, as of OpenTelemetry.")
-    expires_at: datetime | None = strawberry.field(description="When it will be deleted; null for never.")
+    log_id: strawberry.ID
+    service: auto
+    log_type: auto = strawberry.field(name="type")
+    level: LogLevel
+    severity_number: auto
+    severity_text: auto
+    message: auto
+    time: auto
+    time_unix_nano: auto
+    metadata: JSON | None
+    trace_id: auto
+    span_id: auto
+    event_name: auto
+    expires_at: auto
 
 
 @record_type(services.LoggingService, "A service that writes logs.")
