@@ -1,6 +1,5 @@
 """Area watches: the areas whose sightings the caller wants to hear of."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -74,11 +73,6 @@ class UnwatchAreaPayload:
     watch_id: strawberry.ID = strawberry.field(description="Its id.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Ended:
-    watch_id: str
-
-
 @strawberry.type
 class AreaWatchMutations:
     @field(
@@ -99,11 +93,11 @@ class AreaWatchMutations:
         area = context.service(KnownAreas).named(input.area)
         return await context.service(AreaWatches).create(info.context.user, area.slug, input.category or ALL)
 
-    @field("End a watch of an area.", of=UnwatchAreaPayload, scope=SIGHTINGS_WRITE, cost=10)
+    @field("End a watch of an area.", scope=SIGHTINGS_WRITE, cost=10)
     async def unwatch_area(
         self,
         info: Info,
         input: Annotated[UnwatchAreaInput, "The watch."],
-    ) -> Any:
+    ) -> UnwatchAreaPayload:
         await info.context.service(AreaWatches).delete(info.context.user, input.watch_id)
-        return _Ended(input.watch_id)
+        return UnwatchAreaPayload(watch_id=input.watch_id)

@@ -5,7 +5,7 @@ import secrets
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, NotThere, TooMany
@@ -42,6 +42,13 @@ class EndpointChanges:
     description: str | None = None
     ordered: bool | None = None
     all_types: bool = False
+
+
+class WithSecret(NamedTuple):
+    """An endpoint, with the secret that signs its webhooks."""
+
+    endpoint: Endpoint
+    secret: str
 
 
 class Endpoints:
@@ -102,8 +109,8 @@ class Endpoints:
             raise Conflict(f"The endpoint is {endpoint.state.value}: resume it first.")
         return endpoint
 
-    async def create(self, user_id: str, url: str, changes: EndpointChanges) -> tuple[Endpoint, str]:
-        """Make an endpoint. Returns it with its secret.
+    async def create(self, user_id: str, url: str, changes: EndpointChanges) -> WithSecret:
+        """Make an endpoint.
 
         Raises:
             BadUserInput: A value is impossible, the URL is refused, or the user has too many.
@@ -133,7 +140,7 @@ class Endpoints:
         )
         if refused:
             raise TooMany(self._most, "endpoints")
-        return Endpoint(item), secret
+        return WithSecret(Endpoint(item), secret)
 
     async def update(self, user_id: str, endpoint_id: str, changes: EndpointChanges) -> Endpoint:
         """Change an endpoint.
@@ -173,7 +180,7 @@ class Endpoints:
         await self._database.update(called(endpoint_id, self._clock(), failures=0, failing_since=0, open_until=0))
         return endpoint
 
-    async def rotate_secret(self, user_id: str, endpoint_id: str, overlap_ms: int) -> tuple[Endpoint, str]:
+    async def rotate_secret(self, user_id: str, endpoint_id: str, overlap_ms: int) -> WithSecret:
         """Replace the secret. The one before signs too, for so many milliseconds. Returns the new one.
 
         Raises:
@@ -184,7 +191,7 @@ class Endpoints:
         def rotated(endpoint: Endpoint) -> Item:
             return {"secret": secret, "previous_secret": endpoint.item["secret"], "previous_until": until}
 
-        return await self._change(user_id, endpoint_id, rotated), secret
+        return WithSecret(await self._change(user_id, endpoint_id, rotated), secret)
 
     async def delete(self, user_id: str, endpoint_id: str) -> None:
         """Delete an endpoint. The deliverer gives up what waits.

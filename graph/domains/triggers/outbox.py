@@ -9,6 +9,7 @@ the changes, and perhaps of the same endpoint.
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from graph.core.clock import Clock
 from graph.domains.triggers.endpoints import Endpoints
@@ -31,6 +32,13 @@ Mark = Callable[[int], Update]
 """The number of stored events → what is changed in the same transaction."""
 
 
+class Created(NamedTuple):
+    """What has become of an event."""
+
+    trigger_event: TriggerEvent
+    duplicate: bool  # whether it was stored already, by its idempotency key
+
+
 class Outbox:
     """Creates events."""
 
@@ -46,8 +54,8 @@ class Outbox:
         self._latest = 0  # the time of the last event, epoch microseconds
         self._together = WrittenTogether(self._store, most=MOST_EVENTS)
 
-    async def create(self, event: NewEvent) -> tuple[TriggerEvent, bool]:
-        """Store an event. Returns it, and whether it was stored already, by its idempotency key.
+    async def create(self, event: NewEvent) -> Created:
+        """Store an event.
 
         Raises:
             IdempotencyKeyReused: Another event has the key.
@@ -57,7 +65,7 @@ class Outbox:
         await self._together.write(entry)
         if entry.stored is None:
             raise IdempotencyKeyReused
-        return entry.stored, entry.is_duplicate
+        return Created(entry.stored, entry.is_duplicate)
 
     def tell(self, endpoint_ids: Collection[str]) -> None:
         """Tell a deliverer of this process that there may be something to deliver."""

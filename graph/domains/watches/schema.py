@@ -1,6 +1,5 @@
 """Watches: what the caller wants to hear of the catalogue."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -84,11 +83,6 @@ class DeleteWatchPayload:
     watch_id: strawberry.ID = strawberry.field(description="Its id.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Deleted:
-    watch_id: str
-
-
 @strawberry.type
 class WatchMutations:
     @field(
@@ -115,11 +109,11 @@ class WatchMutations:
             input.endpoint_id,
         )
 
-    @field("Delete a watch.", of=DeleteWatchPayload, scope=TRIGGERS_WRITE)
+    @field("Delete a watch.", scope=TRIGGERS_WRITE)
     async def delete_watch(
         self,
         info: Info,
         input: Annotated[DeleteWatchInput, "The watch."],
-    ) -> Any:
+    ) -> DeleteWatchPayload:
         await info.context.service(Watches).delete(info.context.user, input.watch_id)
-        return _Deleted(input.watch_id)
+        return DeleteWatchPayload(watch_id=input.watch_id)

@@ -152,11 +152,7 @@ class Event(relay.Node):
         return await info.context.service(Catalogue).event(event.merged_into, selected_attributes(info, model.Event))
 
     @connection_field(
-        "The versions of this event, the first one first.",
-        REVISIONS,
-        size=relay.PAGE_SIZE,
-        cost=10,
-        reads=["revision"],
+        "The versions of this event, the first one first.", REVISIONS, size=relay.PAGE_SIZE, cost=10, reads=["revision"]
     )
     @staticmethod
     async def revisions(event: strawberry.Parent[model.Event], info: Info, page: PageRequest) -> Page[EventRevision]:

@@ -1,7 +1,6 @@
 """What users write: reports, confirmations, and moderators' hidings."""
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import strawberry
 
@@ -82,11 +81,6 @@ class HideSightingPayload:
     sighting_id: strawberry.ID = strawberry.field(description="Its own id.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Hidden:
-    sighting_id: str
-
-
 @strawberry.type
 class ReportingMutations:
     @field(
@@ -116,12 +110,12 @@ class ReportingMutations:
     ) -> model.Outcome:
         return await info.context.service(Confirming).confirm(info.context.user, sighting_id_of(input.id))
 
-    @field("Hide a sighting for good.", of=HideSightingPayload, scope=SIGHTINGS_MODERATE, cost=10)
+    @field("Hide a sighting for good.", scope=SIGHTINGS_MODERATE, cost=10)
     async def hide_sighting(
         self,
         info: Info,
         input: Annotated[HideSightingInput, "The sighting."],
-    ) -> Any:
+    ) -> HideSightingPayload:
         sighting_id = sighting_id_of(input.id)
         await info.context.service(Hiding).hide(info.context.user, sighting_id, input.reason)
-        return _Hidden(sighting_id)
+        return HideSightingPayload(sighting_id=strawberry.ID(sighting_id))

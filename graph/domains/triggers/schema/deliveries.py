@@ -1,8 +1,7 @@
 """Deliveries: their type, their attempts, and their replay."""
 
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import strawberry
 
@@ -149,18 +148,11 @@ class ReplayPayload:
     has_more: bool = strawberry.field(description="Whether more are left: replay again for the rest.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Replayed:
-    replayed: int
-    has_more: bool
-
-
 @strawberry.type
 class DeliveryMutations:
     @field(
         "Deliver again what has ended, the newest if it is too much for one call. "
         "Sequence numbers and webhook ids stay the same.",
-        of=ReplayPayload,
         scope=TRIGGERS_WRITE,
         cost=100,
     )
@@ -168,11 +160,11 @@ class DeliveryMutations:
         self,
         info: Info,
         input: Annotated[ReplayDeliveriesInput, "The deliveries."],
-    ) -> Any:
+    ) -> ReplayPayload:
         user_id = info.context.user
         await info.context.service(Endpoints).one(user_id, input.endpoint_id)
         states = [DeliveryState.FAILED] if input.states is None else input.states
         chosen = _selection(states, input.since, input.until)
-        replayed = _Replayed(*await info.context.service(Deliveries).replay(user_id, input.endpoint_id, chosen))
+        replayed, has_more = await info.context.service(Deliveries).replay(user_id, input.endpoint_id, chosen)
         info.context.service(Outbox).tell([input.endpoint_id])
-        return replayed
+        return ReplayPayload(replayed=replayed, has_more=has_more)

@@ -18,7 +18,7 @@ from graph.core.errors import BadUserInput, NotThere
 from graph.core.paging import Page
 from graph.domains.triggers import model
 from graph.domains.triggers.deliveries import Deliveries
-from graph.domains.triggers.endpoints import EndpointChanges, Endpoints
+from graph.domains.triggers.endpoints import EndpointChanges, Endpoints, WithSecret
 from graph.domains.triggers.event_types import TEST, payload_of_test
 from graph.domains.triggers.model import API_VERSION, EndpointState, NewEvent
 from graph.domains.triggers.outbox import Outbox
@@ -137,7 +137,7 @@ class EndpointPayload:
     endpoint: TriggerEndpoint = strawberry.field(description="The endpoint.", resolver=relay.itself)
 
 
-@strawberry.type(description="The endpoint, with its secret.")
+@record_type(WithSecret, "The endpoint, with its secret.")
 class EndpointSecretPayload:
     endpoint: TriggerEndpoint = strawberry.field(description="The endpoint.")
     secret: str = strawberry.field(
@@ -157,17 +157,6 @@ class TestEndpointPayload:
 
 
 @dataclass(frozen=True, slots=True)
-class _WithSecret:
-    endpoint: model.Endpoint
-    secret: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Deleted:
-    endpoint_id: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Test:
     trigger_event: model.TriggerEvent
     delivery: model.Delivery
@@ -178,15 +167,10 @@ _ENDPOINT = "The endpoint."
 
 @strawberry.type
 class EndpointMutations:
-    @field(
-        "Create an endpoint. Its address is checked now, and again at each attempt.",
-        of=EndpointSecretPayload,
-        scope=TRIGGERS_WRITE,
-        cost=10,
-    )
-    async def create_endpoint(self, info: Info, input: Annotated[CreateEndpointInput, _ENDPOINT]) -> Any:
+    @field("Create an endpoint. Its address is checked now, and again at each attempt.", scope=TRIGGERS_WRITE, cost=10)
+    async def create_endpoint(self, info: Info, input: Annotated[CreateEndpointInput, _ENDPOINT]) -> WithSecret:
         given = EndpointChanges(types=input.types, description=input.description, ordered=input.ordered)
-        return _WithSecret(*await info.context.service(Endpoints).create(info.context.user, input.url, given))
+        return await info.context.service(Endpoints).create(info.context.user, input.url, given)
 
     @field("Change an endpoint.", of=EndpointPayload, scope=TRIGGERS_WRITE, cost=10)
     async def update_endpoint(self, info: Info, input: Annotated[UpdateEndpointInput, _ENDPOINT]) -> Any:
@@ -207,18 +191,12 @@ class EndpointMutations:
         info.context.service(Outbox).tell([endpoint.endpoint_id])
         return endpoint
 
-    @field(
-        "Replace the secret. For a while, webhooks are signed with both.",
-        of=EndpointSecretPayload,
-        scope=TRIGGERS_WRITE,
-    )
-    async def rotate_secret(self, info: Info, input: Annotated[RotateSecretInput, _ENDPOINT]) -> Any:
+    @field("Replace the secret. For a while, webhooks are signed with both.", scope=TRIGGERS_WRITE)
+    async def rotate_secret(self, info: Info, input: Annotated[RotateSecretInput, _ENDPOINT]) -> WithSecret:
         if not 0 <= input.overlap_hours <= MOST_OVERLAP_HOURS:
             raise BadUserInput(f"`overlapHours` must lie between 0 and {MOST_OVERLAP_HOURS}.")
         overlap_ms = round(input.overlap_hours * HOUR_MS)
-        return _WithSecret(
-            *await info.context.service(Endpoints).rotate_secret(info.context.user, input.endpoint_id, overlap_ms)
-        )
+        return await info.context.service(Endpoints).rotate_secret(info.context.user, input.endpoint_id, overlap_ms)
 
     @field(
         "Send a test to an endpoint, whatever types it wants. It is not repeated.",
@@ -243,14 +221,9 @@ class EndpointMutations:
             raise NotThere("endpointId", "endpoint")
         return _Test(event, next(iter(deliveries.values())))
 
-    @field(
-        "Delete an endpoint, with its watches. What waits for it is given up.",
-        of=DeleteEndpointPayload,
-        scope=TRIGGERS_WRITE,
-        cost=10,
-    )
-    async def delete_endpoint(self, info: Info, input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
+    @field("Delete an endpoint, with its watches. What waits for it is given up.", scope=TRIGGERS_WRITE, cost=10)
+    async def delete_endpoint(self, info: Info, input: Annotated[EndpointInput, _ENDPOINT]) -> DeleteEndpointPayload:
         context, user_id = info.context, info.context.user
         await context.service(Endpoints).delete(user_id, input.endpoint_id)
         context.service(Outbox).tell([input.endpoint_id])
-        return _Deleted(input.endpoint_id)
+        return DeleteEndpointPayload(endpoint_id=input.endpoint_id)

@@ -1,6 +1,5 @@
 """Trigger events: their type, the inbox, their creation and acknowledgement."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -23,7 +22,7 @@ from graph.domains.triggers.deliveries import OF_EVENT, Deliveries
 from graph.domains.triggers.entities import LARGEST_PAYLOAD, LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE
 from graph.domains.triggers.inbox import EventSelection, Inbox
 from graph.domains.triggers.model import API_VERSION, NewEvent
-from graph.domains.triggers.outbox import Outbox
+from graph.domains.triggers.outbox import Created, Outbox
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.ordering import PageRequest
@@ -125,7 +124,7 @@ class CreateTriggerEventInput:
     )
 
 
-@strawberry.type(description="The created event.")
+@record_type(Created, "The created event.")
 class TriggerEventPayload:
     trigger_event: TriggerEvent = strawberry.field(description="The event.")
     duplicate: bool = strawberry.field(description="Whether it was created earlier, with the same idempotency key.")
@@ -143,24 +142,10 @@ class AcknowledgePayload:
     missing: list[strawberry.ID] = strawberry.field(description="The ids of events that the caller does not have.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Created:
-    trigger_event: model.TriggerEvent
-    duplicate: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Acknowledged:
-    acknowledged: int
-    already_acknowledged: int
-    missing: list[str]
-
-
 @strawberry.type
 class TriggerEventMutations:
     @field(
         "Create an event. It is stored in the inbox, and delivered to each endpoint that wants its type.",
-        of=TriggerEventPayload,
         scope=TRIGGERS_WRITE,
         cost=10,
     )
@@ -168,7 +153,7 @@ class TriggerEventMutations:
         self,
         info: Info,
         input: Annotated[CreateTriggerEventInput, "The event."],
-    ) -> Any:
+    ) -> Created:
         context = info.context
         metadata = {
             "source_ip": context.address,
@@ -184,11 +169,10 @@ class TriggerEventMutations:
             idempotency_key=input.idempotency_key,
         )
         check_event(event)
-        return _Created(*await context.service(Outbox).create(event))
+        return await context.service(Outbox).create(event)
 
     @field(
         "Acknowledge events, which makes them delivered. To do it again is harmless.",
-        of=AcknowledgePayload,
         scope=TRIGGERS_WRITE,
         size=ListSize(slicing_arguments=["input.ids"], sized_fields=["missing"]),
     )
@@ -196,14 +180,18 @@ class TriggerEventMutations:
         self,
         info: Info,
         input: Annotated[AcknowledgeTriggerEventsInput, "The events."],
-    ) -> Any:
+    ) -> AcknowledgePayload:
         if len(input.ids) > MOST_ACKNOWLEDGED:
             raise BadUserInput(f"`ids` takes at most {MOST_ACKNOWLEDGED:,} ids.")
         keys = {each: _key_of(each) for each in input.ids}
         named = {key for key in keys.values() if key}
         found = await info.context.service(Inbox).acknowledge(info.context.user, named)
         already = sum(found.values())
-        return _Acknowledged(len(found) - already, already, [each for each, key in keys.items() if key not in found])
+        return AcknowledgePayload(
+            acknowledged=len(found) - already,
+            already_acknowledged=already,
+            missing=[each for each, key in keys.items() if key not in found],
+        )
 
 
 def _key_of(node_id: str) -> str | None:
