@@ -5,7 +5,7 @@ Names are needed: of the run, the job and the datasets. Everything else is a det
 Source: https://openlineage.io/spec/2-0-2/OpenLineage.json
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -46,23 +46,10 @@ class RunEvent:
     job_tags: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetEvent:
-    """A dataset that exists."""
+def read_event(value: Any, warn: Warn) -> RunEvent | NamedDataset | None:
+    """What an event tells, which is a value of JSON: of a run, or that a dataset exists.
 
-    dataset: NamedDataset
-
-
-@dataclass(frozen=True, slots=True)
-class JobEvent:
-    """A job and its usual datasets. No run of it is known, so it tells nothing of files."""
-
-
-Event = RunEvent | DatasetEvent | JobEvent
-
-
-def read_event(value: Any, warn: Warn) -> Event:
-    """The event that a value of JSON is.
+    None of a job and its usual datasets. No run of it is known, so it tells nothing of files.
 
     Args:
         warn: is told what was left out or repaired.
@@ -78,11 +65,13 @@ def read_event(value: Any, warn: Warn) -> Event:
     if "run" in event:
         return _run_event(event, producer, time)
     if "dataset" in event:
-        return DatasetEvent(_dataset(event.object("dataset")))
+        return _dataset(event.object("dataset"))
     if "job" in event:
         _job(event.object("job"))
-        tuple(_datasets(event))
-        return JobEvent()
+        for kind in ("input", "output"):
+            for each in event.objects(f"{kind}s"):
+                _dataset(each, f"{kind}Facets")
+        return None
     raise event.refuse("run", "must be there, or `dataset` or `job`")
 
 
@@ -110,12 +99,6 @@ def _run_event(event: Checked, producer: str | None, time: datetime | None) -> R
 
 def _job(job: Checked) -> tuple[str, str]:
     return job.text("namespace"), job.text("name")
-
-
-def _datasets(event: Checked) -> Iterator[NamedDataset]:
-    for kind in ("input", "output"):
-        for each in event.objects(f"{kind}s"):
-            yield _dataset(each, f"{kind}Facets")
 
 
 def _dataset(dataset: Checked, own: str | None = None) -> NamedDataset:

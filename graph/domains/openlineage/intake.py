@@ -1,7 +1,7 @@
 """Takes in the events of requests. Each is judged by itself, and one that came before changes nothing."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.registering import Registration
 from graph.domains.openlineage.checked import Warn
-from graph.domains.openlineage.events import DatasetEvent, Event, NamedDataset, RunEvent, read_event
+from graph.domains.openlineage.events import NamedDataset, RunEvent, read_event
 from graph.domains.openlineage.reports import file_of, report_of
 from graph.transport.bodies import Intake, memory_of_json
 from graph.transport.json_values import parsed_json
@@ -88,11 +88,11 @@ class LineageIntake(Intake):
     async def _take(self, value: Any, charge: Charge, warn: Warn, *, is_large: bool) -> None:
         event = await asyncio.to_thread(read_event, value, warn) if is_large else read_event(value, warn)
         await give_way()
-        await charge(len(_datasets(event)))
         if isinstance(event, RunEvent):
+            await charge(len(event.inputs) + len(event.outputs))
             await self._runs.record(report_of(event, warn))
-        elif isinstance(event, DatasetEvent):
-            await self._register(event.dataset)
+        elif event is not None:
+            await self._register(event)
 
     async def _register(self, named: NamedDataset) -> None:
         """Register a dataset, unless it is known and the event tells no version of it."""
@@ -102,7 +102,3 @@ class LineageIntake(Intake):
         report = await self._registration.register([file])
         if report.rejections:
             raise BadUserInput(report.rejections[0].message)
-
-
-def _datasets(event: Event) -> Sequence[NamedDataset]:
-    return [*event.inputs, *event.outputs] if isinstance(event, RunEvent) else ()
