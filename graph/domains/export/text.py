@@ -9,6 +9,7 @@ of an event can be mistaken for it: `_lines` and `_csv_lines` say why.
 
 import hashlib
 from collections.abc import Callable, Sequence
+from operator import methodcaller
 from typing import Any
 
 import orjson
@@ -73,12 +74,7 @@ class _Rows:
         return rows
 
 
-def _separated(names: str) -> str:
-    """A stored list of names, `,a,b,`, for CSV."""
-    return names.strip(",")
-
-
-JSON_ROWS, CSV_ROWS = _Rows(None, listed), _Rows(NULL, _separated, end=END)
+JSON_ROWS, CSV_ROWS = _Rows(None, listed), _Rows(NULL, methodcaller("strip", ","), end=END)
 
 
 class Ndjson(Encoder):

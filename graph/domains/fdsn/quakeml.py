@@ -125,7 +125,7 @@ class QuakeML(Format):
         )
 
     def _magnitude(self, local: str, item: Item, number: int, origin: int, info: str, mode: str) -> str:
-        kind = _magnitude_type(item.get("magType") or UNSPECIFIED)
+        kind = _cut(item.get("magType") or UNSPECIFIED, LONGEST_TYPE)
         return (
             f'<magnitude publicID="{self._prefix}/magnitude/{local}/{number}">'
             f"<mag><value>{item['mag']!r}</value></mag><type>{kind}</type>"
@@ -160,20 +160,15 @@ def _type(item: Item) -> str:
     return f"<type>{quakeml_type(word)}</type>" if word else ""
 
 
-@lru_cache(1024)
-def _magnitude_type(name: str) -> str:
-    return escaped(name[:LONGEST_TYPE])
-
-
-@lru_cache(1024)
-def _agency(name: str) -> str:
-    return escaped(name[:LONGEST_AGENCY])
+@lru_cache(2048)
+def _cut(name: str, longest: int) -> str:
+    return escaped(name[:longest])
 
 
 def _creation_info(item: Item, number: int) -> str:
     """Who published the version, when, and its number."""
     return (
-        f"<creationInfo><agencyID>{_agency(item.get('net') or item['source'])}</agencyID>"
+        f"<creationInfo><agencyID>{_cut(item.get('net') or item['source'], LONGEST_AGENCY)}</agencyID>"
         f"<creationTime>{rfc3339_of_millis(_published(item))}</creationTime><version>{number}</version></creationInfo>"
     )
 

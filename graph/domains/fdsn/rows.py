@@ -85,11 +85,6 @@ class Rows:
         begin = query.offset - 1
         return events[begin : None if query.limit is None else begin + query.limit]
 
-    @property
-    def _is_summarised(self) -> bool:
-        """Whether summaries give the exact numbers of events."""
-        return self._query.selection.summarised and self._query.view == PRESENT
-
     async def _page(self, selection: Selection, size: int, after: Position | None, attributes: Attributes) -> EventPage:
         return await self._catalogue.page(
             selection,
@@ -124,7 +119,7 @@ class Rows:
     async def _position_of(self, number: int) -> Position | None:
         """The position of the event with this number, from 1; None if there is none."""
         left, selection, after = number, self._query.selection, None
-        if left > PAGE_SIZE and self._is_summarised:
+        if left > PAGE_SIZE and selection.summarised and self._query.view == PRESENT:  # then counts are exact
             selection, left = await self._after_whole_days(left)
         while True:
             size = min(left, PAGE_SIZE)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from graph.core.errors import GraphError
-from graph.domains.service_logs.model import Rejection, WriteReport
+from graph.domains.service_logs.model import WriteReport
 
 MOST_NAMED = 10  # rejected records in one answer, and as many that were changed
 
@@ -15,7 +15,8 @@ _INTERNAL = 13
 
 def message_of(report: WriteReport, warning: str) -> str:
     """The first rejected and changed records, by their place in the request, with reasons, and what was ignored."""
-    rejected = _listed(map(_named, report.rejections), report.rejected)
+    reasons = (f"record {each.index}: {each.code.value}: {each.message}" for each in report.rejections)
+    rejected = _listed(reasons, report.rejected)
     changed = _listed((f"record {index}: {what}" for index, what in report.changed.items()), len(report.changed))
     return "; ".join(filter(None, [*rejected, *changed, warning]))
 
@@ -24,10 +25,6 @@ def _listed(given: Iterable[str], number: int) -> list[str]:
     """The first of them, and how many more there are."""
     rest = number - MOST_NAMED
     return [*islice(given, MOST_NAMED), f"and {rest:,} more" if rest > 0 else ""]
-
-
-def _named(rejection: Rejection) -> str:
-    return f"record {rejection.index}: {rejection.code.value}: {rejection.message}"
 
 
 def code_of(error: GraphError) -> int:

@@ -8,7 +8,6 @@ https://stac-extensions.github.io
 """
 
 import re
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote
@@ -53,7 +52,7 @@ def stac_item(
         "id": revision.version.reference,
         "geometry": None,
         "properties": {**_times(revision, period), **_properties(revision), **_processing(revision, run)},
-        "links": [*_versions(revision), *_sources(run.used if run else ())],
+        "links": [*_versions(revision), *(_link("derived_from", each) for each in (run.used if run else ()))],
         "assets": {"data": _asset(revision)},
     }
 
@@ -112,10 +111,6 @@ def _versions(revision: FileRevision) -> list[Object]:
     if revision.invalidated_at is not None:
         links.append(_link("successor-version", Version(revision.name, revision.number + 1)))
     return links
-
-
-def _sources(used: Sequence[Version]) -> list[Object]:
-    return [_link("derived_from", version) for version in used]
 
 
 def _link(relation: str, version: Version) -> Object:

@@ -77,11 +77,6 @@ class Step:
 class ChangedEvents(Write):
     """The changes of events that one record makes, beside the insert of one that nothing is known of."""
 
-    __slots__ = (
-        *("aliases", "days", "ids", "is_version", "keys", "outcome", "record", "size", "steps", "stored", "time_ms"),
-        *("inserts", "looked_at", "names", "versions"),
-    )
-
     def __init__(
         self,
         record: Incoming,
@@ -124,9 +119,6 @@ class ChangedEvents(Write):
         given = Rank.of_values(first.item)
         is_new = first.stored is None and (given.time, given.event_id) == (rank.time, rank.event_id)
         return "upserted" if is_new else "revised"
-
-    def prepare(self) -> None:
-        """Nothing is left to compute."""
 
     def actions(self, now: int, number: int) -> list[Action]:
         return [*(action for step in self.steps for action in step.actions(now, number)), *self.aliases]

@@ -41,8 +41,7 @@ class Write(ABC):
     names: Collection[str]  # the ids for which it keeps aliases
     looked_at: LookedAt = LookedAt()
 
-    @abstractmethod
-    def prepare(self) -> None:
+    def prepare(self) -> None:  # noqa: B027 - most writes have nothing left to compute
         """Compute what the actions need and what does not depend on their number."""
 
     @abstractmethod
