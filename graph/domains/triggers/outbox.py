@@ -19,9 +19,10 @@ from graph.domains.triggers.errors import IdempotencyKeyReused
 from graph.domains.triggers.model import RETENTION_S, NewEvent, TriggerEvent, timestamp_at
 from graph.domains.triggers.queues import called
 from graph.domains.triggers.quotas import WatchQuota
-from graph.feed.sequence import ChangeSequence
+from graph.feed.sequence import ChangeSequence, Reservation
 from graph.store.conditions import Compare
 from graph.store.contract import Action, Database, Put, Update
+from graph.store.entity import Item
 from graph.store.rounds import until_applied
 from graph.work.together import WrittenTogether
 
@@ -85,13 +86,15 @@ class Outbox:
     async def _store(self, entries: Sequence[Entry], mark: Mark | None = None) -> Collection[Entry] | None:
         """Store the first entries in one transaction. Returns those that are done."""
         batch = await self._batch(entries, 1 if mark else 0)
-        refused = await self._transact(batch, mark)
-        if refused is None:
+        keyed = [entry for entry in batch.entries if entry.key]
+        refused = await self._transact(batch, keyed, mark)
+        if not refused:
             self.tell(batch.sequences.keys())
             return batch.entries
-        if mark and refused.is_marked_otherwise:
+        if mark and len(keyed) in refused:
             return ()
-        return [entry for entry in refused.known if await self._is_known(entry)] or None
+        known = [keyed[at] for at in refused if at < len(keyed)]
+        return [entry for entry in known if await self._is_known(entry)] or None
 
     async def _batch(self, entries: Sequence[Entry], others: int) -> "_Batch":
         """The first entries that fit one transaction beside so many other actions, with their endpoints."""
@@ -105,33 +108,29 @@ class Outbox:
         batch.sequences = {item["endpoint_id"]: int(item["sequence"]) for item in queues.values()}
         return batch
 
-    async def _transact(self, batch: "_Batch", mark: Mark | None) -> "_Refused | None":
-        """Store a batch. None if it was stored."""
+    async def _transact(self, batch: "_Batch", keyed: Sequence[Entry], mark: Mark | None) -> tuple[int, ...]:
+        """Store a batch: idempotency keys, the mark, and the others. Returns the positions of what was refused."""
         now = self._clock()
         for entry in batch.entries:
             self._latest = max(1000 * now, self._latest + 1)  # later than the event before it
             entry.begin(timestamp_at(self._latest), now)
-        keyed = [entry for entry in batch.entries if entry.key]
         actions: list[Action] = [
             *(Put(IDEMPOTENCY_KEY, entry.key_item, if_absent=True) for entry in keyed),
-            *batch.deliveries(now),
             *([mark(len(batch.entries))] if mark else ()),
+            *batch.deliveries(now),
         ]
-        async with self.sequence.reserve() as reservation:
-            items = reservation.numbered(entry.item for entry in batch.entries)
+        items: list[Item] = []
+
+        def numbered(reservation: Reservation) -> list[Action]:
+            items[:] = reservation.numbered(entry.item for entry in batch.entries)
+            keys = [entry.change_key for entry in batch.entries]
             puts = [Put(TRIGGER_EVENT, item, if_absent=True) for item in items]
-            numbering = reservation.actions(
-                [entry.change_key for entry in batch.entries], ttl=now // 1000 + RETENTION_S
-            )
-            refused = await self._database.transact([*actions, *puts, *numbering])
-            if refused:
-                self.sequence.missed(reservation)
-        if not refused:
+            return [*actions, *puts, *reservation.actions(keys, ttl=now // 1000 + RETENTION_S)]
+
+        if not (refused := await self.sequence.transact(numbered)):
             for entry, item in zip(batch.entries, items, strict=True):
                 entry.stored = TriggerEvent(item)
-            return None
-        known = [keyed[at] for at in refused if at < len(keyed)]
-        return _Refused(known, is_marked_otherwise=mark is not None and len(actions) - 1 in refused)
+        return refused
 
     async def _is_known(self, entry: Entry) -> bool:
         """Find the event that has the same idempotency key. False if it has expired just now."""
@@ -189,11 +188,3 @@ class _Batch:
                 unchanged = Compare("sequence", "=", before)
                 actions.append(called(endpoint_id, now, more=sequence - before, condition=unchanged, sequence=sequence))
         return actions
-
-
-@dataclass(frozen=True, slots=True)
-class _Refused:
-    """Why a batch was not stored. If nothing is set, another process has written to an endpoint."""
-
-    known: list[Entry]  # whose idempotency keys were used before
-    is_marked_otherwise: bool
