@@ -12,7 +12,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from operator import attrgetter
-from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from graph.core.errors import InvalidCursor
@@ -94,9 +93,7 @@ class Broadcast(Generic[R]):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self.close()
 
     async def subscribe(

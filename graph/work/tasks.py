@@ -12,7 +12,6 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextvars import Context
-from types import TracebackType
 from typing import Self
 
 from graph.core.errors import GraphError
@@ -42,9 +41,7 @@ class BackgroundTasks:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self.close()
 
     def start(self, name: str, work: Work) -> asyncio.Task[None]:

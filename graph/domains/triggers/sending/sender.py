@@ -11,7 +11,6 @@ import ssl
 from functools import cache
 from ssl import SSLContext
 from time import perf_counter
-from types import TracebackType
 from typing import Any, Self
 
 import aiohttp
@@ -86,9 +85,7 @@ class Sender:
         )
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *raised: object) -> None:
         await self._session.close()
 
     async def send(self, message: Message) -> Answer:
