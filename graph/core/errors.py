@@ -171,8 +171,8 @@ class RateLimited(GraphError):
 
     code, status = "RATE_LIMITED", 429
 
-    def __init__(self, retry_after_s: int) -> None:
-        super().__init__(f"You have spent the points of this minute: try again in {retry_after_s} s.")
+    def __init__(self, retry_after_s: int, why: str = "You have spent the points of this minute") -> None:
+        super().__init__(f"{why}: try again in {retry_after_s} s.")
         self.retry_after_s = retry_after_s
         self.headers = {"Retry-After": str(retry_after_s)}
 

@@ -1,15 +1,12 @@
 """The errors of the sightings."""
 
-from graph.core.errors import GraphError, RateLimited
+from graph.core.errors import RateLimited
 
 
 class TooManyReports(RateLimited):
     """The user has reported as much at the place as it may within an hour."""
 
     def __init__(self, most: int, retry_after_s: int) -> None:
-        GraphError.__init__(
-            self,
-            f"You may report {most:,} times an hour in an area or within 10 km, and have done so: "
-            f"try again in {retry_after_s} s.",
+        super().__init__(
+            retry_after_s, f"You may report {most:,} times an hour in an area or within 10 km, and have done so"
         )
-        self.retry_after_s = retry_after_s
