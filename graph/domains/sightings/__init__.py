@@ -15,7 +15,6 @@ from graph.domains.sightings.entities import ENTITIES
 from graph.domains.sightings.hiding import Hiding
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.live import SightingBroadcast
-from graph.domains.sightings.places import Places
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.reporting import Reporting
 from graph.domains.sightings.schema.areas import AreaQueries
@@ -39,15 +38,20 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     categories = Categories(settings.sighting_categories)
     known = KnownAreas.of_setting(settings.sighting_areas)
     lifetimes = Lifetimes(settings.sighting_lifetime, settings.sighting_refresh, settings.sighting_longest)
-    catalogue, places = resources.services.of(Catalogue), Places(known)
-    reporting = Reporting.of_database(
-        database, catalogue, categories, places, lifetimes, clock, most=settings.sighting_reports
+    reporting = Reporting(
+        database=database,
+        catalogue=resources.services.of(Catalogue),
+        categories=categories,
+        known=known,
+        lifetimes=lifetimes,
+        clock=clock,
+        most=settings.sighting_reports,
     )
     areas, changes = reporting.areas, reporting.changes
     async with SightingBroadcast(database, changes.sequence) as broadcast:
         resources.endings.add(broadcast.end)
         yield (
-            *(categories, known, areas, reporting, reporting.profiles, reporting.confirming),
+            *(categories, known, areas, reporting, reporting.confirming),
             *(changes, broadcast, CollectedReports(database)),
             Sightings(database, clock, categories, longest_s=lifetimes.longest_kept),
             Hiding(database, changes, areas, clock),

@@ -15,7 +15,7 @@ from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, SIGHTING_BY_ID
-from graph.domains.sightings.felt_counts import FeltBy, FeltCounts
+from graph.domains.sightings.felt_counts import count_once
 from graph.domains.sightings.felt_reports import FeltReport
 from graph.domains.sightings.iso import iso_of, seconds_of
 from graph.domains.sightings.lifetimes import Lifetimes
@@ -46,18 +46,11 @@ class Confirming:
     """Stores confirmations."""
 
     def __init__(
-        self,
-        database: Database,
-        changes: SightingChanges,
-        areas: ActiveAreas,
-        felt: FeltCounts,
-        lifetimes: Lifetimes,
-        clock: Clock,
+        self, database: Database, changes: SightingChanges, areas: ActiveAreas, lifetimes: Lifetimes, clock: Clock
     ) -> None:
         self._database = database
         self._changes = changes
         self._areas = areas
-        self._felt = felt
         self._lifetimes = lifetimes
         self._clock = clock
         self._writers: WeakValueDictionary[str, WrittenTogether[_Entry]] = WeakValueDictionary()  # by sighting
@@ -139,7 +132,7 @@ class Confirming:
             ]
         actions += [
             profiles.received(before["userId"], len(new)),
-            *await self._felt.with_new([FeltBy(entry.user_id, entry.felt) for entry in new if entry.felt]),
+            *await count_once(self._database, {entry.user_id: entry.felt for entry in new if entry.felt}),
         ]
         return await self._changes.store(ChangeKind.CONFIRMED, after, actions)
 

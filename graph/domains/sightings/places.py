@@ -24,26 +24,20 @@ class ReportedPlace:
         return frozenset({self.area.slug, *([NamedArea.of_cell(self.cell).slug] if self.cell else ())})
 
 
-class Places:
-    """Reads where reports are from."""
+def read_place(known: KnownAreas, area: str | None, lat: float | None, lon: float | None) -> ReportedPlace:
+    """The place of a report.
 
-    def __init__(self, known: KnownAreas) -> None:
-        self._known = known
-
-    def read(self, area: str | None, lat: float | None, lon: float | None) -> ReportedPlace:
-        """The place of a report.
-
-        Raises:
-            BadUserInput: It has neither an area nor a position, or an impossible one.
-        """
-        if (lat is None) is not (lon is None):
-            raise BadUserInput("Give both `lat` and `lon`, or neither.")
-        if lat is None or lon is None:
-            if area is None:
-                raise BadUserInput("Give an `area`, or `lat` and `lon`.")
-            return ReportedPlace(self._known.named(area))
-        if not (-90 <= lat <= 90 and -180 <= lon <= 180):
-            raise BadUserInput("`lat` must lie between -90 and 90, and `lon` between -180 and 180.")
-        cell = KM10.cell(lat, lon)
-        rounded = KM10.centre(cell)
-        return ReportedPlace(self._known.at(*rounded) if area is None else self._known.named(area), cell, rounded)
+    Raises:
+        BadUserInput: It has neither an area nor a position, or an impossible one.
+    """
+    if (lat is None) is not (lon is None):
+        raise BadUserInput("Give both `lat` and `lon`, or neither.")
+    if lat is None or lon is None:
+        if area is None:
+            raise BadUserInput("Give an `area`, or `lat` and `lon`.")
+        return ReportedPlace(known.named(area))
+    if not (-90 <= lat <= 90 and -180 <= lon <= 180):
+        raise BadUserInput("`lat` must lie between -90 and 90, and `lon` between -180 and 180.")
+    cell = KM10.cell(lat, lon)
+    rounded = KM10.centre(cell)
+    return ReportedPlace(known.at(*rounded) if area is None else known.named(area), cell, rounded)

@@ -10,17 +10,11 @@ from graph.store.contract import Database, Update
 from graph.store.entity import Item
 
 
-class Profiles:
-    """The stored profiles."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def of(self, user_id: str) -> Profile:
-        """A user's profile."""
-        item = await self._database.get(PROFILE.key_for(user_id))
-        none_yet = Profile.none_yet(user_id)
-        return Profile({**none_yet.item, **item}) if item else none_yet
+async def profile_of(database: Database, user_id: str) -> Profile:
+    """A user's profile."""
+    item = await database.get(PROFILE.key_for(user_id))
+    none_yet = Profile.none_yet(user_id)
+    return Profile({**none_yet.item, **item}) if item else none_yet
 
 
 def reported(profile: Profile, now: int) -> Update:

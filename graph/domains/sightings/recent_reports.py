@@ -7,9 +7,10 @@ answers to which would tell whether the guess is right.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Self
 
-from graph.core.clock import Clock
 from graph.domains.sightings.entities import RECENT_REPORT, SIGHTING_BY_ID
 from graph.domains.sightings.model import Sighting
 from graph.domains.sightings.places import ReportedPlace
@@ -21,31 +22,25 @@ from graph.store.records import records_at
 SAME_S = 600
 
 
-class RecentReports:
-    """The reports of the last ten minutes."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-
-    async def of(self, category: str, place: ReportedPlace, text: str | None, event_id: str | None) -> "Recent":
-        """The latest sighting that a report repeats."""
-        digests = _digests(place, text or "", event_id or "")
-        key = RECENT_REPORT.key_for(category, digests[0])
-        item = await self._database.get(key)
-        sightings = [SIGHTING_BY_ID.key_for(item["sightingId"])] if item else []
-        active = await records_at(self._database, Sighting, set(sightings))
-        return Recent(next(iter(active), None), item, digests, self._clock() // 1000 + SAME_S)
-
-
+@dataclass(frozen=True, slots=True)
 class Recent:
-    """What a new report needs to know of those before it."""
+    """What a new report needs to know of those of the last ten minutes."""
 
-    def __init__(self, sighting: Sighting | None, item: Item | None, digests: Sequence[str], expires_at: int) -> None:
-        self.sighting = sighting  # that the report repeats
-        self._item = item  # of a report that says the same, whose sighting is there no more
-        self._digests = digests
-        self._expires_at = expires_at
+    sighting: Sighting | None  # that the report repeats
+    item: Item | None  # of a report that says the same, whose sighting is there no more
+    digests: Sequence[str]
+    expires_at: int
+
+    @classmethod
+    async def of(
+        cls, database: Database, category: str, place: ReportedPlace, text: str | None, event_id: str | None, now: int
+    ) -> Self:
+        """What a report needs; `now` in epoch seconds."""
+        digests = _digests(place, text or "", event_id or "")
+        item = await database.get(RECENT_REPORT.key_for(category, digests[0]))
+        keys = {SIGHTING_BY_ID.key_for(item["sightingId"])} if item else set()
+        active = await records_at(database, Sighting, keys)
+        return cls(next(iter(active), None), item, digests, now + SAME_S)
 
     def with_new(self, sighting: Item) -> list[Action]:
         """The changes by which a new sighting is found by further reports, if no other is found meanwhile."""
@@ -54,14 +49,14 @@ class Recent:
                 "category": sighting["category"],
                 "place": digest,
                 "sightingId": sighting["sightingId"],
-                "expiresAt": self._expires_at,
+                "expiresAt": self.expires_at,
             }
-            for digest in self._digests
+            for digest in self.digests
         ]
         others = [Put(RECENT_REPORT, each) for each in less]
-        if self._item is None:
+        if self.item is None:
             return [Put(RECENT_REPORT, alike, if_absent=True), *others]
-        unchanged = Compare("sightingId", "=", self._item["sightingId"])
+        unchanged = Compare("sightingId", "=", self.item["sightingId"])
         return [Put(RECENT_REPORT, alike, condition=unchanged), *others]
 
 

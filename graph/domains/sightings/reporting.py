@@ -5,7 +5,7 @@ answers to the questionnaire, and the numbered change. So a crash loses all of i
 """
 
 from dataclasses import dataclass
-from typing import Self
+from functools import cached_property
 
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, NotThere
@@ -13,21 +13,21 @@ from graph.core.uuid7 import uuid7
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
+from graph.domains.sightings.areas import KnownAreas
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.checking import check_text
 from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.entities import SIGHTING
-from graph.domains.sightings.felt_counts import FeltBy, FeltCounts
+from graph.domains.sightings.felt_counts import count_once
 from graph.domains.sightings.felt_reports import FeltReport, felt_report
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import ChangeKind, Outcome, Profile, Sighting
-from graph.domains.sightings.places import Places, ReportedPlace
-from graph.domains.sightings.profiles import Profiles
+from graph.domains.sightings.places import ReportedPlace, read_place
 from graph.domains.sightings.questionnaire import Answers
-from graph.domains.sightings.rates import ReportRates
-from graph.domains.sightings.recent_reports import Recent, RecentReports
+from graph.domains.sightings.rates import one_more_report
+from graph.domains.sightings.recent_reports import Recent
 from graph.domains.sightings.selection import list_of_event, list_of_user, lists_of_position
 from graph.store.contract import Database
 from graph.store.entity import Item
@@ -47,58 +47,32 @@ class Report:
     event_id: str | None = None  # the earthquake that the user names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Reporting:
     """Stores reports."""
 
     database: Database
     catalogue: Catalogue
     categories: Categories
-    places: Places
-    recent: RecentReports
-    rates: ReportRates
-    profiles: Profiles
-    areas: ActiveAreas
-    felt: FeltCounts
-    confirming: Confirming
-    changes: SightingChanges
+    known: KnownAreas
     lifetimes: Lifetimes
     clock: Clock
+    most: int  # reports of a user in an area or from a cell of 10 km within an hour
 
-    @classmethod
-    def of_database(
-        cls,
-        database: Database,
-        catalogue: Catalogue,
-        categories: Categories,
-        places: Places,
-        lifetimes: Lifetimes,
-        clock: Clock,
-        *,
-        most: int,
-    ) -> Self:
-        """What stores reports in a database.
+    @cached_property
+    def changes(self) -> SightingChanges:
+        """The changes of sightings."""
+        return SightingChanges(self.database)
 
-        Args:
-            most: reports of a user in an area or from a cell of 10 km within an hour.
-        """
-        changes, felt = SightingChanges(database), FeltCounts(database)
-        areas = ActiveAreas(database, clock, longest_s=lifetimes.longest_kept)
-        return cls(
-            database=database,
-            catalogue=catalogue,
-            categories=categories,
-            places=places,
-            recent=RecentReports(database, clock),
-            rates=ReportRates(database, clock, most=most),
-            profiles=Profiles(database),
-            areas=areas,
-            felt=felt,
-            confirming=Confirming(database, changes, areas, felt, lifetimes, clock),
-            changes=changes,
-            lifetimes=lifetimes,
-            clock=clock,
-        )
+    @cached_property
+    def areas(self) -> ActiveAreas:
+        """The active areas."""
+        return ActiveAreas(self.database, self.clock, longest_s=self.lifetimes.longest_kept)
+
+    @cached_property
+    def confirming(self) -> Confirming:
+        """What stores confirmations."""
+        return Confirming(self.database, self.changes, self.areas, self.lifetimes, self.clock)
 
     async def report(self, user_id: str, report: Report) -> Outcome:
         """Store a report, as a new sighting or as a confirmation.
@@ -111,12 +85,13 @@ class Reporting:
         self.categories.check("category", report.category)
         if report.text is not None:
             check_text(SIGHTING, "text", report.text)
-        place = self.places.read(report.area, report.lat, report.lon)
+        place = read_place(self.known, report.area, report.lat, report.lon)
         return await self._store(user_id, report, place, await self._named_event(report))
 
     @until_applied("other reports kept coming first")
     async def _store(self, user_id: str, report: Report, place: ReportedPlace, event_id: str | None) -> Outcome | None:
-        recent = await self.recent.of(report.category, place, report.text, event_id)
+        now = self.clock() // 1000
+        recent = await Recent.of(self.database, report.category, place, report.text, event_id, now)
         felt = self._felt(report, event_id)
         if recent.sighting:
             return await self._repeated(user_id, recent.sighting, felt)
@@ -156,7 +131,7 @@ class Reporting:
         felt: FeltReport | None,
     ) -> Sighting | None:
         """Store a new sighting. None if something that it depends on has changed meanwhile."""
-        profile = await self.profiles.of(user_id)
+        profile = await profiles.profile_of(self.database, user_id)
         sighting = self._sighting(profile, report, place, event_id)
         stored = await self.changes.store(
             ChangeKind.REPORTED,
@@ -164,10 +139,10 @@ class Reporting:
             [
                 *copies.puts(sighting),
                 *recent.with_new(sighting),
-                *await self.rates.one_more(user_id, place.slugs),
+                *await one_more_report(self.database, user_id, place.slugs, self.clock() // 1000, most=self.most),
                 profiles.reported(profile, self.clock()),
                 *await self.areas.with_new(sighting, place.area),
-                *await self.felt.with_new([FeltBy(user_id, felt)] if felt else []),
+                *await count_once(self.database, {user_id: felt} if felt else {}),
             ],
         )
         return Sighting(sighting) if stored else None

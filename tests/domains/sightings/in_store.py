@@ -16,9 +16,8 @@ from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.hiding import Hiding
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.live import SightingBroadcast
-from graph.domains.sightings.model import Outcome, Sighting
-from graph.domains.sightings.places import Places
-from graph.domains.sightings.profiles import Profiles
+from graph.domains.sightings.model import Outcome, Profile, Sighting
+from graph.domains.sightings.profiles import profile_of
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.reporting import Report, Reporting
 from graph.domains.sightings.selection import SightingSelection
@@ -51,7 +50,6 @@ class SightingStore:
     confirming: Confirming
     hiding: Hiding
     areas: ActiveAreas
-    profiles: Profiles
     trending: Trending
     changes: SightingChanges
     broadcast: SightingBroadcast
@@ -74,6 +72,10 @@ class SightingStore:
     async def one(self, sighting: Sighting) -> Sighting | None:
         """A sighting as it is now."""
         return (await self.sightings.by_id([sighting.sighting_id])).get(sighting.sighting_id)
+
+    async def profile(self, user_id: str) -> Profile:
+        """A user's profile."""
+        return await profile_of(self.database, user_id)
 
     async def page(self, size: int = 50, **selection: Any) -> Page[Sighting]:
         """The first page of a selection."""
@@ -104,9 +106,14 @@ async def sightings_of(
 ) -> AsyncIterator[SightingStore]:
     """The sightings of a database."""
     categories = categories or Categories()
-    places = Places(known or KnownAreas())
-    reporting = Reporting.of_database(
-        database, Catalogue(database), categories, places, lifetimes, clock, most=most_reports
+    reporting = Reporting(
+        database=database,
+        catalogue=Catalogue(database),
+        categories=categories,
+        known=known or KnownAreas(),
+        lifetimes=lifetimes,
+        clock=clock,
+        most=most_reports,
     )
     async with SightingBroadcast(database, reporting.changes.sequence) as broadcast:
         yield SightingStore(
@@ -118,7 +125,6 @@ async def sightings_of(
             confirming=reporting.confirming,
             hiding=Hiding(database, reporting.changes, reporting.areas, clock),
             areas=reporting.areas,
-            profiles=reporting.profiles,
             trending=Trending(database, categories, clock),
             changes=reporting.changes,
             broadcast=broadcast,

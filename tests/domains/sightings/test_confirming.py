@@ -35,7 +35,7 @@ async def test_a_crowds_confirmations_at_once_through_two_processes_count_distin
         assert found is not None
         assert found.confirmations == CROWD
         assert len(await processes[1].items(CONFIRMER)) == len(await processes[1].items(CONFIRMATION)) == CROWD
-        assert (await processes[1].profiles.of(ANNA)).confirmations_received == CROWD
+        assert (await processes[1].profile(ANNA)).confirmations_received == CROWD
         await check_all(processes[1])
 
 

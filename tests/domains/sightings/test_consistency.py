@@ -263,7 +263,7 @@ class World:
     async def _check_profiles(self) -> None:
         today = datetime_of(self.ours.clock()).date()
         for user, wanted in self.model.profiles.items():
-            profile = await self.ours.profiles.of(user)
+            profile = await self.ours.profile(user)
             assert (profile.reports, profile.confirmations, profile.confirmations_received) == (
                 wanted.reports,
                 wanted.confirmations,

@@ -90,4 +90,4 @@ async def test_a_hiding_that_breaks_off_at_any_call_can_be_repeated(engine: str,
             await check_counts(ours)
             assert await ours.ids() == []
             assert len(await ours.items(HIDING)) == number
-            assert (await ours.profiles.of(ANNA)).reports == 0
+            assert (await ours.profile(ANNA)).reports == 0

@@ -51,7 +51,7 @@ async def test_what_was_hidden_counts_for_no_tier_and_its_confirmations_are_gone
             await ours.confirm(user, sighting)
         await ours.hiding.hide(CARA, hidden.sighting_id, "Spam")
 
-        profile = await ours.profiles.of(ANNA)
+        profile = await ours.profile(ANNA)
         assert (profile.reports, profile.confirmations_received) == (1, 1)
         assert [item["sightingId"] for item in await ours.items(CONFIRMATION)] == [kept.sighting_id]
 

@@ -10,8 +10,9 @@ from graph.api.record_type import record_type
 from graph.core.days import datetime_of
 from graph.core.paging import Page
 from graph.domains.sightings import model
-from graph.domains.sightings.profiles import Profiles, streak_on
+from graph.domains.sightings.profiles import profile_of, streak_on
 from graph.domains.sightings.reading import Sightings
+from graph.domains.sightings.reporting import Reporting
 from graph.domains.sightings.scopes import SIGHTINGS_WRITE
 from graph.domains.sightings.selection import SightingSelection
 from graph.domains.sightings.tiers import TrustTier
@@ -45,4 +46,4 @@ class Profile:
 class ProfileQueries:
     @field("What the caller has reported and confirmed.", scope=SIGHTINGS_WRITE)
     async def profile(self, info: Info) -> model.Profile:
-        return await info.context.service(Profiles).of(info.context.user)
+        return await profile_of(info.context.service(Reporting).database, info.context.user)
