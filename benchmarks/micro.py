@@ -31,7 +31,6 @@ from yarl import URL
 from benchmarks.markdown import table
 from graph.access.callers import Caller
 from graph.api.context import Context
-from graph.api.documents.limits import Limits
 from graph.api.documents.prepared import Documents
 from graph.api.fast import execution
 from graph.api.fast.execution import Request
@@ -256,7 +255,7 @@ async def main() -> None:
                     for e in events(EVENTS)[at : at + 1000]
                 ]
                 await services.of(Ingest).events(given)
-            documents = Documents(SCHEMA, Limits.of(settings), PageSizes(), introspection=True)
+            documents = Documents(SCHEMA, settings, PageSizes(), introspection=True)
             garbage.settle()
             found = await measured(Bench(services, documents, {"first": 100}))
     rows = [

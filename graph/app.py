@@ -15,7 +15,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graph.access.authentication import authentication
 from graph.access.rate import rates
-from graph.api.documents.limits import Limits
 from graph.api.documents.persisted import persisted
 from graph.api.documents.prepared import Documents
 from graph.api.schema import Schema, build_schema
@@ -194,7 +193,7 @@ def build_entrance(settings: Settings, domains: Sequence[Domain] = ()) -> Entran
     schema = schema_of(switched_on(domains or installed(), settings.domains), compiled=settings.compiled).graphql
     documents = Documents(
         schema,
-        Limits.of(settings),
+        settings,
         page_sizes,
         introspection=settings.introspection,
         compiled=settings.compiled,

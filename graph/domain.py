@@ -24,7 +24,7 @@ that it requires. It imports nothing from `graph.api.fast`, and no name that beg
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -36,9 +36,8 @@ from starlette.routing import BaseRoute
 
 from graph import __version__
 from graph.access.callers import Scope
-from graph.api.nodes import Node
 from graph.api.recording import Recording
-from graph.api.schema import Contribution, Scalars
+from graph.api.schema import Contribution, SchemaPart
 from graph.core.clock import Clock
 from graph.core.services import Services
 from graph.observability.metrics import Metrics
@@ -52,7 +51,6 @@ __all__ = [
     "Contribution",
     "Domain",
     "Resources",
-    "Scalars",
     "Scope",
     "Services",
     "Settings",
@@ -110,26 +108,17 @@ class WebPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Domain:
+class Domain(SchemaPart):
     """One domain. Its queries, mutations and subscriptions are Strawberry types, whose fields join the root types."""
 
-    name: str
     origin: str = ORIGIN  # the distribution that it comes from; that of a plug-in is read from its entry point
     requires: tuple[str, ...] = ()  # domains that it builds on
     part_of: str | None = None  # the host that it extends; `GRAPH_DOMAINS` means a host with its parts
     entities: tuple[Entity, ...] = ()  # each names its table
-    scopes: tuple[Scope, ...] = ()
     settings: type[SettingsPart] | None = None
 
     open: Callable[[Resources], AbstractAsyncContextManager[Sequence[object]]] = _no_services
     """Opens the services that resolvers use: at most one of each class."""
-
-    queries: tuple[type, ...] = ()
-    mutations: tuple[type, ...] = ()
-    subscriptions: tuple[type, ...] = ()
-    nodes: tuple[Node, ...] = ()  # types whose objects `node` finds, each with its loader and scope
-    contributions: tuple[Contribution, ...] = ()  # fields added to types of the domains that it requires
-    scalars: Scalars = field(default_factory=dict)
 
     routes: Callable[[Settings], Sequence[BaseRoute]] = lambda settings: ()
     """Its HTTP routes. `graph.transport.routes` makes routes that authenticate their callers."""

@@ -11,7 +11,7 @@ writes no second record.
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from graph.core.errors import GraphError
 from graph.observability.logs import get_logger
@@ -35,8 +35,8 @@ class Record:
     is_refusal: bool = False  # whether the request was refused before any root field ran
 
 
-class Recorder(Protocol):
-    """Keeps records."""
+class Recorder:
+    """Keeps records. This one keeps none."""
 
     def add(self, record: Record) -> None:
         """Take a record, which is written later."""
@@ -47,16 +47,6 @@ class Recorder(Protocol):
         Raises:
             DatabaseUnavailable: The store cannot write it.
         """
-
-
-class Unrecorded:
-    """Keeps no records."""
-
-    def add(self, record: Record) -> None:
-        """Drop it."""
-
-    async def write(self, record: Record) -> None:
-        """Drop it."""
 
 
 @dataclass(slots=True)
@@ -73,7 +63,7 @@ class Recording:
     """Counts and records root fields. There is one for each process."""
 
     def __init__(self, metrics: Metrics) -> None:
-        self.recorder: Recorder = Unrecorded()  # until a domain provides one
+        self.recorder: Recorder = Recorder()  # until a domain provides one
         self._fields = metrics.timed(
             metrics.counter("fields", "Root fields of queries, by outcome.", "field", "code"),
             *("field", "Time to resolve a root field of a query.", "field", FIELD_SECONDS),

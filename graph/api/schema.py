@@ -6,9 +6,9 @@ changed, so any number of schemas can be made of them.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import new_class
-from typing import Any, Protocol
+from typing import Any
 
 import strawberry
 from graphql import (
@@ -56,40 +56,18 @@ class Contribution:
     fields: type  # of Strawberry; its resolvers take the object as `strawberry.Parent`
 
 
-class SchemaPart(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SchemaPart:
     """The part of the schema that a domain provides. Types are classes of Strawberry."""
 
-    @property
-    def name(self) -> str:
-        """The domain's name."""
-
-    @property
-    def scopes(self) -> Sequence[Scope]:
-        """All scopes that its fields and nodes need."""
-
-    @property
-    def queries(self) -> Sequence[type]:
-        """Types whose fields become fields of Query."""
-
-    @property
-    def mutations(self) -> Sequence[type]:
-        """Types whose fields become fields of Mutation."""
-
-    @property
-    def subscriptions(self) -> Sequence[type]:
-        """Types whose fields become fields of Subscription."""
-
-    @property
-    def nodes(self) -> Sequence[Node]:
-        """Types whose objects `node` finds."""
-
-    @property
-    def contributions(self) -> Sequence[Contribution]:
-        """Fields for other domains' types."""
-
-    @property
-    def scalars(self) -> Scalars:
-        """Scalars of its own."""
+    name: str
+    scopes: tuple[Scope, ...] = ()  # all that its fields and nodes need
+    queries: tuple[type, ...] = ()  # types whose fields become fields of Query
+    mutations: tuple[type, ...] = ()
+    subscriptions: tuple[type, ...] = ()
+    nodes: tuple[Node, ...] = ()  # types whose objects `node` finds
+    contributions: tuple[Contribution, ...] = ()  # fields added to types of the domains that it builds on
+    scalars: Scalars = field(default_factory=dict)  # of its own
 
 
 class ImproperSchema(ValueError):
@@ -185,10 +163,10 @@ def _with_contributions(of: StrawberryObjectDefinition, contributions: Iterable[
 def _in_order(fields: Iterable[StrawberryField]) -> list[StrawberryField]:
     """The fields, each before the one that it names. If there is none of that name, it keeps its place."""
     placed: list[StrawberryField] = []
-    for field in fields:
-        names = [_name(each) for each in placed]
-        following = field.metadata.get(BEFORE)
-        placed.insert(names.index(following) if following in names else len(placed), field)
+    for each in fields:
+        names = list(map(_name, placed))
+        following = each.metadata.get(BEFORE)
+        placed.insert(names.index(following) if following in names else len(placed), each)
     return placed
 
 

@@ -1,6 +1,6 @@
 """The scopes that an operation needs. Fields declare them; they are known before any field is resolved.
 
-    @strawberry.field(directives=[RequiresScope(scope=LOGS_READ)])
+    @field("Requests of the last 7 days.", scope=LOGS_READ)
     @strawberry.field(metadata=requires_scopes_of(scopes_of_ids))
 
 The first is for a field that always needs the same scope. The schema shows it as a directive and in
@@ -9,7 +9,7 @@ the field's description. The second is for a field whose arguments decide which 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import strawberry
 from graphql import (
@@ -26,11 +26,12 @@ from graphql import (
     value_from_ast_untyped,
 )
 from strawberry.schema_directive import Location
-from strawberry.types.field import StrawberryField
 
 from graph.access.callers import Scope
 from graph.api.fast.nodes import has_variables
-from graph.api.selections import selected_fields
+from graph.api.fast.plain_fields import field_of
+from graph.api.selections import defaults_of, selected_fields
+from graph.api.sizes import directive_of
 
 Arguments = Mapping[str, Any]
 """The arguments of a field by their names in the schema, unchecked, as the client sent them."""
@@ -58,12 +59,8 @@ def requires_scopes_of(scopes_of: ScopesOf) -> Mapping[str, ScopesOf]:
 
 def required_scope(field: GraphQLField) -> Scope | None:
     """The scope that a field of the schema always needs."""
-    definition = _definition(field)
-    for directive in definition.directives if definition else ():
-        if isinstance(directive, RequiresScope):
-            scope = directive.scope
-            return scope if isinstance(scope, Scope) else Scope(scope)
-    return None
+    directive = directive_of(field, RequiresScope)
+    return cast("Scope", directive.scope) if directive else None
 
 
 def describe_scope(field: GraphQLField) -> None:
@@ -82,7 +79,7 @@ def required_scopes(
     for definition, node in _fields(schema, operation, fragments):
         if scope := required_scope(definition):
             always.add(scope)
-        field = _definition(definition)
+        field = field_of(definition)
         if field and (scopes_of := field.metadata.get(_SCOPES_OF)):
             found = _ByArguments(scopes_of, node)
             if any(has_variables(argument) for argument in node.arguments or ()):
@@ -92,11 +89,7 @@ def required_scopes(
     fixed = frozenset(always)
     if not by_variables:
         return lambda variables: fixed
-    defaults = {
-        variable.variable.name.value: value_from_ast_untyped(variable.default_value)
-        for variable in operation.variable_definitions or ()
-        if variable.default_value
-    }
+    defaults = defaults_of(operation)
 
     def scopes(variables: Mapping[str, Any]) -> frozenset[Scope]:
         given = {**defaults, **variables}
@@ -119,11 +112,6 @@ class _ByArguments:
             for argument in self.node.arguments or ()
         }
         return set(self.scopes_of(given))
-
-
-def _definition(field: GraphQLField) -> StrawberryField | None:
-    definition = field.extensions.get("strawberry-definition")
-    return definition if isinstance(definition, StrawberryField) else None
 
 
 def _fields(

@@ -30,10 +30,9 @@ from graphql import (
     SelectionSetNode,
     get_named_type,
 )
-from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types import Info
-from strawberry.types.field import StrawberryField
 
+from graph.api.fast.plain_fields import field_of
 from graph.api.selections import selected_fields
 from graph.store.records import Derived, Nested, Record, Stored
 
@@ -154,8 +153,8 @@ class _Reading:
 
     def _field(self, of: GraphQLNamedType, node: FieldNode) -> None:
         definition = self._schema.get_field(of, node.name.value) if isinstance(of, GraphQLObjectType) else None
-        field = definition.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF) if definition else None
-        if definition is None or not isinstance(field, StrawberryField):
+        field = field_of(definition)
+        if definition is None or field is None:
             self.everything = True
         elif isinstance(declared := field.metadata.get(_NEEDS), Needs):
             self.attributes |= declared.attributes

@@ -1,6 +1,7 @@
-"""The fields that a document selects on an object, those of its fragments included."""
+"""The fields that a document selects on an object, those of its fragments included, and its variables' defaults."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from graphql import (
     FieldNode,
@@ -9,7 +10,9 @@ from graphql import (
     GraphQLNamedType,
     GraphQLSchema,
     InlineFragmentNode,
+    OperationDefinitionNode,
     SelectionSetNode,
+    value_from_ast_untyped,
 )
 
 
@@ -38,3 +41,12 @@ def selected_fields(
                 fragment = fragments[name]
                 of = schema.type_map[fragment.type_condition.name.value]
                 yield from selected_fields(schema, fragments, of, fragment.selection_set, spread)
+
+
+def defaults_of(operation: OperationDefinitionNode) -> dict[str, Any]:
+    """The default values of an operation's variables, unchecked."""
+    return {
+        variable.variable.name.value: value_from_ast_untyped(variable.default_value)
+        for variable in operation.variable_definitions or ()
+        if variable.default_value
+    }

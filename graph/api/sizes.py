@@ -27,8 +27,8 @@ from graphql import (
     get_named_type,
 )
 from strawberry.schema_directive import Location
-from strawberry.types.field import StrawberryField
 
+from graph.api.fast.plain_fields import field_of
 from graph.core.paging import PageSizes
 
 D = TypeVar("D")
@@ -62,12 +62,12 @@ class Cost:
 
 def list_size(definition: GraphQLField) -> ListSize | None:
     """The declared size of a field's list, or of the lists below it."""
-    return _directive(definition, ListSize)
+    return directive_of(definition, ListSize)
 
 
 def weight(definition: GraphQLField) -> float | None:
     """The points that a field costs by itself, if they are declared."""
-    directive = _directive(definition, Cost)
+    directive = directive_of(definition, Cost)
     return float(directive.weight) if directive else None
 
 
@@ -127,10 +127,9 @@ def _always(length: float) -> Size:
     return lambda _: length
 
 
-def _directive(definition: GraphQLField, kind: type[D]) -> D | None:
-    declared = definition.extensions.get("strawberry-definition")
-    directives = declared.directives if isinstance(declared, StrawberryField) else ()
-    return next((directive for directive in directives if isinstance(directive, kind)), None)
+def directive_of(definition: GraphQLField, kind: type[D]) -> D | None:
+    declared = field_of(definition)
+    return next((each for each in declared.directives if isinstance(each, kind)), None) if declared else None
 
 
 def _argument(node: FieldNode, path: str, defaults: Variables) -> Callable[[Variables], Any]:

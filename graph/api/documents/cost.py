@@ -29,10 +29,9 @@ from graphql import (
     get_introspection_query,
     get_named_type,
     parse,
-    value_from_ast_untyped,
 )
 
-from graph.api.selections import selected_fields
+from graph.api.selections import defaults_of, selected_fields
 from graph.api.sizes import (
     Size,
     Variables,
@@ -136,11 +135,7 @@ class _Reading:
         self._pricing = pricing
         self._fragments = fragments
         self._visited = 0
-        self._defaults = {
-            variable.variable.name.value: value_from_ast_untyped(variable.default_value)
-            for variable in operation.variable_definitions or ()
-            if variable.default_value
-        }
+        self._defaults = defaults_of(operation)
 
     def selected(
         self, parent: GraphQLNamedType, selection_sets: Iterable[SelectionSetNode], sized: Mapping[str, Size]

@@ -23,38 +23,13 @@ from graph.settings import Settings
 Definition = OperationDefinitionNode | FragmentDefinitionNode
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The largest allowed document. The parser checks the number of tokens."""
+def check_text(text: str, settings: Settings) -> None:
+    """Check the text of a document before parsing.
 
-    document_bytes: int
-    tokens: int
-    definitions: int  # operations and fragments
-    depth: int  # levels of fields
-    aliases: int
-    directives: int
-    root_fields: int  # of an operation
-
-    @classmethod
-    def of(cls, settings: Settings) -> "Limits":
-        """The limits of the settings."""
-        return cls(
-            settings.max_document_bytes,
-            settings.max_tokens,
-            settings.max_definitions,
-            settings.max_depth,
-            settings.max_aliases,
-            settings.max_directives,
-            settings.max_root_fields,
-        )
-
-    def check_text(self, text: str) -> None:
-        """Check the text before parsing.
-
-        Raises:
-            QueryTooComplex: The text is too long.
-        """
-        _check("bytes", len(text.encode(errors="replace")), self.document_bytes)
+    Raises:
+        QueryTooComplex: The text is too long.
+    """
+    _check("bytes", len(text.encode(errors="replace")), settings.max_document_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +40,17 @@ class Extent:
     directives: int
 
 
-def check_shape(document: DocumentNode, limits: Limits) -> Extent:
+def check_shape(document: DocumentNode, settings: Settings) -> Extent:
     """Check a document that is not validated yet.
 
     Raises:
         QueryTooComplex: It exceeds a limit.
     """
-    _check("definitions", len(document.definitions), limits.definitions)
+    _check("definitions", len(document.definitions), settings.max_definitions)
     definitions = [node for node in document.definitions if isinstance(node, Definition)]
     shapes = [_shape(definition) for definition in definitions]
-    _check("aliases", sum(shape.aliases for shape in shapes), limits.aliases)
-    _check("directives", sum(shape.directives for shape in shapes), limits.directives)
+    _check("aliases", sum(shape.aliases for shape in shapes), settings.max_aliases)
+    _check("directives", sum(shape.directives for shape in shapes), settings.max_directives)
     try:
         fragments = _fragments_with_all_they_spread(definitions, shapes)
     except CycleError:
@@ -83,9 +58,9 @@ def check_shape(document: DocumentNode, limits: Limits) -> Extent:
     fields = []
     for definition, shape in zip(definitions, shapes, strict=True):
         whole = shape.with_spreads(fragments)
-        _check("levels of fields", whole.depth, limits.depth)
+        _check("levels of fields", whole.depth, settings.max_depth)
         if isinstance(definition, OperationDefinitionNode):
-            _check("root fields", whole.root_fields, limits.root_fields)
+            _check("root fields", whole.root_fields, settings.max_root_fields)
             fields.append(whole.fields)
     return Extent(tuple(fields), sum(shape.directives for shape in shapes))
 

@@ -27,7 +27,7 @@ from graphql import (
 )
 
 from graph.api.documents.cost import MOST_FIELDS_VISITED, Pricing
-from graph.api.documents.limits import Limits, check_shape
+from graph.api.documents.limits import check_shape, check_text
 from graph.api.documents.parsing import parse_document
 from graph.api.documents.validation import RULES, validation_errors
 from graph.api.fast.coercion import Coercions
@@ -35,6 +35,7 @@ from graph.api.fast.plan import Plan
 from graph.api.scopes import RequiredScopes, required_scopes
 from graph.core.errors import OperationResolutionFailure
 from graph.core.paging import PageSizes
+from graph.settings import Settings
 
 MOST_ERRORS = 20  # of a document; more would not help
 
@@ -109,7 +110,7 @@ class Documents:
     def __init__(
         self,
         schema: GraphQLSchema,
-        limits: Limits,
+        settings: Settings,
         page_sizes: PageSizes,
         *,
         introspection: bool,
@@ -119,7 +120,7 @@ class Documents:
         self._schema = schema
         self._compiled = compiled
         self._coercions = Coercions()
-        self._limits = limits
+        self._settings = settings
         self._pricing = Pricing(schema, page_sizes)
         self._suggesting = introspection  # suggestions would reveal what introspection hides
         self._rules = RULES if introspection else (*RULES, NoSchemaIntrospectionCustomRule)
@@ -149,13 +150,13 @@ class Documents:
 
         Raises what `of` raises.
         """
-        self._limits.check_text(text)
+        check_text(text, self._settings)
         try:
-            parsed = parse_document(text, max_tokens=self._limits.tokens)
+            parsed = parse_document(text, max_tokens=self._settings.max_tokens)
         except GraphQLSyntaxError as error:
             raise InvalidDocument([error], "GRAPHQL_PARSE_FAILED") from error
         document = parsed.node
-        extent = check_shape(document, self._limits)
+        extent = check_shape(document, self._settings)
         errors = validation_errors(
             self._schema, document, self._rules, max_errors=MOST_ERRORS, hide_suggestions=not self._suggesting
         )

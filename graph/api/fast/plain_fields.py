@@ -10,7 +10,13 @@ from strawberry.types.field import StrawberryField
 
 
 class NotPlain(Exception):
-    """The selection has a field that only the executor can resolve."""
+    """Only Strawberry can resolve the field, and only the executor can complete its selection."""
+
+
+def field_of(definition: GraphQLField | None) -> StrawberryField | None:
+    """Strawberry's field that a field of the schema was made of; None for one of graphql-core."""
+    field = definition.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF) if definition else None
+    return field if isinstance(field, StrawberryField) else None
 
 
 def resolution(definition: GraphQLField) -> tuple[str | None, Callable[..., Any], str]:
@@ -19,8 +25,8 @@ def resolution(definition: GraphQLField) -> tuple[str | None, Callable[..., Any]
     Raises:
         NotPlain: The resolver takes more than its parent and `info`, or arguments with defaults.
     """
-    field = definition.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
-    if not isinstance(field, StrawberryField) or definition.resolve is None:
+    field = field_of(definition)
+    if field is None or definition.resolve is None:
         raise NotPlain
     if getattr(definition.resolve, "_is_default", False) and field.default_resolver is getattr:
         return field.python_name, attrgetter(field.python_name), "value"

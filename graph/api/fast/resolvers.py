@@ -31,14 +31,11 @@ from strawberry.types import Info
 from strawberry.types.base import StrawberryMaybe, StrawberryObjectDefinition
 from strawberry.types.field import StrawberryField
 
+from graph.api.fast.plain_fields import NotPlain, field_of
 from graph.core.compilation import Namespace
 
 Convert = Callable[[Any], Any]
 """A coerced value → the value for a resolver. It is never called for null, which stays None."""
-
-
-class NotPlain(Exception):
-    """Only Strawberry can call the resolver."""
 
 
 def shorten(types: Iterable[GraphQLNamedType]) -> None:
@@ -46,10 +43,10 @@ def shorten(types: Iterable[GraphQLNamedType]) -> None:
     for named in types:
         if isinstance(named, GraphQLObjectType):
             for definition in named.fields.values():
-                field = definition.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
+                field = field_of(definition)
                 if definition.subscribe:
                     continue  # its resolver returns a stream, not the field's value
-                if isinstance(field, StrawberryField) and field.base_resolver and field.is_async:
+                if field and field.base_resolver and field.is_async:
                     with suppress(NotPlain):
                         definition.resolve = _resolver(definition, field)
 

@@ -63,7 +63,7 @@ class OwnLogs(WriteBuffer[NewLog]):
         self.lost += report.rejected  # if there may be no more services
 
 
-class OwnLogRecorder:
+class OwnLogRecorder(Recorder):
     """Makes an own log of each record, beside what another recorder keeps."""
 
     def __init__(self, recorder: Recorder, logs: OwnLogs) -> None:

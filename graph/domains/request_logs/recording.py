@@ -1,12 +1,12 @@
 """The recorder of the service: each record becomes a request log."""
 
-from graph.api.recording import Record
+from graph.api.recording import Record, Recorder
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.buffer import LogBuffer
 from graph.domains.request_logs.model import ATTRIBUTES, LogType, RequestLog, storable
 
 
-class LogRecorder:
+class LogRecorder(Recorder):
     """Writes request logs, after the answers or before them."""
 
     def __init__(self, logs: RequestLogs, buffer: LogBuffer) -> None:

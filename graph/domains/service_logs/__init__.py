@@ -10,8 +10,7 @@ from graph.domains.service_logs.commands import logs
 from graph.domains.service_logs.entities import ENTITIES
 from graph.domains.service_logs.live import ServiceLogBroadcast
 from graph.domains.service_logs.log_file import LogReaders
-from graph.domains.service_logs.schema.live import ServiceLogSubscriptions
-from graph.domains.service_logs.schema.service_logs import ServiceLog, ServiceLogQueries
+from graph.domains.service_logs.schema.service_logs import ServiceLog, ServiceLogQueries, ServiceLogSubscriptions
 from graph.domains.service_logs.schema.volumes import LogVolumeQueries
 from graph.domains.service_logs.schema.writing import ServiceLogMutations
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ, SERVICE_LOGS_WRITE

@@ -39,8 +39,8 @@ from graph.domains.triggers.schema.events import (
     TriggerEvent,
     TriggerEventMutations,
     TriggerEventQueries,
+    TriggerEventSubscriptions,
 )
-from graph.domains.triggers.schema.live import TriggerEventSubscriptions
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.domains.triggers.sending.destinations import Destinations
 from graph.domains.triggers.sending.resolver import Resolver

@@ -15,7 +15,6 @@ from weakref import ReferenceType
 
 import pytest
 
-from graph.api.documents.limits import Limits
 from graph.api.documents.prepared import REMEMBERED_BYTES, Documents
 from graph.api.recording import Record
 from graph.core.paging import PageSizes
@@ -171,7 +170,7 @@ ROOM = {
 @pytest.mark.parametrize("name", ROOM)
 async def test_a_document_takes_no_more_than_the_room_that_it_is_given(ask: Ask, name: str) -> None:
     text = ROOM[name]
-    limits, number = Limits.of(Settings()), 30
+    limits, number = Settings(), 30
     size = Documents(schema, limits, PageSizes(), introspection=True).of(f"{text} # 10").size
 
     with traced() as memory:
@@ -192,7 +191,7 @@ async def test_a_document_with_many_directive_values_takes_bounded_memory(ask: A
     text = (
         f"query ({' '.join(f'${name}: Boolean!' for name in names)}) {{ events(first: 2) {{ nodes {{ {skipped} }} }} }}"
     )
-    size = Documents(schema, Limits.of(Settings()), PageSizes(), introspection=True).of(text).size
+    size = Documents(schema, Settings(), PageSizes(), introspection=True).of(text).size
 
     await ask("{ events(first: 2) { nodes { id } } }", {})
     with traced() as memory:

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from graph.api.documents.limits import Limits
 from graph.api.documents.prepared import Documents, InvalidDocument
 from graph.core.errors import QueryTooComplex
 from graph.core.paging import PageSizes
@@ -17,7 +16,7 @@ ROOM = 2**20
 
 
 def documents(**limits: Any) -> Documents:
-    return Documents(schema, Limits.of(Settings(**limits)), PageSizes(), introspection=True, remembered_bytes=ROOM)
+    return Documents(schema, Settings(**limits), PageSizes(), introspection=True, remembered_bytes=ROOM)
 
 
 def test_a_valid_document_is_read_once() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graph.api.recording import Record, Recording
+from graph.api.recording import Record, Recorder, Recording
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.own_logs.own_logs import LONGEST_VALUE, OwnLogs, keeping_own_logs, log_of_record
 from graph.domains.service_logs.entities import ENTITIES, SERVICE_LOG
@@ -67,7 +67,7 @@ class Kept:
         return [log.message for log in await self.logs()]
 
 
-class ListRecorder:
+class ListRecorder(Recorder):
     """Keeps records in lists."""
 
     def __init__(self) -> None:

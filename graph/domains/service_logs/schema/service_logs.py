@@ -1,22 +1,23 @@
-"""Service logs: their type, their connection, and the services that write them."""
+"""Service logs: their type, their list and stream, and the services that write them."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import strawberry
 from strawberry import auto
 from strawberry.scalars import JSON
 
-from graph.api import relay
+from graph.api import notices, relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
-from graph.api.fields import field
+from graph.api.fields import field, subscription
 from graph.api.record_type import record_type
 from graph.core.days import datetime_of
 from graph.core.paging import Page
 from graph.domains.service_logs import model, services
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.entities import BY_TIME
+from graph.domains.service_logs.live import ServiceLogBroadcast
 from graph.domains.service_logs.model import LogLevel
 from graph.domains.service_logs.schema.filters import ServiceLogFilter, ServiceLogOrder, selection_of
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
@@ -80,3 +81,21 @@ class ServiceLogQueries:
     @field("The services that have written logs, by name.", scope=SERVICE_LOGS_READ, size=USUAL_SERVICES)
     async def logging_services(self, info: Info) -> list[services.LoggingService]:
         return await info.context.service(LoggingServices).all()
+
+
+@strawberry.type
+class ServiceLogSubscriptions:
+    @subscription(
+        "Each log that any process stores from now on, once, in the order of storing. With `after`, first "
+        "all logs that were stored since that one.",
+        notices.Notice[ServiceLog],
+        scope=SERVICE_LOGS_READ,
+    )
+    async def service_logs(
+        self,
+        info: Info,
+        filter: Annotated[ServiceLogFilter | None, "Which logs; by default all."] = None,
+        after: relay.After = None,
+    ) -> Any:
+        broadcast = info.context.service(ServiceLogBroadcast)
+        return await broadcast.logs(selection_of(filter), after, info.context.charge_replay)

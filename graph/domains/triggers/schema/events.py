@@ -1,4 +1,4 @@
-"""Trigger events: their type, the inbox, their creation and acknowledgement."""
+"""Trigger events: their type, the inbox, their creation and acknowledgement, and the stream of new ones."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import strawberry
 from strawberry.scalars import JSON
 
-from graph.api import relay
+from graph.api import notices, relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
-from graph.api.fields import field
+from graph.api.fields import field, subscription
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.api.sizes import ListSize
@@ -21,6 +21,7 @@ from graph.domains.triggers.checking import LONGEST_CORRELATION_ID, OWN_WORDS, c
 from graph.domains.triggers.deliveries import OF_EVENT, Deliveries
 from graph.domains.triggers.entities import LARGEST_PAYLOAD, LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE
 from graph.domains.triggers.inbox import EventSelection, Inbox
+from graph.domains.triggers.live import TriggerEventBroadcast
 from graph.domains.triggers.model import API_VERSION, NewEvent
 from graph.domains.triggers.outbox import Created, Outbox
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
@@ -198,3 +199,21 @@ def _key_of(node_id: str) -> str | None:
     """What identifies the event with this global id; None if it is the id of another type."""
     type_name, key = relay.parse_global_id(node_id)
     return key if type_name == "TriggerEvent" else None
+
+
+@strawberry.type
+class TriggerEventSubscriptions:
+    @subscription(
+        "Each of the caller's events that any process stores from now on, once, in the order of storing. "
+        "With `after`, first all events that were stored since that one.",
+        notices.Notice[TriggerEvent],
+        scope=TRIGGERS_READ,
+    )
+    async def trigger_events(
+        self,
+        info: Info,
+        filter: Annotated[TriggerEventFilter | None, "Which events; by default all."] = None,
+        after: relay.After = None,
+    ) -> Any:
+        broadcast = info.context.service(TriggerEventBroadcast)
+        return await broadcast.events(info.context.user, selection_of(filter), after, info.context.charge_replay)
