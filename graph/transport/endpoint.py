@@ -125,7 +125,8 @@ class GraphQLEndpoint:
         if head.media is None and not head.takes_stream:
             raise BadRequest(f"This answers {GRAPHQL_JSON}, {JSON} or, of a subscription, {EVENT_STREAM}.", status=406)
         request = await read_request(head, receive)
-        await exchange.identify(head.headers.get("authorization"))
+        if authenticated := exchange.identify(head.headers.get("authorization")):
+            await authenticated
         with exchange.process.deadlines.within(self._entrance.limits.query_seconds, receive):
             admitted = await self._entrance.admitted(exchange, request, reading=head.method != "POST")
         if head.method == "HEAD" and (admitted.is_subscription or head.media is None):

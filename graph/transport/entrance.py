@@ -104,10 +104,11 @@ class Entrance:
                 "ask for smaller pages or fewer fields at once."
             )
 
-        async def replay(read: int, sent: int) -> None:
+        async def charge_replay(read: int, sent: int) -> None:
             await exchange.process.rates.spend_in_time(exchange.spender, read + sent * points)
 
-        await exchange.admit(points, replay=replay)
+        if charged := exchange.admit(points, charge_replay):
+            await charged
         return Admitted(self, exchange, request, operation, points)
 
     async def _prepared(self, text: str, operation_name: str | None, exchange: Exchange) -> Document:
@@ -213,7 +214,7 @@ class Admitted:
         most = max(self.entrance.limits.cost, self.operation.least_limit) - self.points
         with charged_to(self.exchange.account(most, price=self.points)) as account:
             # A mutation takes no slot: an ingest waits for USGS, and queries must not wait with it.
-            if not self.is_mutation and (granted := account.begin(process.work.operations[account.length])):
+            if not self.is_mutation and (granted := account.begin(process.work.operations[Length.of(self.points)])):
                 await granted
             result = await execute(self.operation.plan, self._execution(variables, root))
         answer.points = (answer.points or 0) + account.spent

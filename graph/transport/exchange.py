@@ -11,14 +11,14 @@ left has no record, and the recorder keeps fewer of these records than of others
 download, is recorded like a root field.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from starlette.types import Scope as AsgiScope
+from starlette.types import Scope
 
 from graph.access.authentication import Authenticate
-from graph.access.callers import Caller, Scope
+from graph.access.callers import Caller
 from graph.access.rate import Rates, spender
 from graph.api.context import Context
 from graph.api.documents.prepared import InvalidDocument
@@ -65,7 +65,7 @@ class Process:
     endings: Endings
 
 
-def process_of(scope: AsgiScope) -> Process:
+def process_of(scope: Scope) -> Process:
     """The process that serves a request. The application's lifespan has put it into the state of each."""
     process: Process = scope["state"]["process"]
     return process
@@ -103,7 +103,7 @@ class Exchange:
         self.answer: Answer  # the outcome, which the transport fills in
         self.context: Context  # once the request is admitted
         self.spender = spender(caller.subject, address)  # the name that points are charged to
-        self._is_paid = self._is_admitted = False
+        self._is_admitted = False
         self._headers = headers
 
     def __enter__(self) -> Self:
@@ -117,36 +117,32 @@ class Exchange:
 
     # Admission
 
-    async def authenticated(self, authorization: str | None) -> Caller:
-        """The caller whom the header authenticates.
+    def identify(self, authorization: str | None) -> Awaitable[None] | None:
+        """Authenticate the caller, who pays from here on. Returns what to wait for, if anything.
 
         Raises what `Keys.caller` raises.
         """
         caller = self.process.authenticate(authorization)
-        return caller if isinstance(caller, Caller) else await caller
+        if not isinstance(caller, Caller):
+            return self._belongs_to_later(caller)
+        self.caller, self.spender = caller, spender(caller.subject, self.address)
+        on_behalf_of(caller.subject)
+        return None
 
-    async def identify(self, authorization: str | None) -> None:
-        """Authenticate the caller, who pays from here on."""
-        self.caller = await self.authenticated(authorization)
+    async def _belongs_to_later(self, caller: Awaitable[Caller]) -> None:
+        self.caller = await caller
         self.spender = spender(self.caller.subject, self.address)
         on_behalf_of(self.caller.subject)
 
-    async def admit(self, points: int, scopes: Collection[Scope] = (), *, replay: Replay = free_of_charge) -> None:
-        """Charge the price of what is asked, check the scopes, and open the context.
+    def admit(self, points: int, charge_replay: Replay = free_of_charge) -> Awaitable[None] | None:
+        """Open the context, and charge the price of what is asked. Returns what to wait for, if anything.
 
         Args:
-            replay: charges for what a subscription replays.
+            charge_replay: charges for what a subscription replays.
 
-        Raises:
-            RateLimited: The caller has too few points left.
-            QueryTooComplex: It never has so many.
-            Unauthenticated, Forbidden: It lacks a scope.
+        Raises what `Rates.spend` raises.
         """
         process = self.process
-        self._is_paid = True
-        if charged := process.rates.spend(self.spender, points):
-            await charged
-        self.caller.require(scopes)
         self.context = Context(
             services=process.services,
             recording=process.recording,
@@ -155,9 +151,10 @@ class Exchange:
             caller=self.caller,
             request_id=self.request_id,
             address=self.address,
-            charge_replay=replay,
+            charge_replay=charge_replay,
         )
         self._is_admitted = True
+        return process.rates.spend(self.spender, points)
 
     def spend(self, points: int) -> Awaitable[None] | None:
         """Charge the caller for more. Returns what to wait for, if anything."""
@@ -177,7 +174,7 @@ class Exchange:
 
     async def charged(self, error: Exception) -> Exception:
         """Charge a refusal, unless the request has paid. Returns the error to answer with."""
-        if not self._is_paid and isinstance(error, GraphError | InvalidDocument):
+        if not self._is_admitted and isinstance(error, GraphError | InvalidDocument):
             try:
                 if charged := self.spend(1):
                     await charged
@@ -190,10 +187,6 @@ class Exchange:
         if not (isinstance(error, RateLimited) or (self._is_admitted and self.context.is_recorded)):
             status, code = outcome(error)
             self._record(self.request_id, status, code, is_refusal=True)
-
-    def begin_route(self) -> None:
-        """Begin to answer a route, which is recorded at its end instead of as a refusal."""
-        self.context.is_recorded = True
 
     def end_route(self, status: int, code: str, error: str | None, seconds: float) -> None:
         """Count and record an admitted request of a route."""
@@ -220,7 +213,7 @@ def _nothing(code: str) -> None:
     """Do nothing."""
 
 
-def exchange_by_http(scope: AsgiScope, headers: Mapping[str, str], *, route: str = GRAPH_ROUTE) -> Exchange:
+def exchange_by_http(scope: Scope, headers: Mapping[str, str], *, route: str = GRAPH_ROUTE) -> Exchange:
     """The exchange of an HTTP request."""
     address = scope["client"][0] if scope.get("client") else None
     state = scope["state"]

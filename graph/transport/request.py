@@ -33,7 +33,7 @@ REMEMBERED = 256  # values of a header; clients of one kind all send the same
 class Head:
     """The head of a request: method, query string, and headers by their names in lower case."""
 
-    __slots__ = ("accepted", "headers", "method", "query_string")
+    __slots__ = ("accepted", "headers", "media", "method", "query_string", "takes_stream")
 
     def __init__(self, scope: Scope) -> None:
         self.method: str = scope["method"]
@@ -42,21 +42,14 @@ class Head:
         for raw_name, raw_value in scope["headers"]:
             name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
             self.headers[name] = f"{self.headers[name]}, {value}" if name in self.headers else value
-
+        # The accepted media types in lower case, without those of quality 0. Without a header, all are accepted.
         self.accepted = _accepted(self.headers.get("accept", ""))
-        """The accepted media types in lower case, without those of quality 0. Without a header, all are accepted."""
-
-    @property
-    def media(self) -> str | None:
-        """The media type of an answer in one piece; the newer one only for a client that names it."""
+        self.takes_stream = EVENT_STREAM in self.accepted  # by its name
+        self.media: str | None = None  # of an answer in one piece; the newer one only for a client that names it
         if GRAPHQL_JSON in self.accepted:
-            return GRAPHQL_JSON
-        return JSON if self.accepted & {JSON, "application/*", "*/*"} else None
-
-    @property
-    def takes_stream(self) -> bool:
-        """Whether the client asks for a stream by name."""
-        return EVENT_STREAM in self.accepted
+            self.media = GRAPHQL_JSON
+        elif self.accepted & {JSON, "application/*", "*/*"}:
+            self.media = JSON
 
 
 @dataclass(frozen=True, slots=True)

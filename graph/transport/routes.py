@@ -134,9 +134,12 @@ class Endpoint:
         try:
             if self._is_long and request.method not in ("GET", "HEAD"):
                 raise BadRequest("Send this request by GET.", status=405, allow="GET, HEAD")
-            await exchange.identify(request.headers.get("authorization"))
-            await exchange.admit(1, self._scopes)
-            exchange.begin_route()
+            if authenticated := exchange.identify(request.headers.get("authorization")):
+                await authenticated
+            if charged := exchange.admit(1):
+                await charged
+            exchange.caller.require(self._scopes)
+            exchange.context.is_recorded = True  # at its end, and not as a refusal
             began, status, code, error_code = perf_counter(), ABANDONED_STATUS, ABANDONED, None
             try:
                 status, code = await self._respond(request, exchange, send), OK

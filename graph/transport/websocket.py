@@ -244,7 +244,9 @@ class _Connection:
         try:
             if not isinstance(token, str | None):
                 raise BadRequest("`Authorization` must be text.")
-            caller = await exchange.authenticated(token)
+            caller = exchange.process.authenticate(token)
+            if not isinstance(caller, Caller):
+                caller = await caller
         except KeySetUnavailable as error:
             raise Closed(1013, str(error)) from error  # clients try again after this code
         except GraphError as error:  # a point for each limits guesses
