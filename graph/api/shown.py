@@ -37,7 +37,7 @@ def shown(annotation: Any) -> Any:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
         return Union[tuple(map(shown, arguments))]  # noqa: UP007 - its members are only known here
-    if origin in (list, Sequence):
+    if origin in (list, tuple, Sequence):
         return list[shown(arguments[0])]  # type: ignore[misc]
     if not isinstance(annotation, type) or has_object_definition(annotation) or issubclass(annotation, Enum):
         return annotation

@@ -5,15 +5,16 @@ from dataclasses import fields
 from typing import Any, get_type_hints
 
 import strawberry
-from strawberry.types import get_object_definition
 
+from graph.api.record_type import record_type
+from graph.api.shown import shown
 from graph.core.described import DESCRIPTION
 
 
 def value_type(
     of: Any, name: str | None = None, *, each: Sequence[object] = (), **directives: Sequence[object]
 ) -> None:
-    """Make a dataclass a type of the graph, so that resolvers return it as it is. Its docstring describes the type.
+    """Make a type of the graph that shows a dataclass, whose docstring describes it. Resolvers return the dataclass.
 
     Args:
         of: parts of it that are not described are not shown.
@@ -21,12 +22,10 @@ def value_type(
         each: directives of all fields.
         directives: of single fields.
     """
-    shown = {part.name: part.metadata[DESCRIPTION] for part in fields(of) if DESCRIPTION in part.metadata}
+    described = {part.name: part.metadata[DESCRIPTION] for part in fields(of) if DESCRIPTION in part.metadata}
     hints = get_type_hints(of)
-    members: dict[str, Any] = {"__annotations__": {part: hints[part] for part in shown}, "__module__": of.__module__}
-    for part, description in shown.items():
+    members: dict[str, Any] = {"__annotations__": {part: shown(hints[part]) for part in described}}
+    for part, description in described.items():
         members[part] = strawberry.field(description=description, directives=[*each, *directives.get(part, ())])
-    made = strawberry.type(type(name or of.__name__, (), members), description=" ".join(of.__doc__.split()))
-    # A resolver returns the dataclass: Strawberry takes a class for the type whose definition names it.
-    of.__strawberry_definition__ = definition = get_object_definition(made, strict=True)
-    definition.origin = of
+    made = type(name or of.__name__, (), members)
+    record_type(of, " ".join(of.__doc__.split()))(made)

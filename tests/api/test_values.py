@@ -2,6 +2,7 @@
 
 import strawberry
 
+from graph.api.fields import field
 from graph.api.sizes import Cost, ListSize
 from graph.api.values import value_type
 from graph.core.described import described, value
@@ -30,7 +31,7 @@ value_type(Whole, "AllParts", parts=[ListSize(assumed_size=2)])
 
 @strawberry.type
 class Query:
-    @strawberry.field
+    @field("The whole.")
     @staticmethod
     def whole() -> Whole:
         return Whole((Part(1), Part(2, hidden=3)))

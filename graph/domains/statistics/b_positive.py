@@ -41,12 +41,12 @@ class BWindow:
     uncertainty: float  # one standard deviation
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BOverTime:
-    """The b-value of one window after the other. Without any, with a reason."""
+    """The b-value of one window of events after the other."""
 
-    windows: tuple[BWindow, ...] = ()
-    reason: str | None = None
+    windows: tuple[BWindow, ...] = described(f"The windows in order of time, at most {MOST_WINDOWS}.", default=())
+    reason: str | None = described("Why there is no window; null if there is one.", default=None)
 
 
 def b_positive(tenths: Sequence[int], least_bins: int) -> BPositive:

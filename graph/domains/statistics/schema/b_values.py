@@ -54,13 +54,7 @@ class BValueWindow:
     uncertainty: float = strawberry.field(description="Standard deviation of b.")
 
 
-@record_type(b_positive.BOverTime, "The b-value of one window of events after the other.")
-class BValuesOverTime:
-    windows: list[BValueWindow] = strawberry.field(
-        description=f"The windows in order of time, at most {b_positive.MOST_WINDOWS}.",
-        directives=[ListSize(assumed_size=b_positive.MOST_WINDOWS)],
-    )
-    reason: str | None = strawberry.field(description="Why there is no window; null if there is one.")
+value_type(b_positive.BOverTime, "BValuesOverTime", windows=[ListSize(assumed_size=b_positive.MOST_WINDOWS)])
 
 
 @record_type(
