@@ -3,9 +3,10 @@
     EVENT = Entity(
         "EVENT",
         EARTHQUAKE_EVENTS,
+        Event,  # the record that declares attributes
         key=("EVENT#{eventId}", "EVENT"),
         indexes={TIME_ORDERED: ("DAY#{dayBucket}", "{eventTsMs}")},
-        attributes=(Text("eventId", longest=64), Whole("eventTsMs", unit="epoch ms"), …),
+        attributes=(Text("hash", longest=16), …),  # others
     )
 
 The store's users see an item as a mapping of attributes, without keys. DynamoDB keeps the keys beside
@@ -14,10 +15,10 @@ keys, since the templates derive them.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from graph.store.attributes import Attribute, Document, Real, Text, Whole
 from graph.store.checks import item_check, values_check
@@ -56,20 +57,37 @@ class KeyTemplates(NamedTuple):
         return tuple(dict.fromkeys((*self.partition.names, *self.sort.names)))
 
 
+class Declaring(Protocol):
+    """A class of records, see `records`."""
+
+    @classmethod
+    def declared(cls) -> tuple[Attribute, ...]:
+        """The attributes that it declares."""
+
+    @classmethod
+    def stored_in(cls, entity: "Entity") -> None:
+        """Take note of the entity."""
+
+
 @dataclass(frozen=True, eq=False)
 class Entity:
     """One kind of items of a table. Raises ValueError if the declaration contradicts itself."""
 
     name: str  # unique in the table
     table: TableDesign
+    record: type[Declaring] | None = None  # declares attributes, too
+    _: KW_ONLY
     key: tuple[str, str]  # templates of the partition key and the sort key
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[Attribute, ...] = ()
     indexes: Mapping[Index, tuple[str, str]] = field(default_factory=dict)
     narrowed_by: tuple[str, ...] = ()  # what queries by the primary key filter on, as an index's `narrowed_by`
     open: bool = False  # whether items may have undeclared attributes
     label: str = ""  # the value of the attribute `entity`, if it is not the name
 
     def __post_init__(self) -> None:
+        if self.record:
+            object.__setattr__(self, "attributes", (*self.record.declared(), *self.attributes))
+            self.record.stored_in(self)
         if len(self.named) < len(self.attributes):
             raise ValueError(f"{self.name} declares an attribute twice")
         if any(index not in self.table.indexes for index in self.indexes):

@@ -4,6 +4,8 @@
         mag = stored("mag", Real(least=-2, greatest=10), "Magnitude.")
         depth = optional("depth", Real(least=0, unit="km"), "Depth.")
 
+    EVENT = Entity("EVENT", EARTHQUAKE_EVENTS, Event, key=("EVENT#{eventId}", "EVENT"))
+
 Entities, the graph, exports and the documents' tables take name, type, bounds, unit and description from here.
 
 A record holds only its item: `mag` reads the item's attribute on access, and `time = Derived(datetime_of, "timestamp")`
@@ -214,6 +216,10 @@ class Record:
         declared = {each.attribute: each.kind for each in cls.stored().values() if each.kind}
         return tuple(declared.values())
 
+    @classmethod
+    def stored_in(cls, entity: Entity) -> None:
+        """Take note of the entity that the records are of, see `EntityRecord`."""
+
     def values(self) -> dict[str, Any]:
         """All attributes by their names."""
         return {name: getattr(self, name) for name in self.stored()}
@@ -236,13 +242,19 @@ class EntityRecord(Record):
 
     __slots__ = ()
 
-    entity: ClassVar[Entity]
+    entity: ClassVar[Entity]  # of the class itself, or that of which it is the record
     type_name: ClassVar[str]  # their type in the schema
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if (entity := getattr(cls, "entity", None)) is not None and len(entity.key_names) != 1:
+        if entity := getattr(cls, "entity", None):
+            cls.stored_in(entity)
+
+    @classmethod
+    def stored_in(cls, entity: Entity) -> None:
+        if len(entity.key_names) != 1:
             raise TypeError(f"{cls.__name__}: the key of {entity.name} must be one attribute, not {entity.key_names}")
+        cls.entity = entity
 
     @property
     def identity(self) -> tuple[str, str]:

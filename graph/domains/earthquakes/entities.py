@@ -10,7 +10,6 @@ from graph.store.entity import Entity
 LONGEST_NAMES = 65_536  # characters, of the most ids of an event
 
 _OF_A_VERSION = (
-    *Event.declared(),
     Whole("arrival", unit="sequence number", optional=True),
     Whole("recordedAt", unit="epoch ms", optional=True),
     Whole("publishedAt", unit="epoch ms", optional=True),
@@ -24,6 +23,7 @@ _OF_A_VERSION = (
 EVENT = Entity(
     "EVENT",
     EARTHQUAKE_EVENTS,
+    Event,
     key=("EVENT#{eventId}", "EVENT"),
     indexes={TIME_ORDERED: ("DAY#{dayBucket}", "{eventTsMs}")},
     attributes=(*_OF_A_VERSION, Whole("revision", unit="number of the version", least=1, optional=True)),
@@ -32,6 +32,7 @@ EVENT = Entity(
 REVISION = Entity(
     "REVISION",
     EARTHQUAKE_EVENTS,
+    Event,
     key=("EVENT#{eventId}", "REV#{revision}"),
     indexes={TIME_ORDERED: ("REV#{dayBucket}", "{eventTsMs}")},
     attributes=(

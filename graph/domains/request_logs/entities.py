@@ -8,10 +8,10 @@ from graph.store.entity import Entity, Key
 LOG = Entity(
     "LOG",
     EARTHQUAKE_EVENTS,
+    RequestLog,
     key=("LOG#{day}", "{timestamp}#{requestId}"),
     attributes=(
         Text("day", longest=8, unit="YYYYMMDD, UTC", in_key_alone=True),
-        *RequestLog.declared(),
         Whole("ttl", unit="epoch seconds"),
     ),
 )

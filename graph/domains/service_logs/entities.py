@@ -32,12 +32,10 @@ STATE = TableDesign(name="simple-log-service-{env}-state", ttl="ttl", resource="
 SERVICE_LOG = Entity(
     "SERVICE_LOG",
     LOGS,
+    ServiceLog,
     key=("{service_name}", "{timestamp}"),
     indexes={TIMESTAMP_INDEX: ("{log_type}", "{timestamp}")},
-    attributes=(
-        *ServiceLog.declared(),
-        Whole("change", unit="sequence number"),
-    ),
+    attributes=(Whole("change", unit="sequence number"),),
 )
 
 LOGGING_SERVICE = Entity(

@@ -14,13 +14,13 @@ import strawberry
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from strawberry import auto
 
 from graph.api import notices, relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
 from graph.api.fields import field, subscription
 from graph.api.record_type import record_type
-from graph.api.scalars import EpochMillis
 from graph.command_line import CommandLine, store_option
 from graph.core.days import datetime_of
 from graph.core.paging import Page
@@ -35,12 +35,27 @@ from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity
 from graph.store.ordering import Ordering, PageRequest
 from graph.store.query import Partition, Query
-from graph.store.records import EntityRecord, Stored
+from graph.store.records import EntityRecord, stored
 from graph.transport.routes import route
 
 logger = get_logger(__name__)
 
-# Entities: a table of its own, and what stands in it
+# Model: the records, and their attributes
+
+
+class Note(EntityRecord):
+    """A note as it was written. It never changes."""
+
+    __slots__ = ()
+    type_name = "FieldNote"
+    note_id = stored("noteId", Text(longest=36, unit="UUID"))
+    area = stored("area", Text(shortest=1, longest=64), "Where it was, in words.")
+    written_at = stored("writtenAt", Whole(unit="epoch ms"), "When it was written, epoch milliseconds.")
+    rating = stored("rating", Real(least=0, greatest=10), "How much its author felt, 0 to 10.")
+    text = stored("text", Text(shortest=1, longest=2000), "What its author saw.")
+
+
+# Entities: a table of its own, what stands in it, and the orders of its connections
 
 BY_TIME = Index("ByTime", KeyAttribute("gsi1pk", "S"), KeyAttribute("gsi1sk", "N"))
 BY_RATING = Index("ByRating", KeyAttribute("gsi2pk", "S"), KeyAttribute("gsi2sk", "N"))
@@ -49,38 +64,17 @@ TABLE = TableDesign("field-notes-{env}", indexes=(BY_TIME, BY_RATING))
 NOTE = Entity(
     "NOTE",
     TABLE,
+    Note,
     key=("NOTE#{noteId}", "NOTE"),
     indexes={BY_TIME: ("YEAR#{year}", "{writtenAt}"), BY_RATING: ("AREA#{area}", "{rating}")},
-    attributes=(
-        Text("noteId", longest=36, unit="UUID"),
-        Text("area", shortest=1, longest=64),
-        Text("year", longest=4, unit="YYYY, UTC"),
-        Whole("writtenAt", unit="epoch ms"),
-        Real("rating", least=0, greatest=10),
-        Text("text", shortest=1, longest=2000),
-        Whole("change", unit="sequence number"),
-    ),
+    attributes=(Text("year", longest=4, unit="YYYY, UTC"), Whole("change", unit="sequence number")),
 )
 CHANGES = SequenceEntities.of(TABLE, "CHANGES", "CHANGE", keys="noteIds", number="change")
 COUNT = Entity("COUNT", TABLE, key=("COUNT", "STATE"), attributes=(*LEASE_ATTRIBUTES, Whole("notes"), Whole("round")))
 
-# Model: the records, and the orders of their connections
-
 FIRST_YEAR = 2020  # before it, nobody wrote a note
 RECENT = Ordering("notes", NOTE, BY_TIME, descending=True)
 BEST = Ordering("bestnotes", NOTE, BY_RATING, descending=True)
-
-
-class Note(EntityRecord):
-    """A note as it was written. It never changes."""
-
-    __slots__ = ()
-    entity, type_name = NOTE, "FieldNote"
-    note_id = Stored[str]("noteId")
-    area = Stored[str]("area")
-    written_at = Stored[int]("writtenAt")  # epoch milliseconds
-    rating = Stored("rating", float)  # how much its author felt, 0 to 10
-    text = Stored[str]("text")
 
 
 # Access patterns: what is asked of the store
@@ -145,10 +139,10 @@ Input = Annotated["WriteFieldNoteInput", "The note."]
     Note, "What somebody saw where the ground shook.", load=load_by(FieldNotes, FieldNotes.by_id), pages="field notes"
 )
 class FieldNote(relay.Node):
-    area: str = strawberry.field(description="Where it was, in words.")
-    written_at: EpochMillis = strawberry.field(description="When it was written, epoch milliseconds.")
-    rating: float = strawberry.field(description="How much its author felt, 0 to 10.")
-    text: str = strawberry.field(description="What its author saw.")
+    area: auto
+    written_at: auto
+    rating: auto
+    text: auto
 
 
 @strawberry.input(description="A field note as its author gives it.")
