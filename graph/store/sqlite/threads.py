@@ -11,9 +11,8 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from graph.store.folding import fold
 from graph.store.meter import PoolUse
@@ -144,11 +143,27 @@ class Readers:
         Raises:
             Overloaded: Too many operations have heavy work in progress.
         """
-        reading = Reading(job)
+        is_cancelled = False
+
+        def end_if_cancelled(values: int) -> None:
+            if is_cancelled:
+                raise sqlite3.OperationalError("interrupted")
+
+        def read() -> T:
+            db = self._idle.pop()
+            # SQLite checks regularly whether this job is cancelled, so no other job is ever interrupted.
+            db.set_progress_handler(lambda: is_cancelled, OPERATIONS_BETWEEN_CHECKS)
+            db.before_decoding = end_if_cancelled
+            try:
+                return job(db)
+            finally:
+                db.set_progress_handler(None, 0)
+                self._idle.append(db)
+
         try:
-            return await self._threads.run(partial(self._read, reading))
+            return await self._threads.run(read)
         except asyncio.CancelledError:
-            reading.cancel()
+            is_cancelled = True
             raise
 
     def use(self) -> PoolUse:
@@ -160,35 +175,3 @@ class Readers:
         self._threads.close()
         for db in self._connections:
             db.close()
-
-    def _read(self, reading: "Reading[T]") -> T:
-        db = self._idle.pop()
-        try:
-            return reading.read(db)
-        finally:
-            self._idle.append(db)
-
-
-class Reading(Generic[T]):
-    """A job of a reader, which can be cancelled."""
-
-    def __init__(self, job: ReadJob[T]) -> None:
-        self._job = job
-        self._is_cancelled = False
-
-    def read(self, db: ReadConnection) -> T:
-        """Do the job. SQLite checks regularly whether this job is cancelled, so no other job is ever interrupted."""
-        db.set_progress_handler(lambda: self._is_cancelled, OPERATIONS_BETWEEN_CHECKS)
-        db.before_decoding = self._end_if_cancelled
-        try:
-            return self._job(db)
-        finally:
-            db.set_progress_handler(None, 0)
-
-    def cancel(self) -> None:
-        """End the job, if it is in progress. May be called on any thread."""
-        self._is_cancelled = True
-
-    def _end_if_cancelled(self, values: int) -> None:
-        if self._is_cancelled:
-            raise sqlite3.OperationalError("interrupted")
