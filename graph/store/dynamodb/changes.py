@@ -5,7 +5,7 @@ notifications: it only makes them slower.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing
 
 from graph.observability.logs import get_logger
@@ -37,7 +37,15 @@ logger = get_logger(__name__)
 async def changes(tables: Sequence[str], connection: Connected, retry_policy: RetryPolicy) -> Notifications:
     """Yields soon after any of the tables may have changed."""
     async with AsyncExitStack() as stack:
-        streams = _SharedClient(stack, connection, retry_policy)
+        opening, opened = asyncio.Lock(), list[Streams]()
+
+        async def streams() -> Streams:
+            """The client for the streams of all tables, opened when the first of them is read."""
+            async with opening:
+                if not opened:
+                    opened.append(await stack.enter_async_context(open_streams(connection, retry_policy)))
+                return opened[0]
+
         each = [_changes_of(table, connection, streams, retry_policy) for table in tables]
         for notifications in each:
             await stack.enter_async_context(aclosing(notifications))
@@ -45,24 +53,6 @@ async def changes(tables: Sequence[str], connection: Connected, retry_policy: Re
         async with aclosing(notifications):
             async for _ in notifications:
                 yield
-
-
-class _SharedClient:
-    """The client for the streams of all tables, opened when the first of them is read."""
-
-    def __init__(self, stack: AsyncExitStack, connection: Connected, retry_policy: RetryPolicy) -> None:
-        self._stack = stack  # closes the client
-        self._connection = connection
-        self._retry_policy = retry_policy
-        self._opening = asyncio.Lock()
-        self._client: Streams | None = None
-
-    async def get(self) -> Streams:
-        async with self._opening:
-            if self._client is None:
-                opening = open_streams(self._connection, self._retry_policy)
-                self._client = await self._stack.enter_async_context(opening)
-            return self._client
 
 
 async def _any_of(each: Sequence[Notifications], retry_policy: RetryPolicy) -> Notifications:
@@ -88,14 +78,14 @@ async def _next(notifications: Notifications) -> None:
 
 
 async def _changes_of(
-    table: str, connection: Connected, streams: _SharedClient, retry_policy: RetryPolicy
+    table: str, connection: Connected, streams: Callable[[], Awaitable[Streams]], retry_policy: RetryPolicy
 ) -> Notifications:
     """Yields after the first read, and after each read that found records, failed, or succeeded after a failure."""
     shards: Shards | None = None
     failures, warned = 0, set[str]()
     while True:
         try:
-            client = await streams.get()
+            client = await streams()
             shards = shards or Shards(client, await _stream(table, connection))
             changed = await shards.read() or failures > 0
             failures = 0

@@ -48,15 +48,10 @@ def forgetting_damage(job: Callable[[C], T]) -> Callable[[C], T]:
             return job(db)
         except sqlite3.Error as error:
             if is_damage(error):
-                forget_pages(db)
+                db.execute("PRAGMA shrink_memory")  # drops the cached pages that it does not use at the moment
             raise
 
     return run
-
-
-def forget_pages(db: sqlite3.Connection) -> None:
-    """Drop the connection's cached pages that it does not use at the moment."""
-    db.execute("PRAGMA shrink_memory")
 
 
 class FileMoved(sqlite3.OperationalError):
