@@ -99,20 +99,16 @@ class Failures:
 class Lease:
     """Takes, renews and ends the leases of one job."""
 
-    def __init__(
-        self, database: Database, item: LeaseItem, clock: Clock, *, lasts_ms: int, longest_ms: int = LONGEST_MS
-    ) -> None:
+    def __init__(self, database: Database, item: LeaseItem, clock: Clock, *, lasts_ms: int) -> None:
         """Prepare the leases of a job.
 
         Args:
-            lasts_ms: longer than the job ever takes. It is doubled for each holder that died.
-            longest_ms: the bound of this growth.
+            lasts_ms: longer than the job ever takes. It is doubled for each holder that died, up to `LONGEST_MS`.
         """
         self._database = database
         self._item = item
         self.clock = clock
         self.lasts_ms = lasts_ms
-        self._longest_ms = max(longest_ms, lasts_ms)
 
     async def state(self) -> LeaseState:
         """Read the lease."""
@@ -123,7 +119,7 @@ class Lease:
     async def take(self, state: LeaseState, now: int) -> str | None:
         """Take the lease and return its id; None if another process has changed it since `state` was read."""
         names, holder = self._item, str(uuid4())
-        lasts_ms = min(self.lasts_ms * 2 ** min(state.unended, DOUBLINGS), self._longest_ms)
+        lasts_ms = max(self.lasts_ms, min(self.lasts_ms * 2 ** min(state.unended, DOUBLINGS), LONGEST_MS))
         taken = {names.holder: holder, names.due: now + lasts_ms, names.unended: state.unended + 1}
         unchanged: Condition = Absent(names.holder)
         if state.holder and state.next_attempt is not None:

@@ -7,8 +7,8 @@ from functools import partial
 import pytest
 
 from graph.core.errors import DatabaseUnavailable
-from graph.runtime.lease import DOUBLINGS, FARTHEST_MS, LOOK_EVERY_S, Done, Job, Lease, LeaseItem, LeaseState
-from graph.store.contract import Database, Put, Update
+from graph.runtime.lease import FARTHEST_MS, LONGEST_MS, LOOK_EVERY_S, Done, Job, Lease, LeaseItem, LeaseState
+from graph.store.contract import Database, Update
 from graph.work.tasks import BackgroundTasks
 from tests.domains.entities import documented
 from tests.held_time import NOW, HeldTime
@@ -19,9 +19,9 @@ EVERY_MS = 60_000
 SWEEPING = LeaseItem(LEASE.key_for("SWEEPING"))
 
 
-def a_lease(database: Database, time: HeldTime, item: LeaseItem = SWEEPING, *, longest_ms: int = 1_800_000) -> Lease:
+def a_lease(database: Database, time: HeldTime, item: LeaseItem = SWEEPING) -> Lease:
     """The lease as one process sees it."""
-    return Lease(database, item, time, lasts_ms=LASTS_MS, longest_ms=longest_ms)
+    return Lease(database, item, time, lasts_ms=LASTS_MS)
 
 
 class Jobs:
@@ -115,23 +115,19 @@ async def test_a_holder_that_outlasts_its_lease_changes_nothing(database: Databa
 
 
 async def test_after_each_death_a_lease_lasts_twice_as_long_up_to_a_bound(database: Database, time: HeldTime) -> None:
-    lease = a_lease(database, time, longest_ms=LASTS_MS * 10)
+    lease = a_lease(database, time)
     lasted = []
-    for _ in range(6):
+    for _ in range(8):
         assert await lease.take(await lease.state(), time.now)
-        lasted.append(((await lease.state()).due(time.now) - time.now) // LASTS_MS)
-        time.move(lasted[-1] * LASTS_MS / 1000)
-    assert lasted == [1, 2, 4, 8, 10, 10]
+        lasted.append((await lease.state()).due(time.now) - time.now)
+        time.move(lasted[-1] / 1000)
+    assert lasted == [min(LASTS_MS * 2**deaths, LONGEST_MS) for deaths in range(8)]
+    assert lasted[-2:] == [LONGEST_MS] * 2
 
     assert await lease.run_if_due(Jobs(time).run) == time.now + EVERY_MS
     time.move(EVERY_MS / 1000)
     assert await lease.take(await lease.state(), time.now)
     assert (await lease.state()).next_attempt == time.now + LASTS_MS
-
-    lease = a_lease(database, time, longest_ms=2**62)
-    await database.put(Put(LEASE, {"job": "SWEEPING", "unended": 5000}))
-    assert await lease.take(await lease.state(), time.now)
-    assert (await lease.state()).next_attempt == time.now + LASTS_MS * 2**DOUBLINGS
 
 
 async def test_an_attempt_that_a_wrong_clock_put_off_is_due_now(database: Database, time: HeldTime) -> None:
