@@ -25,9 +25,8 @@ from graph.domains.data_files.claims import MAKER
 from graph.domains.data_files.counts import Counts
 from graph.domains.data_files.entities import ENTITIES, FILE_REVISION, RUN, USED
 from graph.domains.data_files.new_files import NewFile
-from graph.domains.data_files.provenance.described import described
 from graph.domains.data_files.provenance.recording import Runs
-from graph.domains.data_files.provenance.reports import RunReport
+from graph.domains.data_files.provenance.reports import RunReport, described
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.registering import Registration
 from graph.domains.data_files.times import time_text

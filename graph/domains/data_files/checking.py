@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -67,17 +68,12 @@ class Draft:
         return str(self.attributes["fingerprint"])
 
 
-def only_named(name: str, namespace: str | None) -> Draft:
-    """A file that is used before it is registered."""
-    return drafted(NewFile(name=name, namespace=namespace), is_known=False)
-
-
 def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> Draft:
     """Check a file.
 
     Args:
         index: its place among the given files.
-        is_known: whether it is registered, and not only named.
+        is_known: whether it is registered, and not only named by a run that uses it.
 
     Raises:
         FileRefused: It breaks a rule.
@@ -156,7 +152,7 @@ def _parts(file: NewFile) -> dict[str, Item]:
 
 def _sortable(file: NewFile) -> Iterator[tuple[str, Item]]:
     """An item for each applicable day of each part of the sortable metadata, in order of the days."""
-    listed = sorted(((day, part) for part in file.sortable for day in set(part.applicable_dates)), key=_first_of_pair)
+    listed = sorted(((day, part) for part in file.sortable for day in set(part.applicable_dates)), key=itemgetter(0))
     if listed and file.level is None:
         raise FileRefused(Problem.FILE_INVALID, "A file with applicable dates needs a `level`.")
     missing = _most_missing(file.sortable)
@@ -194,10 +190,6 @@ def _most_missing(parts: Iterable[SortableMetadata]) -> Mapping[str | None, int]
         if part.missing_packet_count is not None:
             most[part.type] = max(part.missing_packet_count, most.get(part.type, 0))
     return most
-
-
-def _first_of_pair(pair: tuple[date, SortableMetadata]) -> date:
-    return pair[0]
 
 
 def _calibrations(file: NewFile) -> Iterator[tuple[str, Item]]:

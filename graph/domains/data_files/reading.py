@@ -5,6 +5,7 @@ None of them is a scan. The list by date walks the documented index day by day, 
 
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from graph.core.paging import Page
 from graph.domains.data_files.claims import reading_claims, settle
@@ -21,7 +22,7 @@ from graph.store.ordering import PageRequest
 from graph.store.query import Partition, Query
 from graph.store.records import Records, items_of, records_at
 from graph.store.rows import beside, values_of
-from graph.store.time_walk import Promises, Walk
+from graph.store.time_walk import Promise, Promises, Walk
 from graph.work.account import charge_rows, give_way
 
 FIRST_DAYS, DAYS_AT_ONCE = 25, 400  # counters that are read at first, and at most; twice as many each time
@@ -55,7 +56,7 @@ class DataFiles:
         """
         latest = LatestVersions(selection)
         query = Query(entity=PART, index=BY_DATE, where=selection.condition, attributes=frozenset())
-        walk = Walk(self._database, query, _Days(self._database, selection, latest).plan, latest.keep)
+        walk = Walk(self._database, query, partial(self._days, selection, latest), latest.keep)
         page = await walk.page(request.paging, forward=False, record_of=ListedFile)
         places = items_of(page.records)
         names = dict.fromkeys(values_of(places, FILE.key_names))
@@ -119,18 +120,11 @@ class DataFiles:
     async def _settle(self, revisions: Iterable[FileRevision]) -> None:
         await settle(self._database, {each.version.reference: each.item for each in revisions})
 
-
-class _Days:
-    """The days that may have selected files, by their counters."""
-
-    def __init__(self, database: Database, selection: FileSelection, latest: LatestVersions) -> None:
-        self._database = database
-        self._selection = selection
-        self._latest = latest
-
-    async def plan(self, *, forward: bool, start: Partition | None) -> AsyncGenerator[Promises, None]:
-        """The days in order or in reverse, some at a time, beginning with `start`."""
-        first, last = self._selection.first, self._selection.last
+    async def _days(
+        self, selection: FileSelection, latest: LatestVersions, *, forward: bool, start: Partition | None
+    ) -> AsyncGenerator[Promises, None]:
+        """The days that may have selected files, by their counters, in order or in reverse, some at a time."""
+        first, last = selection.first, selection.last
         low, high = first.isoformat() if first else None, last.isoformat() if last else None
         if start is not None:
             (day,) = start
@@ -140,18 +134,18 @@ class _Days:
             page = await self._database.query(days)
             await charge_rows(read=len(page.items))
             for at in range(0, len(page.items), DAYS_PER_PIECE):
-                yield [promise for item in page.items[at : at + DAYS_PER_PIECE] if (promise := self._promise(item))]
+                some = page.items[at : at + DAYS_PER_PIECE]
+                yield [promise for item in some if (promise := _promise(selection, latest, item))]
                 await give_way()
             if page.last_key is None:
                 return
             days = replace(days, start=page.last_key, limit=min(2 * len(page.items), DAYS_AT_ONCE))
 
-    def _promise(self, item: Item) -> tuple[Partition, int, int] | None:
-        """What a day may hold; None for nothing."""
-        counted = {Kind.of_name(name): number for name, number in item.items() if "#" in name and number > 0}
-        day: str = item["day"]
-        self._latest.note(day, counted)
-        matches = sum(
-            number for kind, number in counted.items() if self._selection.counts(kind) and self._latest.has(day, kind)
-        )
-        return ((day,), matches, item[ITEMS]) if matches else None
+
+def _promise(selection: FileSelection, latest: LatestVersions, item: Item) -> Promise | None:
+    """What a day may hold; None for nothing."""
+    counted = {Kind.of_name(name): number for name, number in item.items() if "#" in name and number > 0}
+    day: str = item["day"]
+    latest.note(day, counted)
+    matches = sum(number for kind, number in counted.items() if selection.counts(kind) and latest.has(day, kind))
+    return ((day,), matches, item[ITEMS]) if matches else None

@@ -11,79 +11,19 @@ other contents wrote at the same time is not seen, and the next revision removes
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 
 from graph.core.clock import Clock
 from graph.domains.data_files.checking import Draft, FileRefused, drafted
-from graph.domains.data_files.dataset_versions import DatasetVersion, revisions_with
-from graph.domains.data_files.entities import FILE, ONLY_NAMED, PART
-from graph.domains.data_files.minimum import adopted
 from graph.domains.data_files.model import Problem, RegistrationReport, Rejection
 from graph.domains.data_files.new_files import NewFile
-from graph.domains.data_files.packing import packed, too_large, write_ahead
+from graph.domains.data_files.stored import Stored
 from graph.domains.data_files.times import text_of_ms
-from graph.domains.data_files.writes import PLAIN, FileWrite, is_registered, together, version_write_of, write_of
-from graph.store.contract import Database, Delete
-from graph.store.entity import Item
-from graph.store.query import Query
+from graph.domains.data_files.writes import FileWrite, packed, together, too_large, write_ahead
+from graph.store.contract import Database
 from graph.store.rounds import rounds
 from graph.work.account import give_way
 
 MOST_FILES = 1000  # of one call
-READ_AT_ONCE = 250  # files, before giving way to other work
-
-
-class Stored:
-    """What is registered of some files."""
-
-    def __init__(self, database: Database, files: dict[str, Item], versions: Mapping[DatasetVersion, Item]) -> None:
-        self.files = files  # by their names
-        self.versions = versions  # revisions, by their versions in OpenLineage
-        self._database = database
-
-    @classmethod
-    async def of(cls, database: Database, names: Iterable[str], versions: Iterable[DatasetVersion] = ()) -> "Stored":
-        """Read the files with these names, and their revisions with these versions."""
-        files: dict[str, Item] = {}
-        left = iter(names)
-        while some := [FILE.key_for(name) for name in islice(left, READ_AT_ONCE)]:
-            for item in (await database.get_many(some)).values():
-                files[item["file-name"]] = item if "revision" in item else await adopted(database, item)
-            await give_way()
-        known = [each for each in versions if each[0] in files]
-        return cls(database, files, await revisions_with(database, files, known))
-
-    async def registration(self, draft: Draft, *, at: str) -> FileWrite | None:
-        """The registration of a file; None if it is registered as it is."""
-        stored = self.files.get(draft.name)
-        if draft.dataset_version is None:
-            return None if is_registered(draft, stored) else await self.write_of(draft, at=at)
-        if (draft.name, draft.dataset_version) in self.versions:
-            return None
-        if stored and "dataset-version" not in stored and draft.only_tells_version:
-            return version_write_of(draft, stored)
-        return await self.write_of(draft, at=at)
-
-    async def write_of(self, draft: Draft, *, at: str, is_made: bool = False) -> FileWrite:
-        """The registration of a revision, which replaces the further items of the one before."""
-        file = self.files.get(draft.name)
-        has_parts = file and (file["parts"] or (draft.parts and file["fingerprint"] != ONLY_NAMED))
-        parts = await self._parts(file) if file and has_parts else {}
-        return write_of(draft, file, parts, at=at, is_made=is_made)
-
-    async def _parts(self, file: Item) -> dict[str, Item]:
-        """The further items of a file. Those that came too late are removed: no registration can make them seen."""
-        page = await self._database.query(Query(entity=PART, partitions=[(file["file-name"],)]))
-        parts = {item["identifier"]: item for item in page.items}
-        own = frozenset(file["parts"])
-        late = [identifier for identifier, part in parts.items() if PLAIN in part and identifier not in own]
-        limit = self._database.transaction_limit
-        for first in range(0, len(late), limit):
-            keys = [PART.key_for(file["file-name"], identifier) for identifier in late[first : first + limit]]
-            await self._database.transact(list(map(Delete, keys)))
-        for identifier in late:
-            del parts[identifier]
-        return parts
 
 
 class Registration:

@@ -1,6 +1,6 @@
-"""What registering a file changes, as actions of one transaction."""
+"""What registering a file changes, as actions of one transaction, and how many registrations one takes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graph.domains.data_files.checking import Draft
@@ -8,9 +8,10 @@ from graph.domains.data_files.counts import Counts
 from graph.domains.data_files.entities import FILE, FILE_REVISION, MARK_LENGTH, ONLY_NAMED, PART
 from graph.domains.data_files.references import Version
 from graph.store.conditions import AllOf, unchanged
-from graph.store.contract import Action, Delete, Put, Update
+from graph.store.contract import Action, Database, Delete, Put, Update
 from graph.store.entity import Item, Key
 from graph.store.values import written_bytes
+from graph.work.account import give_way
 
 INDEXED = frozenset({"applicable-date", "calibration-order"})  # of items by which their file is found
 MOST_BYTES = 3_500_000  # of the items of one transaction; DynamoDB takes 4 MB, with keys and conditions
@@ -150,3 +151,40 @@ def together(writes: Sequence[FileWrite]) -> list[Action]:
     for write in writes:
         counts.merge(write.counts)
     return [*(action for write in writes for action in (*write.actions, *write.ahead)), *counts.updates()]
+
+
+async def write_ahead(database: Database, writes: Sequence[FileWrite]) -> None:
+    """Write the items of `ahead` now, for each registration that fits a transaction only without them."""
+    limit = database.transaction_limit
+    for write in writes:
+        await give_way()
+        if not write.fits(limit) and write.rest_fits(limit):
+            write.mark_ahead()
+            await database.put_many(write.ahead)
+            write.ahead.clear()
+
+
+def packed(writes: Sequence[FileWrite], limit: int) -> Iterator[list[FileWrite]]:
+    """The registrations in order, in parts that fit a transaction. Each must fit one alone."""
+    part: list[FileWrite] = []
+    size, used, counts = 0, 0, Counts()
+    for write in writes:
+        own, byte_count = len(write.actions) + len(write.ahead), write.byte_count
+        too_many = size + own + counts.touched_with(write.counts) > limit
+        if part and (too_many or used + byte_count > MOST_BYTES):
+            yield part
+            part, size, used, counts = [], 0, 0, Counts()
+        part.append(write)
+        size += own
+        used += byte_count
+        counts.merge(write.counts)
+    if part:
+        yield part
+
+
+def too_large(write: FileWrite, limit: int) -> str:
+    """Why a registration fits no transaction."""
+    return (
+        f"It takes {write.size} writes of {write.byte_count} bytes at once, and the store takes {limit} "
+        f"of {MOST_BYTES} bytes: register fewer days or items."
+    )

@@ -12,18 +12,19 @@ completes it.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from graph.domains.data_files.claims import IS_CLAIM, MAKER
-from graph.domains.data_files.combining import combined
 from graph.domains.data_files.entities import FILE_REVISION, RUN, USED
-from graph.domains.data_files.packing import packed, too_large, write_ahead
 from graph.domains.data_files.provenance.attempt import Attempt, revision_key
 from graph.domains.data_files.provenance.cycles import next_late_run
 from graph.domains.data_files.provenance.drafts import refusal
 from graph.domains.data_files.references import Version
-from graph.domains.data_files.writes import MOST_BYTES, together
-from graph.store.conditions import Absent, AllOf, Condition, unchanged
+from graph.domains.data_files.writes import MOST_BYTES, packed, together, too_large, write_ahead
+from graph.store.conditions import Absent, AllOf, Condition, all_of, unchanged
 from graph.store.contract import Action, Put, Update
+from graph.store.entity import Key
+from graph.store.values import InvalidItem
 from graph.work.account import give_way
 
 
@@ -142,3 +143,29 @@ def _claim(attempt: Attempt, reference: str) -> Update:
     if reference not in attempt.late:
         conditions.append(Absent("is-used"))
     return Update(revision_key(reference), set=made, condition=AllOf(tuple(conditions)))
+
+
+def combined(actions: Sequence[Action]) -> list[Action]:
+    """The actions, at most one for each item, which has the effect of all given ones on the item, in order."""
+    by_key: dict[Key, Action] = {}
+    for action in actions:
+        before = by_key.get(action.key)
+        by_key[action.key] = action if before is None else _one_of(before, action)
+    return list(by_key.values())
+
+
+def _one_of(first: Action, second: Action) -> Action:
+    """Both actions as one. The condition of an action behind a put holds for what is put."""
+    match first, second:
+        case Update(), Update():
+            return Update(
+                first.key,
+                set={**first.set, **second.set},
+                add={**first.add, **second.add},
+                condition=all_of(first.condition, second.condition),
+            )
+        case Put(), Update():
+            return replace(first, item={**first.item, **second.set})
+        case Put(), Put():
+            return replace(second, condition=first.condition)
+    raise InvalidItem("two writes at once to one item")

@@ -14,12 +14,11 @@ from graph.domains.data_files.errors import AlreadyGenerated, ProvenanceCycle, U
 from graph.domains.data_files.model import RunState
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.cycles import first_ancestor, late_runs
-from graph.domains.data_files.provenance.described import described
 from graph.domains.data_files.provenance.drafts import drafts_of, used_write
 from graph.domains.data_files.provenance.edges import Edges
-from graph.domains.data_files.provenance.reports import RunReport, UsedFile
+from graph.domains.data_files.provenance.reports import RunReport, UsedFile, described
 from graph.domains.data_files.references import Version
-from graph.domains.data_files.registering import Stored
+from graph.domains.data_files.stored import Stored
 from graph.domains.data_files.writes import FileWrite, is_registered
 from graph.store.client_input import check_input
 from graph.store.contract import Database, Update
@@ -112,7 +111,8 @@ class Attempt:
             known = stored.files.get(file.name)
             named = stored.versions.get((file.name, file.dataset_version or ""))
             if file.dataset_version is not None and named is None:
-                self.missing.append(_version_of(file))
+                new = NewFile(name=file.name, namespace=file.namespace, dataset_version=file.dataset_version)
+                self.missing.append(new)
                 continue
             if file.revision is None and named is None and file.name in bound:
                 continue
@@ -217,10 +217,6 @@ class Attempt:
     def changes_nothing(self) -> bool:
         """Whether the run is recorded as it is told."""
         return self.run == self.before and not self.used and not self.generated
-
-
-def _version_of(file: UsedFile) -> NewFile:
-    return NewFile(name=file.name, namespace=file.namespace, dataset_version=file.dataset_version)
 
 
 def revision_key(reference: str) -> Key:

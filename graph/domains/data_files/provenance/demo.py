@@ -8,7 +8,7 @@ Libera, and the contents are made up: each checksum is that of a name. The servi
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from uuid import NAMESPACE_URL, uuid5
 
@@ -106,28 +106,18 @@ def _product(level: str, product: str, day: date, size: int) -> NewFile:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DemoRun:
-    """A run of ten minutes, which makes one file."""
-
-    algorithm: str
-    started_at: datetime
-    used: Sequence[NewFile]
-    generated: NewFile
-
-    @property
-    def report(self) -> RunReport:
-        """The run, with the same id each time."""
-        ended_at = self.started_at + timedelta(minutes=10)
-        return RunReport(
-            algorithm=self.algorithm,
-            version="1.0.0",
-            run_id=str(uuid5(NAMESPACE_URL, f"{NAMESPACE}/{self.algorithm}/{self.started_at.isoformat()}")),
-            started_at=self.started_at,
-            ended_at=ended_at,
-            used=[UsedFile(file.name) for file in self.used],
-            generated=[replace(self.generated, archive_time=ended_at)],
-        )
+def _run(algorithm: str, started_at: datetime, used: Sequence[NewFile], generated: NewFile) -> RunReport:
+    """A run of ten minutes, which makes one file. It has the same id each time."""
+    ended_at = started_at + timedelta(minutes=10)
+    return RunReport(
+        algorithm=algorithm,
+        version="1.0.0",
+        run_id=str(uuid5(NAMESPACE_URL, f"{NAMESPACE}/{algorithm}/{started_at.isoformat()}")),
+        started_at=started_at,
+        ended_at=ended_at,
+        used=[UsedFile(file.name) for file in used],
+        generated=[replace(generated, archive_time=ended_at)],
+    )
 
 
 DATA_SETS = (
@@ -141,13 +131,13 @@ L2 = [_product("L2", "UNF-RAD-CAM", day, 97_031_552) for day in DAYS]
 
 REGISTERED = (*DATA_SETS[0], *DATA_SETS[1], *GAINS)
 RUNS = (
-    DemoRun("l1a-rad-sample", _utc(3, 1), (*DATA_SETS[0], *DATA_SETS[1]), L1A[0]),
-    DemoRun("l1a-rad-sample", _utc(3, 1, 10), DATA_SETS[1], L1A[1]),
-    DemoRun("l1b-rad", _utc(3, 2), (L1A[0], GAINS[0]), L1B[0]),
-    DemoRun("l1b-rad", _utc(3, 2, 10), (L1A[1], GAINS[0]), L1B[1]),
-    DemoRun("l2-unfiltered", _utc(3, 3), (L1B[0],), L2[0]),
-    DemoRun("l2-unfiltered", _utc(3, 3, 10), (L1B[1],), L2[1]),
-    DemoRun("l1b-rad", _utc(5, 8), (L1A[0], GAINS[1]), _with_content(L1B[0], content=" with gain 1.1.0")),
+    _run("l1a-rad-sample", _utc(3, 1), (*DATA_SETS[0], *DATA_SETS[1]), L1A[0]),
+    _run("l1a-rad-sample", _utc(3, 1, 10), DATA_SETS[1], L1A[1]),
+    _run("l1b-rad", _utc(3, 2), (L1A[0], GAINS[0]), L1B[0]),
+    _run("l1b-rad", _utc(3, 2, 10), (L1A[1], GAINS[0]), L1B[1]),
+    _run("l2-unfiltered", _utc(3, 3), (L1B[0],), L2[0]),
+    _run("l2-unfiltered", _utc(3, 3, 10), (L1B[1],), L2[1]),
+    _run("l1b-rad", _utc(5, 8), (L1A[0], GAINS[1]), _with_content(L1B[0], content=" with gain 1.1.0")),
 )
 """In the order in which they ran. The last one makes the next revision of a file."""
 
@@ -155,11 +145,11 @@ RUNS = (
 async def prepare(services: Services) -> str | None:
     """Store the demo, if it is switched on and not stored yet."""
     runs = services.of(Runs)
-    last = str(RUNS[-1].report.run_id)
+    last = str(RUNS[-1].run_id)
     if not services.of(Resources).settings.part(EarthquakeSettings).demo or await runs.by_id([last], frozenset()):
         return None
     report = await services.of(Registration).register(REGISTERED)
     for run in RUNS:
-        await runs.record(run.report)
-    made = {run.generated.name for run in RUNS}
+        await runs.record(run)
+    made = {file.name for run in RUNS for file in run.generated}
     return f"Registered {len(report.names) + len(made)} data files of two days, and {len(RUNS)} runs, as a demo."

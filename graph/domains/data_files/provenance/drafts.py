@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from graph.core.errors import BadUserInput
-from graph.domains.data_files.checking import Draft, FileRefused, drafted, only_named
+from graph.domains.data_files.checking import Draft, FileRefused, drafted
 from graph.domains.data_files.entities import LONGEST_NAME
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.reports import UsedFile
@@ -26,7 +26,8 @@ async def drafts_of(files: Iterable[NewFile]) -> list[Draft]:
 def used_write(file: UsedFile, at: str) -> FileWrite:
     """The registration of a file that a run uses, perhaps before anything else is known of it."""
     try:
-        draft = drafted(file.new) if file.new else only_named(file.name, file.namespace)
+        new = file.new or NewFile(name=file.name, namespace=file.namespace)
+        draft = drafted(new, is_known=file.new is not None)
         return write_of(draft, None, {}, at=at, is_used=True)
     except FileRefused as refused:
         raise refusal(file.name, str(refused)) from refused

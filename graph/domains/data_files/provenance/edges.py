@@ -20,6 +20,8 @@ from graph.work.account import charge_rows, give_way
 PARTITIONS_AT_ONCE = 500  # of each query, since it goes through all of them again and again
 ITEMS_AT_ONCE = 500  # before giving way to other work
 
+_OF_A_KNOWN_RUN = frozenset({"generated", "reports"})
+
 
 @dataclass(frozen=True, slots=True, eq=False)  # there is one object for each run, which all of its edges share
 class KnownRun:
@@ -69,7 +71,8 @@ class Edges:
         read = 0
         async with aclosing(self._used(references, None if most is None else most + 1)) as pages:
             async for found in pages:
-                await self._add_runs({edge["run-id"] for edge in found} - known.keys(), known)
+                new = await self._runs({edge["run-id"] for edge in found} - known.keys(), _OF_A_KNOWN_RUN)
+                known |= {run_id: KnownRun(run_id, run["generated"], run["reports"]) for run_id, run in new.items()}
                 for edge in found:
                     if read == most:
                         return Users(users, edge["used"])
@@ -94,10 +97,6 @@ class Edges:
                 start = page.last_key
                 partitions = partitions[page.partitions - 1 :] if start else ()
                 left = None if left is None else left - len(page.items)
-
-    async def _add_runs(self, run_ids: Collection[str], known: KnownRuns) -> None:
-        for run_id, item in (await self._runs(run_ids, frozenset({"generated", "reports"}))).items():
-            known[run_id] = KnownRun(run_id, item["generated"], item["reports"])
 
     async def revisions(self, references: Collection[str], attributes: frozenset[str] | None = None) -> dict[str, Item]:
         """The registered revisions, by their references, with the runs that generated them."""

@@ -1,4 +1,4 @@
-"""What is told of a run. No I/O."""
+"""What is told of a run, and the run as it is after a further report. No I/O."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,6 +7,10 @@ from typing import Any
 
 from graph.domains.data_files.model import RunState
 from graph.domains.data_files.new_files import NewFile
+from graph.domains.data_files.times import time_text
+from graph.store.entity import Item
+
+_ORDER = {state.value: at for at, state in enumerate(RunState)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +43,42 @@ class RunReport:
     generated: Sequence[NewFile] = ()
     is_own: bool = False  # whether this service carries it out
     outputs: Sequence[str] = ()  # names of files, of each of which it generates a new revision when it completes
+
+
+def described(before: Item | None, report: RunReport, run_id: str, *, at: str) -> Item:
+    """What is told of a run, apart from its files. Reports that come twice, or in another order, give the same.
+
+    Where they contradict each other, the first one counts.
+
+    Args:
+        before: the run as it is; None for a new one.
+        at: the time, as the table has it.
+    """
+    known: Mapping[str, Any] = before or {"used": [], "generated": [], "outputs": [], "reports": [], "recorded-at": at}
+    told = {
+        "algorithm": report.algorithm,
+        "version": report.version,
+        "namespace": report.namespace,
+        "producer": report.producer,
+        "configuration-hash": report.configuration_hash,
+    }
+    run = {"run-id": run_id, **{name: value for name, value in told.items() if value is not None}, **known}
+    state = run["state"] = max(known.get("state", report.state.value), report.state.value, key=_ORDER.__getitem__)
+    if report.started_at:
+        started_at = time_text(report.started_at)
+        run["started-at"] = min(known.get("started-at", started_at), started_at)
+    # A run has ended when the reports of its state say so, and not when one says that another state replaced.
+    ends = [known["ended-at"]] if known.get("state") == state and "ended-at" in known else []
+    if report.ended_at and report.state.value == state:
+        ends.append(time_text(report.ended_at))
+    run.pop("ended-at", None)
+    if ends:
+        run["ended-at"] = max(ends)
+    if RunState(run["state"]).is_end:
+        run.pop("open-since", None)
+    elif report.is_own:
+        run["open-since"] = run.get("started-at", at)
+    if report.facets:
+        run["facets"] = {**report.facets, **known.get("facets", {})}
+    run["outputs"] = list(dict.fromkeys((*known["outputs"], *report.outputs)))
+    return run

@@ -26,29 +26,21 @@ class Users:
         Raises:
             InvalidCursor: A cursor is another version's.
         """
-        runs = _Runs(self._database, request.attributes)
-        keep = Keep(runs.count, frozenset(), runs.learn)
+        found: dict[str, Item] = {}
+        needed = None if request.attributes is None else request.attributes | {"run-id", "reports"}
+
+        async def learn(edges: Sequence[Item]) -> None:
+            keys = [RUN.key_for(run_id) for run_id in {edge["run-id"] for edge in edges} - found.keys()]
+            for key, run in (await self._database.get_many(keys, attributes=needed)).items():
+                found[key.values[0]] = run
+
+        def counts(edge: Item) -> bool:
+            """Whether the run has the report that brought the edge."""
+            run = found.get(edge["run-id"])
+            return run is not None and edge["report"] in run["reports"]
+
+        keep = Keep(counts, frozenset(), learn)
         edges = PageRequest(request.paging, frozenset())
         page: Page[Any] = await USES.page(self._database, edges, [(version.reference,)], Use, keep)
         record = UsingRun.reading(request.attributes)
-        return replace(page, records=[record({**runs.found[use.run_id], EDGE: use.item}) for use in page.records])
-
-
-class _Runs:
-    """The runs that edges lead to."""
-
-    def __init__(self, database: Database, attributes: frozenset[str] | None) -> None:
-        self.found: dict[str, Item] = {}
-        self._database = database
-        self._attributes = None if attributes is None else attributes | {"run-id", "reports"}
-
-    async def learn(self, edges: Sequence[Item]) -> None:
-        """Read the runs of some edges."""
-        keys = [RUN.key_for(run_id) for run_id in {edge["run-id"] for edge in edges} - self.found.keys()]
-        for key, run in (await self._database.get_many(keys, attributes=self._attributes)).items():
-            self.found[key.values[0]] = run
-
-    def count(self, edge: Item) -> bool:
-        """Whether the run has the report that brought the edge."""
-        run = self.found.get(edge["run-id"])
-        return run is not None and edge["report"] in run["reports"]
+        return replace(page, records=[record({**found[use.run_id], EDGE: use.item}) for use in page.records])
