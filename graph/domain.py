@@ -112,7 +112,7 @@ class Domain(SchemaPart):
     """One domain. Its queries, mutations and subscriptions are Strawberry types, whose fields join the root types."""
 
     origin: str = ORIGIN  # the distribution that it comes from; that of a plug-in is read from its entry point
-    requires: tuple[str, ...] = ()  # domains that it builds on
+    requires: tuple[str, ...] = ()  # domains that it builds on, apart from its host
     part_of: str | None = None  # the host that it extends; `GRAPH_DOMAINS` means a host with its parts
     entities: tuple[Entity, ...] = ()  # each names its table
     settings: type[SettingsPart] | None = None
@@ -138,7 +138,7 @@ class Domain(SchemaPart):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The domains without which it cannot be served. They come before it."""
+        """Its host, and what it requires: they come before it."""
         return (*self.requires, self.part_of) if self.part_of else self.requires
 
     def __str__(self) -> str:

@@ -81,7 +81,7 @@ def imports_between_domains() -> Iterator[tuple[str, str]]:
 
 def test_a_domain_imports_only_those_that_it_requires() -> None:
     shared = "earthquake_events"  # a table's design, which is no domain and knows none
-    requires = {domain.name: {domain.name, *domain.requires, shared} for domain in DOMAINS} | {shared: {shared}}
+    requires = {domain.name: {domain.name, *domain.needs, shared} for domain in DOMAINS} | {shared: {shared}}
 
     found = {(importer, imported) for importer, imported in imports_between_domains()}
 

@@ -30,7 +30,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
 
 DOMAIN = Domain(
     name="area_watches",
-    requires=("triggers", "sightings"),
+    requires=("triggers",),
     part_of="sightings",
     entities=ENTITIES,
     settings=AreaWatchSettings,

@@ -17,7 +17,7 @@ def pages(settings: Settings) -> Sequence[WebPage]:
 
 DOMAIN = Domain(
     name="dashboard",
-    requires=("earthquakes", "statistics", "export"),  # which its pages show
+    requires=("statistics", "export"),  # which its pages show
     part_of="earthquakes",
     settings=DashboardSettings,
     routes=dashboard_routes,

@@ -22,7 +22,6 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
 
 DOMAIN = Domain(
     name="export",
-    requires=("earthquakes",),
     part_of="earthquakes",
     open=open_services,
     contributions=(Contribution(EventConnection, ExportOfEvents),),

@@ -12,7 +12,6 @@ from graph.domains.fdsn.settings import FdsnSettings
 
 DOMAIN = Domain(
     name="fdsn",
-    requires=("earthquakes",),
     part_of="earthquakes",
     settings=FdsnSettings,
     routes=fdsn_routes,

@@ -23,7 +23,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
 
 DOMAIN = Domain(
     name="felt",
-    requires=("earthquakes", "sightings"),
+    requires=("earthquakes",),
     part_of="sightings",
     open=open_services,
     contributions=(Contribution(Event, FeltOfEvent), Contribution(Sighting, CandidatesOfSighting)),

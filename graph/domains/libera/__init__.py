@@ -3,4 +3,4 @@
 from graph.domain import Domain
 from graph.domains.libera.commands import files
 
-DOMAIN = Domain(name="libera", requires=("data_files",), part_of="data_files", commands=(files,))
+DOMAIN = Domain(name="libera", part_of="data_files", commands=(files,))

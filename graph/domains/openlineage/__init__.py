@@ -20,7 +20,6 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
 
 DOMAIN = Domain(
     name="openlineage",
-    requires=("data_files",),
     part_of="data_files",
     open=open_services,
     routes=lineage_routes,

@@ -25,7 +25,6 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
 
 DOMAIN = Domain(
     name="otlp",
-    requires=("service_logs",),
     part_of="service_logs",
     open=open_services,
     routes=otlp_routes,

@@ -33,7 +33,7 @@ async def write_own_logs(services: Services) -> None:
 
 DOMAIN = Domain(
     name="own_logs",
-    requires=("request_logs", "service_logs"),
+    requires=("request_logs",),
     part_of="service_logs",
     settings=OwnLogSettings,
     open=open_own_logs,

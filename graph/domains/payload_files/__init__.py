@@ -26,7 +26,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
 
 DOMAIN = Domain(
     name="payload_files",
-    requires=("earthquakes", "payloads", "data_files"),
+    requires=("earthquakes", "payloads"),
     part_of="data_files",
     open=open_services,
     contributions=(

@@ -28,7 +28,6 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
 
 DOMAIN = Domain(
     name="payloads",
-    requires=("earthquakes",),
     part_of="earthquakes",
     settings=PayloadSettings,
     open=open_services,

@@ -8,7 +8,6 @@ from graph.domains.provenance_exports.schema import LineageExports, RevisionExpo
 
 DOMAIN = Domain(
     name="provenance_exports",
-    requires=("data_files",),
     part_of="data_files",
     contributions=(
         Contribution(DataFileRevision, RevisionExports),

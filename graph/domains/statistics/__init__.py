@@ -20,7 +20,6 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
 
 DOMAIN = Domain(
     name="statistics",
-    requires=("earthquakes",),
     part_of="earthquakes",
     settings=StatisticsSettings,
     open=open_services,

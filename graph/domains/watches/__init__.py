@@ -37,7 +37,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
 
 DOMAIN = Domain(
     name="watches",
-    requires=("earthquakes", "triggers"),
+    requires=("earthquakes",),
     part_of="triggers",
     entities=ENTITIES,
     settings=WatchSettings,

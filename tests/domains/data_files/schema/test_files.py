@@ -123,7 +123,7 @@ def test_bad_files_are_rejected_with_their_codes_and_places(tmp_path: Path) -> N
 
 # All fields
 
-WITHOUT = schema_of(tuple(domain for domain in DOMAINS if "data_files" not in (domain.name, *domain.requires))).graphql
+WITHOUT = schema_of(tuple(domain for domain in DOMAINS if "data_files" not in (domain.name, *domain.needs))).graphql
 ROOTS = {
     "dataFile": '(name: "L0_CONS_file.PDS")',
     "dataFiles": '(first: 2, filter: {from: "2024-01-01", version: LATEST})',
