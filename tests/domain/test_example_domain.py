@@ -139,6 +139,7 @@ def test_a_domain_has_a_metric_a_route_for_those_with_its_scope_and_an_example(s
     assert scraped(service.url).value("quakegraph_field_notes_total") == 0
     write(service, "a", area="San José")
     assert scraped(service.url).value("quakegraph_field_notes_total") == 1
+    assert service.http.get("/readyz").json()["fieldNotes"] == {"written": 1}
 
     notes = service.http.get("/field-notes/San José", headers=bearer(NOTES_EXPORT)).json()
     assert notes == [{"rating": 5.0, "text": "a"}]

@@ -16,7 +16,6 @@ from graph.domain import Contribution, Domain
 from graph.domains import DOMAINS
 from graph.domains.earthquakes.schema.events import Event
 from graph.pages import graphiql
-from tests.domain.reports import REPORTS
 from tests.schemas import printed
 
 
@@ -26,16 +25,16 @@ def fields(domains: tuple[Domain, ...], name: str) -> set[str]:
     return set(of.fields) if isinstance(of, GraphQLObjectType) else set()
 
 
-def test_a_domain_gives_its_fields_to_the_root_types_and_to_a_type_of_one_before_it(field_notes: ModuleType) -> None:
-    more = (*DOMAINS, field_notes.DOMAIN, REPORTS)
+def test_a_domain_gives_its_fields_to_the_root_types(field_notes: ModuleType) -> None:
+    more = (*DOMAINS, field_notes.DOMAIN)
     names = ("Query", "Mutation", "Subscription", "Event")
     added = {name: fields(more, name) - fields(DOMAINS, name) for name in names}
 
     assert added == {
         "Query": {"fieldNotes", "bestFieldNotes"},
-        "Mutation": {"writeFieldNote", "fileReport"},
+        "Mutation": {"writeFieldNote"},
         "Subscription": {"fieldNotes"},
-        "Event": {"reports"},
+        "Event": set(),
     }
     assert build_schema(DOMAINS).printed == printed()  # which has none of them
 
@@ -45,7 +44,7 @@ def needed(domain: Domain) -> tuple[Domain, ...]:
     names = {domain.name}
     for each in reversed(DOMAINS):
         if each.name in names:
-            names |= {*each.requires}
+            names |= {*each.needs}
     return tuple(each for each in DOMAINS if each.name in names)
 
 

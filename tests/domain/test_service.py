@@ -1,4 +1,4 @@
-"""Domains on a real service: one that is added has everything, and one that is switched off has nothing."""
+"""A domain or a part that is switched off has nothing in a real service."""
 
 from pathlib import Path
 from typing import Any
@@ -8,52 +8,16 @@ from graph.domain import Domain, switched_on
 from graph.domains import DOMAINS
 from graph.opening import settings_of
 from graph.settings import Settings as CoreSettings
-from tests.domain.reports import REPORTS
 from tests.observability.scraping import scraped
-from tests.service import Service, running
+from tests.service import running
 from tests.store.samples import HeldClock
 
-ALL = (*DOMAINS, REPORTS)
-LOGS = """query ($route: String) {
-  requestLogs(filter: {route: $route}) { nodes { route logType status error resultCount } }
-}"""
 EVENT = '{eventId: "us1", eventTsMs: 0, mag: 4.5, lat: 35.6, lon: -117.6}'
-FILE = 'mutation { fileReport(eventId: "us1") }'
 INGEST = f"mutation {{ ingestEvents(input: {{events: [{EVENT}]}}) {{ upserted }} }}"
 
 
 def settings(folder: Path, of: tuple[Domain, ...] = DOMAINS, **others: Any) -> CoreSettings:
     return settings_of(of)(store=f"sqlite:///{folder}/domains.db", **others)
-
-
-def logs(service: Service, route: str | None = None) -> list[dict[str, Any]]:
-    """The logs of a route, those that are written by now."""
-    nodes: list[dict[str, Any]] = service.ask(LOGS, {"route": route})["requestLogs"]["nodes"]
-    return nodes
-
-
-# A domain that is added
-
-
-def test_a_domain_adds_a_field_to_a_type_of_another_has_its_facts_logged_and_tells_whether_it_is_ready(
-    tmp_path: Path,
-) -> None:
-    """A mutation is logged before it is answered."""
-    mutation = {"route": "/file-report", "logType": "INGEST", "error": None}
-    with running(settings(tmp_path, ALL), domains=ALL) as service:
-        service.ask(INGEST)
-        assert service.ask(FILE) == {"fileReport": 1}
-        assert logs(service, "/file-report") == [mutation | {"status": 200, "resultCount": 1}]
-        assert service.ask('{ event(eventId: "us1") { mag reports } }') == {"event": {"mag": 4.5, "reports": 1}}
-        assert service.http.get("/readyz").json()["reports"] == {"filed": 1}
-        service.answer(FILE)
-        failed = mutation | {"status": 400, "error": "BAD_USER_INPUT", "resultCount": None}
-        assert failed in logs(service, "/file-report")
-        counts = scraped(service.url).all("quakegraph_fields_total")
-    assert (counts["OK", "Mutation.fileReport"], counts["BAD_USER_INPUT", "Mutation.fileReport"]) == (1, 1)
-
-
-# A domain that is switched off
 
 
 def test_a_domain_that_is_off_has_no_node_and_stores_nothing(tmp_path: Path) -> None:
@@ -68,7 +32,7 @@ def test_a_domain_that_is_off_has_no_node_and_stores_nothing(tmp_path: Path) -> 
         counts = scraped(service.url).all("quakegraph_fields_total")
         assert counts["OK", "Mutation.ingestEvents"] == 1
     with running(settings(tmp_path), clock=clock) as service:
-        assert logs(service) == []
+        assert service.ask("{ requestLogs { nodes { route } } }") == {"requestLogs": {"nodes": []}}
         assert service.ask('{ event(eventId: "us1") { mag } }') == {"event": {"mag": 4.5}}
 
 
