@@ -30,6 +30,7 @@ from graph.domain import (
     tables_of,
 )
 from graph.domains import installed
+from graph.reference import reference
 from graph.serving import server
 from graph.settings import DomainNames, Misconfigured
 from graph.store.location import StoreLocation
@@ -145,17 +146,25 @@ def schema(line: CommandLine) -> None:
 
 
 @click.command("domains")
+@click.argument("name", required=False)
 @click.pass_obj
-def list_domains(line: CommandLine) -> None:
-    """List the installed domains.
+def list_domains(line: CommandLine, name: str | None) -> None:
+    """List the installed domains, or print tables of what one of them declares.
 
     Each line has its name, whether it is on, off or broken, the domain that it is a part of, and the
     distribution that it comes from. If they cannot be served together, the last line says why.
 
     \b
-    Example:
+    Examples:
       quakegraph domains
+      quakegraph domains earthquakes > earthquakes.md
     """
+    if name:
+        named = {domain.name: domain for domain in line.domains}
+        if name not in named:
+            raise click.BadParameter(f"there is no domain {name!r}; these are: {', '.join(named)}", param_hint="NAME")
+        click.echo(reference(named[name]), nl=False)
+        return
     on = chosen(line.domains, DomainNames().domains)
     rows = [("domain", "state", "part of", "distribution")]
     for domain in line.domains:

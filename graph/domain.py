@@ -17,9 +17,9 @@ settings are assembled from these values. A distribution adds a domain by an ent
     sightings = "quakegraph_sightings:DOMAIN"
 
 Such a plug-in may import this module, `graph.command_line`, `graph.settings`, the folders `access`, `api`, `core`,
-`feed`, `observability`, `pages`, `runtime`, `transport` and `work`, `graph.store` without its engines, and the domains
-that it requires. It imports nothing from `graph.api.fast`, and no name that begins with `_`. Its tests may import
-`graph.app`, `graph.opening` and `graph.domains`, too.
+`feed`, `geography`, `observability`, `pages`, `runtime`, `transport` and `work`, `graph.store` without its engines, and
+the domains that it requires. It imports nothing from `graph.api.fast`, and no name that begins with `_`. Its tests may
+import `graph.app`, `graph.opening` and `graph.domains`, too.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence

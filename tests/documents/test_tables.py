@@ -1,6 +1,5 @@
 """Tests that the tables of documents are complete: settings, error codes, metrics, scopes, keys, layers."""
 
-import json
 import re
 import tomllib
 from typing import Any
@@ -13,6 +12,7 @@ from graph.domain import routes_of
 from graph.domains import DOMAINS
 from graph.domains.earthquakes.schema.filters import CONDITIONS
 from graph.pages import graphiql
+from graph.reference import markdown, setting_rows
 from tests.documents.markdown import DOCUMENTS, ROOT, document
 from tests.observability.scraping import scraped
 from tests.service import Service
@@ -23,27 +23,14 @@ OPERATIONS = document("docs/operations.md")
 
 
 def test_the_table_of_settings_is_the_settings_and_no_page_names_others() -> None:
-    rows = [[cell.strip("`") for cell in row[:3]] + row[3:] for row in document("docs/settings.md").rows("Settings")]
+    section = document("docs/settings.md").section("Settings")
+    options = {str(parameter.name): parameter.opts[0] for parameter in main.commands["serve"].params}
+    rows = list(setting_rows(Settings, options))
 
-    assert sorted(row[0] for row in rows) == sorted(f"GRAPH_{name.upper()}" for name in Settings.model_fields)
-    options = {parameter.name: parameter.opts[0] for parameter in main.commands["serve"].params}
-    for variable, option, default, description in rows:
-        name = variable.removeprefix("GRAPH_").lower()
-        field = Settings.model_fields[name]
-        assert description == field.description
-        assert default == as_variable(field.default)
-        assert option == options.get(name, "")
+    lines = [line for line in section.splitlines(keepends=True) if line.startswith("| `")]
+    assert sorted(lines) == sorted(map(markdown, rows))
     named = {name for one in DOCUMENTS for name in re.findall(r"\bGRAPH_[A-Z_]+[A-Z]\b", one.text)}
-    assert named <= {row[0] for row in rows}
-
-
-def as_variable(default: object) -> str:
-    """A default as it is written in a variable."""
-    if default in (None, ()):
-        return "none"
-    if isinstance(default, tuple):
-        return ",".join(map(str, default))
-    return json.dumps(default).strip('"').removesuffix(".0")
+    assert named <= {row[0].strip("`") for row in rows}
 
 
 def test_the_paths_that_a_proxy_passes_are_those_of_all_routes_but_the_operators_own() -> None:

@@ -160,6 +160,16 @@ def test_plug_ins_are_listed_with_their_distribution_and_come_after_what_they_re
             f"a_part {part} earthquakes dist-a-part 1.0",
             f"field_notes {states[2]} - quakegraph-field-notes 1.0",
         ]
+    described = command("domains", "field_notes", GRAPH_DOMAINS="-field_notes").stdout
+    for line in (
+        "| `GRAPH_FIELD_NOTE_COUNT` | | `60` | Seconds between counts of all field notes. |",
+        "| `notes:write` |",
+        "| attribute of NOTE in `field-notes-{env}` | type |",
+        "| `gsi2pk` | key, `AREA#{area}` |",
+        "| `rating` | number from 0 to 10 |",
+    ):
+        assert line in described.splitlines()
+    assert "there is no domain 'volcanoes'; these are: earthquakes, " in command("domains", "volcanoes").stderr
     on = switched_on(installed(), ())
     assert [domain.name for domain in on][len(DOMAINS) :] == ["field_notes", "a_part"]
     assert installed() is installed()

@@ -1,7 +1,5 @@
 """The entities of the domains: what the documents say of them, and that no two can be taken for each other."""
 
-from typing import Any
-
 import pytest
 
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
@@ -10,6 +8,7 @@ from graph.domains.earthquakes.model import Event
 from graph.domains.request_logs.entities import LOG
 from graph.domains.service_logs.entities import LOGS, SERVICE_LOG, TIMESTAMP_INDEX
 from graph.domains.triggers.entities import EVENT_TYPE_INDEX, EVENTS, STATUS_INDEX, TRIGGER_EVENT
+from graph.reference import in_words, markdown
 from graph.store.attributes import Attribute, Document, Real, Text, Truth, Whole
 from graph.store.values import InvalidItem
 from tests.documents.markdown import document
@@ -68,21 +67,12 @@ def test_attributes_beyond_the_documented_ones_are_optional() -> None:
 
 def test_the_table_of_an_events_attributes_is_its_record() -> None:
     rows = [
-        f"| `{each.attribute}` | {kind_of(each.kind)}{'; optional' if each.optional else ''} | {each.description} |"
+        markdown((f"`{each.attribute}`", in_words(each.kind), each.description)).rstrip()
         for each in Event.stored().values()
+        if each.kind
     ]
     lines = document("docs/dynamodb.md").section("Attributes of an event").splitlines()
     assert [line for line in lines if line.startswith("| `")] == rows, "\n".join(rows)
-
-
-def kind_of(kind: Any) -> str:
-    """A kind of attribute in words: its type, bounds and unit."""
-    if isinstance(kind, Text):
-        return ", ".join(filter(None, ["text", f"at most {kind.longest:,} characters", kind.unit]))
-    words = ["number" if isinstance(kind, Real) else "whole number"]
-    ends = {"from": kind.least, "to": kind.greatest}
-    words += [f"{word} {end:,}".removesuffix(".0") for word, end in ends.items() if end is not None]
-    return ", ".join(filter(None, [" ".join(words), kind.unit]))
 
 
 def test_keys_are_made_as_documented() -> None:
