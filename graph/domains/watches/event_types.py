@@ -1,38 +1,50 @@
 """The types of events that watches make: their payloads, as JSON Schema, and an example of each."""
 
+from datetime import datetime
 from typing import Any
 
 from graph.core.days import datetime_of
+from graph.core.names import camel_case
 from graph.core.times import rfc3339
+from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.triggers.event_types import EventType
-from graph.domains.triggers.json_schemas import TIME, object_of, schema_of, value_of
+from graph.domains.triggers.json_schemas import TIME, JsonSchema, object_of, schema_of, value_of
 from graph.domains.watches.model import Watch
 
 CREATED = "earthquake.created"
 REVISED = "earthquake.revised"
 DELETED = "earthquake.deleted"
 
+_OF_AN_EARTHQUAKE = {
+    "event_id": "USGS event id.",
+    "time": "Origin time.",
+    "mag": "Magnitude.",
+    "mag_type": "How the magnitude was measured.",
+    "place": "Where it was, in words.",
+    "lat": "Degrees north.",
+    "lon": "Degrees east.",
+    "depth": "Depth, km.",
+    "type": "Type of event, such as `earthquake`.",
+    "status": "`automatic` or `reviewed`.",
+    "alert": "PAGER alert level.",
+    "tsunami": "Whether USGS linked it to a tsunami message.",
+    "felt": "Number of felt reports.",
+    "sig": "Significance.",
+    "url": "Its page.",
+}
+"""The attributes of an event that a payload has, and what they are in few words."""
+_KINDS = {str: "string", float: "number", int: "integer", bool: "boolean"}
 
-_EARTHQUAKE = object_of(
-    {
-        "eventId": value_of("string", "USGS event id."),
-        "time": {**TIME, "description": "Origin time."},
-        "mag": value_of("number", "Magnitude."),
-        "magType": value_of(["string", "null"], "How the magnitude was measured."),
-        "place": value_of("string", "Where it was, in words."),
-        "lat": value_of("number", "Degrees north."),
-        "lon": value_of("number", "Degrees east."),
-        "depth": value_of(["number", "null"], "Depth, km."),
-        "type": value_of(["string", "null"], "Type of event, such as `earthquake`."),
-        "status": value_of(["string", "null"], "`automatic` or `reviewed`."),
-        "alert": value_of(["string", "null"], "PAGER alert level."),
-        "tsunami": value_of(["boolean", "null"], "Whether USGS linked it to a tsunami message."),
-        "felt": value_of(["integer", "null"], "Number of felt reports."),
-        "sig": value_of(["integer", "null"], "Significance."),
-        "url": value_of(["string", "null"], "Its page."),
-    }
-)
+
+def _schema_of(name: str) -> JsonSchema:
+    """The schema of an attribute of an event."""
+    declared, description = getattr(Event, name), _OF_AN_EARTHQUAKE[name]
+    if declared.python_type is datetime:
+        return {**TIME, "description": description}
+    kind = _KINDS[declared.python_type]
+    return value_of([kind, "null"] if declared.optional else kind, description)
+
 
 _CHANGE = object_of(
     {
@@ -44,7 +56,7 @@ _CHANGE = object_of(
 
 _OF_A_WATCH = schema_of(
     {
-        "earthquake": _EARTHQUAKE,
+        "earthquake": object_of({camel_case(name): _schema_of(name) for name in _OF_AN_EARTHQUAKE}),
         "kind": value_of(
             "string",
             "What made this version of the earthquake.",
@@ -69,21 +81,8 @@ def payload_of_watch(watch: Watch, version: EventRevision) -> dict[str, Any]:
     event = version.event
     return {
         "earthquake": {
-            "eventId": event.event_id,
+            **{camel_case(name): getattr(event, name) for name in _OF_AN_EARTHQUAKE},
             "time": rfc3339(event.time),
-            "mag": event.mag,
-            "magType": event.mag_type,
-            "place": event.place,
-            "lat": event.lat,
-            "lon": event.lon,
-            "depth": event.depth,
-            "type": event.type,
-            "status": event.status,
-            "alert": event.alert,
-            "tsunami": event.tsunami,
-            "felt": event.felt,
-            "sig": event.sig,
-            "url": event.url,
         },
         "kind": version.kind.value,
         "revision": version.number,
