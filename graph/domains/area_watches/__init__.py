@@ -23,8 +23,8 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     database, services = resources.database, resources.services
     changes, most = services.of(SightingChanges), resources.settings.part(AreaWatchSettings).sighting_watches
     watches = AreaWatches(database, resources.clock, changes.sequence, most=most)
-    services.of(Followers).add(Follower(database, AreaWatcher(changes, watches), services.of(Outbox)))
-    services.of(EventTypes).add(REPORTED)
+    services.of(Followers).append(Follower(database, AreaWatcher(changes, watches), services.of(Outbox)))
+    services.of(EventTypes).append(REPORTED)
     yield (watches,)
 
 

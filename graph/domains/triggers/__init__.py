@@ -17,7 +17,7 @@ from graph.domains.triggers.delivering.retry_policy import RetryPolicy
 from graph.domains.triggers.delivering.worker import Delivering
 from graph.domains.triggers.endpoints import Endpoints
 from graph.domains.triggers.entities import ENTITIES
-from graph.domains.triggers.event_types import EventTypes
+from graph.domains.triggers.event_types import EVENT_TYPES, EventTypes
 from graph.domains.triggers.following import Followers
 from graph.domains.triggers.inbox import Inbox
 from graph.domains.triggers.live import TriggerEventBroadcast
@@ -76,7 +76,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         deliveries = Deliveries(database, inbox, clock)
         yield (
             *(inbox, outbox, endpoints, Queues(database), deliveries),
-            *(broadcast, status, Deliverer(shared), Followers(), EventTypes()),
+            *(broadcast, status, Deliverer(shared), Followers(), EventTypes(EVENT_TYPES)),
         )
 
 

@@ -80,12 +80,5 @@ EVENT_TYPES = (
 )
 
 
-class EventTypes:
-    """The types of all domains."""
-
-    def __init__(self) -> None:
-        self.all = list(EVENT_TYPES)
-
-    def add(self, event_type: EventType) -> None:
-        """Add a type, before the process serves."""
-        self.all.append(event_type)
+class EventTypes(list[EventType]):
+    """The types of all domains. A domain adds its own before the process serves."""

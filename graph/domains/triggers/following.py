@@ -257,12 +257,5 @@ class _MovedByAnother(Exception):
     """Another process has stored events, so the position has to be read again."""
 
 
-class Followers:
-    """The followers of all domains, which the process runs that delivers."""
-
-    def __init__(self) -> None:
-        self.all: list[Follower] = []
-
-    def add(self, follower: Follower) -> None:
-        """Add a follower, before the process serves."""
-        self.all.append(follower)
+class Followers(list[Follower]):
+    """The followers of all domains, which the process runs that delivers. A domain adds its own before it serves."""

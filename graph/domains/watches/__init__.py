@@ -30,8 +30,8 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     watches = Watches(database, endpoints, sequence, clock, most=most)
     endpoints.deletions.append(watches.delete_of_endpoint)
     watcher = Watcher(sequence, History(database), KnownWatches(watches, selection_of_json))
-    services.of(Followers).add(Follower(database, watcher, services.of(Outbox)))
-    services.of(EventTypes).all[:0] = EARTHQUAKE_TYPES
+    services.of(Followers).append(Follower(database, watcher, services.of(Outbox)))
+    services.of(EventTypes)[:0] = EARTHQUAKE_TYPES
     yield (watches,)
 
 

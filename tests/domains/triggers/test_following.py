@@ -103,7 +103,7 @@ async def test_the_process_that_delivers_follows_every_feed_from_a_position_of_i
         await feeds[0].store()
         await Follower(database, feeds[0], outbox).catch_up()
         for feed in feeds:
-            services.of(Followers).add(Follower(database, feed, outbox))
+            services.of(Followers).append(Follower(database, feed, outbox))
         delivering = asyncio.create_task(background.deliver(services))
         async with aclosing(database.changes()) as changes:
             await feeds[0].store()

@@ -36,7 +36,7 @@ async def deliver(services: Services) -> None:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(deliverer.run())
-                for follower in followers.all:
+                for follower in followers:
                     group.create_task(follower.run())
         finally:
             listeners.remove(deliverer.wake)

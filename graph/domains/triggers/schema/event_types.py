@@ -24,4 +24,4 @@ class TriggerEventType:
 class EventTypeQueries:
     @field("The types of events that the service itself creates, with examples.", scope=TRIGGERS_READ, size=MOST_TYPES)
     async def trigger_event_types(self, info: Info) -> list[EventType]:
-        return info.context.service(EventTypes).all
+        return info.context.service(EventTypes)
