@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple, Protocol, Self
 
 from graph.domains.triggers.entities import FEED_BACKLOG, FEED_POSITION
@@ -204,14 +203,17 @@ class Follower:
 
     async def _store_with(self, kept: _Kept, wanted: Sequence[Wanted]) -> None:
         """Store events in order, with a position of their own behind them."""
-        events = [each.event for each in wanted]
-        positions = [each.position for each in wanted]
-        while events:
-            number = await self._outbox.create_some(events, partial(_moved_behind, kept, positions))
+        done = 0
+
+        def moved(stored: int) -> Update:
+            return kept.moved(wanted[done + stored - 1].position)
+
+        while done < len(wanted):
+            number = await self._outbox.create_some([each.event for each in wanted[done:]], moved)
             if not number:
                 raise _MovedByAnother
-            kept.position = positions[number - 1]
-            events, positions = events[number:], positions[number:]
+            done += number
+            kept.position = wanted[done - 1].position
 
     async def _leave_behind(self, user_id: str, position: Position) -> None:
         """Follow further changes without a user, who has a position of their own from now on."""
@@ -246,11 +248,6 @@ class Follower:
                             return some, False
                 position = Position(change.number)
         return some, True
-
-
-def _moved_behind(kept: _Kept, positions: Sequence[Position], stored: int) -> Update:
-    """The change of a position for so many stored events."""
-    return kept.moved(positions[stored - 1])
 
 
 class _MovedByAnother(Exception):
