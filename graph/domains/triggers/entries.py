@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from graph.domains.triggers.change_keys import change_key
 from graph.domains.triggers.checking import digest_of
 from graph.domains.triggers.model import (
     RETENTION_S,
@@ -13,7 +12,6 @@ from graph.domains.triggers.model import (
     NewEvent,
     TriggerEvent,
     delivery_key,
-    event_key,
 )
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.entity import Item
@@ -47,11 +45,6 @@ class Entry:
     def size(self) -> int:
         """About its bytes in a transaction."""
         return written_bytes(dict(self.event.payload)) + BESIDE_PAYLOAD
-
-    @property
-    def change_key(self) -> str:
-        """Its key in the sequence of changes."""
-        return change_key(self.event.user_id, event_key(self.item["timestamp"], self.event_id))
 
     def endpoints_among(self, endpoints: Iterable[Endpoint]) -> list[str]:
         """The ids of its user's endpoints that it is delivered to."""

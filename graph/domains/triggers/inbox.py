@@ -14,7 +14,6 @@ from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.entities import EVENT_TYPE_INDEX, STATUS_INDEX, TRIGGER_EVENT
 from graph.domains.triggers.model import (
     TriggerEvent,
-    event_key,
     key_of_event,
     progress_attributes,
 )
@@ -131,7 +130,7 @@ class Inbox:
         """
         possible = {key for each in keys if (key := key_of_event(user_id, each))}
         events = await records_at(self._database, TriggerEvent, possible, attributes)
-        return {event_key(each.timestamp, each.event_id): each for each in events}
+        return {each.key: each for each in events}
 
     async def acknowledge(self, user_id: str, keys: Collection[str]) -> dict[str, bool]:
         """Make events delivered. Returns those that exist, and whether each was delivered already."""

@@ -3,9 +3,9 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from graph.core.errors import InvalidCursor
-from graph.domains.triggers.change_keys import change_key, user_and_key
+from graph.domains.triggers.change_keys import user_and_key
 from graph.domains.triggers.inbox import EventSelection
-from graph.domains.triggers.model import INBOX, TriggerEvent, event_key, key_of_event
+from graph.domains.triggers.model import INBOX, TriggerEvent, key_of_event
 from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
 from graph.feed.sequence import ChangeSequence
 from graph.store.contract import Database
@@ -19,13 +19,13 @@ class TriggerEventBroadcast(Broadcast[TriggerEvent]):
         async def load(keys: Sequence[str]) -> Mapping[str, TriggerEvent]:
             possible = {key for user_id, each in map(user_and_key, keys) if (key := key_of_event(user_id, each))}
             events = await records_at(database, TriggerEvent, possible)
-            return {change_key_of(event): event for event in events}
+            return {event.change_key: event for event in events}
 
         super().__init__(
             sequence,
             Records(
                 load=load,
-                key_of_cursor=lambda cursor: change_key_of(TriggerEvent(dict(INBOX.place_of(cursor, "after")))),
+                key_of_cursor=lambda cursor: TriggerEvent(dict(INBOX.place_of(cursor, "after"))).change_key,
             ),
         )
 
@@ -38,8 +38,3 @@ class TriggerEventBroadcast(Broadcast[TriggerEvent]):
         return await self.subscribe(
             lambda event: event.user_id == user_id and selection.admits(event.item), after, charge
         )
-
-
-def change_key_of(event: TriggerEvent) -> str:
-    """The key of an event in the sequence of changes."""
-    return change_key(event.user_id, event_key(event.timestamp, event.event_id))

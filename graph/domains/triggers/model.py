@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any
 
 from graph.core.days import datetime_of
+from graph.domains.triggers.change_keys import change_key
 from graph.domains.triggers.entities import DELIVERY, ENDPOINT, TRIGGER_EVENT
 from graph.domains.triggers.sending.answers import Failure
 from graph.domains.triggers.statuses import Progress, TriggerEventStatus
@@ -96,7 +97,17 @@ class TriggerEvent(Record):
     @property
     def identity(self) -> tuple[str, str]:
         """Type and key, unique in the graph for its user."""
-        return "TriggerEvent", event_key(self.timestamp, self.event_id)
+        return "TriggerEvent", self.key
+
+    @property
+    def key(self) -> str:
+        """What identifies it for its user."""
+        return event_key(self.timestamp, self.event_id)
+
+    @property
+    def change_key(self) -> str:
+        """Its key in the sequence of changes."""
+        return change_key(self.user_id, self.key)
 
 
 def progress_attributes(progress: Progress) -> Item:

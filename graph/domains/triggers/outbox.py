@@ -22,7 +22,6 @@ from graph.domains.triggers.quotas import WatchQuota
 from graph.feed.sequence import ChangeSequence, Reservation
 from graph.store.conditions import Compare
 from graph.store.contract import Action, Database, Put, Update
-from graph.store.entity import Item
 from graph.store.rounds import until_applied
 from graph.work.together import WrittenTogether
 
@@ -85,15 +84,33 @@ class Outbox:
     @until_applied("other processes kept writing to the same endpoints")
     async def _store(self, entries: Sequence[Entry], mark: Mark | None = None) -> Collection[Entry] | None:
         """Store the first entries in one transaction. Returns those that are done."""
-        batch = await self._batch(entries, 1 if mark else 0)
+        batch, now = await self._batch(entries, 1 if mark else 0), self._clock()
+        for entry in batch.entries:
+            self._latest = max(1000 * now, self._latest + 1)  # later than the event before it
+            entry.begin(timestamp_at(self._latest), now)
         keyed = [entry for entry in batch.entries if entry.key]
-        refused = await self._transact(batch, keyed, mark)
+        actions: list[Action] = [
+            *(Put(IDEMPOTENCY_KEY, entry.key_item, if_absent=True) for entry in keyed),
+            *([mark(len(batch.entries))] if mark else ()),
+            *batch.deliveries(now),
+        ]
+        changed = [TriggerEvent(entry.item).change_key for entry in batch.entries]
+
+        def numbered(reservation: Reservation) -> list[Action]:
+            for entry in batch.entries:
+                entry.item[EVENT_CHANGES.number] = reservation.number
+            puts = [Put(TRIGGER_EVENT, entry.item, if_absent=True) for entry in batch.entries]
+            return [*actions, *puts, *reservation.actions(changed, ttl=now // 1000 + RETENTION_S)]
+
+        refused = await self.sequence.transact(numbered)
         if not refused:
+            for entry in batch.entries:
+                entry.stored = TriggerEvent(entry.item)
             self.tell(batch.sequences.keys())
             return batch.entries
         if mark and len(keyed) in refused:
             return ()
-        known = [keyed[at] for at in refused if at < len(keyed)]
+        known = [keyed[at] for at in refused if at < len(keyed)]  # whose idempotency keys were used before
         return [entry for entry in known if await self._is_known(entry)] or None
 
     async def _batch(self, entries: Sequence[Entry], others: int) -> "_Batch":
@@ -107,30 +124,6 @@ class Outbox:
         queues = await self._database.get_many({QUEUE.key_for(each) for each in batch.numbers}) if batch.numbers else {}
         batch.sequences = {item["endpoint_id"]: int(item["sequence"]) for item in queues.values()}
         return batch
-
-    async def _transact(self, batch: "_Batch", keyed: Sequence[Entry], mark: Mark | None) -> tuple[int, ...]:
-        """Store a batch: idempotency keys, the mark, and the others. Returns the positions of what was refused."""
-        now = self._clock()
-        for entry in batch.entries:
-            self._latest = max(1000 * now, self._latest + 1)  # later than the event before it
-            entry.begin(timestamp_at(self._latest), now)
-        actions: list[Action] = [
-            *(Put(IDEMPOTENCY_KEY, entry.key_item, if_absent=True) for entry in keyed),
-            *([mark(len(batch.entries))] if mark else ()),
-            *batch.deliveries(now),
-        ]
-        items: list[Item] = []
-
-        def numbered(reservation: Reservation) -> list[Action]:
-            items[:] = reservation.numbered(entry.item for entry in batch.entries)
-            keys = [entry.change_key for entry in batch.entries]
-            puts = [Put(TRIGGER_EVENT, item, if_absent=True) for item in items]
-            return [*actions, *puts, *reservation.actions(keys, ttl=now // 1000 + RETENTION_S)]
-
-        if not (refused := await self.sequence.transact(numbered)):
-            for entry, item in zip(batch.entries, items, strict=True):
-                entry.stored = TriggerEvent(item)
-        return refused
 
     async def _is_known(self, entry: Entry) -> bool:
         """Find the event that has the same idempotency key. False if it has expired just now."""
