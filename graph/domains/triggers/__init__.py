@@ -3,6 +3,7 @@
 import random
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from graph.domain import Domain, Resources, Task
@@ -10,8 +11,8 @@ from graph.domains.triggers.deliveries import Deliveries
 from graph.domains.triggers.delivering import background
 from graph.domains.triggers.delivering.commands import deliver
 from graph.domains.triggers.delivering.deliverer import Deliverer, slots_beside
-from graph.domains.triggers.delivering.disabling import Disabling
-from graph.domains.triggers.delivering.metrics import DeliveryMetrics, DeliveryStatusReader
+from graph.domains.triggers.delivering.disabling import disable
+from graph.domains.triggers.delivering.metrics import DeliveryStatusReader, measure_deliveries
 from graph.domains.triggers.delivering.results import Results
 from graph.domains.triggers.delivering.retry_policy import RetryPolicy
 from graph.domains.triggers.delivering.worker import Delivering
@@ -65,11 +66,11 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
             database=database,
             sender=sender,
             results=Results(database),
-            disabling=Disabling(endpoints, outbox),
+            disable=partial(disable, endpoints, outbox),
             policy=RetryPolicy(settings.webhook_retries, random.uniform),
             clock=clock,
             slots=slots_beside(resources.settings.max_connections),
-            count=DeliveryMetrics(resources.metrics, status).count,
+            count=measure_deliveries(resources.metrics, status),
         )
         broadcast = await stack.enter_async_context(TriggerEventBroadcast(database, outbox.sequence))
         resources.endings.add(broadcast.end)

@@ -12,11 +12,7 @@ from graph.core.errors import BadUserInput, InvalidCursor
 from graph.core.paging import Page, Position
 from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.entities import EVENT_TYPE_INDEX, STATUS_INDEX, TRIGGER_EVENT
-from graph.domains.triggers.model import (
-    TriggerEvent,
-    key_of_event,
-    progress_attributes,
-)
+from graph.domains.triggers.model import PROGRESS, TriggerEvent, key_of_event
 from graph.domains.triggers.statuses import Progress, TriggerEventStatus
 from graph.store.conditions import AllOf, Compare, predicate
 from graph.store.contract import Database, Update
@@ -151,5 +147,10 @@ class Inbox:
 
 def progressed(key: Key, before: Progress, after: Progress) -> Update:
     """The change of an event's progress, if it is still as it was read."""
-    unchanged = tuple(Compare(name, "=", value) for name, value in progress_attributes(before).items())
-    return Update(key, set=progress_attributes(after), condition=AllOf(unchanged))
+    conditions = [Compare(name, "=", value) for name, value in _attributes(before).items()]
+    return Update(key, set=_attributes(after), condition=AllOf(tuple(conditions)))
+
+
+def _attributes(progress: Progress) -> Item:
+    status, *numbers = progress
+    return dict(zip(PROGRESS, (status.value, *numbers), strict=True))

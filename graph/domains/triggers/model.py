@@ -12,7 +12,7 @@ from graph.domains.triggers.entities import DELIVERY, ENDPOINT, TRIGGER_EVENT
 from graph.domains.triggers.sending.answers import Failure
 from graph.domains.triggers.statuses import Progress, TriggerEventStatus
 from graph.store.client_input import possible_key
-from graph.store.entity import Item, Key
+from graph.store.entity import Key
 from graph.store.ordering import Ordering
 from graph.store.records import Derived, Record, Stored
 
@@ -65,6 +65,9 @@ def key_of_event(user_id: str, key: str) -> Key | None:
     return possible_key(TRIGGER_EVENT, user_id, timestamp, event_id)
 
 
+PROGRESS = ("status", "open_deliveries", "failed_deliveries", "retry_count")
+"""The attributes of an event that hold its progress, in the order of `Progress`."""
+
 INBOX = Ordering("triggerevents", TRIGGER_EVENT, TRIGGER_EVENT.table.primary, descending=True)
 
 
@@ -89,10 +92,8 @@ class TriggerEvent(Record):
     @property
     def progress(self) -> Progress:
         """Its status, with what it follows from."""
-        item = self.item
-        return Progress(
-            TriggerEventStatus(item["status"]), item["open_deliveries"], item["failed_deliveries"], item["retry_count"]
-        )
+        status, *numbers = (self.item[name] for name in PROGRESS)
+        return Progress(TriggerEventStatus(status), *numbers)
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -108,16 +109,6 @@ class TriggerEvent(Record):
     def change_key(self) -> str:
         """Its key in the sequence of changes."""
         return change_key(self.user_id, self.key)
-
-
-def progress_attributes(progress: Progress) -> Item:
-    """The attributes of an event that hold its progress."""
-    return {
-        "status": progress.status.value,
-        "open_deliveries": progress.open,
-        "failed_deliveries": progress.failed,
-        "retry_count": progress.retries,
-    }
 
 
 class Endpoint(Record):

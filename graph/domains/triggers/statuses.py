@@ -11,8 +11,8 @@ of them are, and failed once one of them is given up. Between a failed attempt a
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import Enum, auto
+from typing import NamedTuple
 
 from graph.domains.triggers.errors import Conflict
 
@@ -62,8 +62,7 @@ def after(status: TriggerEventStatus, *transitions: Transition) -> TriggerEventS
     return status
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """The status of an event, with what it follows from."""
 
     status: TriggerEventStatus
@@ -76,39 +75,39 @@ class Progress:
         if self.status is TriggerEventStatus.DELIVERED:
             return self
         first = (Transition.RETRY,) if self.status is TriggerEventStatus.FAILED else ()
-        return replace(self, status=after(self.status, *first, Transition.DELIVER))
+        return self._replace(status=after(self.status, *first, Transition.DELIVER))
 
     def retried(self) -> "Progress":
         """After another attempt than the first of a delivery."""
-        return replace(self, retries=self.retries + 1)
+        return self._replace(retries=self.retries + 1)
 
     def delivered(self) -> "Progress":
         """After a delivery has succeeded."""
-        left = replace(self, open=_fewer(self.open))
+        left = self._replace(open=_fewer(self.open))
         if left.open or left.failed or self.status is TriggerEventStatus.DELIVERED:
             return left
-        return replace(left, status=after(self.status, Transition.DELIVER))
+        return left._replace(status=after(self.status, Transition.DELIVER))
 
     def postponed(self) -> "Progress":
         """After an attempt has failed, which will be repeated."""
         if self.status is not TriggerEventStatus.RECEIVED:
             return self
-        return replace(self, status=after(self.status, Transition.FAIL, Transition.RETRY))
+        return self._replace(status=after(self.status, Transition.FAIL, Transition.RETRY))
 
     def given_up(self) -> "Progress":
         """After a delivery has failed for good."""
-        left = replace(self, open=_fewer(self.open), failed=self.failed + 1)
+        left = self._replace(open=_fewer(self.open), failed=self.failed + 1)
         if self.status in (TriggerEventStatus.FAILED, TriggerEventStatus.DELIVERED):
             return left
-        return replace(left, status=after(self.status, Transition.FAIL))
+        return left._replace(status=after(self.status, Transition.FAIL))
 
     def replayed(self, *, was_given_up: bool) -> "Progress":
         """After a delivery that had ended begins again."""
         failed = _fewer(self.failed) if was_given_up else self.failed
-        again = replace(self, open=self.open + 1, failed=failed)
+        again = self._replace(open=self.open + 1, failed=failed)
         if again.failed or self.status is not TriggerEventStatus.FAILED:
             return again
-        return replace(again, status=after(self.status, Transition.RETRY))
+        return again._replace(status=after(self.status, Transition.RETRY))
 
 
 def _fewer(number: int) -> int:

@@ -11,7 +11,7 @@ from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.triggers.deliveries import Deliveries
 from graph.domains.triggers.delivering.health import Health
 from graph.domains.triggers.delivering.outcomes import given_up, outcome_of
-from graph.domains.triggers.delivering.results import QueueState, Result, Results
+from graph.domains.triggers.delivering.results import Result, Results
 from graph.domains.triggers.delivering.retry_policy import RetryPolicy
 from graph.domains.triggers.endpoints import EndpointChanges, Endpoints
 from graph.domains.triggers.entities import DELIVERY, QUEUE, TRIGGER_EVENT
@@ -125,8 +125,8 @@ class Triggers:
         return [event.payload.get("n") for event in found.records]
 
 
-def _doing_well() -> QueueState:
-    return QueueState(1, Health())
+def _doing_well() -> Item:
+    return {"head": 1, **Health()._asdict()}
 
 
 def key_of(event: TriggerEvent) -> str:

@@ -17,31 +17,24 @@ ROUNDS = 20  # a further round is due to other changes of the same endpoint
 logger = get_logger(__name__)
 
 
-class Disabling:
-    """Disables endpoints."""
-
-    def __init__(self, endpoints: Endpoints, outbox: Outbox) -> None:
-        self._endpoints = endpoints
-        self._outbox = outbox
-
-    async def disable(self, endpoint: Endpoint, reason: str) -> None:
-        """Disable an endpoint, together with the event that tells its user. To disable it again changes nothing."""
-        for _ in range(ROUNDS):
-            of_user = (await self._endpoints.of_users([endpoint.user_id]))[endpoint.user_id]
-            stored = next((each for each in of_user if each.endpoint_id == endpoint.endpoint_id), None)
-            if stored is None or not stored.is_open:
-                return
-            others = [each for each in of_user if each is not stored and each.wants(DISABLED)]
-            event = NewEvent(
-                stored.user_id,
-                DISABLED,
-                payload_of_disabled(stored, reason),
-                metadata={},
-                endpoint_ids=tuple(each.endpoint_id for each in others),
-            )
-            if await self._outbox.create_some([event], partial(_mark, disabled(stored, reason))):
-                logger.info("An endpoint was disabled", endpoint=stored.endpoint_id, reason=reason)
-                return
+async def disable(endpoints: Endpoints, outbox: Outbox, endpoint: Endpoint, reason: str) -> None:
+    """Disable an endpoint, together with the event that tells its user. To disable it again changes nothing."""
+    for _ in range(ROUNDS):
+        of_user = (await endpoints.of_users([endpoint.user_id]))[endpoint.user_id]
+        stored = next((each for each in of_user if each.endpoint_id == endpoint.endpoint_id), None)
+        if stored is None or not stored.is_open:
+            return
+        others = [each for each in of_user if each is not stored and each.wants(DISABLED)]
+        event = NewEvent(
+            stored.user_id,
+            DISABLED,
+            payload_of_disabled(stored, reason),
+            metadata={},
+            endpoint_ids=tuple(each.endpoint_id for each in others),
+        )
+        if await outbox.create_some([event], partial(_mark, disabled(stored, reason))):
+            logger.info("An endpoint was disabled", endpoint=stored.endpoint_id, reason=reason)
+            return
 
 
 def _mark(change: Update, _: int) -> Update:

@@ -9,8 +9,7 @@ An endpoint that fails is left alone for about as long as it has failed, so the 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 FAILURES_TO_OPEN = 5  # in a row
 LONGEST_OPEN_MS = 600_000
@@ -18,8 +17,7 @@ DISABLED_AFTER_MS = 5 * 24 * 3_600_000  # of nothing but failures
 FAILURES_TO_DISABLE = 10  # at least as many: a rarely used endpoint is not disabled for two failures
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
+class Health(NamedTuple):
     """The state of an endpoint's breaker. It is kept in the endpoint's queue."""
 
     failures: int = 0  # attempts in a row
@@ -28,13 +26,8 @@ class Health:
 
     @classmethod
     def of(cls, queue: Mapping[str, Any]) -> Self:
-        """That of a stored queue."""
-        return cls(int(queue["failures"]), int(queue["failing_since"]), int(queue["open_until"]))
-
-    @property
-    def attributes(self) -> dict[str, int]:
-        """Its attributes in the queue."""
-        return {"failures": self.failures, "failing_since": self.failing_since, "open_until": self.open_until}
+        """That of a stored queue, of which its fields are attributes."""
+        return cls(*(int(queue[name]) for name in cls._fields))
 
     def is_open(self, now: int) -> bool:
         """Whether nothing is sent at this time, epoch milliseconds."""
@@ -45,10 +38,6 @@ class Health:
         """Whether one delivery is tried, after the breaker was open."""
         return self.failures >= FAILURES_TO_OPEN
 
-    def after_success(self) -> "Health":
-        """After an attempt has succeeded."""
-        return Health()
-
     def after_failure(self, now: int, *, least_ms: int, retry_after_ms: int) -> "Health":
         """After an attempt has failed.
 
@@ -57,11 +46,11 @@ class Health:
             retry_after_ms: how long the endpoint wants to be left alone; 0 if it did not say.
         """
         since = self.failing_since or now
-        failed = replace(self, failures=self.failures + 1, failing_since=since)
+        failures = self.failures + 1
         until = now + retry_after_ms if retry_after_ms else 0
-        if failed.failures >= FAILURES_TO_OPEN and not self.is_open(now):
+        if failures >= FAILURES_TO_OPEN and not self.is_open(now):
             until = max(until, now + min(max(now - since, least_ms), LONGEST_OPEN_MS))
-        return replace(failed, open_until=max(self.open_until, until))
+        return Health(failures, since, max(self.open_until, until))
 
     def is_hopeless(self, now: int) -> bool:
         """Whether the endpoint should be disabled."""

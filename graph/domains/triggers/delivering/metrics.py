@@ -1,6 +1,6 @@
 """The metrics of deliveries, and what waits for all endpoints together."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from graph.core.clock import Clock
@@ -76,28 +76,21 @@ def _with_something(shard: int) -> Query:
     )
 
 
-class DeliveryMetrics:
-    """Counts attempts, and shows what waits."""
+def measure_deliveries(metrics: Metrics, status: DeliveryStatusReader) -> Callable[[str], None]:
+    """Register the metrics of what waits, and of attempts. Returns what counts an attempt by its outcome."""
+    attempts = metrics.counter(
+        "delivery_attempts", "Attempts to deliver, by outcome: delivered, retried or failed.", "outcome"
+    )
+    for outcome in (DELIVERED, RETRIED, FAILED):
+        attempts.labels(outcome)  # so that each begins with 0, and a rate sees the first one
+    waiting = metrics.gauge("deliveries_waiting", "Deliveries that have not ended.", of_all="livemax")
+    due = metrics.gauge("deliveries_due", "Deliveries of endpoints that are due.", of_all="livemax")
+    oldest = metrics.gauge("deliveries_oldest_due_seconds", "Age of the oldest delivery that is due.", of_all="livemax")
 
-    def __init__(self, metrics: Metrics, status: DeliveryStatusReader) -> None:
-        self._attempts = metrics.counter(
-            "delivery_attempts", "Attempts to deliver, by outcome: delivered, retried or failed.", "outcome"
-        )
-        for outcome in (DELIVERED, RETRIED, FAILED):
-            self._attempts.labels(outcome)  # so that each begins with 0, and a rate sees the first one
-        waiting = metrics.gauge("deliveries_waiting", "Deliveries that have not ended.", of_all="livemax")
-        due = metrics.gauge("deliveries_due", "Deliveries of endpoints that are due.", of_all="livemax")
-        oldest = metrics.gauge(
-            "deliveries_oldest_due_seconds", "Age of the oldest delivery that is due.", of_all="livemax"
-        )
+    def read() -> None:
+        waiting.set(status.latest.waiting)
+        due.set(status.latest.due)
+        oldest.set(status.latest.oldest_due_s)
 
-        def read() -> None:
-            waiting.set(status.latest.waiting)
-            due.set(status.latest.due)
-            oldest.set(status.latest.oldest_due_s)
-
-        metrics.read(read)
-
-    def count(self, outcome: str) -> None:
-        """Count an attempt."""
-        self._attempts.labels(outcome).inc()
+    metrics.read(read)
+    return lambda outcome: attempts.labels(outcome).inc()

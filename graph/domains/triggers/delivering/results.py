@@ -7,11 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.domains.triggers.deliveries import key_of_its_event, unchanged
-from graph.domains.triggers.delivering.health import Health
 from graph.domains.triggers.delivering.outcomes import Outcome
 from graph.domains.triggers.entities import ATTEMPT, DELIVERY, QUEUE
 from graph.domains.triggers.inbox import progressed
-from graph.domains.triggers.model import TriggerEvent
+from graph.domains.triggers.model import PROGRESS, TriggerEvent
 from graph.domains.triggers.queues import EXISTS
 from graph.observability.logs import get_logger
 from graph.store.contract import Action, Database, Put, Update
@@ -20,18 +19,9 @@ from graph.store.rounds import until_applied
 from graph.work.together import WrittenTogether
 
 ACTIONS_OF_ONE = 4  # a delivery, an attempt, an event, a queue
-PROGRESS = ("status", "open_deliveries", "failed_deliveries", "retry_count")  # attributes of an event
 MOST_AT_ONCE = 200  # results of a transaction, so that it does not hold the writer for long
 
 logger = get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class QueueState:
-    """What a worker knows of its endpoint's queue."""
-
-    head: int
-    health: Health
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +29,7 @@ class Result:
     """What is stored of an outcome."""
 
     outcome: Outcome
-    queue: Callable[[], QueueState]  # as it is when the result is stored
+    queue: Callable[[], Item]  # its attributes that a worker knows, when the result is stored
 
     @property
     def event_key(self) -> Key:
@@ -105,12 +95,7 @@ def _progress_of_events(results: Sequence[Result], events: Mapping[Key, Item]) -
                 yield progressed(key, before, after)
 
 
-def _queue_of(key: Key, state: QueueState, results: Sequence[Result]) -> Update:
+def _queue_of(key: Key, state: Item, results: Sequence[Result]) -> Update:
     """The change of an endpoint's queue."""
     ended = sum(result.outcome.due is None for result in results if result.queue_key == key)
-    return Update(
-        key,
-        set={"head": state.head, **state.health.attributes},
-        add={"waiting": -ended},
-        condition=EXISTS,
-    )
+    return Update(key, set=state, add={"waiting": -ended}, condition=EXISTS)

@@ -10,16 +10,16 @@ is read again for each attempt, so whatever its user changes takes effect at onc
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
 from graph.core.clock import Clock
 from graph.domains.triggers.deliveries import key_of_its_event
-from graph.domains.triggers.delivering.disabling import FAILING, GONE, Disabling
+from graph.domains.triggers.delivering.disabling import FAILING, GONE
 from graph.domains.triggers.delivering.due import DueDeliveries
 from graph.domains.triggers.delivering.health import Health
 from graph.domains.triggers.delivering.outcomes import Outcome, body_of, given_up, outcome_of
-from graph.domains.triggers.delivering.results import QueueState, Result, Results
+from graph.domains.triggers.delivering.results import Result, Results
 from graph.domains.triggers.delivering.retry_policy import RetryPolicy, is_delivered, is_gone, retry_after_ms
 from graph.domains.triggers.entities import ENDPOINT, QUEUE
 from graph.domains.triggers.model import Delivery, Endpoint, EndpointState, TriggerEvent
@@ -46,7 +46,7 @@ class Delivering:
     database: Database
     sender: Sender
     results: Results
-    disabling: Disabling
+    disable: Callable[[Endpoint, str], Awaitable[None]]  # with the reason
     policy: RetryPolicy
     clock: Clock
     slots: Slots  # requests to all endpoints, by user
@@ -213,9 +213,9 @@ class Worker:
         now = shared.clock()
         self._note(answer, now)
         if is_gone(answer):
-            await shared.disabling.disable(endpoint, GONE)
+            await shared.disable(endpoint, GONE)
         elif self._health.is_hopeless(now):
-            await shared.disabling.disable(endpoint, FAILING)
+            await shared.disable(endpoint, FAILING)
         return outcome_of(delivery, answer, shared.policy, began, now)
 
     def _note(self, answer: Answer, now: int) -> None:
@@ -224,7 +224,7 @@ class Worker:
             if self._at_once < AT_ONCE and (self._ready or not self._is_drained):
                 self.woken.set()  # so that more lanes begin
             self._room = min(2 * self._room, AT_ONCE)
-            self._health = self._health.after_success()
+            self._health = Health()
         else:
             self._room = FEW_AT_ONCE
             least_ms = round(1000 * self._shared.policy.waits_s[0])
@@ -233,12 +233,16 @@ class Worker:
 
     async def _store(self, outcome: Outcome) -> None:
         """Store an outcome. Only then may the queue's head pass its delivery."""
-        await self._shared.results.write(Result(outcome, lambda: QueueState(self._due.head, self._health)))
+        await self._shared.results.write(Result(outcome, self._state))
         self._shared.count(outcome.name)
         if outcome.due is None:
             self._due.end(outcome.before)
         else:
             self._due.postpone(outcome.before, outcome.due, self._shared.clock())
+
+    def _state(self) -> Item:
+        """What the queue is to say of the deliveries and of the endpoint."""
+        return {"head": self._due.head, **self._health._asdict()}
 
     async def _rest(self, until: int) -> bool:
         """Note when there will be something to do. False if the queue has changed since it was read."""
@@ -247,7 +251,7 @@ class Worker:
         unchanged = AllOf(tuple(Compare(name, "=", queue[name]) for name in ("calls", "waiting")))
         if self._endpoint is None and until == IDLE:
             return await self._shared.database.delete(Delete(key, condition=unchanged))
-        state = {"head": self._due.head, **self._health.attributes, **due_at(self._due.endpoint_id, until)}
+        state = {**self._state(), **due_at(self._due.endpoint_id, until)}
         if until == IDLE:
             state["waiting"] = 0  # less than before, if something expired
         return await self._shared.database.update(Update(key, set=state, condition=unchanged))

@@ -37,7 +37,6 @@ def test_the_breaker_opens_after_five_failures_in_a_row_and_one_delivery_is_trie
     assert not opened.is_open(NOW + LEAST_MS)
     assert (closed.is_tried, opened.is_tried) == (False, True)
     assert failed(opened, NOW + 10).open_until == opened.open_until  # of a request that was on its way
-    assert after_failures(100).after_success() == Health()
 
 
 def test_an_endpoint_is_hopeless_after_five_days_and_ten_failures() -> None:
@@ -57,12 +56,12 @@ def test_a_breaker_opens_for_as_long_as_the_endpoint_has_failed_or_asks_for_with
     for wait, succeeds, retry_after in steps:
         now += wait
         if succeeds:
-            health, in_a_row, since, until = health.after_success(), 0, 0, 0
+            health, in_a_row, since, until = Health(), 0, 0, 0
         else:
             health, in_a_row, since = failed(health, now, retry_after), in_a_row + 1, since or now
             asked = now + retry_after if retry_after else 0  # from the first failure on
             opens = in_a_row >= FAILURES_TO_OPEN and until <= now
             until = max(until, asked, now + min(max(now - since, LEAST_MS), LONGEST_OPEN_MS) if opens else 0)
-        assert Health.of({**health.attributes, "waiting": 3}) == health == Health(in_a_row, since, until)
+        assert Health.of({**health._asdict(), "waiting": 3}) == health == Health(in_a_row, since, until)
         assert health.is_tried == (in_a_row >= FAILURES_TO_OPEN)
         assert health.is_hopeless(now) == (in_a_row >= 10 and now - since >= DISABLED_AFTER_MS)

@@ -17,7 +17,7 @@ import pytest
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.triggers.delivering.health import Health
 from graph.domains.triggers.delivering.outcomes import given_up
-from graph.domains.triggers.delivering.results import QueueState, Result
+from graph.domains.triggers.delivering.results import Result
 from graph.domains.triggers.entities import ATTEMPT, ENDPOINT, ENTITIES, TRIGGER_EVENT
 from graph.domains.triggers.model import Delivery, Endpoint
 from graph.store.contract import Database, Put
@@ -195,7 +195,7 @@ async def test_a_delivery_is_not_attempted_twice_at_once_however_soon_it_is_due_
 async def test_a_result_that_cannot_be_stored_fails_alone(shop: Workshop) -> None:
     def result(delivery: Delivery, **wrong: Any) -> Result:
         outcome = given_up(delivery, shop.clock())
-        return Result(replace(outcome, after={**outcome.after, **wrong}), lambda: QueueState(1, Health()))
+        return Result(replace(outcome, after={**outcome.after, **wrong}), lambda: {"head": 1, **Health()._asdict()})
 
     endpoint = await shop.endpoint()
     await shop.some_events(4)

@@ -13,11 +13,12 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from graph.domains.triggers.deliveries import DeliverySelection
 from graph.domains.triggers.delivering.deliverer import Deliverer, slots_beside
-from graph.domains.triggers.delivering.disabling import Disabling
+from graph.domains.triggers.delivering.disabling import disable
 from graph.domains.triggers.delivering.due import DueDeliveries
 from graph.domains.triggers.delivering.recent import RecentRetries
 from graph.domains.triggers.delivering.retry_policy import RetryPolicy
@@ -250,7 +251,7 @@ async def a_workshop_on(
             database=database,
             sender=sender,
             results=ours.results,
-            disabling=Disabling(ours.endpoints, ours.outbox),
+            disable=partial(disable, ours.endpoints, ours.outbox),
             policy=RetryPolicy(waits_s, lambda _, greatest: greatest),
             clock=clock,
             slots=slots_beside(connections),
