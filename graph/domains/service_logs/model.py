@@ -140,11 +140,6 @@ def shard_of(service: str, slot: int) -> str:
     return f"{service}#{(slot * 2_654_435_761 % 2**32) * SHARDS >> 32}"
 
 
-def partitions_of(service: str, *, is_spread: bool) -> list[str]:
-    """The values of `service_name` that logs of a service may have."""
-    return [service, *(f"{service}#{shard}" for shard in range(SHARDS))] if is_spread else [service]
-
-
 def timestamp_of(slot: int) -> float:
     """A slot in epoch microseconds as epoch seconds, which a double holds exactly enough to read it back."""
     return slot / MICROSECONDS

@@ -1,32 +1,38 @@
 """The services that write logs. Each is stored once, before its first log."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from graph.core.clock import Clock
+from graph.core.days import datetime_of
 from graph.domains.service_logs.entities import LOGGING_SERVICE
-from graph.domains.service_logs.model import partitions_of
+from graph.domains.service_logs.model import SHARDS
 from graph.store.client_input import possible_key
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.query import Query
+from graph.store.records import Record, Stored
 from graph.work.account import SERVICE, current_caller
 
 KNOWN_MS = 60_000  # for which a process knows a service without looking: another one may forget it
 
 
-@dataclass(frozen=True, slots=True)
-class LoggingService:
+class LoggingService(Record):
     """A service that writes logs."""
 
-    name: str
-    since: int  # when its first log was stored, epoch milliseconds
-    is_spread: bool  # whether logs of it were ever spread over partitions
-    added_by: str = SERVICE  # who sent its first log
+    __slots__ = ()
+
+    name = Stored[str]("service")
+    since = Stored("since", datetime_of)  # when its first log was stored
+    added_by = Stored[str | None]("added_by", optional=True)  # who sent its first log; None for the service itself
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether logs of it were ever spread over partitions."""
+        return bool(self.item.get("is_spread"))
 
     @property
     def partitions(self) -> list[str]:
         """The values of `service_name` that its logs may have."""
-        return partitions_of(self.name, is_spread=self.is_spread)
+        return [self.name, *(f"{self.name}#{shard}" for shard in range(SHARDS if self.is_spread else 0))]
 
 
 class LoggingServices:
@@ -53,13 +59,13 @@ class LoggingServices:
     async def all(self) -> list[LoggingService]:
         """All services, by name."""
         page = await self._database.query(Query(entity=LOGGING_SERVICE))
-        return [_service_of(item) for item in page.items]
+        return list(map(LoggingService, page.items))
 
     async def named(self, names: Collection[str]) -> list[LoggingService]:
         """The known ones of these services."""
         keys = [key for name in dict.fromkeys(names) if (key := possible_key(LOGGING_SERVICE, name))]
         items = await self._database.get_many(keys) if keys else {}
-        return [_service_of(item) for item in items.values()]
+        return list(map(LoggingService, items.values()))
 
     async def ensure(self, names: Collection[str]) -> set[str]:
         """Store services that are not known yet. Returns those that are too many."""
@@ -82,7 +88,7 @@ class LoggingServices:
                 sender = {} if caller == SERVICE else {"added_by": caller}
                 item = {"service": name, "since": self._clock(), **sender}
                 await self._database.put(Put(LOGGING_SERVICE, item, if_absent=True))
-                known[name] = _service_of(item)
+                known[name] = LoggingService(item)
             if self.is_hot(name) and not known[name].is_spread:
                 await self._database.update(Update(LOGGING_SERVICE.key_for(name), set={"is_spread": True}))
             self._stored.add(name)
@@ -98,12 +104,3 @@ class LoggingServices:
             await self._database.delete(Delete(LOGGING_SERVICE.key_for(service.name)))
             self._stored.discard(service.name)
         return [service.name for service in known]
-
-
-def _service_of(item: dict[str, object]) -> LoggingService:
-    return LoggingService(
-        str(item["service"]),
-        int(str(item["since"])),
-        bool(item.get("is_spread", False)),
-        str(item.get("added_by", SERVICE)),
-    )

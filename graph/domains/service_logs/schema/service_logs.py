@@ -12,7 +12,6 @@ from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
 from graph.api.fields import field, subscription
 from graph.api.record_type import record_type
-from graph.core.days import datetime_of
 from graph.core.paging import Page
 from graph.domains.service_logs import model, services
 from graph.domains.service_logs.access_patterns import ServiceLogs
@@ -54,11 +53,7 @@ class ServiceLog(relay.Node):
 @record_type(services.LoggingService, "A service that writes logs.")
 class LoggingService:
     name: str = strawberry.field(description="Its name, as logs have it.")
-
-    @field("When its first log was stored.")
-    @staticmethod
-    def since(service: strawberry.Parent[services.LoggingService]) -> datetime:
-        return datetime_of(service.since)
+    since: datetime = strawberry.field(description="When its first log was stored.")
 
 
 @strawberry.type
