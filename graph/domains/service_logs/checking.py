@@ -47,22 +47,6 @@ BYTES_PER_CHARACTER = 4  # the most that UTF-8 takes
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]*")
 
 
-class Retention:
-    """How long logs are kept, by their type."""
-
-    def __init__(self, settings: ServiceLogSettings) -> None:
-        self._days = {
-            ServiceLogType.APPLICATION: settings.application_log_days,
-            ServiceLogType.SYSTEM: settings.system_log_days,
-            ServiceLogType.AUDIT: settings.audit_log_days,
-        }
-
-    def ttl(self, log_type: ServiceLogType, second: int) -> int | None:
-        """When a log expires, epoch seconds: so many days after the end of its day. None for never."""
-        days = self._days[log_type]
-        return (second // DAY_S + 1 + days) * DAY_S if days else None
-
-
 @dataclass(slots=True)
 class Draft:
     """A checked log, before it has a slot."""
@@ -90,7 +74,7 @@ class _TooLarge(_Refused):
 class Checks:
     """Checks the logs of a batch."""
 
-    def __init__(self, retention: Retention, now: int, ids: dict[str, int], *, is_own: bool = False) -> None:
+    def __init__(self, settings: ServiceLogSettings, now: int, ids: dict[str, int], *, is_own: bool = False) -> None:
         """Prepare to check.
 
         Args:
@@ -98,7 +82,11 @@ class Checks:
             ids: those that were derived for the same source, and how often each was derived.
             is_own: whether this service wrote the logs. Other senders cannot use its name.
         """
-        self._retention = retention
+        self._days = {
+            ServiceLogType.APPLICATION: settings.application_log_days,
+            ServiceLogType.SYSTEM: settings.system_log_days,
+            ServiceLogType.AUDIT: settings.audit_log_days,
+        }
         self._now = now
         self._ids = ids
         self._is_own = is_own
@@ -158,7 +146,7 @@ class Checks:
         return Draft(index, service, log.time_ns, item, log.time_ns // 1000, size)
 
     def _checked_ttl(self, log: NewLog) -> int | None:
-        """When the log expires."""
+        """When the log expires, epoch seconds: so many days after the end of its day. None for never."""
         if not 0 <= log.time_ns <= LAST_NS:
             raise _Refused(Problem.TIME_INVALID, "The time must lie between the years 1970 and 2262.")
         second = log.time_ns // 1_000_000_000
@@ -166,7 +154,8 @@ class Checks:
             raise _Refused(
                 Problem.TIME_IN_FUTURE, "The time is more than two hours ahead: set the sender's clock right."
             )
-        ttl = self._retention.ttl(log.log_type, second)
+        days = self._days[log.log_type]
+        ttl = (second // DAY_S + 1 + days) * DAY_S if days else None
         if ttl is not None and ttl <= self._now:
             raise _Refused(Problem.EXPIRED, f"The log is older than logs of the type {log.log_type.value} are kept.")
         return ttl

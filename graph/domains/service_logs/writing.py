@@ -12,7 +12,7 @@ from operator import attrgetter
 from time import perf_counter
 
 from graph.core.clock import Clock
-from graph.domains.service_logs.checking import Checks, Draft, Retention
+from graph.domains.service_logs.checking import Checks, Draft
 from graph.domains.service_logs.entities import CHANGES, SERVICE_LOG
 from graph.domains.service_logs.model import MOST_SHIFT, NewLog, Problem, Rejection, WriteReport
 from graph.domains.service_logs.services import LoggingServices
@@ -46,7 +46,7 @@ class LogWriter:
         self.sequence = ChangeSequence(database, CHANGES)
         self._database = database
         self._services = services
-        self._retention = Retention(settings)
+        self._settings = settings
         self._clock = clock
         self.taken = TakenSlots()
         self._counted = metrics.counter("service_logs", "Service logs that were sent, by outcome.", "outcome")
@@ -67,7 +67,7 @@ class LogWriter:
         """
         rejections: list[Rejection] = []
         drafts: list[Draft] = []
-        checks = Checks(self._retention, self._clock() // 1000, {} if ids is None else ids, is_own=is_own)
+        checks = Checks(self._settings, self._clock() // 1000, {} if ids is None else ids, is_own=is_own)
         began = perf_counter()
         for index, log in enumerate(logs):
             draft = log if isinstance(log, Rejection) else checks.draft(index, log)

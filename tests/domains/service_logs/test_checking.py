@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from graph.domains.service_logs.checking import Checks, Retention
+from graph.domains.service_logs.checking import Checks
 from graph.domains.service_logs.model import LogLevel, NewLog, Problem, Rejection, ServiceLogType, WriteReport
 from graph.domains.service_logs.repairs import CHANGED, HALF_CHARACTER
 from graph.domains.service_logs.settings import ServiceLogSettings
@@ -19,7 +19,7 @@ TRACE, SPAN = "5b8efff7" * 4, "eee19b7e" * 2
 
 def problem_of(log: NewLog, **settings: Any) -> Problem | None:
     """Why a log is refused."""
-    found = Checks(Retention(ServiceLogSettings(**{**KEPT_2_DAYS, **settings})), NOW, {}).draft(7, log)
+    found = Checks(ServiceLogSettings(**{**KEPT_2_DAYS, **settings}), NOW, {}).draft(7, log)
     assert found.index == 7
     return found.code if isinstance(found, Rejection) else None
 
@@ -81,7 +81,7 @@ def test_a_log_at_a_bound_of_each_rule_is_taken_and_one_beyond_is_refused_with_t
 
 def stored(log: NewLog) -> Any:
     """The item of a log."""
-    draft = Checks(Retention(ServiceLogSettings()), NOW, {}).draft(0, log)
+    draft = Checks(ServiceLogSettings(), NOW, {}).draft(0, log)
     assert not isinstance(draft, Rejection)
     return draft.item
 
