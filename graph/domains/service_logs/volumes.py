@@ -152,7 +152,7 @@ class Volumes:
         await give_way()
         ordered = sorted(counts)
         await give_way()
-        return [_volume_of(by, start, series, counts[start, series]) for start, series in ordered]
+        return [_VOLUMES[by](start, counts[start, series], series) for start, series in ordered]
 
 
 _SERIES: dict[VolumeBy, Callable[[Item], str | None]] = {
@@ -161,13 +161,8 @@ _SERIES: dict[VolumeBy, Callable[[Item], str | None]] = {
     VolumeBy.SERVICE: itemgetter("service"),
 }
 """What the logs of a counter are counted under."""
-
-
-def _volume_of(by: VolumeBy, start: int, series: str, count: int) -> LogVolume:
-    match by:
-        case VolumeBy.LEVEL:
-            return LogVolume(start, count, level=LogLevel[series])
-        case VolumeBy.TYPE:
-            return LogVolume(start, count, log_type=ServiceLogType(series))
-        case VolumeBy.SERVICE:
-            return LogVolume(start, count, service=series)
+_VOLUMES: dict[VolumeBy, Callable[[int, int, str], LogVolume]] = {
+    VolumeBy.LEVEL: lambda start, count, level: LogVolume(start, count, level=LogLevel[level]),
+    VolumeBy.TYPE: lambda start, count, log_type: LogVolume(start, count, log_type=ServiceLogType(log_type)),
+    VolumeBy.SERVICE: lambda start, count, service: LogVolume(start, count, service=service),
+}
