@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from graph.core.paging import Page
-from graph.domains.service_logs.entities import SECOND_DIGITS, SERVICE_LOG, TIMESTAMP_INDEX, key_of
+from graph.domains.service_logs.entities import LAST_SECOND, SERVICE_LOG, TIMESTAMP_INDEX, key_of
 from graph.domains.service_logs.model import MOST_SHIFT, ServiceLog, node_key, timestamp_of
 from graph.domains.service_logs.planning import Plan
 from graph.domains.service_logs.selection import LogSelection, Slots, slots_between
@@ -25,8 +25,6 @@ from graph.store.query import Query
 from graph.store.records import records_at
 from graph.store.time_walk import ROWS_PER_BATCH
 from graph.work.account import charge_rows
-
-LATEST_S = 10**SECOND_DIGITS - 1  # epoch seconds, of a period that can be stored
 
 
 class ServiceLogs:
@@ -127,7 +125,7 @@ class ServiceLogs:
         self, interval: LogInterval, by: VolumeBy, first: int, last: int, services: Sequence[str] | None = None
     ) -> list[LogVolume]:
         """The number of logs by period, see `Volumes.volume`. Without `services`, of all of them."""
-        last = min(last, LATEST_S)
+        last = min(last, LAST_SECOND)
         if last < first:
             return []
         if services is None and by is not VolumeBy.SERVICE:

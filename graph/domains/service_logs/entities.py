@@ -13,6 +13,7 @@ from graph.store.entity import Entity, Key
 from graph.store.ordering import Ordering
 
 SECOND_DIGITS = 11  # of epoch seconds
+LAST_SECOND = 10**SECOND_DIGITS - 1  # of a period that can be stored; beyond any log
 
 LOG_TYPE = KeyAttribute("log_type", "S")
 TIMESTAMP = KeyAttribute("timestamp", "N")

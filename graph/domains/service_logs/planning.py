@@ -8,13 +8,12 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from graph.domains.service_logs.entities import LEVELS
+from graph.domains.service_logs.entities import LAST_SECOND, LEVELS
 from graph.domains.service_logs.model import MICROSECONDS, ServiceLogType
 from graph.domains.service_logs.selection import LogSelection
 from graph.domains.service_logs.volumes import ALL_SERVICES, LogInterval, Volumes
 
 FROM_LONG_TO_SHORT = (LogInterval.DAY, LogInterval.HOUR, LogInterval.MINUTE)
-LAST_SECOND = 10**11 - 1  # beyond any log
 
 
 class Part(NamedTuple):
