@@ -6,7 +6,7 @@ Memory does not grow with the file: at most one line is held, or a file that is 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import BytesIO
-from typing import Any, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple
 
 import orjson
 
@@ -16,16 +16,6 @@ from graph.domains.service_logs.model import NewLog, Problem, Rejection
 LONGEST_LINE = 64 * 1024 * 1024  # bytes; also of a file that is one object
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-class Readable(Protocol):
-    """The part of a binary stream's interface that is needed here."""
-
-    def readline(self, size: int, /) -> bytes:
-        """The bytes to the end of the line, at most `size`; none at the end."""
-
-    def read(self, size: int, /) -> bytes:
-        """At most `size` bytes; none at the end."""
 
 
 class LogReaders(dict[str, Callable[[Mapping[str, Any]], Iterable[NewLog | Rejection]]]):
@@ -39,7 +29,7 @@ class LineLog(NamedTuple):
     log: NewLog | Rejection
 
 
-def read_logs(stream: Readable, readers: LogReaders, *, longest: int = LONGEST_LINE) -> Iterator[LineLog]:
+def read_logs(stream: IO[bytes], readers: LogReaders, *, longest: int = LONGEST_LINE) -> Iterator[LineLog]:
     """Read a file to its end. A line that holds no log is a rejection, and does not harm the others."""
     for line, text in enumerate(_values(stream, longest), 1):
         if len(text) > longest:
@@ -49,7 +39,7 @@ def read_logs(stream: Readable, readers: LogReaders, *, longest: int = LONGEST_L
                 yield LineLog(line, log)
 
 
-def _values(stream: Readable, longest: int) -> Iterator[bytes]:
+def _values(stream: IO[bytes], longest: int) -> Iterator[bytes]:
     """The lines, of one that is too long only the beginning. A file that is one object over several lines is a line."""
     head = stream.readline(longest + 1).removeprefix(_BYTE_ORDER_MARK)
     if head.endswith(b"\n") and head.strip() and not _is_json(head):
@@ -67,7 +57,7 @@ def _values(stream: Readable, longest: int) -> Iterator[bytes]:
 class _Joined:
     """A stream behind what was read of it. A line may begin in the one and end in the other."""
 
-    def __init__(self, head: Readable, rest: Readable) -> None:
+    def __init__(self, head: IO[bytes], rest: IO[bytes]) -> None:
         self._head = head
         self._rest = rest
 
