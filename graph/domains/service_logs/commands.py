@@ -6,7 +6,6 @@ import click
 
 from graph.command_line import CommandLine, store_option
 from graph.core import garbage
-from graph.domain import Services
 from graph.domains.service_logs.import_command import import_all
 from graph.domains.service_logs.model import LogLevel, ServiceLogType
 from graph.domains.service_logs.selection import LogSelection
@@ -48,12 +47,8 @@ def forget(line: CommandLine, names: tuple[str, ...], store: str | None) -> None
     Example:
       quakegraph logs forget test-1 test-2
     """
-    for name in line.run(line.settings(store=store), partial(_forget, names=names)):
+    for name in line.run(line.settings(store=store), lambda services: services.of(LoggingServices).forget(names)):
         click.echo(f"Forgot {name!r}.")
-
-
-async def _forget(services: Services, *, names: tuple[str, ...]) -> list[str]:
-    return await services.of(LoggingServices).forget(names)
 
 
 @logs.command("import")
