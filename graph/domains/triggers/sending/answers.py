@@ -7,7 +7,6 @@ from enum import Enum
 import aiohttp
 
 from graph.core.names import is_line, is_readable
-from graph.core.retry_after import seconds_to_wait
 from graph.domains.triggers.sending.destinations import EndpointRefused
 
 EXCERPT_BYTES = 1000
@@ -56,27 +55,10 @@ class Answer:
     excerpt: str = ""  # the first 1,000 bytes of the body, as text
     retry_after_s: float | None = None  # the wait that the receiver asks for; None if it asks for none
 
-    @classmethod
-    def of(cls, response: aiohttp.ClientResponse, body: bytes, *, latency_ms: int, now: int) -> "Answer":
-        """The answer of a receiver.
 
-        Args:
-            response: its head.
-            body: the beginning of it.
-            latency_ms: of the attempt.
-            now: epoch milliseconds.
-        """
-        return cls(
-            latency_ms,
-            response.status,
-            excerpt=_as_text(body[:EXCERPT_BYTES]),
-            retry_after_s=seconds_to_wait(response.headers.get("Retry-After", ""), now=now),
-        )
-
-
-def _as_text(body: bytes) -> str:
-    """The body in UTF-8. What is not, or cannot be seen except for tabs and line ends, becomes U+FFFD."""
-    text = body.decode(errors="replace")
+def excerpt_of(body: bytes) -> str:
+    """The beginning of a body, as text. What is not UTF-8, or unseen but for tabs and line ends, becomes U+FFFD."""
+    text = body[:EXCERPT_BYTES].decode(errors="replace")
     if is_line(text):
         return text
     return "".join(each if is_readable(each) or each in "\t\r\n" else "\ufffd" for each in text)

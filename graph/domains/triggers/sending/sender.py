@@ -17,7 +17,8 @@ import aiohttp
 
 from graph import __version__
 from graph.core.clock import Clock, now_ms
-from graph.domains.triggers.sending.answers import CAUSES, Answer, Failure
+from graph.core.retry_after import seconds_to_wait
+from graph.domains.triggers.sending.answers import CAUSES, Answer, Failure, excerpt_of
 from graph.domains.triggers.sending.connections import Connector, open_socket
 from graph.domains.triggers.sending.destinations import EndpointRefused
 from graph.domains.triggers.sending.messages import Message
@@ -99,7 +100,12 @@ class Sender:
         except CAUSES as error:
             return Answer(_ms_since(began), error=Failure.of(error))
         body = await _beginning_of_body(response, deadline)
-        return Answer.of(response, body, latency_ms=_ms_since(began), now=now)
+        return Answer(
+            _ms_since(began),
+            response.status,
+            excerpt=excerpt_of(body),
+            retry_after_s=seconds_to_wait(response.headers.get("Retry-After", ""), now=now),
+        )
 
     async def _post(self, message: Message, now: int) -> aiohttp.ClientResponse:
         return await self._session.post(
