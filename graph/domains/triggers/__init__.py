@@ -23,7 +23,6 @@ from graph.domains.triggers.following import Followers
 from graph.domains.triggers.inbox import Inbox
 from graph.domains.triggers.live import TriggerEventBroadcast
 from graph.domains.triggers.outbox import Outbox
-from graph.domains.triggers.queues import Queues
 from graph.domains.triggers.quotas import WatchQuota
 from graph.domains.triggers.schema.deliveries import (
     Delivery,
@@ -76,7 +75,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         resources.endings.add(broadcast.end)
         deliveries = Deliveries(database, inbox, clock)
         yield (
-            *(inbox, outbox, endpoints, Queues(database), deliveries),
+            *(inbox, outbox, endpoints, deliveries),
             *(broadcast, status, Deliverer(shared), Followers(), EventTypes(EVENT_TYPES)),
         )
 
@@ -97,7 +96,7 @@ DOMAIN = Domain(
     ),
     tasks=(
         Task("delivering webhooks", background.deliver_if_wanted),
-        Task("reading what waits for endpoints", background.read_status),
+        Task("reading what waits for endpoints", lambda services: services.of(DeliveryStatusReader).read_forever()),
     ),
     commands=(deliver,),
     examples=Path(__file__).parent / "examples",

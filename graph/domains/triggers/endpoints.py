@@ -15,7 +15,7 @@ from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.entities import ENDPOINT, ENDPOINT_COUNT, QUEUE
 from graph.domains.triggers.errors import Conflict
 from graph.domains.triggers.model import ENDPOINTS, Endpoint, EndpointState
-from graph.domains.triggers.queues import called, new_queue
+from graph.domains.triggers.queues import Queue, called, new_queue
 from graph.domains.triggers.sending.resolver import Resolver
 from graph.store.client_input import check_input, possible_key
 from graph.store.conditions import Absent, AnyOf, Compare
@@ -108,6 +108,11 @@ class Endpoints:
         if endpoint.state is not EndpointState.ENABLED:
             raise Conflict(f"The endpoint is {endpoint.state.value}: resume it first.")
         return endpoint
+
+    async def queues(self, endpoint_ids: Collection[str]) -> dict[str, Queue]:
+        """The queues of existing endpoints."""
+        items = await self._database.get_many({QUEUE.key_for(each) for each in endpoint_ids})
+        return {item["endpoint_id"]: Queue(*(int(item[name]) for name in Queue._fields)) for item in items.values()}
 
     async def create(self, user_id: str, url: str, changes: EndpointChanges) -> WithSecret:
         """Make an endpoint.

@@ -4,14 +4,13 @@ A new delivery takes the queue's next sequence number. `head` is the first deliv
 those before it have ended, or are retried at a time of their own. Only queues with something to do are due.
 """
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from graph.domains.triggers.entities import QUEUE
 from graph.store.conditions import Condition, Present
-from graph.store.contract import Database, Update
+from graph.store.contract import Update
 
 SHARDS = 4  # partitions of the index by due time, since one takes about 1,000 writes a second on DynamoDB
 
@@ -57,8 +56,7 @@ def called(endpoint_id: str, now: int, *, more: int = 0, condition: Condition = 
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
+class Queue(NamedTuple):
     """What users see of a queue."""
 
     sequence: int = 0  # of the last delivery
@@ -66,16 +64,3 @@ class Queue:
     failures: int = 0  # attempts since the last success
     failing_since: int = 0  # epoch milliseconds; 0 without a failure
     open_until: int = 0  # epoch milliseconds, of the breaker
-
-
-class Queues:
-    """The stored queues."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def of_endpoints(self, endpoint_ids: Collection[str]) -> dict[str, Queue]:
-        """The queues of existing endpoints."""
-        names = [field.name for field in fields(Queue)]
-        items = await self._database.get_many({QUEUE.key_for(each) for each in endpoint_ids})
-        return {item["endpoint_id"]: Queue(*(int(item[name]) for name in names)) for item in items.values()}

@@ -51,11 +51,6 @@ async def deliver_if_wanted(services: Services) -> None:
         await deliver(services)
 
 
-async def read_status(services: Services) -> None:
-    """Read what waits for endpoints, again and again."""
-    await services.of(DeliveryStatusReader).read_forever()
-
-
 async def readiness(services: Services) -> Mapping[str, Any]:
     """What waits for endpoints, for operators."""
     with suppress(DatabaseUnavailable):  # it has just answered

@@ -22,7 +22,7 @@ from graph.domains.triggers.endpoints import EndpointChanges, Endpoints, WithSec
 from graph.domains.triggers.event_types import TEST, payload_of_test
 from graph.domains.triggers.model import API_VERSION, EndpointState, NewEvent
 from graph.domains.triggers.outbox import Outbox
-from graph.domains.triggers.queues import Queue, Queues
+from graph.domains.triggers.queues import Queue
 from graph.domains.triggers.schema.deliveries import Delivery
 from graph.domains.triggers.schema.events import TriggerEvent
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
@@ -84,7 +84,7 @@ class TriggerEndpoint(relay.Node):
 
 async def _queues(context: Context, endpoint_ids: Sequence[str], _: None) -> Mapping[str, Queue]:
     """The queues of endpoints; none of an endpoint that was deleted just now."""
-    return await context.service(Queues).of_endpoints(endpoint_ids)
+    return await context.service(Endpoints).queues(endpoint_ids)
 
 
 @strawberry.type
