@@ -10,7 +10,7 @@ import strawberry
 
 from graph.domain import Domain
 from graph.domains import DOMAINS
-from graph.domains.own_logs.links import LONGEST_REQUEST_MS, MARGIN_MS
+from graph.domains.own_logs.schema import LONGEST_REQUEST_MS, MARGIN_MS
 from graph.domains.request_logs.access_patterns import KEYS_AT_ONCE, NearTime, RequestLogs
 from graph.observability.logs import get_logger
 from graph.opening import settings_of
