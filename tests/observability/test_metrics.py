@@ -12,9 +12,8 @@ from starlette.requests import ClientDisconnect
 from graph import __version__
 from graph.app import create_app
 from graph.domains.request_logs.access_patterns import RequestLogs
-from graph.domains.request_logs.budget import LogBudget, LogLimits
-from graph.domains.request_logs.buffer import LogBuffer
-from graph.domains.request_logs.metrics import measure_buffer
+from graph.domains.request_logs.budget import LogBudget
+from graph.domains.request_logs.buffer import LogBuffer, measure_buffer
 from graph.observability.metrics import Metrics
 from graph.observability.requests import Telemetry, timed_requests
 from graph.observability.tracing import Tracing
@@ -169,7 +168,7 @@ async def test_lost_and_waiting_request_logs_are_metrics() -> None:
         return [read(metrics).value(f"quakegraph_request_logs_{name}") for name in ("lost_total", "waiting")]
 
     async with empty_database("sqlite", ENTITIES, clock=now) as database:
-        buffer = LogBuffer(RequestLogs(database, now), LogBudget(LogLimits.of(Settings())), capacity=3)
+        buffer = LogBuffer(RequestLogs(database, now), LogBudget(Settings()), capacity=3)
         measure_buffer(buffer, metrics)
         for number in range(5):
             buffer.add(a_log(MIDNIGHT + number, number))

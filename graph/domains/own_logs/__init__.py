@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 
-from graph.domain import Contribution, Domain, Resources, Services, Task
+from graph.domain import Contribution, Domain, Resources, Task
 from graph.domains.own_logs.own_logs import OwnLogs, keeping_own_logs
 from graph.domains.own_logs.schema import LogsOfRequest, RequestOfLog
 from graph.domains.own_logs.settings import OwnLogSettings
@@ -26,11 +26,6 @@ async def open_own_logs(resources: Resources) -> AsyncIterator[Sequence[object]]
         await own.close()
 
 
-async def write_own_logs(services: Services) -> None:
-    """Write waiting own logs, again and again."""
-    await services.of(OwnLogs).flush_forever()
-
-
 DOMAIN = Domain(
     name="own_logs",
     requires=("request_logs",),
@@ -38,5 +33,5 @@ DOMAIN = Domain(
     settings=OwnLogSettings,
     open=open_own_logs,
     contributions=(Contribution(RequestLog, LogsOfRequest), Contribution(ServiceLog, RequestOfLog)),
-    tasks=(Task("writing own logs", write_own_logs),),
+    tasks=(Task("writing own logs", lambda services: services.of(OwnLogs).flush_forever()),),
 )

@@ -4,12 +4,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from graph.domain import Domain, Resources, Services, Task
+from graph.domain import Domain, Resources, Task
 from graph.domains.request_logs.access_patterns import RequestLogs
-from graph.domains.request_logs.budget import LogBudget, LogLimits
-from graph.domains.request_logs.buffer import LogBuffer
+from graph.domains.request_logs.budget import LogBudget
+from graph.domains.request_logs.buffer import LogBuffer, measure_buffer
 from graph.domains.request_logs.entities import ENTITIES
-from graph.domains.request_logs.metrics import measure_buffer
 from graph.domains.request_logs.recording import LogRecorder
 from graph.domains.request_logs.schema import RequestLog, RequestLogQueries
 from graph.domains.request_logs.scopes import LOGS_READ
@@ -20,18 +19,13 @@ from graph.domains.request_logs.settings import RequestLogSettings
 async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
     """Open the logs, and record all requests in them."""
     logs = RequestLogs(resources.database, resources.clock)
-    buffer = LogBuffer(logs, LogBudget(LogLimits.of(resources.settings.part(RequestLogSettings))))
+    buffer = LogBuffer(logs, LogBudget(resources.settings.part(RequestLogSettings)))
     measure_buffer(buffer, resources.metrics)
     resources.recording.recorder = LogRecorder(logs, buffer)
     try:
         yield logs, buffer
     finally:
         await buffer.close()
-
-
-async def flush_logs(services: Services) -> None:
-    """Write waiting logs, again and again."""
-    await services.of(LogBuffer).flush_forever()
 
 
 DOMAIN = Domain(
@@ -43,6 +37,6 @@ DOMAIN = Domain(
     open=open_services,
     queries=(RequestLogQueries,),
     nodes=(RequestLog,),
-    tasks=(Task("flushing request logs", flush_logs),),
+    tasks=(Task("flushing request logs", lambda services: services.of(LogBuffer).flush_forever()),),
     examples=Path(__file__).parent / "examples",
 )

@@ -12,9 +12,8 @@ must not take the place of the logs of requests that were answered.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import ceil, log2
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from graph.core.days import DAY_MS, day_bucket
 from graph.domains.request_logs.model import RETENTION_DAYS
@@ -36,22 +35,6 @@ class Amount(NamedTuple):
     def plus(self, rows: int, size: int) -> "Amount":
         """The amount with so many more."""
         return Amount(self.rows + rows, self.size + size)
-
-
-@dataclass(frozen=True, slots=True)
-class LogLimits:
-    """The limits of written logs."""
-
-    a_minute: Amount
-    in_all: Amount
-
-    @classmethod
-    def of(cls, settings: RequestLogSettings) -> Self:
-        """The limits of the settings."""
-        return cls(
-            Amount(settings.max_logs_per_minute, settings.max_log_bytes_per_minute),
-            Amount(settings.max_logs, settings.max_log_bytes),
-        )
 
 
 class _Allowance:
@@ -85,9 +68,10 @@ class _Allowance:
 class LogBudget:
     """Decides which logs are kept. Each process has its own; it learns from the store what others write."""
 
-    def __init__(self, limits: LogLimits) -> None:
+    def __init__(self, settings: RequestLogSettings) -> None:
         self.left_out = 0  # logs, since the service started
-        self._limits = limits
+        self._a_minute = Amount(settings.max_logs_per_minute, settings.max_log_bytes_per_minute)
+        self._in_all = Amount(settings.max_logs, settings.max_log_bytes)
         self._stored: Mapping[str, Amount] = {}  # by day, as last read from the store
         self._minute = -1
         self._all = self._of_refused = _Allowance(Amount())
@@ -126,10 +110,6 @@ class LogBudget:
             left_of_day = max(in_all / (RETENTION_DAYS + 1) - stored, 0)
             return min(a_minute, int(left_of_day * min(BURST / minutes_left, 1)))
 
-        limits = self._limits
-        amount = Amount(
-            allowed(limits.a_minute.rows, limits.in_all.rows, today.rows),
-            allowed(limits.a_minute.size, limits.in_all.size, today.size),
-        )
+        amount = Amount(*map(allowed, self._a_minute, self._in_all, today))
         self._all = _Allowance(amount)
         self._of_refused = _Allowance(Amount(*(ceil(each / REFUSED_PART) for each in amount)))

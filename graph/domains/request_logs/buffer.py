@@ -10,7 +10,8 @@ from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogBudget
 from graph.domains.request_logs.model import RequestLog
 from graph.observability.logs import get_logger
-from graph.work.write_buffer import CAPACITY, FLUSH_EVERY_S, WriteBuffer
+from graph.observability.metrics import Metrics
+from graph.work.write_buffer import CAPACITY, FLUSH_EVERY_S, WriteBuffer, measure_waiting
 
 FLUSHES_PER_CHECK = 120  # a minute
 
@@ -54,3 +55,10 @@ class LogBuffer(WriteBuffer[RequestLog]):
             for _ in range(FLUSHES_PER_CHECK):
                 await asyncio.sleep(FLUSH_EVERY_S)
                 await self.flush()
+
+
+def measure_buffer(buffer: LogBuffer, metrics: Metrics) -> None:
+    """Register the metrics of waiting and lost request logs, and of those beyond their budget."""
+    measure_waiting(buffer, metrics, "request_logs", "Request logs")
+    left_out = metrics.counter("request_logs_left_out", "Request logs beyond their budget.")
+    metrics.total(left_out, lambda: buffer.left_out)

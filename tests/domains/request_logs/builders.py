@@ -8,7 +8,9 @@ from uuid import UUID
 
 from graph.core.days import DAY_MS
 from graph.domains.request_logs.access_patterns import RequestLogs
+from graph.domains.request_logs.budget import Amount
 from graph.domains.request_logs.model import LogType, RequestLog
+from graph.domains.request_logs.settings import RequestLogSettings
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import ENTITIES
 from tests.store.engines import empty_database
@@ -16,6 +18,7 @@ from tests.store.engines import empty_database
 TODAY = date(2024, 3, 2)  # two days behind a leap day
 MIDNIGHT = at("2024-03-02")
 NOW = MIDNIGHT + DAY_MS // 2  # where the clock stands
+PLENTY = Amount(10**9, 10**12)
 
 
 def now() -> int:
@@ -41,3 +44,13 @@ async def stored_logs(engine: str, logs: Sequence[RequestLog]) -> AsyncIterator[
         request_logs = RequestLogs(database, now)
         await request_logs.insert_many(logs)
         yield request_logs
+
+
+def limits(a_minute: Amount = PLENTY, in_all: Amount = PLENTY) -> RequestLogSettings:
+    """The settings with these limits of written logs."""
+    return RequestLogSettings(
+        max_logs_per_minute=a_minute.rows,
+        max_log_bytes_per_minute=a_minute.size,
+        max_logs=in_all.rows,
+        max_log_bytes=in_all.size,
+    )

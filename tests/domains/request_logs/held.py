@@ -14,7 +14,6 @@ from graph.app import build_entrance
 from graph.core.errors import DatabaseUnavailable
 from graph.core.services import Services
 from graph.domains.request_logs.access_patterns import RequestLogs
-from graph.domains.request_logs.budget import LogLimits
 from graph.domains.request_logs.model import RequestLog
 from graph.store.contract import Database, Put
 from graph.store.query import Page, Query
@@ -109,7 +108,7 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
     clock.now = NOW
     async with held_database() as database:
         logs = RequestLogs(database, clock)
-        async with log_buffer(logs, LogLimits.of(Settings())) as buffer:
+        async with log_buffer(logs, Settings()) as buffer:
             recording = recording_in(logs, buffer)
             process = a_process(
                 services=Services([catalogue_of(database), statistics_of(database), logs]),

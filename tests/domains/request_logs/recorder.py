@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from graph.api.recording import Recording
 from graph.core.clock import Clock
 from graph.domains.request_logs.access_patterns import RequestLogs
-from graph.domains.request_logs.budget import LogBudget, LogLimits
+from graph.domains.request_logs.budget import LogBudget
 from graph.domains.request_logs.buffer import LogBuffer
 from graph.domains.request_logs.recording import LogRecorder
 from graph.domains.request_logs.settings import RequestLogSettings
@@ -18,7 +18,7 @@ from graph.work.tasks import BackgroundTasks
 def logging_to(database: Database, clock: Clock) -> Recording:
     """A recording whose logs stand in a table."""
     logs = RequestLogs(database, clock)
-    return recording_in(logs, LogBuffer(logs, LogBudget(LogLimits.of(RequestLogSettings()))))
+    return recording_in(logs, LogBuffer(logs, LogBudget(RequestLogSettings())))
 
 
 def recording_in(logs: RequestLogs, buffer: LogBuffer) -> Recording:
@@ -29,9 +29,9 @@ def recording_in(logs: RequestLogs, buffer: LogBuffer) -> Recording:
 
 
 @asynccontextmanager
-async def log_buffer(logs: RequestLogs, limits: LogLimits) -> AsyncIterator[LogBuffer]:
+async def log_buffer(logs: RequestLogs, settings: RequestLogSettings) -> AsyncIterator[LogBuffer]:
     """A buffer that is flushed in the background, and for the last time at the end."""
-    buffer = LogBuffer(logs, LogBudget(limits))
+    buffer = LogBuffer(logs, LogBudget(settings))
     try:
         async with BackgroundTasks() as tasks:
             tasks.start("flushing request logs", buffer.flush_forever)

@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS, day_bucket
 from graph.domains.request_logs.access_patterns import RequestLogs
-from graph.domains.request_logs.budget import MINUTE_MS, Amount, LogBudget, LogLimits
+from graph.domains.request_logs.budget import MINUTE_MS, Amount, LogBudget
 from graph.domains.request_logs.buffer import LogBuffer
 from graph.domains.request_logs.model import RETENTION_DAYS
 from tests.domains.entities import ENTITIES
-from tests.domains.request_logs.builders import MIDNIGHT, a_log, now
+from tests.domains.request_logs.builders import MIDNIGHT, a_log, limits, now
 from tests.store.engines import empty_database
 
-PLENTY = Amount(10**9, 10**12)
 LAST_MINUTE = MIDNIGHT + DAY_MS - MINUTE_MS  # in which a day's whole rest may be used
 
 
@@ -26,7 +25,7 @@ def kept(budget: LogBudget, timestamp: int, number: int, size: int = 100) -> lis
 
 def a_minute(rows: int = 10**9, size: int = 10**12) -> LogBudget:
     """A budget that bounds the minute alone."""
-    return LogBudget(LogLimits(Amount(rows, size), PLENTY))
+    return LogBudget(limits(a_minute=Amount(rows, size)))
 
 
 def test_all_logs_are_kept_until_half_of_a_minutes_rows_are_used_and_a_flood_is_sampled_until_its_end() -> None:
@@ -57,7 +56,7 @@ def test_no_sequence_of_logs_takes_more_than_the_minute_allows(
 
 def test_a_day_has_an_equal_share_of_all_and_leaves_room_for_its_evening() -> None:
     share = 10_000
-    budget = LogBudget(LogLimits(PLENTY, Amount(share * (RETENTION_DAYS + 1), 10**12)))
+    budget = LogBudget(limits(in_all=Amount(share * (RETENTION_DAYS + 1), 10**12)))
     taken = 0
     hours = []
     for minute in range(24 * 60):
@@ -70,7 +69,7 @@ def test_a_day_has_an_equal_share_of_all_and_leaves_room_for_its_evening() -> No
 
 
 def test_stored_logs_count_towards_the_budget_and_no_rows_or_no_bytes_mean_no_logs() -> None:
-    budget = LogBudget(LogLimits(PLENTY, Amount(800, 10**9)))
+    budget = LogBudget(limits(in_all=Amount(800, 10**9)))
     budget.learn({day_bucket(LAST_MINUTE): Amount(100, 0)})
     for none in (budget, a_minute(rows=0), a_minute(size=0)):
         assert kept(none, LAST_MINUTE, 100) == []
@@ -102,7 +101,7 @@ async def test_logs_are_counted_as_they_are_written_and_the_counts_are_learned(e
 
 async def test_logs_beyond_the_budget_are_reported_once(caplog: pytest.LogCaptureFixture) -> None:
     async with empty_database("sqlite", ENTITIES, clock=now) as database:
-        budget = LogBudget(LogLimits(Amount(4, 10**9), PLENTY))
+        budget = LogBudget(limits(a_minute=Amount(4, 10**9)))
         buffer = LogBuffer(RequestLogs(database, now), budget)
         for number in range(10):
             buffer.add(a_log(LAST_MINUTE + number, number))

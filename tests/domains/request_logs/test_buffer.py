@@ -7,18 +7,18 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 
 from graph.domains.request_logs.access_patterns import RequestLogs
-from graph.domains.request_logs.budget import Amount, LogBudget, LogLimits
+from graph.domains.request_logs.budget import LogBudget
 from graph.domains.request_logs.buffer import LogBuffer
 from graph.domains.request_logs.entities import LOG
 from graph.domains.request_logs.model import RequestLog
 from graph.store.contract import Database
 from graph.store.query import Query
 from graph.work.write_buffer import CAPACITY, FLUSH_EVERY_S, VALUES_PER_WRITE
-from tests.domains.request_logs.builders import MIDNIGHT, NOW, a_log, now
+from tests.domains.request_logs.builders import MIDNIGHT, NOW, a_log, limits, now
 from tests.domains.request_logs.held import HeldDatabase, held_database, held_graph
 from tests.domains.request_logs.recorder import log_buffer
 
-UNLIMITED = LogLimits(Amount(10**9, 10**12), Amount(10**9, 10**12))
+UNLIMITED = limits()
 
 
 @pytest.fixture
