@@ -8,13 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from graph.core.clock import Clock
-from graph.core.days import (
-    DAY_MS,
-    bucket_of,
-    day_bucket,
-    day_span,
-    days_between,
-)
+from graph.core.days import DAY_MS, bucket_of, day_bucket, day_span, days_between
 from graph.core.errors import BadUserInput, DatabaseUnavailable
 from graph.core.paging import Page, Paging
 from graph.core.spans import TimeSpan

@@ -24,16 +24,8 @@ from graph.domains.triggers.inbox import Inbox
 from graph.domains.triggers.live import TriggerEventBroadcast
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.quotas import WatchQuota
-from graph.domains.triggers.schema.deliveries import (
-    Delivery,
-    DeliveryMutations,
-    DeliveryQueries,
-)
-from graph.domains.triggers.schema.endpoints import (
-    EndpointMutations,
-    EndpointQueries,
-    TriggerEndpoint,
-)
+from graph.domains.triggers.schema.deliveries import Delivery, DeliveryMutations, DeliveryQueries
+from graph.domains.triggers.schema.endpoints import EndpointMutations, EndpointQueries, TriggerEndpoint
 from graph.domains.triggers.schema.event_types import EventTypeQueries
 from graph.domains.triggers.schema.events import (
     TriggerEvent,
@@ -89,11 +81,7 @@ DOMAIN = Domain(
     queries=(TriggerEventQueries, EndpointQueries, DeliveryQueries, EventTypeQueries),
     mutations=(TriggerEventMutations, EndpointMutations, DeliveryMutations),
     subscriptions=(TriggerEventSubscriptions,),
-    nodes=(
-        TriggerEvent,
-        TriggerEndpoint,
-        Delivery,
-    ),
+    nodes=(TriggerEvent, TriggerEndpoint, Delivery),
     tasks=(
         Task("delivering webhooks", background.deliver_if_wanted),
         Task("reading what waits for endpoints", lambda services: services.of(DeliveryStatusReader).read_forever()),

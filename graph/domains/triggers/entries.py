@@ -5,14 +5,7 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from graph.domains.triggers.checking import digest_of
-from graph.domains.triggers.model import (
-    RETENTION_S,
-    DeliveryState,
-    Endpoint,
-    NewEvent,
-    TriggerEvent,
-    delivery_key,
-)
+from graph.domains.triggers.model import RETENTION_S, DeliveryState, Endpoint, NewEvent, TriggerEvent, delivery_key
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.entity import Item
 from graph.store.values import written_bytes
