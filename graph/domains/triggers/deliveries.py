@@ -204,9 +204,7 @@ class Deliveries:
 
 def unchanged(delivery: Delivery) -> AllOf:
     """The condition that a delivery is still as it was read."""
-    return AllOf(
-        (Compare("state", "=", delivery.state.value), Compare("attempts", "=", delivery.attempt_count)),
-    )
+    return AllOf((Compare("state", "=", delivery.state.value), Compare("attempts", "=", delivery.attempt_count)))
 
 
 def key_of_its_event(delivery: Delivery) -> Key:

@@ -69,7 +69,8 @@ class Endpoints:
 
     async def of_users(self, user_ids: Collection[str]) -> dict[str, list[Endpoint]]:
         """All endpoints of each of these users, oldest first."""
-        found = await asyncio.gather(*[self._database.query(_of_user(user_id)) for user_id in user_ids])
+        queries = [Query(entity=ENDPOINT, partitions=((user_id,),)) for user_id in user_ids]
+        found = await asyncio.gather(*map(self._database.query, queries))
         return {user_id: list(map(Endpoint, page.items)) for user_id, page in zip(user_ids, found, strict=True)}
 
     async def page(self, user_id: str, request: PageRequest) -> Page[Endpoint]:
@@ -251,10 +252,6 @@ def still_there(endpoint: Endpoint) -> Update:
 def new_secret() -> str:
     """A secret that signs webhooks, in the form of Standard Webhooks."""
     return "whsec_" + b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
-
-
-def _of_user(user_id: str) -> Query:
-    return Query(entity=ENDPOINT, partitions=((user_id,),))
 
 
 def _check(changes: EndpointChanges) -> None:

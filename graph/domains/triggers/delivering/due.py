@@ -89,7 +89,9 @@ class DueDeliveries:
             return max(min(times), now + LAG_MS) if times else IDLE
         if self._recent.may_lag(self.endpoint_id, now):
             return now + LAG_MS
-        return now + LONG_LAG_MS if await self._count_waiting() else IDLE  # what waited has expired
+        of_state = Compare("state", "=", DeliveryState.WAITING.value)
+        all_waiting = Query(entity=DELIVERY, partitions=((self.endpoint_id, self._user_id),), where=of_state)
+        return now + LONG_LAG_MS if await self._database.count(all_waiting) else IDLE  # what waited has expired
 
     def end(self, delivery: Delivery) -> None:
         """Note that a delivery has ended."""
@@ -184,15 +186,6 @@ class DueDeliveries:
                 self._cursor = waiting[0].sequence + 1
                 return waiting[0]
         return None
-
-    async def _count_waiting(self) -> int:
-        return await self._database.count(
-            Query(
-                entity=DELIVERY,
-                partitions=((self.endpoint_id, self._user_id),),
-                where=Compare("state", "=", DeliveryState.WAITING.value),
-            )
-        )
 
     def _by_due(self, until: int | None, limit: int | None) -> Query:
         return Query(

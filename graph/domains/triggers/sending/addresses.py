@@ -58,11 +58,8 @@ def reached_by(address: Address) -> list[Address]:
         return [address]
     if address.ipv4_mapped:
         return [address.ipv4_mapped]  # the system connects to it by IPv4
-    return [address, *(_ipv4_in(address, shift) for network, shift in _GATEWAYS if address in network)]
-
-
-def _ipv4_in(address: IPv6Address, shift: int) -> IPv4Address:
-    return IPv4Address(int(address) >> shift & 0xFFFFFFFF)
+    reached = [IPv4Address(int(address) >> shift & 0xFFFFFFFF) for network, shift in _GATEWAYS if address in network]
+    return [address, *reached]
 
 
 def is_public(address: Address) -> bool:

@@ -96,7 +96,12 @@ class Sender:
         now = self._clock()
         try:
             async with asyncio.timeout_at(deadline):
-                response = await self._post(message, now)
+                response = await self._session.post(
+                    self._resolver.destinations.read(message.url),
+                    data=message.body.encode(),
+                    headers=message.headers(now),
+                    allow_redirects=False,
+                )
         except CAUSES as error:
             return Answer(_ms_since(began), error=Failure.of(error))
         body = await _beginning_of_body(response, deadline)
@@ -105,14 +110,6 @@ class Sender:
             response.status,
             excerpt=excerpt_of(body),
             retry_after_s=seconds_to_wait(response.headers.get("Retry-After", ""), now=now),
-        )
-
-    async def _post(self, message: Message, now: int) -> aiohttp.ClientResponse:
-        return await self._session.post(
-            self._resolver.destinations.read(message.url),
-            data=message.body.encode(),
-            headers=message.headers(now),
-            allow_redirects=False,
         )
 
     def _open_socket(self, info: tuple[Any, ...]) -> socket.socket:
