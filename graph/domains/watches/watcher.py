@@ -13,8 +13,6 @@ from graph.feed.sequence import Change, ChangeSequence
 
 VERSIONS_AT_ONCE = 100
 
-FEED = "earthquakes"
-
 TYPES = {
     ChangeKind.CREATED: event_types.CREATED,
     ChangeKind.REVISED: event_types.REVISED,
@@ -25,7 +23,7 @@ TYPES = {
 class Watcher:
     """Finds which watches want what of the catalogue's feed."""
 
-    feed = FEED
+    feed = "earthquakes"
 
     def __init__(self, sequence: ChangeSequence, history: History, known: KnownWatches) -> None:
         self.sequence = sequence

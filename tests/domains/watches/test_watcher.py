@@ -14,7 +14,7 @@ from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.domains.watches.entities import WATCH
 from graph.domains.watches.event_types import CREATED, DELETED, REVISED
 from graph.domains.watches.model import ChangeKind, Watch
-from graph.domains.watches.watcher import FEED
+from graph.domains.watches.watcher import Watcher
 from graph.store.contract import Put
 from tests.domains.earthquakes.revisions.histories import a_record
 from tests.domains.earthquakes.watched_database import WatchedDatabase
@@ -243,7 +243,7 @@ async def test_the_position_is_kept_on_a_long_way_without_events(
         await station.source.say(a_record("us1", mag=4 + number / 10, updated=number))
     await station.follower().catch_up()
 
-    kept = await station.database.get(FEED_POSITION.key_for(FEED))
+    kept = await station.database.get(FEED_POSITION.key_for(Watcher.feed))
     assert kept is not None
     assert kept["number"] == watch.since + 4
 
