@@ -19,7 +19,6 @@ from graph.store.records import Derived, Record, Stored
 DAY_S = 86_400
 RETENTION_S = 30 * DAY_S  # of events, deliveries and attempts, as documented
 API_VERSION = "v1"  # in the metadata of an event
-AS_JSON = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
 class EndpointState(Enum):
@@ -40,7 +39,7 @@ class DeliveryState(Enum):
 
 def time_of(timestamp: str) -> datetime:
     """The time of a stored timestamp."""
-    return datetime.strptime(timestamp, AS_JSON).replace(tzinfo=UTC)
+    return datetime.fromisoformat(timestamp)
 
 
 def timestamp_of(time: datetime) -> str:
