@@ -1,4 +1,4 @@
-"""A domain: one value with everything that a family of records adds to the service. And which of them fit together.
+"""A domain: one value with everything that a family of records adds to the service, and which values fit together.
 
     DOMAIN = Domain(
         name="sightings",

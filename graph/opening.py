@@ -8,7 +8,7 @@ from graph.api.recording import Recording
 from graph.core.clock import Clock, now_ms
 from graph.core.errors import GraphError
 from graph.core.http_client import http_client
-from graph.domain import Domain, ImproperDomains, Resources, Services, entities_of, in_a_line, switched_on
+from graph.domain import ORIGIN, Domain, ImproperDomains, Resources, Services, entities_of, in_a_line, switched_on
 from graph.observability.metrics import Metrics
 from graph.observability.tracing import Tracing
 from graph.settings import DomainNames, Misconfigured, Settings, settings_class
@@ -49,7 +49,7 @@ async def open_services(
 
     Raises:
         DatabaseUnavailable: The store does not answer, or a table is missing.
-        ImproperDomains: A domain cannot open its services: another one has the same metric, for example.
+        ImproperDomains: A plug-in cannot open its services: another domain has the same metric, for example.
     """
     metrics = metrics or Metrics()
     on = switched_on(domains, settings.domains)
@@ -72,9 +72,9 @@ async def open_services(
             try:
                 for service in await stack.enter_async_context(domain.open(resources)):
                     services.add(service)
-            except (GraphError, Misconfigured):
-                raise
             except Exception as error:
+                if domain.origin == ORIGIN or isinstance(error, GraphError | Misconfigured):
+                    raise
                 raise ImproperDomains(domain, f"cannot be opened: {in_a_line(error)}") from error
         yield services
 
