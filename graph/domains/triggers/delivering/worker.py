@@ -46,7 +46,7 @@ class Delivering:
     database: Database
     sender: Sender
     results: Results
-    disable: Callable[[Endpoint, str], Awaitable[None]]  # with the reason
+    disable: Callable[[Endpoint, str], Awaitable[object]]  # with the reason
     policy: RetryPolicy
     clock: Clock
     slots: Slots  # requests to all endpoints, by user
