@@ -1,11 +1,7 @@
 """Checks what a user gives for an event."""
 
 import re
-from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
-
-import orjson
 
 from graph.core.errors import BadUserInput
 from graph.core.names import is_line
@@ -50,24 +46,9 @@ def check_event(event: NewEvent) -> None:
     correlation_id = event.metadata.get("correlation_id")
     if correlation_id is not None and not 0 < len(correlation_id) <= LONGEST_CORRELATION_ID:
         raise BadUserInput(f"`correlationId` must have 1 to {LONGEST_CORRELATION_ID} characters.")
-    if event.idempotency_key is not None:
-        check_key(event.idempotency_key)
-    check_input(TRIGGER_EVENT, metadata=event.metadata)
-
-
-def check_key(key: str) -> None:
-    """Check an idempotency key.
-
-    Raises:
-        BadUserInput: No key can be this.
-    """
-    if not 0 < len(key) <= LONGEST_IDEMPOTENCY_KEY or not is_line(key):
+    key = event.idempotency_key
+    if key is not None and not (0 < len(key) <= LONGEST_IDEMPOTENCY_KEY and is_line(key)):
         raise BadUserInput(
             f"`idempotencyKey` must have 1 to {LONGEST_IDEMPOTENCY_KEY} characters, without control characters."
         )
-
-
-def digest_of(event_type: str, payload: Mapping[str, Any]) -> str:
-    """A hash of what an event says, by which a key that is used for two events is found."""
-    said = orjson.dumps([event_type, payload], option=orjson.OPT_SORT_KEYS)
-    return sha256(said).hexdigest()
+    check_input(TRIGGER_EVENT, metadata=event.metadata)

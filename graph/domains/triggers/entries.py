@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from hashlib import sha256
 from uuid import uuid4
 
-from graph.domains.triggers.checking import digest_of
+import orjson
+
 from graph.domains.triggers.model import RETENTION_S, DeliveryState, Endpoint, NewEvent, TriggerEvent, delivery_key
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.entity import Item
@@ -31,8 +33,9 @@ class Entry:
 
     @property
     def digest(self) -> str:
-        """A hash of what it says."""
-        return digest_of(self.event.event_type, self.event.payload)
+        """A hash of what it says, by which a key that is used for two events is found."""
+        said = orjson.dumps([self.event.event_type, self.event.payload], option=orjson.OPT_SORT_KEYS)
+        return sha256(said).hexdigest()
 
     @property
     def size(self) -> int:
