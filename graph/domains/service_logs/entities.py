@@ -4,9 +4,9 @@ A log's `timestamp` is a slot: the microsecond of its time, or the next one that
 the documented key is unique, and a log never replaces another one.
 """
 
-from graph.domains.service_logs.model import LONGEST_SERVICE, ServiceLog, timestamp_of
+from graph.domains.service_logs.model import LONGEST_SERVICE, LoggingService, ServiceLog, timestamp_of
 from graph.feed.sequence import SequenceEntities
-from graph.store.attributes import Text, Truth, Whole
+from graph.store.attributes import Text, Whole
 from graph.store.client_input import possible_key
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity, Key
@@ -39,17 +39,7 @@ SERVICE_LOG = Entity(
     attributes=(Whole("change", unit="sequence number"),),
 )
 
-LOGGING_SERVICE = Entity(
-    "LOGGING_SERVICE",
-    STATE,
-    key=("SERVICES", "{service}"),
-    attributes=(
-        Text("service", shortest=1, longest=LONGEST_SERVICE),
-        Whole("since", unit="epoch ms"),
-        Truth("is_spread", optional=True),  # whether logs of it were ever spread over partitions
-        Text("added_by", optional=True),  # who sent its first log
-    ),
-)
+LOGGING_SERVICE = Entity("LOGGING_SERVICE", STATE, LoggingService, key=("SERVICES", "{service}"))
 
 LEVELS = ("DEBUG", "INFO", "WARN", "ERROR")
 

@@ -1,4 +1,4 @@
-"""A service log, before it is stored and as it is stored. No I/O."""
+"""A service log, before it is stored and as it is stored, and a service that writes logs. No I/O."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, ClassVar
 
+from graph.core.days import datetime_of
 from graph.core.times import rfc3339_of_seconds
-from graph.store.attributes import Document, Real, Text, Whole
+from graph.store.attributes import Document, Real, Text, Truth, Whole
 from graph.store.records import Converted, Derived, Record, Stored, optional, stored
 
 LONGEST_SERVICE = 64  # characters; names are part of global ids
@@ -207,3 +208,19 @@ class ServiceLog(Record):
     def identity(self) -> tuple[str, str]:
         """Type and key, unique in the graph."""
         return "ServiceLog", node_key(self.service_name, self.timestamp)
+
+
+class LoggingService(Record):
+    """A service that writes logs."""
+
+    __slots__ = ()
+
+    name = stored("service", Text(shortest=1, longest=LONGEST_SERVICE), "Its name, as logs have it.")
+    since = stored("since", Converted(Whole(unit="epoch ms"), datetime_of), "When its first log was stored.")
+    is_spread = optional("is_spread", Truth())  # whether logs of it were ever spread over partitions
+    added_by = optional("added_by", Text())  # who sent its first log; None for this service
+
+    @property
+    def partitions(self) -> list[str]:
+        """The values of `service_name` that its logs may have."""
+        return [self.name, *(f"{self.name}#{shard}" for shard in range(SHARDS if self.is_spread else 0))]

@@ -3,36 +3,14 @@
 from collections.abc import Collection
 
 from graph.core.clock import Clock
-from graph.core.days import datetime_of
 from graph.domains.service_logs.entities import LOGGING_SERVICE
-from graph.domains.service_logs.model import SHARDS
+from graph.domains.service_logs.model import LoggingService
 from graph.store.client_input import possible_key
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.query import Query
-from graph.store.records import Record, Stored
 from graph.work.account import SERVICE, current_caller
 
 KNOWN_MS = 60_000  # for which a process knows a service without looking: another one may forget it
-
-
-class LoggingService(Record):
-    """A service that writes logs."""
-
-    __slots__ = ()
-
-    name = Stored[str]("service")
-    since = Stored("since", datetime_of)  # when its first log was stored
-    added_by = Stored[str | None]("added_by", optional=True)  # who sent its first log; None for the service itself
-
-    @property
-    def is_spread(self) -> bool:
-        """Whether logs of it were ever spread over partitions."""
-        return bool(self.item.get("is_spread"))
-
-    @property
-    def partitions(self) -> list[str]:
-        """The values of `service_name` that its logs may have."""
-        return [self.name, *(f"{self.name}#{shard}" for shard in range(SHARDS if self.is_spread else 0))]
 
 
 class LoggingServices:

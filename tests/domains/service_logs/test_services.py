@@ -63,7 +63,7 @@ async def test_the_service_itself_and_commands_may_add_all_services(engine: str)
 async def test_a_service_is_known_as_spread_from_the_first_hot_log_on_and_ever_after(engine: str) -> None:
     async with service_logs(engine) as logs:
         await logs.write(a_log(message="before"))
-        assert [service.is_spread for service in await logs.services.all()] == [False]
+        assert not (await logs.services.all())[0].is_spread
 
         hot = logs_of(logs.database, clock=held_clock(), hot_services=("checkout", "unused"))
         await hot.write(a_log(message="hot"))

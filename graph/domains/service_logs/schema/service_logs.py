@@ -1,6 +1,5 @@
 """Service logs: their type, their list and stream, and the services that write them."""
 
-from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
@@ -13,7 +12,7 @@ from graph.api.context import Info, load_by
 from graph.api.fields import field, subscription
 from graph.api.record_type import record_type
 from graph.core.paging import Page
-from graph.domains.service_logs import model, services
+from graph.domains.service_logs import model
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.entities import BY_TIME
 from graph.domains.service_logs.live import ServiceLogBroadcast
@@ -50,10 +49,10 @@ class ServiceLog(relay.Node):
     expires_at: auto
 
 
-@record_type(services.LoggingService, "A service that writes logs.")
+@record_type(model.LoggingService, "A service that writes logs.")
 class LoggingService:
-    name: str = strawberry.field(description="Its name, as logs have it.")
-    since: datetime = strawberry.field(description="When its first log was stored.")
+    name: auto
+    since: auto
 
 
 @strawberry.type
@@ -74,7 +73,7 @@ class ServiceLogQueries:
         return await info.context.service(ServiceLogs).page(selection_of(filter), page, forward=forward)
 
     @field("The services that have written logs, by name.", scope=SERVICE_LOGS_READ, size=USUAL_SERVICES)
-    async def logging_services(self, info: Info) -> list[services.LoggingService]:
+    async def logging_services(self, info: Info) -> list[model.LoggingService]:
         return await info.context.service(LoggingServices).all()
 
 
