@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, Self
+from typing import Any
 
 import orjson
 
-from graph.core.days import DAY_MS, FIRST_MS, LAST_MS, datetime_of, day_bucket
+from graph.core.days import FIRST_MS, LAST_MS, datetime_of, day_bucket
 from graph.core.paging import Position
 from graph.store.attributes import Document, Real, Text, Truth, Whole
 from graph.store.entity import Item
@@ -75,38 +75,6 @@ class RequestLog(Record):
     buckets_scanned = optional("bucketsScanned", Whole(), "QUERY: day buckets read for the page.")
     error = optional("error", Text(), "Stable error code, if it failed.")
     facts: Stored[Mapping[str, Any] | None] = optional("facts", Document())  # of other domains, by their own names
-
-    @classmethod
-    def of(
-        cls,
-        *,
-        log_type: LogType,
-        request_id: str,
-        timestamp: int,
-        route: str,
-        status: int,
-        latency_ms: int,
-        **others: str | float | Mapping[str, Any] | None,
-    ) -> Self:
-        """The log with these values, which expires after `RETENTION_DAYS`.
-
-        A client may have sent a number that no item can hold, such as a magnitude of 1e200. Such an
-        attribute is left out: a log that cannot be written would block those after it.
-        """
-        item: Item = {
-            "day": day_bucket(timestamp),
-            "ttl": (timestamp + RETENTION_DAYS * DAY_MS) // 1000,
-            "logType": log_type.value,
-            "requestId": request_id,
-            "timestamp": timestamp,
-            "route": route,
-            "status": status,
-            "latencyMs": latency_ms,
-        }
-        for name, value in others.items():
-            if value is not None and (not isinstance(value, float) or storable(value)):
-                item[ATTRIBUTES[name]] = value
-        return cls(item)
 
     @property
     def size(self) -> int:

@@ -6,10 +6,12 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
+from graph.api.recording import Record
 from graph.core.days import DAY_MS
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import Amount
 from graph.domains.request_logs.model import LogType, RequestLog
+from graph.domains.request_logs.recording import log_of
 from graph.domains.request_logs.settings import RequestLogSettings
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import ENTITIES
@@ -34,7 +36,13 @@ def uuid(number: int) -> str:
 def a_log(timestamp: int, number: int = 1, **others: Any) -> RequestLog:
     """A log of a query of the catalogue; what is not given does not matter."""
     values = {"log_type": LogType.QUERY, "route": "/earthquakes", "status": 200, "latency_ms": 3, **others}
-    return RequestLog.of(request_id=uuid(number), timestamp=timestamp, **values)
+    return log_with(request_id=uuid(number), timestamp=timestamp, **values)
+
+
+def log_with(log_type: LogType, **values: Any) -> RequestLog:
+    """A log with these values."""
+    of_record = {name: values.pop(name) for name in Record.__slots__ if name in values}
+    return log_of(Record(writes=log_type is LogType.INGEST, facts=values, **of_record))
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from graph.domains.request_logs.model import LogType, RequestLog
 from graph.domains.request_logs.recording import log_of
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import documented
-from tests.domains.request_logs.builders import a_log
+from tests.domains.request_logs.builders import a_log, log_with
 
 STARTED = at("2023-08-03T23:59:59.999")
 REQUEST_ID = "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"
@@ -58,7 +58,7 @@ NO_MORE: dict[str, Any] = {"log_type": LogType.QUERY, "route": "/node", "status"
 
 @pytest.mark.parametrize("values", [INGEST, QUERY, NO_MORE], ids=["ingest", "query", "no more"])
 def test_an_item_has_the_documented_attributes_and_is_read_as_the_log_that_was_written(values: dict[str, Any]) -> None:
-    log = RequestLog.of(request_id=REQUEST_ID, timestamp=STARTED, **values)
+    log = log_with(request_id=REQUEST_ID, timestamp=STARTED, **values)
 
     assert documented(LOG, log.item) == {
         "pk": "LOG#20230803",
