@@ -12,7 +12,7 @@ from graph.domains.triggers.delivering import background
 from graph.domains.triggers.delivering.commands import deliver
 from graph.domains.triggers.delivering.deliverer import Deliverer, slots_beside
 from graph.domains.triggers.delivering.disabling import disable
-from graph.domains.triggers.delivering.metrics import DeliveryStatusReader, measure_deliveries
+from graph.domains.triggers.delivering.metrics import DeliveryStatusReader, counting_attempts
 from graph.domains.triggers.delivering.results import Results
 from graph.domains.triggers.delivering.retry_policy import RetryPolicy
 from graph.domains.triggers.delivering.worker import Delivering
@@ -52,7 +52,8 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         inbox = Inbox(database)
         endpoints = Endpoints(database, resolver, clock, most=settings.max_endpoints)
         outbox = Outbox(database, endpoints, clock, quota=WatchQuota(clock, most=settings.max_watch_events))
-        status = DeliveryStatusReader(database, clock)
+        count = counting_attempts(resources.metrics)
+        status = DeliveryStatusReader(database, clock, resources.metrics)
         shared = Delivering(
             database=database,
             sender=sender,
@@ -61,7 +62,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
             policy=RetryPolicy(settings.webhook_retries, random.uniform),
             clock=clock,
             slots=slots_beside(resources.settings.max_connections),
-            count=measure_deliveries(resources.metrics, status),
+            count=count,
         )
         broadcast = await stack.enter_async_context(TriggerEventBroadcast(database, outbox.sequence))
         resources.endings.add(broadcast.end)

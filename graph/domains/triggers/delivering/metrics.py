@@ -22,18 +22,22 @@ MOST_AGES = 100  # endpoints whose first waiting delivery is looked at
 class DeliveryStatus:
     """What waits for all endpoints together."""
 
-    waiting: int = 0  # deliveries
-    due: int = 0  # deliveries of endpoints that a deliverer has to look at now
-    oldest_due_s: float = 0.0  # the age of the oldest delivery of these, by its creation
+    waiting: int  # deliveries
+    due: int  # deliveries of endpoints that a deliverer has to look at now
+    oldest_due_s: float  # the age of the oldest delivery of these, by its creation
 
 
 class DeliveryStatusReader:
-    """Reads what waits, again and again."""
+    """Reads what waits, again and again, and shows it as metrics."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self.latest = DeliveryStatus()
+    def __init__(self, database: Database, clock: Clock, metrics: Metrics) -> None:
         self._database = database
         self._clock = clock
+        self._waiting = metrics.gauge("deliveries_waiting", "Deliveries that have not ended.", of_all="livemax")
+        self._due = metrics.gauge("deliveries_due", "Deliveries of endpoints that are due.", of_all="livemax")
+        self._oldest_due = metrics.gauge(
+            "deliveries_oldest_due_seconds", "Age of the oldest delivery that is due.", of_all="livemax"
+        )
 
     async def read_forever(self) -> None:
         """Read again and again."""
@@ -53,8 +57,11 @@ class DeliveryStatusReader:
                 due += [item for item in items if item["due"] <= now and item["waiting"]]
         oldest = await self._oldest(due)
         age_s = 0.0 if oldest is None else max(now - oldest, 0) / 1000
-        self.latest = DeliveryStatus(waiting, sum([item["waiting"] for item in due]), age_s)
-        return self.latest
+        status = DeliveryStatus(waiting, sum([item["waiting"] for item in due]), age_s)
+        self._waiting.set(status.waiting)
+        self._due.set(status.due)
+        self._oldest_due.set(status.oldest_due_s)
+        return status
 
     async def _oldest(self, due: Sequence[Item]) -> int | None:
         """When the oldest of the first waiting deliveries was created, epoch milliseconds."""
@@ -76,21 +83,11 @@ def _with_something(shard: int) -> Query:
     )
 
 
-def measure_deliveries(metrics: Metrics, status: DeliveryStatusReader) -> Callable[[str], None]:
-    """Register the metrics of what waits, and of attempts. Returns what counts an attempt by its outcome."""
+def counting_attempts(metrics: Metrics) -> Callable[[str], None]:
+    """What counts an attempt by its outcome."""
     attempts = metrics.counter(
         "delivery_attempts", "Attempts to deliver, by outcome: delivered, retried or failed.", "outcome"
     )
     for outcome in (DELIVERED, RETRIED, FAILED):
         attempts.labels(outcome)  # so that each begins with 0, and a rate sees the first one
-    waiting = metrics.gauge("deliveries_waiting", "Deliveries that have not ended.", of_all="livemax")
-    due = metrics.gauge("deliveries_due", "Deliveries of endpoints that are due.", of_all="livemax")
-    oldest = metrics.gauge("deliveries_oldest_due_seconds", "Age of the oldest delivery that is due.", of_all="livemax")
-
-    def read() -> None:
-        waiting.set(status.latest.waiting)
-        due.set(status.latest.due)
-        oldest.set(status.latest.oldest_due_s)
-
-    metrics.read(read)
     return lambda outcome: attempts.labels(outcome).inc()
