@@ -30,12 +30,8 @@ def new_queue(endpoint_id: str, user_id: str) -> Mapping[str, Any]:
     return {
         "endpoint_id": endpoint_id,
         "user_id": user_id,
-        "sequence": 0,
+        **Queue()._asdict(),
         "head": 1,
-        "waiting": 0,
-        "failures": 0,
-        "failing_since": 0,
-        "open_until": 0,
         "calls": 0,
         **due_at(endpoint_id, IDLE),
     }

@@ -16,9 +16,6 @@ from graph.domains.triggers.sending.answers import Answer
 
 LONGEST_RETRY_AFTER_S = 3600.0  # a longer one is taken for this
 
-Between = Callable[[float, float], float]
-"""Chooses a number between two others at random."""
-
 
 def is_delivered(answer: Answer) -> bool:
     """Whether an endpoint has taken a delivery. A redirect is no success, and is not followed."""
@@ -40,7 +37,7 @@ class RetryPolicy:
     """The waits between the attempts of a delivery."""
 
     waits_s: Sequence[float]  # the greatest wait before each attempt after the first, seconds
-    between: Between
+    between: Callable[[float, float], float]  # chooses a number between two others at random
 
     def next_attempt(self, delivery: Delivery, answer: Answer, now: int) -> int | None:
         """When a delivery is attempted again, epoch milliseconds; None if it is given up.

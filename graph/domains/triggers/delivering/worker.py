@@ -35,9 +35,6 @@ from graph.work.slots import Slots
 AT_ONCE = 20  # requests to an endpoint that does well
 FEW_AT_ONCE = 4  # to begin with, and after a failure: endpoints that hang should not take many slots of their user
 
-Count = Callable[[str], None]
-"""Counts an attempt by its outcome: `delivered`, `retried` or `failed`."""
-
 
 @dataclass(frozen=True, slots=True)
 class Delivering:
@@ -50,7 +47,7 @@ class Delivering:
     policy: RetryPolicy
     clock: Clock
     slots: Slots  # requests to all endpoints, by user
-    count: Count
+    count: Callable[[str], None]  # counts an attempt by its outcome: `delivered`, `retried` or `failed`
     look_every_s: float = 1.0  # for attempts that became due, while others hang
 
 
