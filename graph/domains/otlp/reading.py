@@ -50,7 +50,7 @@ def logs_of(
             try:
                 yield read(record)
             except Unreadable as error:
-                yield Rejection(place, error.code, str(error))
+                yield error.at(place)
             place += 1
 
 

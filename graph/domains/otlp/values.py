@@ -7,7 +7,7 @@ from collections.abc import Mapping, Set, Sized
 import orjson
 
 from graph.domains.service_logs.checking import MOST_METADATA_NAMES
-from graph.domains.service_logs.model import Problem
+from graph.domains.service_logs.model import InvalidLog, Problem
 from graph.observability.logs import escaped
 from graph.store.values import LEAST_MAGNITUDE, MAGNITUDE_END
 
@@ -20,12 +20,8 @@ Plain = str | bool | int | float | list["Plain"] | dict[str, "Plain"] | None
 """A value of JSON. Bytes are base64 text."""
 
 
-class Unreadable(Exception):
+class Unreadable(InvalidLog):
     """Why a part of a request, or all of it, cannot be read."""
-
-    def __init__(self, message: str, code: Problem = Problem.LOG_INVALID) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class WrongType(Unreadable):

@@ -16,6 +16,7 @@ from graph.domains.service_logs.model import (
     LONGEST_SERVICE,
     LONGEST_SEVERITY,
     OWN_SERVICE,
+    InvalidLog,
     LogLevel,
     NewLog,
     Problem,
@@ -59,15 +60,7 @@ class Draft:
     size: int  # bytes that the item takes at most
 
 
-class _Refused(Exception):
-    """Why a log cannot be stored."""
-
-    def __init__(self, code: Problem, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-
-
-class _TooLarge(_Refused):
+class _TooLarge(InvalidLog):
     """The metadata have too many bytes."""
 
 
@@ -96,15 +89,15 @@ class Checks:
         """The item of a log, without slot and number."""
         try:
             return self._draft(index, log)
-        except _Refused as refusal:
-            return Rejection(index, refusal.code, str(refusal))
+        except InvalidLog as refusal:
+            return refusal.at(index)
 
     def _draft(self, index: int, log: NewLog) -> Draft:
         service, message, severity = log.service, log.message, log.severity
         _check_service(service)
         if service == OWN_SERVICE and not self._is_own:
-            raise _Refused(
-                Problem.SERVICE_INVALID, f"The service must not be `{OWN_SERVICE}`, which keeps its own logs."
+            raise InvalidLog(
+                f"The service must not be `{OWN_SERVICE}`, which keeps its own logs.", Problem.SERVICE_INVALID
             )
         ttl = self._checked_ttl(log)
         changed = list(log.changed)
@@ -148,23 +141,23 @@ class Checks:
     def _checked_ttl(self, log: NewLog) -> int | None:
         """When the log expires, epoch seconds: so many days after the end of its day. None for never."""
         if not 0 <= log.time_ns <= LAST_NS:
-            raise _Refused(Problem.TIME_INVALID, "The time must lie between the years 1970 and 2262.")
+            raise InvalidLog("The time must lie between the years 1970 and 2262.", Problem.TIME_INVALID)
         second = log.time_ns // 1_000_000_000
         if second > self._now + MOST_AHEAD_S:
-            raise _Refused(
-                Problem.TIME_IN_FUTURE, "The time is more than two hours ahead: set the sender's clock right."
+            raise InvalidLog(
+                "The time is more than two hours ahead: set the sender's clock right.", Problem.TIME_IN_FUTURE
             )
         days = self._days[log.log_type]
         ttl = (second // DAY_S + 1 + days) * DAY_S if days else None
         if ttl is not None and ttl <= self._now:
-            raise _Refused(Problem.EXPIRED, f"The log is older than logs of the type {log.log_type.value} are kept.")
+            raise InvalidLog(f"The log is older than logs of the type {log.log_type.value} are kept.", Problem.EXPIRED)
         return ttl
 
     def _log_id(self, log: NewLog) -> str:
         """The log's id, or one that is derived from service, time, message, and its ordinal among equal ones."""
         if log.log_id is not None:
             if not is_uuid(log.log_id):
-                raise _Refused(Problem.LOG_ID_INVALID, "The log's id must be a UUID.")
+                raise InvalidLog("The log's id must be a UUID.", Problem.LOG_ID_INVALID)
             return log.log_id.lower()
         text = f"{log.service}\0{log.time_ns}\0{log.message}"
         log_id = uuid_of(text)
@@ -176,13 +169,13 @@ class Checks:
 @lru_cache(10_000)
 def _check_service(service: str) -> None:
     if not 0 < len(service) <= LONGEST_SERVICE or not is_line(service):
-        raise _Refused(
-            Problem.SERVICE_INVALID,
+        raise InvalidLog(
             f"The service must have 1 to {LONGEST_SERVICE} characters, without control characters.",
+            Problem.SERVICE_INVALID,
         )
     if is_shard(service):
-        raise _Refused(
-            Problem.SERVICE_INVALID, "The service must not end with `#` and a digit, which name a part of a service."
+        raise InvalidLog(
+            "The service must not end with `#` and a digit, which name a part of a service.", Problem.SERVICE_INVALID
         )
 
 
@@ -192,7 +185,7 @@ def _storable(metadata: Mapping[str, Any]) -> tuple[Mapping[str, Any], int, list
         return metadata, _checked_size(metadata), []
     except _TooLarge:
         repaired, changed = fitting(metadata, LARGEST_METADATA - BYTES_OF_NOTE)
-    except _Refused as refusal:
+    except InvalidLog as refusal:
         if "surrogate" not in str(refusal):  # what is too much is not walked again
             raise
         repaired, changed = whole_values(metadata), [HALF_CHARACTER]
@@ -203,14 +196,14 @@ def _storable(metadata: Mapping[str, Any]) -> tuple[Mapping[str, Any], int, list
 def _checked_size(metadata: Mapping[str, Any]) -> int:
     """An upper bound of the metadata's bytes."""
     if len(metadata) > MOST_METADATA_NAMES:
-        raise _Refused(Problem.METADATA_INVALID, f"The metadata must have at most {MOST_METADATA_NAMES} names.")
+        raise InvalidLog(f"The metadata must have at most {MOST_METADATA_NAMES} names.", Problem.METADATA_INVALID)
     try:
         check_number_of_values(metadata)
         size = bytes_at_most(metadata)
     except InvalidItem as error:
-        raise _Refused(Problem.METADATA_INVALID, f"The metadata cannot be stored: {error}.") from error
+        raise InvalidLog(f"The metadata cannot be stored: {error}.", Problem.METADATA_INVALID) from error
     if size > LARGEST_METADATA < sum(sizes_of(metadata).values()) + BYTES_OF_MAPPING:
-        raise _TooLarge(Problem.METADATA_INVALID, f"The metadata must have at most {LARGEST_METADATA} bytes.")
+        raise _TooLarge(f"The metadata must have at most {LARGEST_METADATA} bytes.", Problem.METADATA_INVALID)
     return size
 
 
@@ -219,6 +212,6 @@ def _with_note(metadata: Mapping[str, Any], note: str) -> Mapping[str, Any]:
     noted = {**metadata, CHANGED: note}
     try:
         _checked_size(noted)
-    except _Refused:
+    except InvalidLog:
         return metadata
     return noted

@@ -12,7 +12,7 @@ import orjson
 from graph.core.days import EPOCH_TIME
 from graph.core.numbers import whole
 from graph.core.times import InvalidTime, as_rfc3339, parse_time
-from graph.domains.service_logs.model import INFO, MOST_SEVERE, NewLog, Problem, Rejection, ServiceLogType
+from graph.domains.service_logs.model import INFO, MOST_SEVERE, InvalidLog, NewLog, Problem, Rejection, ServiceLogType
 from graph.domains.service_logs.severities import severity_of
 
 NAMES = {
@@ -44,14 +44,6 @@ _LAST_SECOND = 10_000_000_000  # beyond any time that can be stored; epoch milli
 _SECOND_NS = 1_000_000_000
 
 
-class _Unreadable(Exception):
-    """Why an object is no log."""
-
-    def __init__(self, message: str, code: Problem = Problem.LOG_INVALID) -> None:
-        super().__init__(message)
-        self.code = code
-
-
 def log_of(values: Mapping[str, Any]) -> NewLog | Rejection:
     """The log that an object holds; a rejection has the index 0.
 
@@ -77,14 +69,14 @@ def log_of(values: Mapping[str, Any]) -> NewLog | Rejection:
             event_name=_optional_text(given, "eventName"),
             severity_text=_severity_text(given),
         )
-    except _Unreadable as error:
-        return Rejection(0, error.code, str(error))
+    except InvalidLog as error:
+        return error.at(0)
 
 
 def _text(given: Mapping[str, Any], name: str, code: Problem = Problem.LOG_INVALID) -> str:
     value = given.get(name)
     if not isinstance(value, str):
-        raise _Unreadable(f"The log needs a text `{name}`.", code)
+        raise InvalidLog(f"The log needs a text `{name}`.", code)
     return value
 
 
@@ -107,7 +99,7 @@ def _time_ns(given: Mapping[str, Any]) -> int:
             message = "The log needs a `time`, a `timeUnixNano` or a `timestamp`."
         case name, _:
             message = f"`{name}` must be {TIMES[name]}."
-    raise _Unreadable(message, Problem.TIME_INVALID)
+    raise InvalidLog(message, Problem.TIME_INVALID)
 
 
 def _nanoseconds_of(name: str, given: str) -> int:
@@ -120,7 +112,7 @@ def _nanoseconds_of(name: str, given: str) -> int:
         parse_time(text)  # the whole text is a time
         second = parse_time(_FRACTION.sub("", text))
     except InvalidTime as error:
-        raise _Unreadable(f"`{name}` must be {TIMES[name]}.", Problem.TIME_INVALID) from error
+        raise InvalidLog(f"`{name}` must be {TIMES[name]}.", Problem.TIME_INVALID) from error
     nanoseconds = int(fraction[1][:9].ljust(9, "0")) if fraction else 0
     return round((second - EPOCH_TIME).total_seconds()) * _SECOND_NS + nanoseconds
 
@@ -138,7 +130,7 @@ def _type(given: Mapping[str, Any]) -> ServiceLogType:
     if "type" not in given:
         return ServiceLogType.APPLICATION
     if (log_type := TYPES.get(str(given["type"]).upper())) is None:
-        raise _Unreadable(f"`type` must be one of {', '.join(each.name for each in ServiceLogType)}.")
+        raise InvalidLog(f"`type` must be one of {', '.join(each.name for each in ServiceLogType)}.")
     return log_type
 
 
@@ -149,7 +141,7 @@ def _severity(given: Mapping[str, Any]) -> int:
     level = given.get("level", "")
     name = level if isinstance(level, str) else whole(level)
     if name is None:
-        raise _Unreadable("`level` must be a word such as WARN, or a number of a logging library.")
+        raise InvalidLog("`level` must be a word such as WARN, or a number of a logging library.")
     return severity_of(name) or INFO
 
 
@@ -157,7 +149,7 @@ def _severity_number(given: Mapping[str, Any]) -> int:
     """The severity number that is given; 0 if none is, as OpenTelemetry has it."""
     number = whole(given.get("severityNumber") or 0)
     if number is None or not 0 <= number <= MOST_SEVERE:
-        raise _Unreadable(f"`severityNumber` must be a whole number from 0 to {MOST_SEVERE}.")
+        raise InvalidLog(f"`severityNumber` must be a whole number from 0 to {MOST_SEVERE}.")
     return number
 
 
@@ -178,5 +170,5 @@ def _message(given: Mapping[str, Any]) -> str:
 def _metadata(given: Mapping[str, Any]) -> Mapping[str, Any] | None:
     metadata = given.get("metadata", {})
     if not isinstance(metadata, dict):
-        raise _Unreadable("`metadata` must be an object.", Problem.METADATA_INVALID)
+        raise InvalidLog("`metadata` must be an object.", Problem.METADATA_INVALID)
     return {**{name: value for name, value in given.items() if name not in FIELDS}, **metadata} or None

@@ -89,6 +89,18 @@ class Rejection:
     message: str
 
 
+class InvalidLog(Exception):
+    """Why a log cannot be read or stored."""
+
+    def __init__(self, message: str, code: Problem = Problem.LOG_INVALID) -> None:
+        super().__init__(message)
+        self.code = code
+
+    def at(self, index: int) -> Rejection:
+        """The rejection of the log, which is at a place of its batch."""
+        return Rejection(index, self.code, str(self))
+
+
 @dataclass(slots=True)
 class NewLog:
     """A log as its sender gives it. Nothing is checked yet."""
