@@ -73,7 +73,9 @@ class AreaWatches:
 
     @until_applied("other watches of the same user kept coming first")
     async def _create(self, user_id: str, area_slug: str, category: str) -> AreaWatch | None:
-        one_more = await self._one_more(user_id)  # refused if the user makes another watch from here on
+        key = AREA_WATCHES_MADE.key_for(user_id)
+        made = await self._database.get(key)  # the write is refused if the user makes another watch from here on
+        one_more = Update(key, add={"number": 1}, condition=unchanged(made, "number"))
         watches = await self.of_user(user_id)
         for watch in watches:
             if (watch.area_slug, watch.category) == (area_slug, category):
@@ -119,9 +121,3 @@ class AreaWatches:
             for item in items:
                 yield AreaWatch(item)
                 after = item["watchId"]
-
-    async def _one_more(self, user_id: str) -> Update:
-        """The change that counts a new watch of a user, if the user has made no other until then."""
-        key = AREA_WATCHES_MADE.key_for(user_id)
-        made = await self._database.get(key)
-        return Update(key, add={"number": 1}, condition=unchanged(made, "number"))

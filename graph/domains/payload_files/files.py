@@ -40,11 +40,6 @@ _KINDS = {
 }
 
 
-def name_of(payload: Payload) -> str:
-    """The name of a payload's data file."""
-    return _KINDS[payload.media_type].name(payload.payload_id)
-
-
 def payload_of(name: str) -> str | None:
     """The id of the payload whose data file has this name; None if it is no such name."""
     for kind in _KINDS.values():

@@ -51,7 +51,7 @@ def stac_item(
         "stac_extensions": list(EXTENSIONS),
         "id": revision.version.reference,
         "geometry": None,
-        "properties": {**_times(revision, period), **_properties(revision), **_processing(revision, run)},
+        "properties": {**_times(revision, period), **_properties(revision, run)},
         "links": [*_versions(revision), *(_link("derived_from", each) for each in (run.used if run else ()))],
         "assets": {"data": _asset(revision)},
     }
@@ -73,20 +73,13 @@ def _times(revision: FileRevision, period: tuple[datetime, datetime] | None) -> 
     return {"datetime": None, "start_datetime": first, "end_datetime": last}
 
 
-def _properties(revision: FileRevision) -> Object:
-    is_replaced = {"deprecated": True} if revision.invalidated_at is not None else {}
-    product = {f"{SOFTWARE}:product": revision.product} if revision.product else {}
-    return {
+def _properties(revision: FileRevision, run: Run | None) -> Object:
+    known = {
         "created": date_time(revision.registered_at),
         "title": revision.name,
         "version": str(revision.number),
-        **is_replaced,
-        **product,
-    }
-
-
-def _processing(revision: FileRevision, run: Run | None) -> Object:
-    known = {
+        "deprecated": None if revision.invalidated_at is None else True,
+        f"{SOFTWARE}:product": revision.product or None,
         "processing:level": revision.level,
         "processing:version": revision.algorithm_version,
         "processing:datetime": date_time(run.ended_at) if run and run.ended_at else None,

@@ -5,8 +5,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
+from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 from anyascii import anyascii
 
@@ -70,10 +72,10 @@ class KnownAreas:
     def __init__(self, areas: Iterable[NamedArea] = ()) -> None:
         """Prepare to find these areas, which have centres."""
         self._by_slug = {area.slug: area for area in areas}
-        self._by_cell: defaultdict[str, list[_Centred]] = defaultdict(list)
+        self._by_cell: defaultdict[str, list[tuple[NamedArea, Point]]] = defaultdict(list)
         for area in self._by_slug.values():
             if area.centre:
-                self._by_cell[KM100.cell(*area.centre)].append(_Centred(area, area.centre))
+                self._by_cell[KM100.cell(*area.centre)].append((area, area.centre))
 
     @classmethod
     def of_setting(cls, path: Path | None) -> Self:
@@ -104,23 +106,11 @@ class KnownAreas:
 
     def at(self, lat: float, lon: float) -> NamedArea:
         """The nearest known area, or that of the cell."""
-        circle = Circle(lat, lon, NEAR_KM)
-        around = [each for cell in KM100.cells_around(circle, MOST_CELLS) or () for each in self._by_cell.get(cell, ())]
-        nearest = min(around, key=lambda each: each.km_to(lat, lon), default=None)
-        if nearest and nearest.km_to(lat, lon) <= NEAR_KM:
-            return nearest.area
-        return NamedArea.of_cell(KM10.cell(lat, lon))
-
-
-class _Centred(NamedTuple):
-    """An area with its centre."""
-
-    area: NamedArea
-    centre: Point
-
-    def km_to(self, lat: float, lon: float) -> float:
-        """The distance from its centre."""
-        return distance_km(lat, lon, self.centre._asdict())
+        cells = KM100.cells_around(Circle(lat, lon, NEAR_KM), MOST_CELLS) or ()
+        around = (each for cell in cells for each in self._by_cell.get(cell, ()))
+        by_distance = ((distance_km(lat, lon, centre._asdict()), area) for area, centre in around)
+        km, nearest = min(by_distance, key=itemgetter(0), default=(inf, None))
+        return nearest if nearest and km <= NEAR_KM else NamedArea.of_cell(KM10.cell(lat, lon))
 
 
 def _read(path: Path) -> list[NamedArea]:

@@ -118,14 +118,12 @@ DEMO = (
 async def prepare(services: Services) -> str | None:
     """Store the demo, if it is switched on and there is no active sighting."""
     resources = services.of(Resources)
-    if not resources.settings.part(EarthquakeSettings).demo or await _any_active(services.of(Sightings)):
+    if not resources.settings.part(EarthquakeSettings).demo:
+        return None
+    if (await services.of(Sightings).page(SightingSelection(), PageRequest(Paging(1)))).records:
         return None
     await report_demo(services.of(Reporting), resources.clock())
     return f"Reported {len(DEMO)} sightings of the last half hour as a demo."
-
-
-async def _any_active(sightings: Sightings) -> bool:
-    return bool((await sightings.page(SightingSelection(), PageRequest(Paging(1)))).records)
 
 
 async def report_demo(reporting: Reporting, now: int) -> None:

@@ -145,14 +145,6 @@ class Profile(Record):
         """How far the user's next report is trusted."""
         return tier_of(self.reports, self.confirmations_received)
 
-    @classmethod
-    def none_yet(cls, user_id: str) -> "Profile":
-        """The profile of a user who has not reported anything."""
-        numbers = dict.fromkeys(
-            ("reports", "confirmations", "confirmationsReceived", "streakDays", "longestStreakDays"), 0
-        )
-        return cls({"userId": user_id, **numbers})
-
 
 class Area(EntityRecord):
     """An area with active sightings."""

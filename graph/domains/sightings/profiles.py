@@ -9,12 +9,13 @@ from graph.store.conditions import Absent, Compare
 from graph.store.contract import Database, Update
 from graph.store.entity import Item
 
+NUMBERS = ("reports", "confirmations", "confirmationsReceived", "streakDays", "longestStreakDays")
+
 
 async def profile_of(database: Database, user_id: str) -> Profile:
-    """A user's profile."""
-    item = await database.get(PROFILE.key_for(user_id))
-    none_yet = Profile.none_yet(user_id)
-    return Profile({**none_yet.item, **item}) if item else none_yet
+    """A user's profile. One who has done nothing has numbers too."""
+    stored = await database.get(PROFILE.key_for(user_id)) or {}
+    return Profile({"userId": user_id, **dict.fromkeys(NUMBERS, 0), **stored})
 
 
 def reported(profile: Profile, now: int) -> Update:

@@ -75,19 +75,13 @@ class SightingSelection:
         """What is tested on each sighting that is read from a source."""
         named = {"areaSlug": self.areas, "category": self.categories, "eventId": self.event_ids}
         keeps = [
-            _one_of(attribute, values)
+            Keep(predicate(OneOf(attribute, values)), frozenset({attribute}))
             for attribute, values in named.items()
             if values is not None and attribute != source.by
         ]
-        return keep_all([*keeps, *([_near(self.near)] if self.near else [])])
-
-
-def _near(circle: Circle) -> Keep:
-    return Keep(lambda item: "lat" in item and circle.holds(item), frozenset({"lat", "lon"}))
-
-
-def _one_of(attribute: str, values: Iterable[str]) -> Keep:
-    return Keep(predicate(OneOf(attribute, tuple(values))), frozenset({attribute}))
+        if circle := self.near:
+            keeps.append(Keep(lambda item: "lat" in item and circle.holds(item), frozenset({"lat", "lon"})))
+        return keep_all(keeps)
 
 
 def _partitions(names: Iterable[str]) -> list[Partition]:
