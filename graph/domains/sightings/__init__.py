@@ -12,7 +12,6 @@ from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.collected_reports import CollectedReports
 from graph.domains.sightings.demo import prepare
 from graph.domains.sightings.entities import ENTITIES
-from graph.domains.sightings.hiding import Hiding
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.live import SightingBroadcast
 from graph.domains.sightings.reading import Sightings
@@ -27,7 +26,6 @@ from graph.domains.sightings.schema.trending import TrendingQueries
 from graph.domains.sightings.schema.values import SCALARS
 from graph.domains.sightings.scopes import SIGHTINGS_MODERATE, SIGHTINGS_READ, SIGHTINGS_WRITE
 from graph.domains.sightings.settings import SightingSettings
-from graph.domains.sightings.trending import Trending
 
 
 @asynccontextmanager
@@ -54,8 +52,6 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
             *(categories, known, areas, reporting, reporting.confirming),
             *(changes, broadcast, CollectedReports(database)),
             Sightings(database, clock, categories, longest_s=lifetimes.longest_kept),
-            Hiding(database, changes, areas, clock),
-            Trending(database, categories, clock),
         )
 
 

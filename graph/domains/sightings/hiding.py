@@ -1,57 +1,47 @@
 """Hides sightings that a moderator objects to: they are not there any more, on no path."""
 
-from graph.core.clock import Clock
 from graph.core.errors import NotThere
 from graph.domains.sightings import copies, profiles
-from graph.domains.sightings.active_areas import ActiveAreas
-from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.checking import check_text
 from graph.domains.sightings.confirming import expire_confirmations
 from graph.domains.sightings.entities import HIDING, SIGHTING_BY_ID
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.model import ChangeKind
+from graph.domains.sightings.reporting import Reporting
 from graph.observability.logs import get_logger
 from graph.store.client_input import possible_key
-from graph.store.contract import Database, Put
+from graph.store.contract import Put
 from graph.store.rounds import until_applied
 
 logger = get_logger(__name__)
 
 
-class Hiding:
-    """Hides sightings."""
+async def hide(reporting: Reporting, moderator_id: str, sighting_id: str, reason: str) -> None:
+    """Hide a sighting for good. Who has hidden it and why is stored and logged.
 
-    def __init__(self, database: Database, changes: SightingChanges, areas: ActiveAreas, clock: Clock) -> None:
-        self._database = database
-        self._changes = changes
-        self._areas = areas
-        self._clock = clock
+    Raises:
+        BadUserInput: The reason is impossible.
+        NotThere: There is no such sighting, or it has expired.
+    """
+    check_text(HIDING, "reason", reason)
+    await _hide(reporting, moderator_id, sighting_id, reason)
+    logger.info("A sighting is hidden", sighting_id=sighting_id, moderator_id=moderator_id, reason=reason)
 
-    async def hide(self, moderator_id: str, sighting_id: str, reason: str) -> None:
-        """Hide a sighting for good. Who has hidden it and why is stored and logged.
 
-        Raises:
-            BadUserInput: The reason is impossible.
-            NotThere: There is no such sighting, or it has expired.
-        """
-        check_text(HIDING, "reason", reason)
-        await self._hide(moderator_id, sighting_id, reason)
-        logger.info("A sighting is hidden", sighting_id=sighting_id, moderator_id=moderator_id, reason=reason)
-
-    @until_applied("other processes kept changing the same sighting")
-    async def _hide(self, moderator_id: str, sighting_id: str, reason: str) -> bool | None:
-        key = possible_key(SIGHTING_BY_ID, sighting_id)
-        if key is None or (before := await self._database.get(key)) is None:
-            raise NotThere("id", "active sighting")
-        now = self._clock() // 1000
-        hiding = {"sightingId": sighting_id, "userId": moderator_id, "reason": reason, "hiddenAt": iso_of(now)}
-        after = copies.with_rank({**before, "expiresAt": now})
-        await expire_confirmations(self._database, after)
-        actions = [
-            Put(HIDING, hiding),
-            *copies.updates(before, after),
-            copies.counted(before, -1),
-            profiles.hidden(before["userId"], before["confirmationCount"]),
-            *await self._areas.without(before),
-        ]
-        return await self._changes.store(ChangeKind.HIDDEN, after, actions) or None
+@until_applied("other processes kept changing the same sighting")
+async def _hide(reporting: Reporting, moderator_id: str, sighting_id: str, reason: str) -> bool | None:
+    key = possible_key(SIGHTING_BY_ID, sighting_id)
+    if key is None or (before := await reporting.database.get(key)) is None:
+        raise NotThere("id", "active sighting")
+    now = reporting.clock() // 1000
+    hiding = {"sightingId": sighting_id, "userId": moderator_id, "reason": reason, "hiddenAt": iso_of(now)}
+    after = copies.with_rank({**before, "expiresAt": now})
+    await expire_confirmations(reporting.database, after)
+    actions = [
+        Put(HIDING, hiding),
+        *copies.updates(before, after),
+        copies.counted(before, -1),
+        profiles.hidden(before["userId"], before["confirmationCount"]),
+        *await reporting.areas.without(before),
+    ]
+    return await reporting.changes.store(ChangeKind.HIDDEN, after, actions) or None

@@ -4,13 +4,13 @@ None of them is a scan, and none reads more of what has expired than was reporte
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from graph.core.clock import Clock
 from graph.core.paging import Page
 from graph.domains.sightings.categories import Categories
-from graph.domains.sightings.entities import SIGHTING_BY_ID, TRENDING
+from graph.domains.sightings.entities import HOURS, SIGHTING_BY_ID, TALLY, TRENDING
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.model import BY_CONFIDENCE, Sighting
 from graph.domains.sightings.selection import SightingSelection
@@ -21,9 +21,22 @@ from graph.store.contract import Database
 from graph.store.merging import MergedPartitions
 from graph.store.ordering import PageRequest, each_of
 from graph.store.query import Query
+from graph.store.rows import sums_of, values_of
 from graph.store.time_walk import Walk
+from graph.work.account import charge_rows
 
 IN_ORDER = ("reportedAt", "sightingId")
+HOUR_S = 3600
+LONGEST_WINDOW_HOURS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """The active sightings of a category that were reported since a time."""
+
+    category: str
+    since: int  # epoch seconds, a whole hour
+    count: int
 
 
 class Sightings:
@@ -96,6 +109,29 @@ class Sightings:
             attributes=attributes,
         )
 
+    async def trends(self, window_hours: int) -> list[Trend]:
+        """The number of active sightings of each category, the greatest first. No sighting is read for it.
+
+        Args:
+            window_hours: 1 … 24. The window begins at a whole hour, so it may be up to an hour longer.
+        """
+        now = self._now()
+        since = (now // HOUR_S - window_hours) * HOUR_S
+        hours = _hours_between(since, now)
+        names = self.categories.names
+        partitions = [(name,) for name in sorted(names)]
+        tallies = await self._database.query(
+            Query(entity=TALLY, partitions=partitions, between=(now + 1, None), attributes=frozenset(hours))
+        )
+        await charge_rows(read=len(tallies.items))
+        counts = dict.fromkeys(names, 0)
+        for (category,), number in zip(
+            values_of(tallies.items, ("category",)), sums_of(tallies.items, hours), strict=True
+        ):
+            counts[category] += number
+        trends = [Trend(category, since, count) for category, count in counts.items()]
+        return sorted(trends, key=lambda trend: -trend.count)
+
     async def by_id(self, ids: Iterable[str], attributes: frozenset[str] | None = None) -> Mapping[str, Sighting]:
         """The active ones of these sightings.
 
@@ -106,3 +142,9 @@ class Sightings:
 
     def _now(self) -> int:
         return self._clock() // 1000
+
+
+def _hours_between(since: int, now: int) -> list[str]:
+    """The hours of the day from one time to another, each once. Active sightings are less than a day old."""
+    first, last = since // HOUR_S, now // HOUR_S
+    return list(dict.fromkeys(HOURS[hour % len(HOURS)] for hour in range(max(first, last - 23), last + 1)))

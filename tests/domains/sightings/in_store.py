@@ -13,7 +13,7 @@ from graph.domains.sightings.areas import KnownAreas
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.confirming import Confirming
-from graph.domains.sightings.hiding import Hiding
+from graph.domains.sightings.hiding import hide
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.live import SightingBroadcast
 from graph.domains.sightings.model import Outcome, Profile, Sighting
@@ -21,7 +21,6 @@ from graph.domains.sightings.profiles import profile_of
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.reporting import Report, Reporting
 from graph.domains.sightings.selection import SightingSelection
-from graph.domains.sightings.trending import Trending
 from graph.store.contract import Database
 from graph.store.entity import Entity, Item
 from graph.store.location import StoreLocation
@@ -48,9 +47,7 @@ class SightingStore:
     sightings: Sightings
     reporting: Reporting
     confirming: Confirming
-    hiding: Hiding
     areas: ActiveAreas
-    trending: Trending
     changes: SightingChanges
     broadcast: SightingBroadcast
 
@@ -68,6 +65,10 @@ class SightingStore:
     async def confirm(self, user_id: str, sighting: Sighting) -> Outcome:
         """Confirm a sighting."""
         return await self.confirming.confirm(user_id, sighting.sighting_id)
+
+    async def hide(self, moderator_id: str, sighting_id: str, reason: str) -> None:
+        """Hide a sighting."""
+        await hide(self.reporting, moderator_id, sighting_id, reason)
 
     async def one(self, sighting: Sighting) -> Sighting | None:
         """A sighting as it is now."""
@@ -123,9 +124,7 @@ async def sightings_of(
             sightings=Sightings(database, clock, categories, longest_s=lifetimes.longest_kept),
             reporting=reporting,
             confirming=reporting.confirming,
-            hiding=Hiding(database, reporting.changes, reporting.areas, clock),
             areas=reporting.areas,
-            trending=Trending(database, categories, clock),
             changes=reporting.changes,
             broadcast=broadcast,
         )

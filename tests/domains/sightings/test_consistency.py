@@ -21,8 +21,8 @@ from graph.domains.sightings.entities import PROFILE, SIGHTING_BY_ID, SIGHTING_C
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import AREAS, Area, Sighting
 from graph.domains.sightings.profiles import streak_on
+from graph.domains.sightings.reading import HOUR_S, Trend
 from graph.domains.sightings.tiers import TrustTier
-from graph.domains.sightings.trending import HOUR_S, Trend
 from graph.store.contract import Put
 from graph.store.ordering import PageRequest
 from tests.domains.earthquakes.builders import at
@@ -209,7 +209,7 @@ class World:
         if (sighting := self._any(which)) is None:
             return
         try:
-            await self.ours.hiding.hide("moderator", sighting.sighting_id, "Spam")
+            await self.ours.hide("moderator", sighting.sighting_id, "Spam")
         except NotThere:
             assert sighting not in self.model.active
         else:
@@ -247,7 +247,7 @@ class World:
         assert set(await self.ours.ids()) == stored.keys()
         assert [(area.slug, area.item["expiresAt"]) for area in await self._areas()] == self.model.areas
         for window_hours in WINDOWS:
-            assert await self.ours.trending.of(window_hours) == self.model.trends(window_hours)
+            assert await self.ours.sightings.trends(window_hours) == self.model.trends(window_hours)
 
     async def _areas(self) -> list[Area]:
         """All active areas, one a page."""

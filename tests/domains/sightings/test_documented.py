@@ -13,7 +13,7 @@ import pytest
 from graph.domains.area_watches.entities import AREA_WATCH
 from graph.domains.sightings.entities import BLIP, PROFILE, SIGHTING
 from graph.domains.sightings.iso import iso_of
-from graph.domains.sightings.trending import HOUR_S
+from graph.domains.sightings.reading import HOUR_S
 from graph.store.contract import Put
 from graph.store.design import table_name
 from tests.domains.data_files.followed import RawTable
@@ -104,7 +104,7 @@ async def test_trending_is_a_query_of_the_index_from_a_cutoff_on(raw: RawTable) 
         some = [await ours.new(category="FIRE", area=f"area {number}") for number in range(3)]
         await ours.new(category="SHAKING")
         now = ours.clock() // 1000
-        (trend, *_) = await ours.trending.of(6)
+        (trend, *_) = await ours.sightings.trends(6)
 
     cutoff = iso_of(now - 6 * HOUR_S)
     since_cutoff = "GSI1PK = :category AND GSI1SK >= :cutoff"
@@ -161,7 +161,7 @@ async def test_no_item_of_the_table_has_an_exact_position(raw: RawTable) -> None
         sighting = await ours.new(**HERE)
         await ours.report(BEN, lat=HERE["lat"] + 0.00005, lon=HERE["lon"])  # repeats it
         await ours.report(CARA, "FIRE", area="Downtown", **HERE)
-        await ours.hiding.hide("moderator", sighting.sighting_id, "spam")
+        await ours.hide("moderator", sighting.sighting_id, "spam")
 
     client: Any = botocore.session.get_session().create_client("dynamodb")
     items = client.scan(TableName=raw.name, ConsistentRead=True)["Items"]  # expired ones among them

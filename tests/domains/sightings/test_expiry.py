@@ -29,7 +29,7 @@ async def paths(ours: SightingStore, sighting: Sighting) -> dict[str, Any]:
     """What each path that reads finds of the only sighting."""
     first = PageRequest(Paging(5))
     area, category = sighting.area_slug, sighting.category
-    (trend, *_) = await ours.trending.of(24)
+    (trend, *_) = await ours.sightings.trends(24)
     return {
         "all": await ours.ids(),
         "area": await ours.ids(areas=(area,)),
@@ -74,7 +74,7 @@ async def test_a_sighting_is_there_until_its_second_or_its_hiding_although_the_s
             clock.now += later
             await ours.database.put_many(held)  # SQLite may have deleted some
             assert await paths(ours, sighting) == NOWHERE
-            for act in (ours.confirm(CARA, sighting), ours.hiding.hide(CARA, sighting.sighting_id, "spam")):
+            for act in (ours.confirm(CARA, sighting), ours.hide(CARA, sighting.sighting_id, "spam")):
                 with pytest.raises(NotThere):
                     await act
         assert await ours.changes.sequence.latest() == 2  # those of the report and the confirmation
@@ -82,7 +82,7 @@ async def test_a_sighting_is_there_until_its_second_or_its_hiding_although_the_s
         assert again.sighting_id != sighting.sighting_id
         assert await paths(ours, again) == everywhere(again)
         await ours.confirm(BEN, again)
-        await ours.hiding.hide(CARA, again.sighting_id, "spam")
+        await ours.hide(CARA, again.sighting_id, "spam")
         assert await paths(ours, again) == NOWHERE
 
 

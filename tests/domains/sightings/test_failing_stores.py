@@ -84,9 +84,9 @@ async def test_a_hiding_that_breaks_off_at_any_call_can_be_repeated(engine: str,
 
         async for number in broken_off(ours, way, hide):
             if await ours.one(new[-1]):
-                await ours.hiding.hide(CARA, new[-1].sighting_id, "Spam")
+                await ours.hide(CARA, new[-1].sighting_id, "Spam")
             with pytest.raises(NotThere):
-                await ours.hiding.hide(CARA, new[-1].sighting_id, "Spam")
+                await ours.hide(CARA, new[-1].sighting_id, "Spam")
             await check_counts(ours)
             assert await ours.ids() == []
             assert len(await ours.items(HIDING)) == number

@@ -24,7 +24,7 @@ async def test_who_has_hidden_what_and_why_is_stored_for_good_and_logged(
         sighting = await ours.new(ANNA)
         ours.later(5)
         with caplog.at_level(logging.INFO, "graph.domains.sightings.hiding"):
-            await ours.hiding.hide(CARA, sighting.sighting_id, "Names a person")
+            await ours.hide(CARA, sighting.sighting_id, "Names a person")
 
         ours.later(400 * 86_400)
         assert await ours.items(HIDING) == [
@@ -49,7 +49,7 @@ async def test_what_was_hidden_counts_for_no_tier_and_its_confirmations_are_gone
         kept, hidden = await ours.new(ANNA), await ours.new(ANNA, area="Elsewhere")
         for sighting, user in ((kept, BEN), (hidden, BEN), (hidden, CARA)):
             await ours.confirm(user, sighting)
-        await ours.hiding.hide(CARA, hidden.sighting_id, "Spam")
+        await ours.hide(CARA, hidden.sighting_id, "Spam")
 
         profile = await ours.profile(ANNA)
         assert (profile.reports, profile.confirmations_received) == (1, 1)
@@ -59,13 +59,13 @@ async def test_what_was_hidden_counts_for_no_tier_and_its_confirmations_are_gone
 async def test_a_sighting_that_is_not_there_cannot_be_hidden_or_confirmed(caplog: pytest.LogCaptureFixture) -> None:
     async with sightings("sqlite") as ours:
         hidden, expired = await ours.new(ANNA), await ours.new(ANNA, area="Elsewhere")
-        await ours.hiding.hide(CARA, hidden.sighting_id, "Spam")
+        await ours.hide(CARA, hidden.sighting_id, "Spam")
         ours.later(1800)
         stored = await everything_in(ours.database)
         caplog.clear()
         unknown = "01930c5f-7a3e-7cc4-98a5-3f0d6d1c2b7e"
         for each in (hidden.sighting_id, expired.sighting_id, unknown, "", "\x00", "x" * 5000, "\ud800"):
-            for act in (ours.hiding.hide(CARA, each, "Again"), ours.confirming.confirm(BEN, each)):
+            for act in (ours.hide(CARA, each, "Again"), ours.confirming.confirm(BEN, each)):
                 with pytest.raises(NotThere, match="There is no active sighting"):
                     await act
         assert await everything_in(ours.database) == stored
@@ -77,9 +77,9 @@ async def test_a_reason_has_bounds() -> None:
         sighting = await ours.new(ANNA)
         for reason in ("", " ", "x" * 281, "<b>", "a\x1b[2J", "\ud800"):
             with pytest.raises(BadUserInput):
-                await ours.hiding.hide(CARA, sighting.sighting_id, reason)
+                await ours.hide(CARA, sighting.sighting_id, reason)
         assert await ours.ids() == [sighting.sighting_id]
-        await ours.hiding.hide(CARA, sighting.sighting_id, "x" * 280)
+        await ours.hide(CARA, sighting.sighting_id, "x" * 280)
         assert await ours.ids() == []
 
 
@@ -98,8 +98,8 @@ ACTS: dict[str, Callable[[SightingStore, Sighting, Sighting], Coroutine[Any, Any
     "report later": report_later,
     "confirm": lambda ours, _, sighting: ours.confirm(BEN, sighting),
     "confirm other": lambda ours, other, _: ours.confirm(CARA, other),
-    "hide": lambda ours, _, sighting: ours.hiding.hide(CARA, sighting.sighting_id, "Spam"),
-    "hide other": lambda ours, other, _: ours.hiding.hide(CARA, other.sighting_id, "No fire"),
+    "hide": lambda ours, _, sighting: ours.hide(CARA, sighting.sighting_id, "Spam"),
+    "hide other": lambda ours, other, _: ours.hide(CARA, other.sighting_id, "No fire"),
 }
 """What is written, of the only other sighting and of the latest one."""
 

@@ -44,7 +44,7 @@ async def test_each_change_is_sent_once_in_the_order_of_storing(engine: str) -> 
         assert not (await ours.confirm(BEN, fire)).confirmed  # nothing has happened
         assert (await ours.report(CARA, "DAMAGE")).confirmed
         changes = await some(notices, 4)
-        await ours.hiding.hide(CARA, fire.sighting_id, "No fire")
+        await ours.hide(CARA, fire.sighting_id, "No fire")
         changes += await some(notices, 1)
 
         assert shown(changes) == [

@@ -47,7 +47,7 @@ async def test_a_report_that_repeats_a_sighting_does_not_count_for_the_limit_and
         assert not (await ours.report(ANNA)).created
         fire = await ours.new(ANNA, "FIRE")
         assert not (await ours.report(ANNA, "FIRE")).created
-        await ours.hiding.hide(BEN, fire.sighting_id, "Spam")
+        await ours.hide(BEN, fire.sighting_id, "Spam")
         with pytest.raises(TooManyReports):
             await ours.report(ANNA, "OTHER")
 

@@ -9,15 +9,15 @@ from graph.domains.sightings.confidence import Confidence
 from graph.domains.sightings.entities import TALLY
 from graph.domains.sightings.iso import seconds_of
 from graph.domains.sightings.model import BY_CONFIDENCE, Sighting
+from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.tiers import TrustTier
-from graph.domains.sightings.trending import Trending
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
 from graph.work.account import charged_to
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.sightings.built import a_sighting, ids, ids_of, readable
-from tests.domains.sightings.in_store import NOON_S, sightings
+from tests.domains.sightings.in_store import LIFETIMES, NOON_S, sightings
 from tests.effort import rounds
 from tests.work.accounts import an_account
 
@@ -28,8 +28,9 @@ async def test_no_sighting_is_read_for_the_counts_and_tallies_are_paid_for(engin
             ours.later(60)
             await ours.new(category="FIRE", area=f"area {number}")
         watched = WatchedDatabase(ours.database)
+        read = Sightings(watched, ours.clock, ours.categories, longest_s=LIFETIMES.longest_kept)
         with charged_to(an_account()) as account:
-            (trend, *others) = await Trending(watched, ours.categories, ours.clock).of(6)
+            (trend, *others) = await read.trends(6)
     assert (trend.category, trend.count) == ("FIRE", 10)
     assert [each.count for each in others] == [0] * 7
     assert {(call.method, call.entity) for call in watched.calls} == {("query", TALLY)}

@@ -10,7 +10,7 @@ from graph.api.record_type import record_type
 from graph.domains.sightings import model
 from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.entities import LONGEST_REASON, LONGEST_TEXT
-from graph.domains.sightings.hiding import Hiding
+from graph.domains.sightings.hiding import hide
 from graph.domains.sightings.questionnaire import checked
 from graph.domains.sightings.reporting import Report, Reporting
 from graph.domains.sightings.schema.sightings import Sighting, sighting_id_of
@@ -117,5 +117,5 @@ class ReportingMutations:
         input: Annotated[HideSightingInput, "The sighting."],
     ) -> HideSightingPayload:
         sighting_id = sighting_id_of(input.id)
-        await info.context.service(Hiding).hide(info.context.user, sighting_id, input.reason)
+        await hide(info.context.service(Reporting), info.context.user, sighting_id, input.reason)
         return HideSightingPayload(sighting_id=strawberry.ID(sighting_id))

@@ -15,10 +15,9 @@ from graph.core.days import datetime_of
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.domains.sightings import model
-from graph.domains.sightings.reading import Sightings
+from graph.domains.sightings.reading import LONGEST_WINDOW_HOURS, Sightings, Trend
 from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_READ
-from graph.domains.sightings.trending import LONGEST_WINDOW_HOURS, Trend, Trending
 from graph.store.ordering import PageRequest
 
 
@@ -79,4 +78,4 @@ class TrendingQueries:
     ) -> list[Trend]:
         if not 1 <= window_hours <= LONGEST_WINDOW_HOURS:
             raise BadUserInput(f"`windowHours` must lie between 1 and {LONGEST_WINDOW_HOURS}.")
-        return await info.context.service(Trending).of(window_hours)
+        return await info.context.service(Sightings).trends(window_hours)
