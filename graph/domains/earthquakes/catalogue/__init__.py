@@ -12,7 +12,7 @@ from typing import Any
 from graph.core.days import day_bucket
 from graph.core.paging import Page, Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
-from graph.domains.earthquakes.catalogue.by_id import EventsById
+from graph.domains.earthquakes.catalogue.by_id import find, locate
 from graph.domains.earthquakes.catalogue.by_magnitude import MagnitudeWalk
 from graph.domains.earthquakes.catalogue.magnitude_order import EventByMagnitude, magnitude_place
 from graph.domains.earthquakes.catalogue.planning import FEWEST_DAYS_FOR_FACETS, Planner
@@ -66,7 +66,6 @@ class Catalogue:
         self.summaries = Summaries(database)
         self.planner = Planner(self.summaries, fewest_days_for_facets=fewest_days_for_facets)
         self._history = History(database)
-        self._by_id = EventsById(database)
         self.most_days = database.quick_partitions if most_days_counted is None else most_days_counted
         self._totals = Totals(database, self.planner, most_days=self.most_days)
 
@@ -79,10 +78,10 @@ class Catalogue:
         if not possible_id(event_id):
             return None
         if as_of is None:
-            item = await self._by_id.find(event_id, _with_position(attributes))
+            item = await find(self._database, event_id, _with_position(attributes))
             return Event.reading(attributes)(item) if item else None
         await self._history.check(as_of)
-        latest = await self._by_id.find(event_id)
+        latest = await find(self._database, event_id)
         version = await self._history.version_as_of(latest, as_of) if latest else None
         await self._history.check(as_of, found=version is not None)
         return Event(version) if version else None
@@ -143,7 +142,7 @@ class Catalogue:
             HistoryUnavailable: The view is of a time before the first ingest, and no version of then is stored.
         """
         await self._history.check(view.as_of)
-        selection = await self._by_id.locate(selection)
+        selection = await self.locate(selection)
         record_of = Event.reading(attributes)
         if len(view.streams) == 1:
             (stream,) = view.streams
@@ -172,7 +171,7 @@ class Catalogue:
             QueryTooComplex: The operation in progress may not read so many events.
         """
         await self._history.check(view.as_of)
-        selection = await self._by_id.locate(selection)
+        selection = await self.locate(selection)
         needed = None if attributes is None else attributes | {"mag"}
         walk = MagnitudeWalk(
             self._database,
@@ -207,7 +206,7 @@ class Catalogue:
             QueryTooComplex: The operation in progress may not read so many events.
         """
         await self._history.check(view.as_of)
-        total = await self._totals.within_limits(await self._by_id.locate(selection), view.streams)
+        total = await self._totals.within_limits(await self.locate(selection), view.streams)
         await self._history.check(view.as_of, found=total != 0)
         return total
 
@@ -226,13 +225,13 @@ class Catalogue:
             DatabaseUnavailable: Several streams of versions are counted, and versions were stored all the time.
         """
         await self._history.check(view.as_of)
-        total = await self._totals.always(await self._by_id.locate(selection), view.streams)
+        total = await self._totals.always(await self.locate(selection), view.streams)
         await self._history.check(view.as_of, found=total != 0)
         return total
 
     async def locate(self, selection: Selection) -> Selection:
         """The selection, with what its ids name now, for a query that is not made here."""
-        return await self._by_id.locate(selection)
+        return await locate(self._database, selection)
 
     def _walk(
         self,
