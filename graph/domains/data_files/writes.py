@@ -1,7 +1,7 @@
 """What registering a file changes, as actions of one transaction, and how many registrations one takes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from graph.domains.data_files.checking import Draft
 from graph.domains.data_files.counts import Counts
@@ -32,12 +32,7 @@ class FileWrite:
     @property
     def size(self) -> int:
         """The number of its actions, with those on counters."""
-        return self.rest_size + len(self.ahead)
-
-    @property
-    def rest_size(self) -> int:
-        """The same without the items of `ahead`, which may be written before."""
-        return len(self.actions) + len(self.counts)
+        return len(self.actions) + len(self.counts) + len(self.ahead)
 
     def mark_ahead(self) -> None:
         """Give the items to write ahead identifiers that they have in no registration of another content.
@@ -54,7 +49,8 @@ class FileWrite:
     @property
     def byte_count(self) -> int:
         """The size of its items."""
-        return _bytes((*self.actions, *self.ahead))
+        actions = (*self.actions, *self.ahead)
+        return sum(written_bytes(action.item) for action in actions if isinstance(action, Put))
 
     def fits(self, limit: int) -> bool:
         """Whether it fits a transaction of so many actions."""
@@ -62,11 +58,7 @@ class FileWrite:
 
     def rest_fits(self, limit: int) -> bool:
         """The same without the items of `ahead`, which may be written before."""
-        return self.rest_size <= limit and _bytes(self.actions) <= MOST_BYTES
-
-
-def _bytes(actions: Iterable[Action]) -> int:
-    return sum(written_bytes(action.item) for action in actions if isinstance(action, Put))
+        return replace(self, ahead=[]).fits(limit)
 
 
 def is_registered(draft: Draft, stored: Item | None) -> bool:

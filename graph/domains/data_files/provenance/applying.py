@@ -16,9 +16,8 @@ from dataclasses import replace
 
 from graph.domains.data_files.claims import IS_CLAIM, MAKER
 from graph.domains.data_files.entities import FILE_REVISION, RUN, USED
-from graph.domains.data_files.provenance.attempt import Attempt, revision_key
+from graph.domains.data_files.provenance.attempt import Attempt, refusal, revision_key
 from graph.domains.data_files.provenance.cycles import next_late_run
-from graph.domains.data_files.provenance.drafts import refusal
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.writes import MOST_BYTES, packed, together, too_large, write_ahead
 from graph.store.conditions import Absent, AllOf, Condition, all_of, unchanged

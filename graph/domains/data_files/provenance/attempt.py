@@ -3,23 +3,23 @@
 report → the versions that it used and generates → checks for cycles → `applying`
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_hex
 
-from graph.domains.data_files.checking import Draft
+from graph.core.errors import BadUserInput
+from graph.domains.data_files.checking import Draft, FileRefused, drafted
 from graph.domains.data_files.claims import IS_CLAIM, MAKER, settle
-from graph.domains.data_files.entities import FILE_REVISION, REPORT_LENGTH, RUN
+from graph.domains.data_files.entities import FILE_REVISION, LONGEST_NAME, REPORT_LENGTH, RUN
 from graph.domains.data_files.errors import AlreadyGenerated, ProvenanceCycle, UnknownVersion
 from graph.domains.data_files.model import RunState
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.cycles import first_ancestor, late_runs
-from graph.domains.data_files.provenance.drafts import drafts_of, used_write
 from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile, described
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.stored import Stored
-from graph.domains.data_files.writes import FileWrite, is_registered
+from graph.domains.data_files.writes import FileWrite, is_registered, write_of
 from graph.store.client_input import check_input
 from graph.store.contract import Database, Update
 from graph.store.entity import Item, Key
@@ -125,7 +125,7 @@ class Attempt:
                 latest = max(made[file.name] - 1, 1) if file.name in made else known["revision"]
                 reference = Version(file.name, latest).reference
             elif file.may_be_unknown or file.new:
-                write = used_write(file, at)
+                write = _used_write(file, at)
                 self.files.append(write)
                 stored.files[file.name] = write.file  # so that what the run generates of it is the next revision
                 reference = write.version.reference
@@ -225,3 +225,30 @@ def revision_key(reference: str) -> Key:
     if version is None:
         raise InvalidItem(f"{reference!r} names no version")
     return FILE_REVISION.key_for(*version)
+
+
+async def drafts_of(files: Iterable[NewFile]) -> list[Draft]:
+    """Check the files that a run generates; BadUserInput if one breaks a rule, since a run is recorded whole."""
+    drafts = []
+    for file in files:
+        try:
+            drafts.append(drafted(file))
+        except FileRefused as refused:
+            raise refusal(file.name, str(refused)) from refused
+        await give_way()
+    return drafts
+
+
+def _used_write(file: UsedFile, at: str) -> FileWrite:
+    """The registration of a file that a run uses, perhaps before anything else is known of it."""
+    try:
+        new = file.new or NewFile(name=file.name, namespace=file.namespace)
+        draft = drafted(new, is_known=file.new is not None)
+        return write_of(draft, None, {}, at=at, is_used=True)
+    except FileRefused as refused:
+        raise refusal(file.name, str(refused)) from refused
+
+
+def refusal(name: str, why: str) -> BadUserInput:
+    """The error for a file that cannot be registered."""
+    return BadUserInput(f"{name[:LONGEST_NAME]!r}: {why}")

@@ -10,8 +10,7 @@ from graph.domains.data_files.entities import FILE, FILE_REVISION, LONGEST_NAME
 from graph.domains.data_files.errors import UnknownVersion
 from graph.domains.data_files.model import Run
 from graph.domains.data_files.provenance.applying import is_applied
-from graph.domains.data_files.provenance.attempt import Attempt, Expected
-from graph.domains.data_files.provenance.drafts import drafts_of
+from graph.domains.data_files.provenance.attempt import Attempt, Expected, drafts_of
 from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.data_files.registering import Registration
