@@ -9,10 +9,8 @@ from graph.domains.data_files.calibrations import Calibrations
 from graph.domains.data_files.entities import ENTITIES
 from graph.domains.data_files.provenance.abandoned import AbandonedRuns
 from graph.domains.data_files.provenance.demo import prepare
-from graph.domains.data_files.provenance.lineage import Lineages
+from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.provenance.recording import Runs
-from graph.domains.data_files.provenance.reprocessing import Reprocessing
-from graph.domains.data_files.provenance.users import Users
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.registering import Registration
 from graph.domains.data_files.schema.calibrations import CalibrationQueries
@@ -35,10 +33,8 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         Calibrations(database),
         Registration(database, clock),
         runs,
-        Lineages(database),
-        Reprocessing(database),
+        Edges(database),
         AbandonedRuns(database, runs, clock),
-        Users(database),
     )
 
 

@@ -11,10 +11,11 @@ from graph.domains.data_files.calibrations import Calibrations
 from graph.domains.data_files.entities import ENTITIES
 from graph.domains.data_files.model import RegistrationReport, Run, identifier_of
 from graph.domains.data_files.new_files import AdditionalMetadata, CalibrationMetadata, NewFile, SortableMetadata
-from graph.domains.data_files.provenance.lineage import Direction, Lineage, Lineages
+from graph.domains.data_files.provenance.edges import Edges
+from graph.domains.data_files.provenance.lineage import Direction, Lineage, lineage_of
 from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
-from graph.domains.data_files.provenance.reprocessing import Reprocessing, ReprocessingPlan
+from graph.domains.data_files.provenance.reprocessing import ReprocessingPlan, plan_of
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.registering import Registration
@@ -109,8 +110,7 @@ class FileStore:
         self.files = DataFiles(self.database)
         self.calibrations = Calibrations(self.database)
         self.runs = Runs(self.database, self.clock)
-        self.lineages = Lineages(self.database)
-        self.reprocessing = Reprocessing(self.database)
+        self.edges = Edges(self.database)
 
     async def register(self, *files: str | NewFile) -> RegistrationReport:
         """Register files in one call, none of which is rejected. A new revision needs a checksum."""
@@ -131,11 +131,11 @@ class FileStore:
         self, reference: str, direction: Direction = Direction.BOTH, depth: int = FAR, most: int = MANY
     ) -> Lineage:
         """The lineage of a version."""
-        return await self.lineages.of(version_of(reference), direction, depth, most)
+        return await lineage_of(self.edges, version_of(reference), direction, depth, most)
 
     async def plan(self, *references: str) -> ReprocessingPlan:
         """What to make again after versions have changed."""
-        return await self.reprocessing.plan([version_of(each) for each in references])
+        return await plan_of(self.edges, [version_of(each) for each in references])
 
     async def identifiers(self, name: str) -> list[str]:
         """The identifiers of a file's further items, in order."""

@@ -6,15 +6,19 @@ not at all.
 
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
+from graph.core.paging import Page
 from graph.domains.data_files.claims import reading_claims, settle
 from graph.domains.data_files.entities import FILE_REVISION, RUN, USED
+from graph.domains.data_files.model import EDGE, USES, Use, UsingRun
 from graph.domains.data_files.references import Version
 from graph.store.contract import Database
 from graph.store.entity import Item
+from graph.store.ordering import PageRequest
 from graph.store.query import Partition, Query
+from graph.store.time_walk import Keep
 from graph.work.account import charge_rows, give_way
 
 PARTITIONS_AT_ONCE = 500  # of each query, since it goes through all of them again and again
@@ -97,6 +101,32 @@ class Edges:
                 start = page.last_key
                 partitions = partitions[page.partitions - 1 :] if start else ()
                 left = None if left is None else left - len(page.items)
+
+    async def runs_that_used(self, version: Version, request: PageRequest) -> Page[UsingRun]:
+        """A page of the runs that used a version, in order of their ids: also where a lineage follows fewer.
+
+        Each is there once, since a run is told of a version that it used by one report.
+
+        Raises:
+            InvalidCursor: A cursor is another version's.
+        """
+        found: dict[str, Item] = {}
+        needed = None if request.attributes is None else request.attributes | {"run-id", "reports"}
+
+        async def learn(edges: Sequence[Item]) -> None:
+            keys = [RUN.key_for(run_id) for run_id in {edge["run-id"] for edge in edges} - found.keys()]
+            for key, run in (await self._database.get_many(keys, attributes=needed)).items():
+                found[key.values[0]] = run
+
+        def counts(edge: Item) -> bool:
+            run = found.get(edge["run-id"])
+            return run is not None and edge["report"] in run["reports"]
+
+        keep = Keep(counts, frozenset(), learn)
+        edges = PageRequest(request.paging, frozenset())
+        page: Page[Any] = await USES.page(self._database, edges, [(version.reference,)], Use, keep)
+        record = UsingRun.reading(request.attributes)
+        return replace(page, records=[record({**found[use.run_id], EDGE: use.item}) for use in page.records])
 
     async def revisions(self, references: Collection[str], attributes: frozenset[str] | None = None) -> dict[str, Item]:
         """The registered revisions, by their references, with the runs that generated them."""

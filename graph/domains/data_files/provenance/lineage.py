@@ -12,7 +12,6 @@ from typing import NamedTuple
 from graph.domains.data_files.model import FileRevision
 from graph.domains.data_files.provenance.edges import Edges, KnownRuns
 from graph.domains.data_files.references import Version
-from graph.store.contract import Database
 
 FURTHEST = 20  # runs
 MOST_NODES = 1000
@@ -85,81 +84,78 @@ class Step(NamedTuple):
     unfinished: list[str]  # versions with further edges, which were not read
 
 
-class Lineages:
-    """Finds lineage."""
+async def lineage_of(reader: Edges, version: Version, direction: Direction, depth: int, most_nodes: int) -> Lineage:
+    """The lineage of a registered version, which is among its nodes.
 
-    def __init__(self, database: Database) -> None:
-        self._edges = Edges(database)
+    Args:
+        depth: runs to follow.
+        most_nodes: versions beside itself, in each direction.
+    """
+    lineage = Lineage()
+    distances: dict[str, tuple[int, bool]] = {version.reference: (0, False)}
+    edges: dict[Edge, None] = {}
+    for upstream in (True, False):
+        if direction is not (Direction.DOWNSTREAM if upstream else Direction.UPSTREAM):
+            found = await _follow(reader, lineage, edges, version.reference, depth, most_nodes, upstream=upstream)
+            for reference, distance in found.items():
+                distances.setdefault(reference, (distance, upstream))
+    revisions = await reader.revisions(distances)
+    nodes = [
+        Node(FileRevision(revisions[reference]), distance, is_upstream)
+        for reference, (distance, is_upstream) in distances.items()
+        if reference in revisions
+    ]
+    lineage.nodes = sorted(nodes, key=lambda node: (node.distance, node.revision.version))
+    lineage.edges = [*edges]
+    goes_up = direction is not Direction.DOWNSTREAM
+    lineage.lacks_runs = goes_up and any(
+        node.revision.lacks_provenance for node in nodes if node.is_upstream or not node.distance
+    )
+    return lineage
 
-    async def of(self, version: Version, direction: Direction, depth: int, most_nodes: int) -> Lineage:
-        """The lineage of a registered version, which is among its nodes.
 
-        Args:
-            depth: runs to follow.
-            most_nodes: versions beside itself, in each direction.
-        """
-        lineage = Lineage()
-        distances: dict[str, tuple[int, bool]] = {version.reference: (0, False)}
-        edges: dict[Edge, None] = {}
-        for upstream in (True, False):
-            if direction is not (Direction.DOWNSTREAM if upstream else Direction.UPSTREAM):
-                found = await self._follow(lineage, edges, version.reference, depth, most_nodes, upstream=upstream)
-                for reference, distance in found.items():
-                    distances.setdefault(reference, (distance, upstream))
-        revisions = await self._edges.revisions(distances)
-        nodes = [
-            Node(FileRevision(revisions[reference]), distance, is_upstream)
-            for reference, (distance, is_upstream) in distances.items()
-            if reference in revisions
-        ]
-        lineage.nodes = sorted(nodes, key=lambda node: (node.distance, node.revision.version))
-        lineage.edges = [*edges]
-        goes_up = direction is not Direction.DOWNSTREAM
-        lineage.lacks_runs = goes_up and any(
-            node.revision.lacks_provenance for node in nodes if node.is_upstream or not node.distance
-        )
-        return lineage
+async def _follow(
+    reader: Edges, lineage: Lineage, edges: dict[Edge, None], start: str, depth: int, most: int, *, upstream: bool
+) -> Mapping[str, int]:
+    """Follow edges in one direction: the versions that are reached, with their distances."""
+    known: KnownRuns = {}
+    distances = {start: 0}
+    behind = [start]
+    for distance in range(1, depth + 1):
+        room = most + 1 - len(distances)
+        step = await (_up(reader, behind) if upstream else _down(reader, behind, room + 1, known))
+        reached = sorted({each for found in step.reached.values() for each in found} - distances.keys())
+        behind, omitted = reached[:room], frozenset(reached[room:])
+        distances |= dict.fromkeys(behind, distance)
+        edges |= dict.fromkeys(edge for edge in step.edges if edge.reference in distances)
+        lineage.omitted += len(omitted)
+        cut = {*step.unfinished, *(each for each, found in step.reached.items() if not omitted.isdisjoint(found))}
+        if cut:
+            # Whatever lies further away is left out, so that the nodes are the nearest ones, at their distances.
+            lineage.frontier += [*sorted(cut), *(behind if distance < depth else ())]
+            break
+        if not behind:
+            break
+    return distances
 
-    async def _follow(
-        self, lineage: Lineage, edges: dict[Edge, None], start: str, depth: int, most: int, *, upstream: bool
-    ) -> Mapping[str, int]:
-        """Follow edges in one direction: the versions that are reached, with their distances."""
-        known: KnownRuns = {}
-        distances = {start: 0}
-        behind = [start]
-        for distance in range(1, depth + 1):
-            room = most + 1 - len(distances)
-            step = await (self._up(behind) if upstream else self._down(behind, room + 1, known))
-            reached = sorted({each for found in step.reached.values() for each in found} - distances.keys())
-            behind, omitted = reached[:room], frozenset(reached[room:])
-            distances |= dict.fromkeys(behind, distance)
-            edges |= dict.fromkeys(edge for edge in step.edges if edge.reference in distances)
-            lineage.omitted += len(omitted)
-            cut = {*step.unfinished, *(each for each, found in step.reached.items() if not omitted.isdisjoint(found))}
-            if cut:
-                # Whatever lies further away is left out, so that the nodes are the nearest ones, at their distances.
-                lineage.frontier += [*sorted(cut), *(behind if distance < depth else ())]
-                break
-            if not behind:
-                break
-        return distances
 
-    async def _up(self, references: Sequence[str]) -> Step:
-        """The versions that the runs used which generated these."""
-        makers = await self._edges.makers(references)
-        used = await self._edges.used_by_runs(set(makers.values()))
-        edges = [Edge(Relation.GENERATED, reference, run_id) for reference, run_id in makers.items()]
-        edges += [Edge(Relation.USED, each, run_id) for run_id, inputs in used.items() for each in inputs]
-        return Step(edges, {each: list(used.get(run_id, ())) for each, run_id in makers.items()}, [])
+async def _up(reader: Edges, references: Sequence[str]) -> Step:
+    """The versions that the runs used which generated these."""
+    makers = await reader.makers(references)
+    used = await reader.used_by_runs(set(makers.values()))
+    edges = [Edge(Relation.GENERATED, reference, run_id) for reference, run_id in makers.items()]
+    edges += [Edge(Relation.USED, each, run_id) for run_id, inputs in used.items() for each in inputs]
+    return Step(edges, {each: list(used.get(run_id, ())) for each, run_id in makers.items()}, [])
 
-    async def _down(self, references: Sequence[str], most: int, known: KnownRuns) -> Step:
-        """The versions that were generated by the runs which used these."""
-        users = await self._edges.users(references, known, max(2 * most, LEAST_EDGES))
-        edges: list[Edge] = []
-        reached: dict[str, list[str]] = {}
-        for reference, runs in users.runs.items():
-            edges += [Edge(Relation.USED, reference, run.run_id) for run in runs]
-            edges += [Edge(Relation.GENERATED, each, run.run_id) for run in runs for each in run.generated]
-            reached[reference] = [each for run in runs for each in run.generated]
-        last = users.last
-        return Step(edges, reached, [each for each in references if each >= last] if last is not None else [])
+
+async def _down(reader: Edges, references: Sequence[str], most: int, known: KnownRuns) -> Step:
+    """The versions that were generated by the runs which used these."""
+    users = await reader.users(references, known, max(2 * most, LEAST_EDGES))
+    edges: list[Edge] = []
+    reached: dict[str, list[str]] = {}
+    for reference, runs in users.runs.items():
+        edges += [Edge(Relation.USED, reference, run.run_id) for run in runs]
+        edges += [Edge(Relation.GENERATED, each, run.run_id) for run in runs for each in run.generated]
+        reached[reference] = [each for run in runs for each in run.generated]
+    last = users.last
+    return Step(edges, reached, [each for each in references if each >= last] if last is not None else [])

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from graph.domains.data_files.provenance.edges import Edges, KnownRun, KnownRuns
 from graph.domains.data_files.references import Version
-from graph.store.contract import Database
 from graph.work.account import give_way
 
 FILES_AT_ONCE = 2000  # before giving way to other work
@@ -65,60 +64,56 @@ class ReprocessingPlan:
         return sum(len(group.files) for stage in self.stages for group in stage.groups)
 
 
-class Reprocessing:
-    """Makes plans."""
+async def plan_of(edges: Edges, versions: Sequence[Version]) -> ReprocessingPlan:
+    """The plan for all that was made from some versions.
 
-    def __init__(self, database: Database) -> None:
-        self._edges = Edges(database)
-
-    async def plan(self, versions: Sequence[Version]) -> ReprocessingPlan:
-        """The plan for all that was made from some versions.
-
-        Raises:
-            QueryTooComplex: The operation in progress may not read so many files.
-        """
-        ranks = await self._ranks([version.reference for version in versions])
-        found = await self._edges.revisions(ranks, _READ)
-        groups: dict[tuple[int, str, str], list[Planned]] = defaultdict(list)
-        for at, (reference, item) in enumerate(found.items()):
-            days = item["applicable-dates"] or [""]
-            planned = Planned(
-                Version.of_item(item),
-                ReprocessingState.REPLACED if "invalidated-at" in item else ReprocessingState.CURRENT,
-            )
-            groups[ranks[reference], item.get("product", ""), days[0]].append(planned)
-            if at % FILES_AT_ONCE == 0:
-                await give_way()
-        stages: dict[int, list[Group]] = defaultdict(list)
-        for (rank, product, day), files in sorted(groups.items()):
-            stages[rank].append(Group(product or None, date.fromisoformat(day) if day else None, sorted(files)))
-        return ReprocessingPlan(versions, [Stage(rank, of_rank) for rank, of_rank in stages.items()])
-
-    async def _ranks(self, starts: Sequence[str]) -> dict[str, int]:
-        """All that was made from some versions, each with the length of the longest path to it."""
-        users = await self._users_of_all(starts)
-        waits = Counter(chain.from_iterable(users.values()))  # runs, by the number of their inputs in the closure
-        made = {each for run in waits for each in run.generated}
-        ready, rank = [start for start in starts if start not in made], 0
-        ranks: dict[str, int] = {}
-        while ready:
-            rank += 1
-            runs = Counter(chain.from_iterable(users.get(each, ()) for each in ready))
-            waits.subtract(runs)
-            ready = [each for run in runs if not waits[run] for each in run.generated]
-            ranks |= dict.fromkeys(ready, rank)
+    Raises:
+        QueryTooComplex: The operation in progress may not read so many files.
+    """
+    ranks = await _ranks(edges, [version.reference for version in versions])
+    found = await edges.revisions(ranks, _READ)
+    groups: dict[tuple[int, str, str], list[Planned]] = defaultdict(list)
+    for at, (reference, item) in enumerate(found.items()):
+        days = item["applicable-dates"] or [""]
+        planned = Planned(
+            Version.of_item(item),
+            ReprocessingState.REPLACED if "invalidated-at" in item else ReprocessingState.CURRENT,
+        )
+        groups[ranks[reference], item.get("product", ""), days[0]].append(planned)
+        if at % FILES_AT_ONCE == 0:
             await give_way()
-        return ranks
+    stages: dict[int, list[Group]] = defaultdict(list)
+    for (rank, product, day), files in sorted(groups.items()):
+        stages[rank].append(Group(product or None, date.fromisoformat(day) if day else None, sorted(files)))
+    return ReprocessingPlan(versions, [Stage(rank, of_rank) for rank, of_rank in stages.items()])
 
-    async def _users_of_all(self, starts: Sequence[str]) -> dict[str, list[KnownRun]]:
-        """The runs that used some versions, or what was made from these, by the reference of what they used."""
-        users: dict[str, list[KnownRun]] = {}
-        known: KnownRuns = {}
-        seen = behind = set(starts)
-        while behind:
-            found = (await self._edges.users(sorted(behind), known)).runs
-            users |= found
-            behind = {each for run in set(chain.from_iterable(found.values())) for each in run.generated} - seen
-            seen = seen | behind
-            await give_way()
-        return users
+
+async def _ranks(edges: Edges, starts: Sequence[str]) -> dict[str, int]:
+    """All that was made from some versions, each with the length of the longest path to it."""
+    users = await _users_of_all(edges, starts)
+    waits = Counter(chain.from_iterable(users.values()))  # runs, by the number of their inputs in the closure
+    made = {each for run in waits for each in run.generated}
+    ready, rank = [start for start in starts if start not in made], 0
+    ranks: dict[str, int] = {}
+    while ready:
+        rank += 1
+        runs = Counter(chain.from_iterable(users.get(each, ()) for each in ready))
+        waits.subtract(runs)
+        ready = [each for run in runs if not waits[run] for each in run.generated]
+        ranks |= dict.fromkeys(ready, rank)
+        await give_way()
+    return ranks
+
+
+async def _users_of_all(edges: Edges, starts: Sequence[str]) -> dict[str, list[KnownRun]]:
+    """The runs that used some versions, or what was made from these, by the reference of what they used."""
+    users: dict[str, list[KnownRun]] = {}
+    known: KnownRuns = {}
+    seen = behind = set(starts)
+    while behind:
+        found = (await edges.users(sorted(behind), known)).runs
+        users |= found
+        behind = {each for run in set(chain.from_iterable(found.values())) for each in run.generated} - seen
+        seen = seen | behind
+        await give_way()
+    return users

@@ -15,8 +15,9 @@ from graph.domains.data_files import model
 from graph.domains.data_files.errors import UnknownVersion
 from graph.domains.data_files.provenance import lineage as provenance
 from graph.domains.data_files.provenance import reprocessing
-from graph.domains.data_files.provenance.lineage import FURTHEST, MOST_NODES, Direction, Lineages, Relation
-from graph.domains.data_files.provenance.reprocessing import Reprocessing, ReprocessingState
+from graph.domains.data_files.provenance.edges import Edges
+from graph.domains.data_files.provenance.lineage import FURTHEST, MOST_NODES, Direction, Relation
+from graph.domains.data_files.provenance.reprocessing import ReprocessingState
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.schema.loading import revisions_of, run_of
@@ -121,7 +122,7 @@ class LineageOfFile:
         version = Version(file.name, file.revision if revision is None else revision)
         if not await info.context.service(DataFiles).by_version([version], frozenset()):
             raise UnknownVersion(*version)
-        return await info.context.service(Lineages).of(version, direction, depth, max_nodes)
+        return await provenance.lineage_of(info.context.service(Edges), version, direction, depth, max_nodes)
 
 
 @record_type(reprocessing.Planned, "A revision to make again.")
@@ -181,4 +182,4 @@ class ReprocessingQueries:
         versions = await info.context.service(DataFiles).with_version(calibration, version)
         if not versions:
             raise BadUserInput(f"No revision of {calibration!r} is registered with the version {version!r}.")
-        return await info.context.service(Reprocessing).plan(versions)
+        return await reprocessing.plan_of(info.context.service(Edges), versions)

@@ -14,7 +14,7 @@ from graph.api.record_type import record_type
 from graph.core.paging import Page
 from graph.domains.data_files import model
 from graph.domains.data_files.model import RunState
-from graph.domains.data_files.provenance.users import Users
+from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.schema.loading import load_runs, revisions_of
 from graph.domains.data_files.scopes import FILES_READ
 from graph.store.ordering import PageRequest
@@ -62,7 +62,7 @@ class UsersOfRevision:
     async def used_by(
         revision: strawberry.Parent[model.FileRevision], info: Info, page: PageRequest
     ) -> Page[model.UsingRun]:
-        return await info.context.service(Users).page(revision.version, page)
+        return await info.context.service(Edges).runs_that_used(revision.version, page)
 
 
 @strawberry.type

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from graph.core.paging import Page, Paging
 from graph.domains.data_files.entities import RUN, USED
 from graph.domains.data_files.model import USES, UsingRun
-from graph.domains.data_files.provenance.users import Users
+from graph.domains.data_files.provenance.edges import Edges
 from graph.store.contract import Database, Put
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
@@ -42,7 +42,7 @@ def stored(told: Sequence[Told]) -> list[Put]:
 
 async def page_of(database: Database, paging: Paging) -> Page[UsingRun]:
     """A page of the runs that used the hub."""
-    return await Users(database).page(HUB, PageRequest(paging, frozenset({"algorithm"})))
+    return await Edges(database).runs_that_used(HUB, PageRequest(paging, frozenset({"algorithm"})))
 
 
 async def listed(ours: FileStore, size: int, *, backward: bool = False) -> list[str]:
@@ -87,6 +87,6 @@ async def test_recorded_runs_are_listed_once_however_often_they_told_of_it(engin
             await ours.run(number, used=["hub"], makes=[f"made{number}"])
             await ours.run(number, used=["hub", "other"])
         for name in ("hub@1", "other@1"):
-            page = await Users(ours.database).page(version_of(name), PageRequest(Paging(10)))
+            page = await ours.edges.runs_that_used(version_of(name), PageRequest(Paging(10)))
             assert [each.run_id for each in page.records] == [run_id(1), run_id(2)]
             assert page.records[0].used == [version_of("hub@1"), version_of("other@1")]
