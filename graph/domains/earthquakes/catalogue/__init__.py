@@ -10,13 +10,14 @@ from functools import partial
 from typing import Any
 
 from graph.core.days import day_bucket
+from graph.core.errors import DatabaseUnavailable
 from graph.core.paging import Page, Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.catalogue.by_id import find, locate
 from graph.domains.earthquakes.catalogue.by_magnitude import MagnitudeWalk
 from graph.domains.earthquakes.catalogue.magnitude_order import EventByMagnitude, magnitude_place
-from graph.domains.earthquakes.catalogue.planning import FEWEST_DAYS_FOR_FACETS, Planner
-from graph.domains.earthquakes.catalogue.totals import Totals
+from graph.domains.earthquakes.catalogue.planning import FEWEST_DAYS_FOR_FACETS, MostRead, Planner
+from graph.domains.earthquakes.catalogue.totals import EVERYTHING, count_at_rest
 from graph.domains.earthquakes.entities import EVENT, REVISION
 from graph.domains.earthquakes.model import Event, possible_id
 from graph.domains.earthquakes.revisions.history import History
@@ -67,7 +68,6 @@ class Catalogue:
         self.planner = Planner(self.summaries, fewest_days_for_facets=fewest_days_for_facets)
         self._history = History(database)
         self.most_days = database.quick_partitions if most_days_counted is None else most_days_counted
-        self._totals = Totals(database, self.planner, most_days=self.most_days)
 
     async def event(self, event_id: str, attributes: Attributes = None, as_of: AsOf | None = None) -> Event | None:
         """The event with this id or alias, perhaps deleted or merged; with `as_of`, as it was.
@@ -205,10 +205,7 @@ class Catalogue:
             HistoryUnavailable: The view is of a time before the first ingest, and no version of then is stored.
             QueryTooComplex: The operation in progress may not read so many events.
         """
-        await self._history.check(view.as_of)
-        total = await self._totals.within_limits(await self.locate(selection), view.streams)
-        await self._history.check(view.as_of, found=total != 0)
-        return total
+        return await self._count(selection, view, MostRead(self.most_days))
 
     async def _total_with(self, page: Page[Any], paging: Paging, selection: Selection, view: View) -> int | None:
         """The total, of a list whose page was read."""
@@ -224,8 +221,15 @@ class Catalogue:
             QueryTooComplex: The operation in progress may not read so many events.
             DatabaseUnavailable: Several streams of versions are counted, and versions were stored all the time.
         """
+        total = await self._count(selection, view, EVERYTHING)
+        if total is None:
+            raise DatabaseUnavailable("the events that are counted were revised all the time")
+        return total
+
+    async def _count(self, selection: Selection, view: View, most: MostRead) -> int | None:
         await self._history.check(view.as_of)
-        total = await self._totals.always(await self.locate(selection), view.streams)
+        located = await self.locate(selection)
+        total = await count_at_rest(self._database, self.planner, located, view.streams, most)
         await self._history.check(view.as_of, found=total != 0)
         return total
 

@@ -29,11 +29,12 @@ FEWEST_DAYS_FOR_FACETS = 32  # of a year: reading the facets of the year takes l
 
 @dataclass(frozen=True, slots=True)
 class MostRead:
-    """How much may be read for a total."""
+    """How much may be done for a total."""
 
     days: int
-    rows: int  # that a store tests a filter on
-    matches: int  # that are read, where a part of the filter is tested here
+    rows: int = 1_000_000  # that a store tests a filter on; SQLite takes two tenths of a second
+    matches: int = 50_000  # that are read, where a part of the filter is tested here
+    attempts: int = 5  # to count several streams while no version is stored
 
 
 class Known(NamedTuple):
