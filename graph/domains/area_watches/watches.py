@@ -1,6 +1,7 @@
 """The access patterns of area watches: the areas and categories whose sightings a user wants to hear of."""
 
 from collections.abc import AsyncGenerator, Collection, Mapping
+from dataclasses import dataclass
 
 from graph.core.clock import Clock
 from graph.core.errors import NotThere, TooMany
@@ -23,24 +24,18 @@ from graph.store.rounds import until_applied
 READ_AT_ONCE = 100
 
 
+@dataclass(frozen=True, slots=True)
 class AreaWatches:
     """The stored watches."""
 
-    def __init__(self, database: Database, clock: Clock, sequence: ChangeSequence, *, most: int) -> None:
-        """Prepare to read and write.
-
-        Args:
-            sequence: of the changes of sightings.
-            most: of one user.
-        """
-        self.sequence = sequence
-        self._database = database
-        self._clock = clock
-        self._most = most
+    database: Database
+    clock: Clock
+    sequence: ChangeSequence  # of the changes of sightings
+    most: int  # of one user
 
     async def page(self, user_id: str, request: PageRequest) -> Page[AreaWatch]:
         """A page of a user's watches, in the order of areas and categories."""
-        return await AREA_WATCHES.page(self._database, request, [(user_id,)], AreaWatch)
+        return await AREA_WATCHES.page(self.database, request, [(user_id,)], AreaWatch)
 
     async def of_user(self, user_id: str, attributes: frozenset[str] | None = None) -> list[AreaWatch]:
         """All watches of a user.
@@ -49,7 +44,7 @@ class AreaWatches:
             attributes: the needed ones of each, beside its position; None for all.
         """
         query = Query(entity=AREA_WATCH, partitions=((user_id,),), attributes=attributes)
-        return list(map(AreaWatch.reading(attributes), (await self._database.query(query)).items))
+        return list(map(AreaWatch.reading(attributes), (await self.database.query(query)).items))
 
     async def by_id(
         self, user_id: str, watch_ids: Collection[str], attributes: frozenset[str] | None = None
@@ -74,15 +69,15 @@ class AreaWatches:
     @until_applied("other watches of the same user kept coming first")
     async def _create(self, user_id: str, area_slug: str, category: str) -> AreaWatch | None:
         key = AREA_WATCHES_MADE.key_for(user_id)
-        made = await self._database.get(key)  # the write is refused if the user makes another watch from here on
+        made = await self.database.get(key)  # the write is refused if the user makes another watch from here on
         one_more = Update(key, add={"number": 1}, condition=unchanged(made, "number"))
         watches = await self.of_user(user_id)
         for watch in watches:
             if (watch.area_slug, watch.category) == (area_slug, category):
                 return watch
-        if len(watches) >= self._most:
-            raise TooMany(self._most, "watched areas")
-        now = self._clock()
+        if len(watches) >= self.most:
+            raise TooMany(self.most, "watched areas")
+        now = self.clock()
         item: Item = {
             "watchId": uuid7(now),
             "userId": user_id,
@@ -91,7 +86,7 @@ class AreaWatches:
             "since": await self.sequence.latest(),
             "createdAt": now,
         }
-        refused = await self._database.transact([Put(AREA_WATCH, item), Put(AREA_WATCHER, item), one_more])
+        refused = await self.database.transact([Put(AREA_WATCH, item), Put(AREA_WATCHER, item), one_more])
         return None if refused else AreaWatch(item)
 
     async def delete(self, user_id: str, watch_id: str) -> None:
@@ -101,7 +96,7 @@ class AreaWatches:
             NotThere: The user has no such watch.
         """
         watch = (await self.by_id(user_id, [watch_id])).get(watch_id)
-        if watch is None or await self._database.transact(
+        if watch is None or await self.database.transact(
             [Delete(AREA_WATCH.key_of(watch.item)), Delete(AREA_WATCHER.key_of(watch.item))]
         ):
             raise NotThere("watchId", "watch")
@@ -114,7 +109,7 @@ class AreaWatches:
             after: the id behind which this begins; empty for the first.
         """
         query = Query(entity=AREA_WATCHER, partitions=((area_slug, category), (area_slug, ALL)))
-        watches = MergedPartitions(self._database, query, order=("watchId",))
+        watches = MergedPartitions(self.database, query, order=("watchId",))
         more = True
         while more:
             items, more, _ = await watches.read(READ_AT_ONCE, Between((after,) if after else None), forward=True)

@@ -4,6 +4,8 @@ Each change of an area's sightings counts in the area's item. If one is stored w
 tried again, since the other sighting may keep the area active.
 """
 
+from dataclasses import dataclass
+
 from graph.core.clock import Clock
 from graph.core.paging import Page
 from graph.domains.sightings.areas import NamedArea
@@ -19,26 +21,21 @@ from graph.store.query import Query
 READ_AT_ONCE = 1000
 
 
+@dataclass(frozen=True, slots=True)
 class ActiveAreas:
     """The active areas."""
 
-    def __init__(self, database: Database, clock: Clock, *, longest_s: int) -> None:
-        """Prepare to read and write.
-
-        Args:
-            longest_s: the longest time that a sighting is active, seconds.
-        """
-        self._database = database
-        self._clock = clock
-        self._longest_s = longest_s
+    database: Database
+    clock: Clock
+    longest_s: int  # the longest time that a sighting is active, seconds
 
     async def page(self, request: PageRequest) -> Page[Area]:
         """A page of the active areas. Those that stay so for longest come first."""
-        return await AREAS.page(self._database, request, [()], Area)
+        return await AREAS.page(self.database, request, [()], Area)
 
     async def with_new(self, sighting: Item, area: NamedArea) -> list[Action]:
         """The changes for a new sighting in an area, unless the area ends earlier meanwhile."""
-        item = await self._database.get(AREA.key_for(area.slug))
+        item = await self.database.get(AREA.key_for(area.slug))
         if item:
             return [_extended(item, sighting)]
         centre = area.centre._asdict() if area.centre else {}
@@ -47,12 +44,12 @@ class ActiveAreas:
 
     async def with_longer(self, sighting: Item) -> list[Action]:
         """The changes for a sighting that expires later than before, unless its area ends earlier meanwhile."""
-        item = await self._database.get(AREA.key_for(sighting["areaSlug"]))
+        item = await self.database.get(AREA.key_for(sighting["areaSlug"]))
         return [_extended(item, sighting)] if item else []
 
     async def without(self, sighting: Item) -> list[Action]:
         """The changes for a sighting that is hidden, if no other changes meanwhile: its area lasts as the others do."""
-        item = await self._database.get(AREA.key_for(sighting["areaSlug"]))
+        item = await self.database.get(AREA.key_for(sighting["areaSlug"]))
         if item is None:
             return []
         ends = item["expiresAt"]
@@ -63,16 +60,16 @@ class ActiveAreas:
 
     async def _last_expiry(self, slug: str, without: str) -> int:
         """When the last of an area's sightings expires, but for one; now without any."""
-        now = self._clock() // 1000
+        now = self.clock() // 1000
         last: int = now
         query = Query(
             entity=SIGHTING,
             partitions=((slug,),),
-            between=(iso_of(now - self._longest_s), None),
+            between=(iso_of(now - self.longest_s), None),
             attributes=frozenset({"expiresAt"}),
             limit=READ_AT_ONCE,
         )
-        async for items in self._database.pages(query):
+        async for items in self.database.pages(query):
             last = max([last, *(item["expiresAt"] for item in items if item["sightingId"] != without)])
         return last
 

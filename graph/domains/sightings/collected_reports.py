@@ -52,17 +52,12 @@ class Found:
     is_complete: bool
 
 
+@dataclass(frozen=True, slots=True)
 class CollectedReports:
     """The stored answers of everybody."""
 
-    def __init__(self, database: Database, *, most: int = MOST_ITEMS) -> None:
-        """Prepare to read.
-
-        Args:
-            most: items to read at a time. An item has the answers from a cell of 1 km within a minute.
-        """
-        self._database = database
-        self._most = most
+    database: Database
+    most: int = MOST_ITEMS  # to read at a time; each has the answers from a cell of 1 km within a minute
 
     async def naming(self, event_ids: Iterable[str]) -> Found:
         """The answers of those who name an earthquake by one of its ids."""
@@ -84,10 +79,10 @@ class CollectedReports:
         partitions = [(place,) for place in dict.fromkeys(places)]
         query = Query(entity=FELT_REPORTS, partitions=partitions, between=between, limit=AT_ONCE)
         reports: list[Collected] = []
-        async for items in self._database.pages(query):
+        async for items in self.database.pages(query):
             # There are seldom any, so what was read is charged for when it is known.
             await charge_rows(read=len(items))
             reports += map(Collected.of, items)
-            if len(reports) > self._most:
+            if len(reports) > self.most:
                 break
-        return Found(reports[: self._most], is_complete=len(reports) <= self._most)
+        return Found(reports[: self.most], is_complete=len(reports) <= self.most)

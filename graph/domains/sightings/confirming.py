@@ -5,7 +5,7 @@ who confirm, and all items of the sighting. So the count is always that of the m
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from secrets import token_urlsafe
 from weakref import WeakValueDictionary
 
@@ -42,18 +42,16 @@ class _Entry:
     confirmed: bool = False
 
 
+@dataclass(frozen=True, slots=True)
 class Confirming:
     """Stores confirmations."""
 
-    def __init__(
-        self, database: Database, changes: SightingChanges, areas: ActiveAreas, lifetimes: Lifetimes, clock: Clock
-    ) -> None:
-        self._database = database
-        self._changes = changes
-        self._areas = areas
-        self._lifetimes = lifetimes
-        self._clock = clock
-        self._writers: WeakValueDictionary[str, WrittenTogether[_Entry]] = WeakValueDictionary()  # by sighting
+    database: Database
+    changes: SightingChanges
+    areas: ActiveAreas
+    lifetimes: Lifetimes
+    clock: Clock
+    _writers: WeakValueDictionary[str, WrittenTogether[_Entry]] = field(default_factory=WeakValueDictionary, init=False)
 
     async def confirm(self, user_id: str, sighting_id: str, felt: FeltReport | None = None) -> Outcome:
         """Confirm a sighting. Nothing changes if the user has confirmed or reported it.
@@ -73,7 +71,7 @@ class Confirming:
         return Outcome(entry.sighting, confirmed=entry.confirmed)
 
     def _writer_of(self, sighting_id: str) -> WrittenTogether[_Entry]:
-        """What writes the confirmations of a sighting, as long as somebody waits for one."""
+        """What writes the confirmations of a sighting, as long as somebody waits for one. There is one for each."""
         writer = self._writers.get(sighting_id)
         if writer is None:
             writer = self._writers[sighting_id] = WrittenTogether(self._store_some, most=MOST_AT_ONCE)
@@ -82,13 +80,13 @@ class Confirming:
     @until_applied("other processes kept changing the same sighting")
     async def _store_some(self, entries: Sequence[_Entry]) -> Collection[_Entry] | None:
         """Store confirmations of one sighting."""
-        before = await self._database.get(SIGHTING_BY_ID.key_for(entries[0].sighting_id))
+        before = await self.database.get(SIGHTING_BY_ID.key_for(entries[0].sighting_id))
         if before is None:
             return entries
         new = await self._new(before, entries)
         after = self._confirmed(before, len(new)) if new else before
         if after["expiresAt"] != before["expiresAt"]:
-            await expire_confirmations(self._database, after)  # at most once a minute
+            await expire_confirmations(self.database, after)  # at most once a minute
         if new and not await self._store(before, after, new):
             return None
         for entry in entries:
@@ -98,26 +96,26 @@ class Confirming:
     async def _new(self, sighting: Item, entries: Sequence[_Entry]) -> list[_Entry]:
         """The first entry of each user who has neither confirmed nor reported the sighting."""
         markers = [CONFIRMER.key_for(sighting["sightingId"], user_id) for user_id in {each.user_id for each in entries}]
-        known = {item["userId"] for item in (await self._database.get_many(markers)).values()}
+        known = {item["userId"] for item in (await self.database.get_many(markers)).values()}
         first = {entry.user_id: entry for entry in reversed(entries)}
         return [entry for user_id, entry in first.items() if user_id not in known | {sighting["userId"]}]
 
     def _confirmed(self, before: Item, number: int) -> Item:
         """A sighting after so many further confirmations."""
-        expires_at = self._lifetimes.next_expiry(
-            before["expiresAt"], reported_at=seconds_of(before["reportedAt"]), now=self._clock() // 1000
+        expires_at = self.lifetimes.next_expiry(
+            before["expiresAt"], reported_at=seconds_of(before["reportedAt"]), now=self.clock() // 1000
         )
         count = before["confirmationCount"] + number
         return copies.with_rank({**before, "confirmationCount": count, "expiresAt": expires_at})
 
     async def _store(self, before: Item, after: Item, new: Sequence[_Entry]) -> bool:
         """Store confirmations, if the sighting is as it was read and none of the users has confirmed it."""
-        last_expiry = self._lifetimes.last_expiry(seconds_of(before["reportedAt"]))
-        confirmed_at = iso_of(self._clock() // 1000)
+        last_expiry = self.lifetimes.last_expiry(seconds_of(before["reportedAt"]))
+        confirmed_at = iso_of(self.clock() // 1000)
         actions = [
             *copies.updates(before, after),
             *copies.moved(before, after),
-            *await self._areas.with_longer(after),
+            *await self.areas.with_longer(after),
         ]
         for entry in new:
             of_user = {"sightingId": before["sightingId"], "userId": entry.user_id}
@@ -132,9 +130,9 @@ class Confirming:
             ]
         actions += [
             profiles.received(before["userId"], len(new)),
-            *await count_once(self._database, {entry.user_id: entry.felt for entry in new if entry.felt}),
+            *await count_once(self.database, {entry.user_id: entry.felt for entry in new if entry.felt}),
         ]
-        return await self._changes.store(ChangeKind.CONFIRMED, after, actions)
+        return await self.changes.store(ChangeKind.CONFIRMED, after, actions)
 
 
 async def expire_confirmations(database: Database, sighting: Item) -> None:

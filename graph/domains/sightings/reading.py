@@ -39,19 +39,14 @@ class Trend:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
 class Sightings:
     """The active sightings."""
 
-    def __init__(self, database: Database, clock: Clock, categories: Categories, *, longest_s: int) -> None:
-        """Prepare to read.
-
-        Args:
-            longest_s: the longest time that a sighting is active, seconds.
-        """
-        self.categories = categories
-        self._database = database
-        self._clock = clock
-        self._longest_s = longest_s
+    database: Database
+    clock: Clock
+    categories: Categories
+    longest_s: int  # the longest time that a sighting is active, seconds
 
     async def page(self, selection: SightingSelection, request: PageRequest) -> Page[Sighting]:
         """A page of the selected sightings, newest first.
@@ -64,10 +59,10 @@ class Sightings:
             entity=source.entity,
             index=source.index,
             partitions=source.partitions,
-            between=(iso_of(self._now() - self._longest_s), None),
+            between=(iso_of(self._now() - self.longest_s), None),
             attributes=request.attributes,
         )
-        merged = MergedPartitions(self._database, query, selection.keep(source), order=IN_ORDER)
+        merged = MergedPartitions(self.database, query, selection.keep(source), order=IN_ORDER)
         return await page_between(
             merged.read,
             request.paging,
@@ -85,7 +80,7 @@ class Sightings:
             since: epoch seconds.
         """
         query = self._ranked([category], since, request.attributes)
-        return await Walk(self._database, query, partial(each_of, query.partitions)).page(
+        return await Walk(self.database, query, partial(each_of, query.partitions)).page(
             request.paging,
             forward=False,
             place_of=lambda place: {**place, "category": category},
@@ -97,7 +92,7 @@ class Sightings:
     ) -> list[Page[Sighting]]:
         """The first page of `by_confidence` of each category, in the same order."""
         query = replace(self._ranked(categories, since, attributes), limit=size)
-        return await BY_CONFIDENCE.first_pages(self._database, query, Sighting)
+        return await BY_CONFIDENCE.first_pages(self.database, query, Sighting)
 
     def _ranked(self, categories: Iterable[str], since: int, attributes: frozenset[str] | None) -> Query:
         return Query(
@@ -120,7 +115,7 @@ class Sightings:
         hours = _hours_between(since, now)
         names = self.categories.names
         partitions = [(name,) for name in sorted(names)]
-        tallies = await self._database.query(
+        tallies = await self.database.query(
             Query(entity=TALLY, partitions=partitions, between=(now + 1, None), attributes=frozenset(hours))
         )
         await charge_rows(read=len(tallies.items))
@@ -138,10 +133,10 @@ class Sightings:
         Args:
             attributes: the needed ones of each, beside its id; None for all.
         """
-        return await find(self._database, Sighting, ids, attributes)
+        return await find(self.database, Sighting, ids, attributes)
 
     def _now(self) -> int:
-        return self._clock() // 1000
+        return self.clock() // 1000
 
 
 def _hours_between(since: int, now: int) -> list[str]:

@@ -10,7 +10,7 @@ needed is walked in order of time. It costs what a page of it costs, however man
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from heapq import nlargest, nsmallest
 from itertools import pairwise
 from math import copysign, inf, nextafter
@@ -54,30 +54,16 @@ class Level(NamedTuple):
         return MagnitudeRange(self.least, self.greatest)
 
 
+@dataclass(frozen=True, slots=True)
 class MagnitudeWalk:
     """The selected versions of several streams, in order of magnitude."""
 
-    def __init__(
-        self,
-        database: Database,
-        planner: Planner,
-        selection: Selection,
-        streams: Sequence[Stream],
-        query_of: Callable[[Selection, Stream], Query],
-        in_time: Callable[[Selection], MergedWalk],
-    ) -> None:
-        """Prepare to read.
-
-        Args:
-            query_of: makes the query for the selected versions of a stream, which reads their magnitudes.
-            in_time: makes the walk through the same versions in order of time.
-        """
-        self._database = database
-        self._planner = planner
-        self._selection = selection
-        self._streams = streams
-        self._query_of = query_of
-        self._in_time = in_time
+    database: Database
+    planner: Planner
+    selection: Selection
+    streams: Sequence[Stream]
+    query_of: Callable[[Selection, Stream], Query]  # for the selected versions of a stream; it reads their magnitudes
+    in_time: Callable[[Selection], MergedWalk]  # the walk through the same versions in order of time
 
     async def read(self, size: int, within: Between, *, forward: bool) -> Found:
         """The first versions between two places; with `forward`, the smallest ones.
@@ -107,7 +93,7 @@ class MagnitudeWalk:
 
     async def _windows(self, wanted: int, within: Between, *, forward: bool) -> AsyncGenerator[Level, None]:
         """The magnitudes to read, one range after the other."""
-        counts = [(await self._planner.counts(self._selection, stream), stream.counted) for stream in self._streams]
+        counts = [(await self.planner.counts(self.selection, stream), stream.counted) for stream in self.streams]
         levels = list(_levels(self._span(within)))
         some: list[Level] = []
         for level in levels if forward else reversed(levels):
@@ -126,22 +112,22 @@ class MagnitudeWalk:
 
     def _span(self, within: Between) -> Level:
         """The selected magnitudes between two places."""
-        selected = self._selection.magnitudes
+        selected = self.selection.magnitudes
         lows = [LEAST_MAG, selected.minimum, within.after[0] if within.after else None]
         highs = [GREATEST_MAG, selected.maximum, within.before[0] if within.before else None]
         return Level(max(low for low in lows if low is not None), min(high for high in highs if high is not None))
 
     async def _walk(self, level: Level, size: int, within: Between, *, forward: bool) -> Found:
         """The first versions of one magnitude."""
-        walk = self._in_time(replace(self._selection, magnitudes=level.magnitudes))
+        walk = self.in_time(replace(self.selection, magnitudes=level.magnitudes))
         return await walk.read(size, within.among(level.least), forward=forward)
 
     async def _sort(self, level: Level, size: int, within: Between, *, forward: bool) -> Found:
         """The first versions of a range. All of them are read."""
         first, count = nsmallest if forward else nlargest, size + 1
         best: dict[MagnitudePlace, Item] = {}
-        selection, partitions = replace(self._selection, magnitudes=level.magnitudes), 0
-        for stream in self._streams:
+        selection, partitions = replace(self.selection, magnitudes=level.magnitudes), 0
+        for stream in self.streams:
             async with aclosing(self._read(selection, stream, by_facets=level.most > FEW)) as read:
                 async for items, days in read:
                     partitions += days
@@ -156,13 +142,13 @@ class MagnitudeWalk:
         self, selection: Selection, stream: Stream, *, by_facets: bool
     ) -> AsyncGenerator[tuple[Sequence[Item], int], None]:
         """The selected versions of a stream, some at a time, and the number of days that are read for them."""
-        query, keep = self._query_of(selection, stream), selection.keep
-        days = self._planner.days(selection, stream, forward=True, by_facets=by_facets)
+        query, keep = self.query_of(selection, stream), selection.keep
+        days = self.planner.days(selection, stream, forward=True, by_facets=by_facets)
         async with aclosing(days) as plan:
             async for planned in plan:
                 promises = list(planned)
                 yield [], len(promises)
-                async for items in items_of(self._database, reading_for(query, keep) if keep else query, promises):
+                async for items in items_of(self.database, reading_for(query, keep) if keep else query, promises):
                     yield list(filter(keep.holds, items)) if keep else items, 0
 
 
