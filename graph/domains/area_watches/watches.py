@@ -53,7 +53,8 @@ class AreaWatches:
         watches = await self.of_user(user_id, attributes)
         return {each.watch_id: each for each in watches if each.watch_id in watch_ids}
 
-    async def create(self, user_id: str, area_slug: str, category: str = ALL) -> AreaWatch:
+    @until_applied("other watches of the same user kept coming first")
+    async def create(self, user_id: str, area_slug: str, category: str = ALL) -> AreaWatch | None:
         """Watch an area for sightings that are stored from now on. If the user does so already, returns that watch.
 
         Args:
@@ -64,10 +65,6 @@ class AreaWatches:
             TooMany: The user has as many as allowed.
         """
         check_input(AREA_WATCH, areaSlug=area_slug, category=category)
-        return await self._create(user_id, area_slug, category)
-
-    @until_applied("other watches of the same user kept coming first")
-    async def _create(self, user_id: str, area_slug: str, category: str) -> AreaWatch | None:
         key = AREA_WATCHES_MADE.key_for(user_id)
         made = await self.database.get(key)  # the write is refused if the user makes another watch from here on
         one_more = Update(key, add={"number": 1}, condition=unchanged(made, "number"))

@@ -4,12 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
-from typing import NamedTuple
 
 from graph.domains.data_files.counts import Kind
 from graph.domains.data_files.versions import major_of, order_of
 from graph.store.conditions import Absent, AnyOf, Compare, Condition, all_of
-from graph.store.entity import Item
 from graph.store.time_walk import Keep
 
 VERSION_READ = frozenset({"data-level", "data-product", "data-version"})
@@ -21,14 +19,6 @@ class VersionRule(Enum):
     ALL = "ALL"
     LATEST_MAJOR = "LATEST_MAJOR"  # all those of the latest major version
     LATEST = "LATEST"
-
-
-class Series(NamedTuple):
-    """The files of a product that apply to a day. Their versions compete."""
-
-    day: str
-    level: str
-    product: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,35 +74,32 @@ class FileSelection:
 
 
 class LatestVersions:
-    """The latest versions of the series that a walk has come to."""
+    """The latest versions of the days and products that a walk has come to: those of one day and product compete."""
 
     def __init__(self, selection: FileSelection) -> None:
         self._selection = selection
         self._compares = selection.version in (VersionRule.LATEST, VersionRule.LATEST_MAJOR)
-        self._latest: dict[Series, str] = {}
+        self._latest: dict[tuple[str, str, str], str] = {}  # by day, level and product
 
     @property
     def keep(self) -> Keep | None:
         """The part of the filter that stores cannot test; None if it selects all versions, or one."""
-        return Keep(self._is_kept, VERSION_READ) if self._compares else None
+        if not self._compares:
+            return None
+        return Keep(lambda item: self.has(item["applicable-date"], Kind.of_item(item)), VERSION_READ)
 
     def note(self, day: str, kinds: Iterable[Kind]) -> None:
         """Note the versions of a day."""
         if not self._compares:
             return
         for level, product, version in kinds:
-            series = Series(day, level, product)
-            known = self._latest.get(series)
+            known = self._latest.get((day, level, product))
             if known is None or order_of(known) < order_of(version):
-                self._latest[series] = version
+                self._latest[day, level, product] = version
 
     def has(self, day: str, kind: Kind) -> bool:
         """Whether files of a day, whose versions were noted, are among those of the latest versions."""
-        return not self._compares or self._holds(Series(day, kind.level, kind.product), kind.version)
-
-    def _is_kept(self, item: Item) -> bool:
-        kind = Kind.of_item(item)
-        return self._holds(Series(item["applicable-date"], kind.level, kind.product), kind.version)
-
-    def _holds(self, series: Series, version: str) -> bool:
-        return self._selection.is_latest(version, self._latest.get(series, version))
+        if not self._compares:
+            return True
+        level, product, version = kind
+        return self._selection.is_latest(version, self._latest.get((day, level, product), version))
