@@ -16,9 +16,7 @@ from itertools import count
 from typing import Any, cast
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
-from uvicorn.server import ServerState
 
 from graph.core.errors import BadRequest, Overloaded
 from graph.serving.heads import BoundedHeads
@@ -36,16 +34,8 @@ def connection_class(limits: ConnectionLimits) -> type[asyncio.Protocol]:
 class ClientConnection(BoundedHeads):
     """A connection of HTTP/1.1."""
 
-    def __init__(
-        self,
-        config: Config,
-        server_state: ServerState,
-        app_state: dict[str, Any],
-        _loop: asyncio.AbstractEventLoop | None = None,
-        *,
-        limits: ConnectionLimits,
-    ) -> None:
-        super().__init__(config, server_state, app_state, _loop)
+    def __init__(self, *args: Any, limits: ConnectionLimits, **named: Any) -> None:
+        super().__init__(*args, **named)
         self.app: Any = self._in_time(cast("ASGIApp", self.app))
         self.waiting_since: int | None = None  # a number of `WAIT_NUMBERS`; None while a request is being answered
         self._limits = limits

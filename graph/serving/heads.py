@@ -9,12 +9,8 @@ data that holds only head counts as a whole. Of a piece in which a head begins o
 reports counts.
 """
 
-import asyncio
 from abc import ABC, abstractmethod
 from typing import Any
-
-from uvicorn import Config
-from uvicorn.server import ServerState
 
 from graph.core.errors import BadRequest
 from graph.serving.pieces import PacedParsing
@@ -31,14 +27,8 @@ class HeadTooLarge(Exception):
 class BoundedHeads(PacedParsing, ABC):
     """A connection of HTTP/1.1 that refuses a request whose head is too large."""
 
-    def __init__(
-        self,
-        config: Config,
-        server_state: ServerState,
-        app_state: dict[str, Any],
-        _loop: asyncio.AbstractEventLoop | None = None,
-    ) -> None:
-        super().__init__(config, server_state, app_state, _loop)
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
         self._is_too_large = False
         self.in_head = True  # or between two requests, where the next byte begins a head
         self._in_trailers = False

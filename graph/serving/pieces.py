@@ -9,10 +9,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from uvicorn import Config
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-from uvicorn.server import ServerState
 
 PIECE_BYTES = 4096  # most requests fit; 200 of the smallest take 3 ms
 PIECES_PER_ITERATION = 4  # the smallest chunks of a body take 1 ms a piece
@@ -34,14 +32,8 @@ class PacedFlow(FlowControl):
 class PacedParsing(HttpToolsProtocol):
     """A connection of HTTP/1.1 that is parsed piece by piece."""
 
-    def __init__(
-        self,
-        config: Config,
-        server_state: ServerState,
-        app_state: dict[str, Any],
-        _loop: asyncio.AbstractEventLoop | None = None,
-    ) -> None:
-        super().__init__(config, server_state, app_state, _loop)
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
         self._unparsed = bytearray()
         self._is_paused = False  # nothing is read, since data waits
         self._next_parse: asyncio.Handle | None = None
