@@ -5,8 +5,8 @@ from typing import Any
 
 from graph.core.errors import BadUserInput
 from graph.core.names import is_line
-from graph.domains.triggers.entities import LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE, TRIGGER_EVENT
-from graph.domains.triggers.model import NewEvent
+from graph.domains.triggers.entities import TRIGGER_EVENT
+from graph.domains.triggers.model import LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE, NewEvent
 from graph.store.client_input import check_input
 from graph.store.values import InvalidItem
 

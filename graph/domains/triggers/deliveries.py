@@ -7,16 +7,16 @@ from functools import partial
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, InvalidCursor, NotThere
 from graph.core.paging import Page
-from graph.domains.triggers.entities import ATTEMPT, DELIVERY, SEQUENCE_DIGITS, TRIGGER_EVENT
+from graph.domains.triggers.entities import ATTEMPT, DELIVERY, TRIGGER_EVENT, key_of_delivery
 from graph.domains.triggers.inbox import Inbox, progressed
 from graph.domains.triggers.model import (
+    SEQUENCE_DIGITS,
     Attempt,
     Delivery,
     DeliveryOfEvent,
     DeliveryState,
     TriggerEvent,
     delivery_key,
-    key_of_delivery,
 )
 from graph.domains.triggers.queues import called
 from graph.store.attributes import Text, Whole

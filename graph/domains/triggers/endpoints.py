@@ -14,17 +14,19 @@ from graph.core.uuid7 import uuid7
 from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.entities import ENDPOINT, ENDPOINT_COUNT, QUEUE
 from graph.domains.triggers.errors import Conflict
-from graph.domains.triggers.model import ENDPOINTS, Endpoint, EndpointState
+from graph.domains.triggers.model import Endpoint, EndpointState
 from graph.domains.triggers.queues import Queue, called, new_queue
 from graph.domains.triggers.sending.resolver import Resolver
 from graph.store.client_input import check_input, possible_key
 from graph.store.conditions import Absent, AnyOf, Compare
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.entity import Item
-from graph.store.ordering import PageRequest
+from graph.store.ordering import Ordering, PageRequest
 from graph.store.query import Query
 from graph.store.records import records_at
 from graph.store.rounds import until_applied
+
+OLDEST_FIRST = Ordering("triggerendpoints", ENDPOINT, ENDPOINT.table.primary)
 
 SECRET_BYTES = 32
 MOST_TYPES = 100  # that an endpoint names
@@ -75,7 +77,7 @@ class Endpoints:
 
     async def page(self, user_id: str, request: PageRequest) -> Page[Endpoint]:
         """A page of a user's endpoints, oldest first."""
-        return await ENDPOINTS.page(self._database, request, [(user_id,)], Endpoint)
+        return await OLDEST_FIRST.page(self._database, request, [(user_id,)], Endpoint)
 
     async def by_id(
         self, user_id: str, endpoint_ids: Collection[str], attributes: frozenset[str] | None = None

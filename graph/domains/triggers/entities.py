@@ -3,23 +3,23 @@
 Everything that belongs to a user is in partitions that name the user, so that no reading can reach another user's.
 """
 
+from graph.domains.triggers.model import (
+    LONGEST_ID,
+    LONGEST_IDEMPOTENCY_KEY,
+    LONGEST_USER,
+    SEQUENCE_DIGITS,
+    Attempt,
+    Delivery,
+    Endpoint,
+    TriggerEvent,
+)
 from graph.feed.sequence import SequenceEntities
 from graph.runtime.lease import LEASE_ATTRIBUTES
-from graph.store.attributes import Document, Text, Truth, Whole
+from graph.store.attributes import Text, Whole
+from graph.store.client_input import possible_key
 from graph.store.design import Index, KeyAttribute, TableDesign
-from graph.store.entity import Entity
-
-LONGEST_USER = 256  # characters; as the subject of a token
-LONGEST_TYPE = 128  # characters
-LARGEST_PAYLOAD = 262_144  # bytes
-LONGEST_URL = 2048  # characters
-LONGEST_NAME = 128  # characters
-LONGEST_DESCRIPTION = 512  # characters
-LONGEST_ID = 36  # characters of a UUID
-LONGEST_IDEMPOTENCY_KEY = 128  # characters
-LONGEST_ANSWER = 1000  # characters of an endpoint's answer
-SEQUENCE_DIGITS = 12
-ATTEMPT_DIGITS = 6
+from graph.store.entity import Entity, Key
+from graph.store.ordering import Ordering
 
 USER = Text("user_id", shortest=1, longest=LONGEST_USER)
 
@@ -39,22 +39,13 @@ EVENTS = TableDesign(
 TRIGGER_EVENT = Entity(
     "TRIGGER_EVENT",
     EVENTS,
+    TriggerEvent,
     key=("{user_id}", "{timestamp}#{event_id}"),
     indexes={
         EVENT_TYPE_INDEX: ("{user_id}", "{event_type}#{timestamp}"),
         STATUS_INDEX: ("{user_id}", "{status}#{timestamp}"),
     },
     attributes=(
-        USER,
-        Text("timestamp", shortest=27, longest=27, unit="ISO 8601, UTC, with microseconds"),
-        Text("event_id", shortest=LONGEST_ID, longest=LONGEST_ID, unit="UUID v4"),
-        Text("event_type", shortest=1, longest=LONGEST_TYPE, plain=True),
-        Document("payload", largest=LARGEST_PAYLOAD),
-        Text("status", shortest=1, longest=9, plain=True),
-        Whole("ttl", unit="epoch seconds"),
-        Whole("retry_count", least=0, unit="attempts after the first of each delivery"),
-        Document("metadata", largest=8192, optional=True),
-        Document("deliveries", largest=8192, unit="`endpoint_id#sequence`"),
         Whole("open_deliveries", least=0),
         Whole("failed_deliveries", least=0),
         Whole("change", unit="sequence number"),
@@ -69,20 +60,12 @@ ENDPOINT_ID = Text("endpoint_id", shortest=LONGEST_ID, longest=LONGEST_ID, unit=
 ENDPOINT = Entity(
     "ENDPOINT",
     ENDPOINTS,
+    Endpoint,
     key=("ENDPOINTS#{user_id}", "{endpoint_id}"),
     attributes=(
-        USER,
-        ENDPOINT_ID,
-        Text("url", shortest=1, longest=LONGEST_URL),
-        Document("types", largest=16_384, optional=True),  # wanted types of events; absent for all
-        Text("description", longest=LONGEST_DESCRIPTION, optional=True),
-        Truth("ordered"),
-        Text("state", longest=8),
-        Text("reason", longest=64, optional=True),  # why it is disabled
         Text("secret", longest=128),
         Text("previous_secret", longest=128, optional=True),
         Whole("previous_until", unit="epoch ms", optional=True),
-        Whole("created_at", unit="epoch ms"),
         Whole("revision", least=1, unit="changes"),
     ),
 )
@@ -120,39 +103,23 @@ QUEUE = Entity(
 DELIVERY = Entity(
     "DELIVERY",
     ENDPOINTS,
+    Delivery,
     key=("DELIVERIES#{endpoint_id}#{user_id}", "{sequence}"),
     indexes={DUE_INDEX: ("RETRIES#{endpoint_id}", "{due}")},
     attributes=(
-        ENDPOINT_ID,
-        USER,
-        Whole("sequence", least=1, digits=SEQUENCE_DIGITS),
-        Text("event_id", shortest=LONGEST_ID, longest=LONGEST_ID, unit="UUID v4"),
-        Text("event_timestamp", shortest=27, longest=27),
-        Text("event_type", shortest=1, longest=LONGEST_TYPE),
-        Text("state", longest=9),
-        Whole("attempts", least=0),
         Whole("first_attempt", least=1),  # the number of the first attempt since it was created or replayed
-        Whole("due", unit="epoch ms of the next attempt", optional=True),  # only between two attempts
-        Whole("created_at", unit="epoch ms"),
-        Whole("ended_at", unit="epoch ms", optional=True),
-        Whole("ttl", unit="epoch seconds"),
     ),
 )
 
 ATTEMPT = Entity(
     "ATTEMPT",
     ENDPOINTS,
+    Attempt,
     key=("ATTEMPTS#{endpoint_id}#{user_id}", "{sequence}#{number}"),
     attributes=(
         ENDPOINT_ID,
         USER,
         Whole("sequence", least=1, digits=SEQUENCE_DIGITS),
-        Whole("number", least=1, digits=ATTEMPT_DIGITS),
-        Whole("time", unit="epoch ms"),
-        Whole("status", optional=True),
-        Text("error", longest=32, optional=True),
-        Whole("latency_ms", least=0),
-        Text("answer", longest=LONGEST_ANSWER, optional=True),
         Whole("ttl", unit="epoch seconds"),
     ),
 )
@@ -202,3 +169,20 @@ ENTITIES = (
     *(TRIGGER_EVENT, ENDPOINT, ENDPOINT_COUNT, QUEUE, DELIVERY, ATTEMPT, IDEMPOTENCY_KEY),
     *(FEED_POSITION, FEED_BACKLOG, JOB, EVENT_CHANGES.change, EVENT_CHANGES.latest),
 )
+
+INBOX = Ordering("triggerevents", TRIGGER_EVENT, TRIGGER_EVENT.table.primary, descending=True)
+TriggerEvent.cursor = INBOX.cursors()
+
+
+def key_of_event(user_id: str, key: str) -> Key | None:
+    """The primary key of a user's event; None if no event can have it."""
+    timestamp, _, event_id = key.partition("#")
+    return possible_key(TRIGGER_EVENT, user_id, timestamp, event_id)
+
+
+def key_of_delivery(user_id: str, key: str) -> Key | None:
+    """The primary key of a user's delivery; None if no delivery can have it."""
+    endpoint_id, _, sequence = key.partition("#")
+    if not (sequence.isascii() and sequence.isdigit() and len(sequence) <= 12 and sequence == str(int(sequence))):
+        return None
+    return possible_key(DELIVERY, endpoint_id, user_id, int(sequence))

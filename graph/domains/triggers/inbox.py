@@ -11,8 +11,8 @@ from functools import partial
 from graph.core.errors import BadUserInput, InvalidCursor
 from graph.core.paging import Page, Position
 from graph.domains.triggers.checking import check_type
-from graph.domains.triggers.entities import EVENT_TYPE_INDEX, STATUS_INDEX, TRIGGER_EVENT
-from graph.domains.triggers.model import PROGRESS, TriggerEvent, key_of_event
+from graph.domains.triggers.entities import EVENT_TYPE_INDEX, STATUS_INDEX, TRIGGER_EVENT, key_of_event
+from graph.domains.triggers.model import PROGRESS, TriggerEvent
 from graph.domains.triggers.statuses import Progress, TriggerEventStatus
 from graph.store.conditions import AllOf, Compare, predicate
 from graph.store.contract import Database, Update

@@ -4,17 +4,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
 
 from graph.core.days import datetime_of
 from graph.domains.triggers.change_keys import change_key
-from graph.domains.triggers.entities import DELIVERY, ENDPOINT, TRIGGER_EVENT
 from graph.domains.triggers.sending.answers import Failure
 from graph.domains.triggers.statuses import Progress, TriggerEventStatus
-from graph.store.client_input import possible_key
-from graph.store.entity import Key
-from graph.store.ordering import Ordering
-from graph.store.records import Derived, Record, Stored
+from graph.store.attributes import Document, Text, Truth, Whole
+from graph.store.records import Converted, Derived, Record, Stored, optional, stored
+
+LONGEST_USER = 256  # characters; as the subject of a token
+LONGEST_TYPE = 128  # characters
+LARGEST_PAYLOAD = 262_144  # bytes
+LONGEST_URL = 2048  # characters
+LONGEST_NAME = 128  # characters
+LONGEST_DESCRIPTION = 512  # characters
+LONGEST_ID = 36  # characters of a UUID
+LONGEST_IDEMPOTENCY_KEY = 128  # characters
+LONGEST_ANSWER = 1000  # characters of an endpoint's answer
+SEQUENCE_DIGITS = 12
+ATTEMPT_DIGITS = 6
 
 DAY_S = 86_400
 RETENTION_S = 30 * DAY_S  # of events, deliveries and attempts, as documented
@@ -42,6 +51,17 @@ def time_of(timestamp: str) -> datetime:
     return datetime.fromisoformat(timestamp)
 
 
+def expiry_of(ttl: int) -> datetime:
+    """The time of an item's `ttl`."""
+    return datetime_of(1000 * ttl)
+
+
+USER = Text(shortest=1, longest=LONGEST_USER)
+UUID = Text(shortest=LONGEST_ID, longest=LONGEST_ID)
+MILLIS = Converted(Whole(unit="epoch ms"), datetime_of)
+EXPIRY = Converted(Whole(unit="epoch seconds"), expiry_of)
+
+
 def timestamp_of(time: datetime) -> str:
     """A time as it is stored: ISO 8601, UTC, with microseconds."""
     return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
@@ -58,16 +78,8 @@ def event_key(timestamp: str, event_id: str) -> str:
     return f"{timestamp}#{event_id}"
 
 
-def key_of_event(user_id: str, key: str) -> Key | None:
-    """The primary key of a user's event; None if no event can have it."""
-    timestamp, _, event_id = key.partition("#")
-    return possible_key(TRIGGER_EVENT, user_id, timestamp, event_id)
-
-
 PROGRESS = ("status", "open_deliveries", "failed_deliveries", "retry_count")
 """The attributes of an event that hold its progress, in the order of `Progress`."""
-
-INBOX = Ordering("triggerevents", TRIGGER_EVENT, TRIGGER_EVENT.table.primary, descending=True)
 
 
 class TriggerEvent(Record):
@@ -75,18 +87,30 @@ class TriggerEvent(Record):
 
     __slots__ = ()
 
-    user_id = Stored[str]("user_id")
-    timestamp = Stored[str]("timestamp")
-    time = Derived(time_of, "timestamp")  # when it was created
-    cursor = INBOX.cursors()
-    event_id = Stored[str]("event_id")
-    event_type = Stored[str]("event_type")
-    payload = Stored[Mapping[str, Any]]("payload")
-    status = Stored("status", TriggerEventStatus)
-    retry_count = Stored[int]("retry_count")
-    metadata = Stored[Mapping[str, Any] | None]("metadata", optional=True)
-    delivery_keys = Stored[list[str]]("deliveries")  # `endpoint_id#sequence`
-    expires_at = Stored("ttl", lambda ttl: datetime_of(1000 * ttl))
+    cursor: ClassVar[Derived[str]]  # its position, see `entities.INBOX`
+    user_id = stored("user_id", USER)
+    timestamp = stored(
+        "timestamp", Text(shortest=27, longest=27), "When it was created: ISO 8601, UTC, with microseconds."
+    )
+    time = Derived(time_of, "timestamp", description="The same, with milliseconds.")
+    event_id = stored("event_id", UUID, "The event's own id, a UUID.")
+    event_type = stored(
+        "event_type", Text(shortest=1, longest=LONGEST_TYPE, plain=True), "Its type, such as `order.completed`."
+    )
+    payload: Stored[Mapping[str, Any]] = stored(
+        "payload", Document(largest=LARGEST_PAYLOAD), "What happened, as an object."
+    )
+    status = stored(
+        "status", Converted(Text(shortest=1, longest=9, plain=True), TriggerEventStatus), "How far it has come."
+    )
+    expires_at = stored("ttl", EXPIRY, "When it will be deleted, after 30 days.")
+    retry_count = stored("retry_count", Whole(least=0), "Number of attempts after the first of each delivery.")
+    metadata: Stored[Mapping[str, Any] | None] = optional(
+        "metadata",
+        Document(largest=8192),
+        "How it came: `source_ip`, `api_version`, `correlation_id`, as far as they are known.",
+    )
+    delivery_keys: Stored[list[str]] = stored("deliveries", Document(largest=8192))  # `endpoint_id#sequence`
 
     @property
     def progress(self) -> Progress:
@@ -115,15 +139,21 @@ class Endpoint(Record):
 
     __slots__ = ()
 
-    user_id = Stored[str]("user_id")
-    endpoint_id = Stored[str]("endpoint_id")
-    url = Stored[str]("url")
-    types = Stored[list[str] | None]("types", optional=True)
-    description = Stored[str | None]("description", optional=True)
-    ordered = Stored[bool]("ordered")
-    state = Stored("state", EndpointState)
-    reason = Stored[str | None]("reason", optional=True)
-    created_at = Stored("created_at", datetime_of)
+    user_id = stored("user_id", USER)
+    endpoint_id = stored("endpoint_id", UUID, "The endpoint's own id, a UUID.")
+    url = stored("url", Text(shortest=1, longest=LONGEST_URL), "Where its webhooks are sent.")
+    types: Stored[list[str] | None] = optional(
+        "types", Document(largest=16_384), "The types of events that it wants; null for all."
+    )
+    description = optional("description", Text(longest=LONGEST_DESCRIPTION), "What its user says of it.")
+    ordered = stored(
+        "ordered",
+        Truth(),
+        "Whether a delivery is sent only when the one before has ended. It is slower, and rarely needed.",
+    )
+    state = stored("state", Converted(Text(longest=8), EndpointState), "Whether deliveries are sent.")
+    reason = optional("reason", Text(longest=64), "Why it is disabled: `GONE` or `FAILING`; null if it is not.")
+    created_at = stored("created_at", MILLIS, "When it was created.")
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -145,20 +175,9 @@ class Endpoint(Record):
         return (self.item["secret"], *previous)
 
 
-ENDPOINTS = Ordering("triggerendpoints", ENDPOINT, ENDPOINT.table.primary)
-
-
 def delivery_key(endpoint_id: str, sequence: int) -> str:
     """What identifies a delivery of a user, in global ids and in its event."""
     return f"{endpoint_id}#{sequence}"
-
-
-def key_of_delivery(user_id: str, key: str) -> Key | None:
-    """The primary key of a user's delivery; None if no delivery can have it."""
-    endpoint_id, _, sequence = key.partition("#")
-    if not (sequence.isascii() and sequence.isdigit() and len(sequence) <= 12 and sequence == str(int(sequence))):
-        return None
-    return possible_key(DELIVERY, endpoint_id, user_id, int(sequence))
 
 
 class Delivery(Record):
@@ -166,20 +185,26 @@ class Delivery(Record):
 
     __slots__ = ()
 
-    user_id = Stored[str]("user_id")
-    endpoint_id = Stored[str]("endpoint_id")
-    sequence = Stored[int]("sequence")
+    user_id = stored("user_id", USER)
+    endpoint_id = stored("endpoint_id", UUID, "The endpoint.")
+    sequence = stored(
+        "sequence",
+        Whole(least=1, digits=SEQUENCE_DIGITS),
+        "Its number among all deliveries of the endpoint, from 1 without gaps. Its webhook has it, too.",
+    )
     cursor = Derived(str, "sequence")  # its position among the deliveries of its endpoint
-    event_id = Stored[str]("event_id")
-    webhook_id = Stored[str]("event_id")  # the header `webhook-id`, the same for all attempts
-    event_timestamp = Stored[str]("event_timestamp")
-    event_type = Stored[str]("event_type")
-    state = Stored("state", DeliveryState)
-    attempt_count = Stored[int]("attempts")
-    next_attempt = Stored[datetime | None]("due", datetime_of, optional=True)
-    created_at = Stored("created_at", datetime_of)
-    ended_at = Stored[datetime | None]("ended_at", datetime_of, optional=True)
-    expires_at = Stored("ttl", lambda ttl: datetime_of(1000 * ttl))
+    event_id = stored("event_id", UUID)
+    webhook_id = Derived(str, "event_id", description="The header `webhook-id`, the same for all attempts.")
+    event_timestamp = stored("event_timestamp", Text(shortest=27, longest=27))
+    event_type = stored("event_type", Text(shortest=1, longest=LONGEST_TYPE), "The event's type.")
+    state = stored("state", Converted(Text(longest=9), DeliveryState), "What has become of it.")
+    attempt_count = stored("attempts", Whole(least=0), "Number of attempts.")
+    next_attempt = optional(
+        "due", MILLIS, "When it is attempted again; null before the first attempt, and once it has ended."
+    )
+    created_at = stored("created_at", MILLIS, "When it was created, with its event.")
+    ended_at = optional("ended_at", MILLIS, "When it was delivered or given up; null while it waits.")
+    expires_at = stored("ttl", EXPIRY, "When it will be deleted, with its event.")
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -205,12 +230,14 @@ class Attempt(Record):
 
     __slots__ = ()
 
-    number = Stored[int]("number")
-    time = Stored("time", datetime_of)
-    status = Stored[int | None]("status", optional=True)
-    failure = Stored[Failure | None]("error", Failure.__getitem__, optional=True)
-    latency_ms = Stored[int]("latency_ms")
-    answer = Stored[str | None]("answer", optional=True)
+    number = stored("number", Whole(least=1, digits=ATTEMPT_DIGITS), "Its number, from 1.")
+    time = stored("time", MILLIS, "When it began.")
+    status = optional("status", Whole(), "HTTP status of the answer; null without one.")
+    failure = optional(
+        "error", Converted(Text(longest=32), Failure.__getitem__), "Why there was no answer; null with one."
+    )
+    latency_ms = stored("latency_ms", Whole(least=0), "How long it took, ms.")
+    answer = optional("answer", Text(longest=LONGEST_ANSWER), "The first 1,000 bytes of the answer, as text.")
 
 
 @dataclass(frozen=True, slots=True)

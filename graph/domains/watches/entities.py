@@ -1,6 +1,7 @@
 """The watches, in the table of the endpoints that hear of them."""
 
-from graph.domains.triggers.entities import ENDPOINTS, LONGEST_ID, LONGEST_NAME, USER
+from graph.domains.triggers.entities import ENDPOINTS, USER
+from graph.domains.triggers.model import LONGEST_ID, LONGEST_NAME
 from graph.feed.sequence import SequenceEntities
 from graph.store.attributes import Document, Text, Whole
 from graph.store.entity import Entity

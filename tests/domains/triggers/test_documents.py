@@ -13,14 +13,9 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from graph.domains.triggers.checking import LONGEST_CORRELATION_ID, OWN_WORDS
-from graph.domains.triggers.entities import (
-    ENDPOINTS,
-    EVENTS,
-    LARGEST_PAYLOAD,
-    LONGEST_IDEMPOTENCY_KEY,
-    LONGEST_TYPE,
-)
+from graph.domains.triggers.entities import ENDPOINTS, EVENTS
 from graph.domains.triggers.event_types import EVENT_TYPES
+from graph.domains.triggers.model import LARGEST_PAYLOAD, LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE
 from graph.domains.triggers.settings import TriggerSettings
 from graph.domains.watches.event_types import EARTHQUAKE_TYPES
 from graph.store.values import DEPTH, LEAST_MAGNITUDE, MAGNITUDE_END

@@ -12,9 +12,9 @@ from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.errors import BadUserInput, QueryTooComplex
 from graph.core.paging import Page, Paging
-from graph.domains.triggers.entities import EVENT_TYPE_INDEX, EVENTS, STATUS_INDEX, TRIGGER_EVENT
+from graph.domains.triggers.entities import EVENT_TYPE_INDEX, EVENTS, INBOX, STATUS_INDEX, TRIGGER_EVENT
 from graph.domains.triggers.inbox import EventSelection, Inbox
-from graph.domains.triggers.model import INBOX, TriggerEvent, timestamp_at
+from graph.domains.triggers.model import TriggerEvent, timestamp_at
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.contract import Database, Put
 from graph.store.entity import Item

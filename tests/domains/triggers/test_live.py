@@ -7,9 +7,10 @@ from contextlib import aclosing, asynccontextmanager
 import pytest
 
 from graph.core.errors import InvalidCursor
+from graph.domains.triggers.entities import INBOX
 from graph.domains.triggers.inbox import EventSelection
 from graph.domains.triggers.live import TriggerEventBroadcast
-from graph.domains.triggers.model import INBOX, TriggerEvent
+from graph.domains.triggers.model import TriggerEvent
 from graph.feed.broadcast import Notice
 from tests.domains.triggers.in_store import ANNA, BEN, DAY_MS, Triggers, a_new_event, held_clock, triggers
 from tests.processes import TIMEOUT_S

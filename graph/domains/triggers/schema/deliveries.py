@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated
 
 import strawberry
+from strawberry import auto
 
 from graph.api import relay
 from graph.api.connection_field import NUMBERED, connection_field
@@ -48,12 +49,12 @@ describe_enum(
 
 @record_type(model.Attempt, "One HTTP request of a delivery.")
 class DeliveryAttempt:
-    number: int = strawberry.field(description="Its number, from 1.")
-    time: datetime = strawberry.field(description="When it began.")
-    status: int | None = strawberry.field(description="HTTP status of the answer; null without one.")
-    failure: Failure | None = strawberry.field(description="Why there was no answer; null with one.")
-    latency_ms: int = strawberry.field(description="How long it took, ms.")
-    answer: str | None = strawberry.field(description="The first 1,000 bytes of the answer, as text.")
+    number: auto
+    time: auto
+    status: auto
+    failure: Failure | None
+    latency_ms: auto
+    answer: auto
 
 
 @record_type(
@@ -64,20 +65,16 @@ class DeliveryAttempt:
     pages="deliveries",
 )
 class Delivery(relay.Node):
-    endpoint_id: strawberry.ID = strawberry.field(description="The endpoint.")
-    sequence: int = strawberry.field(
-        description="Its number among all deliveries of the endpoint, from 1 without gaps. Its webhook has it, too."
-    )
-    webhook_id: str = strawberry.field(description="The header `webhook-id`, the same for all attempts.")
-    event_type: str = strawberry.field(name="type", description="The event's type.")
-    state: DeliveryState = strawberry.field(description="What has become of it.")
-    attempt_count: int = strawberry.field(description="Number of attempts.")
-    next_attempt: datetime | None = strawberry.field(
-        description="When it is attempted again; null before the first attempt, and once it has ended."
-    )
-    created_at: datetime = strawberry.field(description="When it was created, with its event.")
-    ended_at: datetime | None = strawberry.field(description="When it was delivered or given up; null while it waits.")
-    expires_at: datetime = strawberry.field(description="When it will be deleted, with its event.")
+    endpoint_id: strawberry.ID
+    sequence: auto
+    webhook_id: auto
+    event_type: auto = strawberry.field(name="type")
+    state: auto
+    attempt_count: auto
+    next_attempt: auto
+    created_at: auto
+    ended_at: auto
+    expires_at: auto
 
     @field("Its event; null once it is deleted.", cost=5, reads=["user_id", "event_timestamp", "event_id"])
     @staticmethod

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
+from strawberry import auto
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
@@ -18,7 +19,7 @@ from graph.core.errors import BadUserInput, NotThere
 from graph.core.paging import Page
 from graph.domains.triggers import model
 from graph.domains.triggers.deliveries import Deliveries
-from graph.domains.triggers.endpoints import EndpointChanges, Endpoints, WithSecret
+from graph.domains.triggers.endpoints import OLDEST_FIRST, EndpointChanges, Endpoints, WithSecret
 from graph.domains.triggers.event_types import TEST, payload_of_test
 from graph.domains.triggers.model import API_VERSION, EndpointState, NewEvent
 from graph.domains.triggers.outbox import Outbox
@@ -65,16 +66,14 @@ class EndpointQueue:
     pages="endpoints",
 )
 class TriggerEndpoint(relay.Node):
-    endpoint_id: strawberry.ID = strawberry.field(description="The endpoint's own id, a UUID.")
-    url: str = strawberry.field(description="Where its webhooks are sent.")
-    types: list[str] | None = strawberry.field(description="The types of events that it wants; null for all.")
-    description: str | None = strawberry.field(description="What its user says of it.")
-    ordered: bool = strawberry.field(
-        description="Whether a delivery is sent only when the one before has ended. It is slower, and rarely needed."
-    )
-    state: EndpointState = strawberry.field(description="Whether deliveries are sent.")
-    reason: str | None = strawberry.field(description="Why it is disabled: `GONE` or `FAILING`; null if it is not.")
-    created_at: datetime = strawberry.field(description="When it was created.")
+    endpoint_id: strawberry.ID
+    url: auto
+    types: list[str] | None
+    description: auto
+    ordered: auto
+    state: auto
+    reason: auto
+    created_at: auto
 
     @field("What waits for it.", cost=2, reads=["endpoint_id"])
     @staticmethod
@@ -89,7 +88,7 @@ async def _queues(context: Context, endpoint_ids: Sequence[str], _: None) -> Map
 
 @strawberry.type
 class EndpointQueries:
-    @connection_field("The caller's endpoints, oldest first.", model.ENDPOINTS, scope=TRIGGERS_READ)
+    @connection_field("The caller's endpoints, oldest first.", OLDEST_FIRST, scope=TRIGGERS_READ)
     async def trigger_endpoints(self, info: Info, page: PageRequest) -> Page[model.Endpoint]:
         return await info.context.service(Endpoints).page(info.context.user, page)
 

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
+from strawberry import auto
 from strawberry.scalars import JSON
 
 from graph.api import notices, relay
@@ -19,10 +20,10 @@ from graph.core.times import first_microsecond, last_microsecond
 from graph.domains.triggers import model
 from graph.domains.triggers.checking import LONGEST_CORRELATION_ID, OWN_WORDS, check_event
 from graph.domains.triggers.deliveries import OF_EVENT, Deliveries
-from graph.domains.triggers.entities import LARGEST_PAYLOAD, LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE
+from graph.domains.triggers.entities import INBOX
 from graph.domains.triggers.inbox import EventSelection, Inbox
 from graph.domains.triggers.live import TriggerEventBroadcast
-from graph.domains.triggers.model import API_VERSION, NewEvent
+from graph.domains.triggers.model import API_VERSION, LARGEST_PAYLOAD, LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE, NewEvent
 from graph.domains.triggers.outbox import Created, Outbox
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.domains.triggers.statuses import TriggerEventStatus
@@ -48,17 +49,15 @@ describe_enum(
     pages="trigger events",
 )
 class TriggerEvent(relay.Node):
-    event_id: strawberry.ID = strawberry.field(description="The event's own id, a UUID.")
-    event_type: str = strawberry.field(name="type", description="Its type, such as `order.completed`.")
-    payload: JSON = strawberry.field(description="What happened, as an object.")
-    status: TriggerEventStatus = strawberry.field(description="How far it has come.")
-    timestamp: str = strawberry.field(description="When it was created: ISO 8601, UTC, with microseconds.")
-    time: datetime = strawberry.field(description="The same, with milliseconds.")
-    retry_count: int = strawberry.field(description="Number of attempts after the first of each delivery.")
-    metadata: JSON | None = strawberry.field(
-        description="How it came: `source_ip`, `api_version`, `correlation_id`, as far as they are known."
-    )
-    expires_at: datetime = strawberry.field(description="When it will be deleted, after 30 days.")
+    event_id: strawberry.ID
+    event_type: auto = strawberry.field(name="type")
+    payload: JSON
+    status: auto
+    timestamp: auto
+    time: auto
+    retry_count: auto
+    metadata: JSON | None
+    expires_at: auto
 
     @connection_field(
         "Its deliveries, one for each endpoint that wanted it.", OF_EVENT, reads=["user_id", "deliveries"]
@@ -97,7 +96,7 @@ def selection_of(filter: TriggerEventFilter | None) -> EventSelection:
 
 @strawberry.type
 class TriggerEventQueries:
-    @connection_field("The caller's trigger events, newest first.", model.INBOX, scope=TRIGGERS_READ)
+    @connection_field("The caller's trigger events, newest first.", INBOX, scope=TRIGGERS_READ)
     async def trigger_events(
         self,
         info: Info,
