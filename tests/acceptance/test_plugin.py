@@ -31,7 +31,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder, with_pip=False)
     (site,) = folder.glob("lib/python*/site-packages")
     (site / "service.pth").write_text(f"{ROOT}\n{sysconfig.get_path('purelib')}\n")
-    shutil.copytree(EXAMPLE, folder / "example", ignore=shutil.ignore_patterns("conftest.py", "__pycache__"))
+    shutil.copytree(EXAMPLE, folder / "example", ignore=shutil.ignore_patterns("__pycache__"))
     options = ["--quiet", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
     pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin/python"), "install", *options]
     subprocess.run([*pip, str(folder / "example")], check=True)
