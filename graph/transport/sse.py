@@ -50,35 +50,28 @@ async def send_events(
     await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
     # The first bytes tell a client that it is connected.
     await send({"type": "http.response.body", "body": HEART_BEAT, "more_body": True})
-    sending = asyncio.ensure_future(_send_all(results, send, lasts_s, heart_beat_s))
-    gone = asyncio.ensure_future(wait_for_disconnect(receive))
-    try:
-        await asyncio.wait((sending, gone), return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in (sending, gone):
-            task.cancel()
-        await asyncio.wait((sending, gone))
-    if not sending.cancelled():
-        sending.result()
-
-
-async def _send_all(results: AsyncIterator[bytes], send: Send, lasts_s: float | None, heart_beat_s: float) -> None:
     loop = asyncio.get_running_loop()
     end = None if lasts_s is None else loop.time() + lasts_s
+    gone = asyncio.ensure_future(wait_for_disconnect(receive))
     coming = asyncio.ensure_future(anext(results, None))
     try:
         while end is None or loop.time() < end:
             left_s = heart_beat_s if end is None else end - loop.time()
-            if not (await asyncio.wait((coming,), timeout=min(heart_beat_s, left_s)))[0]:
-                if left_s < heart_beat_s:
+            silent_s = min(heart_beat_s, left_s)
+            await asyncio.wait((coming, gone), timeout=silent_s, return_when=asyncio.FIRST_COMPLETED)
+            if gone.done():
+                return
+            if coming.done():
+                if (result := coming.result()) is None:
                     break
-                await send({"type": "http.response.body", "body": HEART_BEAT, "more_body": True})
-                continue
-            if (result := coming.result()) is None:
+                await send({"type": "http.response.body", "body": next_event(result), "more_body": True})
+                coming = asyncio.ensure_future(anext(results, None))
+            elif left_s < heart_beat_s:
                 break
-            await send({"type": "http.response.body", "body": next_event(result), "more_body": True})
-            coming = asyncio.ensure_future(anext(results, None))
+            else:
+                await send({"type": "http.response.body", "body": HEART_BEAT, "more_body": True})
     finally:
-        coming.cancel()
-        await asyncio.wait((coming,))
+        for task in (coming, gone):
+            task.cancel()
+        await asyncio.wait((coming, gone))
     await send({"type": "http.response.body", "body": COMPLETE})
