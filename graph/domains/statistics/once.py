@@ -1,26 +1,25 @@
-"""A value that several fields need: it is computed when the first asks for it, and kept."""
+"""Values that several fields need: each is computed when the first asks for it, and kept."""
 
 from asyncio import Lock
 from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
+from functools import wraps
+from typing import TypeVar
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
-class Once(Generic[T]):
-    """Keeps a value that is computed at most once. A failure is not kept.
+def once(compute: Callable[[S], Awaitable[T]]) -> Callable[[S], Awaitable[T]]:
+    """A method whose value each object computes at most once. A failure is not kept."""
+    name = f"_once_{compute.__name__}"
 
-    The function is given with each call: an owner that kept a value made by its own method here would be a
-    cycle, which only the garbage collector frees.
-    """
+    @wraps(compute)
+    async def kept(owner: S) -> T:
+        values: list[T]
+        lock, values = vars(owner).setdefault(name, (Lock(), []))
+        async with lock:  # fields of one selection are resolved concurrently
+            if not values:
+                values.append(await compute(owner))
+        return values[0]
 
-    def __init__(self) -> None:
-        self._lock = Lock()  # fields of one selection are resolved concurrently
-        self._values: list[T] = []
-
-    async def __call__(self, compute: Callable[[], Awaitable[T]]) -> T:
-        """The value."""
-        async with self._lock:
-            if not self._values:
-                self._values.append(await compute())
-            return self._values[0]
+    return kept

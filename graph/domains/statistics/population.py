@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from functools import partial
 
 from graph.core.days import DAY_MS, day_bucket, day_span
 from graph.core.errors import QueryTooComplex
@@ -23,7 +22,7 @@ from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import Summaries, Summary
 from graph.domains.statistics.coarse_cells import coarse_cells
 from graph.domains.statistics.events import READABLE, Events, is_earthquake
-from graph.domains.statistics.once import Once
+from graph.domains.statistics.once import once
 from graph.domains.statistics.other_types import DayCounts, OtherTypes
 from graph.geography.cells import cell_of, coarse_of
 from graph.store.conditions import Condition
@@ -92,10 +91,6 @@ class Population:
         self._summaries = summaries
         self._plan = plan
         self._other_types = others
-        self._kept_bins: Once[Counter[Bin]] = Once()
-        self._kept_events: Once[Events | TooMany] = Once()
-        self._kept_others: Once[DayCounts] = Once()
-        self._kept_cut_days: Once[DayCounts] = Once()
 
     async def lacks_greater(self) -> bool:
         """Whether the selection's greatest magnitude leaves out events.
@@ -121,25 +116,63 @@ class Population:
             most_events=self.most_events,
         )
 
+    @once
     async def bins(self) -> Counter[Bin]:
         """Bin of a magnitude, and whether it is exactly on the edge → the number of events.
 
         Raises:
             QueryTooComplex: Counting takes more events than may be read.
         """
-        return await self._kept_bins(self._count_bins)
+        counts: Counter[Bin] = Counter()
+        if not self.is_summarised:
+            for magnitude, count in Counter((await self.read()).magnitudes).items():
+                counts[bin_of(magnitude)] += count
+            return counts
+        async for _, summary in self.summarised(by_day=False):
+            for tenths, count in summary.bins(self.selection.magnitudes).items():
+                on_edge = min(count, int(summary.item.get(f"edge{tenths}", 0)))
+                counts[tenths, True] += on_edge
+                counts[tenths, False] += count - on_edge
+        for (_, at), count in (await self._cut_days()).items():
+            counts[at] += count
+        for number, ((_, at), count) in enumerate((await self._others()).items()):
+            counts[at] -= count
+            if number % COUNTED_AT_ONCE == 0:
+                await give_way()
+        return +counts
 
+    @once
     async def events(self) -> Events | TooMany:
         """The events, with the needed attributes."""
-        return await self._kept_events(self._read_events)
+        promises: list[Promise] = []
+        tested = 0
+        most_tested = self.most_events * (1 if self.is_summarised else TESTED_PER_EVENT)
+        async for promise in self._promises():
+            promises.append(promise)
+            tested += promise[2]
+            if tested > most_tested:
+                return TooMany(most_tested, is_testing=not self.is_summarised)
+        events = Events(self.attributes)
+        keep = self.selection.keep
+        async for items in self._items(promises, self.selection.condition, self.attributes):
+            events.add(items if keep is None else filter(keep.holds, items), self.holds)
+            if len(events) > self.most_events:
+                return TooMany(self.most_events)
+        return events
 
+    @once
     async def _others(self) -> DayCounts:
         """Day and bin → the number of events that are no earthquakes."""
-        return await self._kept_others(partial(self._other_types.counts, self.selection))
+        return await self._other_types.counts(self.selection)
 
+    @once
     async def _cut_days(self) -> DayCounts:
         """Day and bin → the number of events of any type on the days that the time range cuts."""
-        return await self._kept_cut_days(self._read_cut_days)
+        counts: DayCounts = Counter()
+        promises = await self._promises_of_cut_days()
+        async for items in self._items(promises, self.selection.condition, frozenset({"mag"})):
+            counts.update((item["dayBucket"], bin_of(item["mag"])) for item in items)
+        return counts
 
     @property
     def is_summarised(self) -> bool:
@@ -259,49 +292,6 @@ class Population:
         of_day = (await self._summaries.days(day[:4], of_year)).summary(day) if of_year else None
         most = of_day.may_match(magnitudes) if of_day else 0
         return (day,), most, most
-
-    async def _count_bins(self) -> Counter[Bin]:
-        counts: Counter[Bin] = Counter()
-        if not self.is_summarised:
-            for magnitude, count in Counter((await self.read()).magnitudes).items():
-                counts[bin_of(magnitude)] += count
-            return counts
-        async for _, summary in self.summarised(by_day=False):
-            for tenths, count in summary.bins(self.selection.magnitudes).items():
-                on_edge = min(count, int(summary.item.get(f"edge{tenths}", 0)))
-                counts[tenths, True] += on_edge
-                counts[tenths, False] += count - on_edge
-        for (_, at), count in (await self._cut_days()).items():
-            counts[at] += count
-        for number, ((_, at), count) in enumerate((await self._others()).items()):
-            counts[at] -= count
-            if number % COUNTED_AT_ONCE == 0:
-                await give_way()
-        return +counts
-
-    async def _read_events(self) -> Events | TooMany:
-        promises: list[Promise] = []
-        tested = 0
-        most_tested = self.most_events * (1 if self.is_summarised else TESTED_PER_EVENT)
-        async for promise in self._promises():
-            promises.append(promise)
-            tested += promise[2]
-            if tested > most_tested:
-                return TooMany(most_tested, is_testing=not self.is_summarised)
-        events = Events(self.attributes)
-        keep = self.selection.keep
-        async for items in self._items(promises, self.selection.condition, self.attributes):
-            events.add(items if keep is None else filter(keep.holds, items), self.holds)
-            if len(events) > self.most_events:
-                return TooMany(self.most_events)
-        return events
-
-    async def _read_cut_days(self) -> DayCounts:
-        counts: DayCounts = Counter()
-        promises = await self._promises_of_cut_days()
-        async for items in self._items(promises, self.selection.condition, frozenset({"mag"})):
-            counts.update((item["dayBucket"], bin_of(item["mag"])) for item in items)
-        return counts
 
     async def _promises_of_cut_days(self) -> list[Promise]:
         return [await self.promise(day, self.selection.magnitudes) for day in self.span.cut]

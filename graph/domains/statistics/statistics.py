@@ -31,7 +31,7 @@ from graph.domains.statistics.inter_event_times import InterEventTimes, inter_ev
 from graph.domains.statistics.largest import largest_of
 from graph.domains.statistics.moment import SeismicMoment, seismic_moment
 from graph.domains.statistics.networks import Mixture, mixture
-from graph.domains.statistics.once import Once
+from graph.domains.statistics.once import once
 from graph.domains.statistics.population import Population, TooMany
 from graph.domains.statistics.rates import Rate, rates
 from graph.domains.statistics.reliability import Verdict, verdict
@@ -236,16 +236,19 @@ class Relation:
         self.completeness = found.completeness
         self._no_estimate = found.reason
         self._of = of
-        self._kept_networks: Once[Mixture] = Once()
-        self._kept_fit: Once[GoodnessOfFit | None] = Once()
 
+    @once
     async def networks(self) -> Mixture:
         """The networks of the events, or of a sample of many."""
-        return await self._kept_networks(self._find_networks)
+        events = await self._of.population.sample()
+        return mixture(zip(events.networks, events.tenths, strict=True), self.completeness)
 
+    @once
     async def goodness_of_fit(self) -> GoodnessOfFit | None:
         """Whether the magnitudes are exponential; None without a b-value."""
-        return await self._kept_fit(self._test_fit)
+        if self.b is None or self.completeness is None:
+            return None
+        return await assessment.goodness_of_fit(await self._of.counts(), self.completeness)
 
     async def verdict(self) -> Verdict | None:
         """The reliability and the reason; None without a b-value."""
@@ -280,15 +283,6 @@ class Relation:
             BadUserInput: A window or a step is not possible, or there are too many windows.
         """
         return await self._of.b_over_time(Completeness(self.completeness, self._no_estimate), size, step)
-
-    async def _test_fit(self) -> GoodnessOfFit | None:
-        if self.b is None or self.completeness is None:
-            return None
-        return await assessment.goodness_of_fit(await self._of.counts(), self.completeness)
-
-    async def _find_networks(self) -> Mixture:
-        events = await self._of.population.sample()
-        return mixture(zip(events.networks, events.tenths, strict=True), self.completeness)
 
 
 async def _parts(events: Events) -> AsyncIterator[slice]:
