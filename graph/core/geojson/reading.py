@@ -24,21 +24,6 @@ from graph.core.geojson.feature_splitter import (
 )
 from graph.core.geojson.json_extent import TooDeep, ValueExtent
 
-__all__ = [
-    "CHUNK_BYTES",
-    "MAX_DEPTH",
-    "MAX_DETAIL_BYTES",
-    "MAX_FEATURE_BYTES",
-    "FeatureSplitter",
-    "Fingerprinted",
-    "InvalidGeoJson",
-    "RawFeature",
-    "Readable",
-    "UnreadableFeature",
-    "parsed_features",
-    "read_features",
-]
-
 MAX_DETAIL_BYTES = 16 * 1024 * 1024  # an event with all its products: of a great earthquake, about 1 MB
 CHUNK_BYTES = 64 * 1024  # bytes that are read at once; a file's form is recognised from its first chunk
 

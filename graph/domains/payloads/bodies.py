@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, BinaryIO
 
-from graph.core.geojson.reading import InvalidGeoJson, read_features
+from graph.core.geojson.feature_splitter import InvalidGeoJson
+from graph.core.geojson.reading import read_features
 from graph.core.gzipped import PIECE_BYTES, Gunzipped, NotWhole
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE
 from graph.domains.earthquakes.model import Incoming

@@ -9,16 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
-from graph.core.geojson.reading import (
-    MAX_DETAIL_BYTES,
-    MAX_FEATURE_BYTES,
-    FeatureSplitter,
-    InvalidGeoJson,
-    RawFeature,
-    UnreadableFeature,
-    parsed_features,
-    read_features,
-)
+from graph.core.geojson.feature_json import RawFeature, UnreadableFeature
+from graph.core.geojson.feature_splitter import MAX_FEATURE_BYTES, FeatureSplitter, InvalidGeoJson
+from graph.core.geojson.reading import MAX_DETAIL_BYTES, parsed_features, read_features
 from tests.domains.earthquakes.usgs.usgs_server import week
 
 FEATURES: list[dict[str, Any]] = orjson.loads(week())["features"]

@@ -12,7 +12,8 @@ from typing import Any
 from graph.api.recording import Record, Recording
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, outcome_of
-from graph.core.geojson.reading import InvalidGeoJson, Readable, read_features
+from graph.core.geojson.feature_splitter import InvalidGeoJson
+from graph.core.geojson.reading import Readable, read_features
 from graph.domains.earthquakes.ingest.backfill import NO_EVENTS, Backfill, Progress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
 from graph.domains.earthquakes.ingest.intake import Intake, Read, without_progress

@@ -11,7 +11,8 @@ from itertools import count
 from typing import TypeVar
 
 from graph.core.clock import Clock
-from graph.core.geojson.reading import InvalidGeoJson, RawFeature
+from graph.core.geojson.feature_json import RawFeature
+from graph.core.geojson.feature_splitter import InvalidGeoJson
 from graph.domains.earthquakes.ingest.payload import Chunk, Received
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.storing import Storing

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from graph.core.geojson.reading import RawFeature
+from graph.core.geojson.feature_json import RawFeature
 from graph.domains.earthquakes.entities import ALIAS, EVENT
 from graph.domains.earthquakes.usgs.normalise import ids_of, time_of
 from graph.store.contract import Database

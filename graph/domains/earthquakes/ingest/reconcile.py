@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
 from graph.core.clock import Clock
-from graph.core.geojson.reading import RawFeature
+from graph.core.geojson.feature_json import RawFeature
 from graph.core.paging import Paging
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.backfill import Backfill, Progress

@@ -11,15 +11,9 @@ from typing import Any
 import httpx
 import orjson
 
-from graph.core.geojson.feature_json import UnreadableFeature, read_detail
-from graph.core.geojson.reading import (
-    CHUNK_BYTES,
-    MAX_DETAIL_BYTES,
-    FeatureSplitter,
-    InvalidGeoJson,
-    RawFeature,
-    parsed_features,
-)
+from graph.core.geojson.feature_json import RawFeature, UnreadableFeature, read_detail
+from graph.core.geojson.feature_splitter import FeatureSplitter, InvalidGeoJson
+from graph.core.geojson.reading import CHUNK_BYTES, MAX_DETAIL_BYTES, parsed_features
 from graph.core.gzipped import compressor
 from graph.core.numbers import whole
 from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse

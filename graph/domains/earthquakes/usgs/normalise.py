@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from graph.core.geojson.reading import RawFeature, UnreadableFeature
+from graph.core.geojson.feature_json import RawFeature, UnreadableFeature
 from graph.core.numbers import whole
 from graph.domains.earthquakes.model import DETAILS, SOURCE, Incoming, is_deletion, listed, possible_id
 from graph.domains.earthquakes.rules import RejectedFeature, Rejection, checked_deletion, event_reader

@@ -2,11 +2,8 @@
 
 import json
 
-from graph.core.geojson.reading import (
-    CHUNK_BYTES,
-    RawFeature,
-    UnreadableFeature,
-)
+from graph.core.geojson.feature_json import RawFeature, UnreadableFeature
+from graph.core.geojson.reading import CHUNK_BYTES
 from graph.domains.earthquakes.usgs.requests import RecentEvents
 from tests.core.geojson.test_reading import read
 from tests.domains.earthquakes.ingest.ingests import a_feature, a_station, events_in

@@ -7,7 +7,8 @@ import itertools
 import orjson
 import pytest
 
-from graph.core.geojson.reading import UnreadableFeature, read_features
+from graph.core.geojson.feature_json import UnreadableFeature
+from graph.core.geojson.reading import read_features
 from tests.acceptance.memory import traced
 from tests.domains.earthquakes.usgs.usgs_server import week_features
 
