@@ -1,13 +1,12 @@
 """The bodies of kept payloads: checked, and read record by record."""
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, BinaryIO
 
 from graph.core.geojson.feature_splitter import InvalidGeoJson
-from graph.core.geojson.reading import read_features
+from graph.core.geojson.reading import Fingerprinted, read_features
 from graph.core.gzipped import PIECE_BYTES, Gunzipped, NotWhole
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE
 from graph.domains.earthquakes.model import Incoming
@@ -24,18 +23,16 @@ def check_body(place: Place, payload: Payload) -> None:
     Raises:
         DamagedPayload: It is missing, or not as it was received.
     """
-    digest, size = hashlib.sha256(), 0
     try:
         with _opened(place) as file:
-            body = Gunzipped(file, may_break_off=not place.body.exists())
-            while piece := body.read(PIECE_BYTES):
-                digest.update(piece)
-                size += len(piece)
+            body = Fingerprinted(Gunzipped(file, may_break_off=not place.body.exists()))
+            while body.read(PIECE_BYTES):
+                pass
     except FileNotFoundError:
         raise DamagedPayload(f"{place.body}: the file is missing") from None
     except NotWhole as error:
         raise DamagedPayload(f"{place.body}: {error}") from error
-    if payload.sha256 is not None and (size, digest.hexdigest()) != (payload.size, payload.sha256):
+    if payload.sha256 is not None and (body.size, body.sha256) != (payload.size, payload.sha256):
         raise DamagedPayload(f"{place.body}: the file is not what its journal says, by its size and SHA-256")
 
 

@@ -17,12 +17,11 @@ from http import HTTPStatus
 from graph.core.clock import Clock
 from graph.core.days import DAY_MS, datetime_of
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks, Done, NoMarks
+from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks, Done, NoMarks, Window
 from graph.domains.earthquakes.usgs.answers import UsgsAnswer, UsgsCount
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse
 from graph.domains.earthquakes.usgs.requests import EventQuery
-from graph.domains.earthquakes.usgs.windows import Window
 
 PARTS_AT_ONCE = 2  # each is one request at a time, and at most 20,000 events in memory
 DEFAULT_SPAN_MS = 30 * DAY_MS  # before now, in which USGS looks where no start is given

@@ -1,4 +1,4 @@
-"""The marks of a back-fill's finished parts, in the catalogue's table, so that it resumes where it stopped.
+"""The parts of a back-fill, and the marks of the finished ones in the catalogue's table, from which it resumes.
 
 The item `BACKFILL`, or `CHANGES_BACKFILL` for a query that includes deleted events, names the unfinished run of
 the query's conditions, which its key holds. Each finished part of this run has an item `BACKFILL_PART`. A
@@ -6,18 +6,45 @@ finished run lets the first item expire, and this one write removes all marks: t
 again, since USGS revises old events too. For the same reason marks are kept for at most 30 days.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import uuid4
 
 from graph.core.clock import Clock
 from graph.domains.earthquakes.entities import BACKFILL, BACKFILL_PART, CHANGES_BACKFILL
 from graph.domains.earthquakes.usgs.requests import EventQuery
-from graph.domains.earthquakes.usgs.windows import Window
 from graph.store.conditions import Compare
 from graph.store.contract import Database, Put, Update
 from graph.store.query import Query
 
 KEPT_S = 30 * 86_400
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Window:
+    """A time range of at least one millisecond."""
+
+    start_ms: int  # epoch milliseconds, inclusive
+    end_ms: int  # epoch milliseconds, inclusive
+
+    def halves(self) -> list["Window"]:
+        """The earlier and the later half, without overlap or gap. A single millisecond has no halves."""
+        if self.start_ms == self.end_ms:
+            return []
+        middle_ms = (self.start_ms + self.end_ms) // 2
+        return [Window(self.start_ms, middle_ms), Window(middle_ms + 1, self.end_ms)]
+
+    def without(self, others: Iterable["Window"]) -> list["Window"]:
+        """The parts of this window that the others do not cover, in order of time."""
+        left, start_ms = [], self.start_ms
+        for other in sorted(others):
+            end_ms = min(other.start_ms - 1, self.end_ms)
+            if start_ms <= end_ms:
+                left.append(Window(start_ms, end_ms))
+            start_ms = max(start_ms, other.end_ms + 1)
+        if start_ms <= self.end_ms:
+            left.append(Window(start_ms, self.end_ms))
+        return left
 
 
 @dataclass(frozen=True, slots=True)

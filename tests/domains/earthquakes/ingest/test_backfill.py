@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from graph.core.days import DAY_MS
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.ingest.backfill import PARTS_AT_ONCE, Progress
+from graph.domains.earthquakes.ingest.backfill_marks import Window
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse, UpstreamUnavailable
 from graph.domains.earthquakes.usgs.requests import EventQuery
-from graph.domains.earthquakes.usgs.windows import Window
 from tests.domains.earthquakes.ingest.guarded import GuardedTransport
 from tests.domains.earthquakes.ingest.ingests import (
     NOW,

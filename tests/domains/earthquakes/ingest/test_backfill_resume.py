@@ -12,10 +12,9 @@ import pytest
 
 from graph.core.days import DAY_MS
 from graph.domains.earthquakes.entities import BACKFILL, BACKFILL_PART, EVENT
-from graph.domains.earthquakes.ingest.backfill_marks import KEPT_S, BackfillMarks, Done
+from graph.domains.earthquakes.ingest.backfill_marks import KEPT_S, BackfillMarks, Done, Window
 from graph.domains.earthquakes.usgs.errors import UpstreamUnavailable
 from graph.domains.earthquakes.usgs.requests import EventQuery
-from graph.domains.earthquakes.usgs.windows import Window
 from graph.store.contract import Database
 from graph.store.query import Query
 from tests.domains.earthquakes.ingest.guarded import GuardedDatabase, GuardedTransport

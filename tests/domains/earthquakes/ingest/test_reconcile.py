@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from graph.domains.earthquakes.entities import BACKFILL_PART, EVENT
+from graph.domains.earthquakes.ingest.backfill_marks import Window
 from graph.domains.earthquakes.ingest.differences import Difference
 from graph.domains.earthquakes.ingest.reconcile import ReconcileReport
 from graph.domains.earthquakes.model import Event, is_listed
 from graph.domains.earthquakes.usgs.errors import UpstreamUnavailable
 from graph.domains.earthquakes.usgs.look_ups import LOOK_UPS_A_MINUTE, Pace
 from graph.domains.earthquakes.usgs.requests import EventQuery
-from graph.domains.earthquakes.usgs.windows import Window
 from tests.domains.earthquakes.ingest.ingests import (
     NOW,
     Station,
