@@ -41,8 +41,8 @@ class Stored:
             await give_way()
         found = {}
         for name, version in set(versions):
-            if name in files and (item := await _latest_with(database, files[name], version)):
-                found[name, version] = item
+            if name in files and (revision := await _latest_with(database, files[name], version)):
+                found[name, version] = revision
         await settle(database, _by_reference(found.values()))
         return cls(database, files, found)
 

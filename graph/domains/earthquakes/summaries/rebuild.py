@@ -7,9 +7,9 @@ counted. If an ingest was faster, everything is counted again.
 from dataclasses import dataclass
 
 from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT, REVISION, YEAR_FACETS, YEAR_SUMMARY
-from graph.domains.earthquakes.summaries.recount import COUNTED_ATTRIBUTES, NOTHING, corrections
+from graph.domains.earthquakes.summaries.recount import COUNTED_ATTRIBUTES, corrections
 from graph.domains.earthquakes.summaries.state import forget_differences
-from graph.domains.earthquakes.summaries.summary import Tally, facets_key, year_of
+from graph.domains.earthquakes.summaries.summary import SUMMARIES, Tally, facets_key, year_of
 from graph.store.conditions import Present
 from graph.store.contract import Database, Update
 from graph.store.rounds import rounds
@@ -47,8 +47,8 @@ async def rebuild_summaries(database: Database) -> RebuildReport:
         async for item in database.scan(REVISION, attributes=COUNTED_ATTRIBUTES):
             tally.add_superseded(item)
         counts = tally.counts()
-        periods = counts.keys() | {key for key in before if key.entity in (DAY_SUMMARY, YEAR_SUMMARY)}
-        wrong = {key: found for key in periods if (found := corrections(key, counts.get(key, NOTHING), before))}
+        periods = {key for key in (*counts, *before) if key.entity in SUMMARIES}
+        wrong = {key: found for key in periods if (found := corrections(key, counts, before))}
         applied = [not await database.transact(found) for found in wrong.values()]
         for year in {year_of(key) for key in wrong}:
             # Processes that have cached the year's days, some perhaps uncorrected, must read them again.
@@ -59,6 +59,6 @@ async def rebuild_summaries(database: Database) -> RebuildReport:
         corrected += sum(applied)
         if all(applied):
             await forget_differences(database)
-            days = [of.summary["events"] for key, of in counts.items() if key.entity is DAY_SUMMARY]
+            days = [of["events"] for key, of in counts.items() if key.entity is DAY_SUMMARY]
             days = [events for events in days if events]
             return RebuildReport(sum(days), len(days), corrected)

@@ -8,14 +8,13 @@ from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT, REVISION
 from graph.domains.earthquakes.facets import ATTRIBUTES, name_of_year
 from graph.domains.earthquakes.model import day_of
-from graph.domains.earthquakes.summaries.summary import Counts, Tally, day_key, facets_key, year_of
+from graph.domains.earthquakes.summaries.summary import Tally, day_key, facets_key, year_of
 from graph.store.conditions import unchanged
 from graph.store.contract import Database, Update
 from graph.store.entity import Item, Key
 from graph.store.query import Query
 
 COUNTED_ATTRIBUTES = ATTRIBUTES | {"dayBucket", "mag"}
-NOTHING = Counts(Counter(), Counter())
 ITEMS_AT_ONCE = 500
 _BINS = ("bin", "edge", "past", "gone")
 
@@ -55,8 +54,7 @@ async def recount(database: Database, day: str, event_ids: Collection[str] = ())
     for item in events.values():
         if day_of(item["dayBucket"]) == day:
             tally.add(item)
-    counted = tally.counts().get(key, NOTHING)
-    corrected = corrections(key, counted, before)
+    corrected = corrections(key, tally.counts(), before)
     if not corrected:
         return True
     of_day, of_facets = corrected
@@ -69,12 +67,12 @@ async def recount(database: Database, day: str, event_ids: Collection[str] = ())
     return not await database.transact([*corrected, *of_year])
 
 
-def corrections(key: Key, counted: Counts, stored: Mapping[Key, Item]) -> list[Update]:
+def corrections(key: Key, counted: Mapping[Key, Mapping[str, int]], stored: Mapping[Key, Item]) -> list[Update]:
     """The updates that correct a summary and its facets; none if both are right. Empty counts become 0."""
     facets = facets_key(key)
     of_summary, of_facets = stored.get(key, {}), stored.get(facets, {})
-    summary = _wanted({"events": 0, **counted.summary}, of_summary)
-    names = _wanted(counted.facets, of_facets)
+    summary = _wanted({"events": 0, **counted.get(key, {})}, of_summary)
+    names = _wanted(counted.get(facets, {}), of_facets)
     revision = of_summary.get("revision", 0)
     if (
         of_facets.get("revision") == of_summary.get("revision")

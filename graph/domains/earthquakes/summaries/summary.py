@@ -18,7 +18,7 @@ do not count all of them.
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 from operator import itemgetter
@@ -35,6 +35,7 @@ from graph.store.entity import Item, Key
 ITEMS_OF_A_PERIOD = 2  # a summary and its facets
 COUNTED_AT_ONCE = 1000  # events
 TYPE_NAME = TYPE.name(None)  # the beginning of the names of all types
+SUMMARIES = (DAY_SUMMARY, YEAR_SUMMARY)
 
 
 def year_key(year: str) -> Key:
@@ -60,14 +61,6 @@ def year_of(summary: Key) -> Key:
 
 Counted = Literal["bin", "past", "gone"]
 """The counts by magnitude: events, superseded versions, and versions in which an event is deleted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """The counts of one day or year."""
-
-    summary: Counter[str]
-    facets: Counter[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,31 +144,31 @@ class Tally:
             count_facets(events, day.facets)
         self._added.clear()
 
-    def counts(self) -> dict[Key, Counts]:
-        """Key of a summary → its counts and those of its facets."""
+    def counts(self) -> dict[Key, Counter[str]]:
+        """Key of a summary or of facets → its counts."""
         self.count_added()
-        counts: dict[Key, Counts] = {}
-        for day, tally in self._days.items():
-            of_day = Counts(tally.events(), tally.facets)
-            of_day.summary.update({name: number for name, number in tally.facets.items() if name.startswith(TYPE_NAME)})
-            of_year = counts.setdefault(year_key(day[:4]), Counts(Counter(), Counter()))
-            of_year.summary.update(of_day.summary)
-            for name, number in tally.facets.items():
-                of_year.facets[name_of_year(name)] += number
-            counts[day_key(day)] = of_day
+        counts: dict[Key, Counter[str]] = {}
+        for bucket, tally in self._days.items():
+            day, year = day_key(bucket), year_key(bucket[:4])
+            of_day = tally.events()
+            of_day.update({name: number for name, number in tally.facets.items() if name.startswith(TYPE_NAME)})
+            counts.setdefault(year, Counter()).update(of_day)
+            facets_of_year = counts.setdefault(facets_key(year), Counter())
+            for facet, number in tally.facets.items():
+                facets_of_year[name_of_year(facet)] += number
+            counts |= {day: of_day, facets_key(day): tally.facets}
         return counts
 
     def updates(self, now: int) -> Iterator[Update]:
         """The updates of the summaries and of their facets. `now` is in epoch milliseconds."""
         for key, counts in self.counts().items():
-            added = {"events": 0, **_not_zero(counts.summary), "revision": 1}
-            condition = self._days[key.values[1]].counts_them if key.entity is DAY_SUMMARY else None
-            yield Update(key, set={"changedAt": now}, add=added, condition=condition)
-            yield Update(facets_key(key), add={**_not_zero(counts.facets), "revision": 1})
-
-
-def _not_zero(counts: Mapping[str, int]) -> dict[str, int]:
-    return {name: number for name, number in counts.items() if number}
+            added = {name: number for name, number in counts.items() if number}
+            if key.entity in SUMMARIES:
+                condition = self._days[key.values[1]].counts_them if key.entity is DAY_SUMMARY else None
+                added = {"events": 0, **added, "revision": 1}
+                yield Update(key, set={"changedAt": now}, add=added, condition=condition)
+            else:
+                yield Update(key, add={**added, "revision": 1})
 
 
 @dataclass(frozen=True, slots=True)
