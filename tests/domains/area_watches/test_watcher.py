@@ -69,7 +69,7 @@ async def test_a_report_is_told_once_although_others_repeat_and_confirm_it_and_i
         assert (await ours.report(BEA, area="Ridgecrest", lat=35.6225, lon=-117.6709)).confirmed
         assert (await ours.confirm("cleo", sighting)).confirmed
         await lookout.follower().catch_up()
-        await ours.hiding.hide("mod", sighting.sighting_id, "It is spam.")
+        await ours.hide("mod", sighting.sighting_id, "It is spam.")
         await lookout.follower().catch_up()
 
     (event,) = await lookout.events()
@@ -95,7 +95,7 @@ async def test_a_sighting_that_has_expired_or_is_hidden_is_not_told_any_more(loo
         await ours.new(REX, area="Ridgecrest")
         ours.later(1801)
         hidden = await ours.new(REX, area="Ridgecrest")
-        await ours.hiding.hide("mod", hidden.sighting_id, "It is spam.")
+        await ours.hide("mod", hidden.sighting_id, "It is spam.")
         await lookout.report()
         told = await lookout.report()
         await lookout.database.delete(Delete(SIGHTING_CHANGE.key_for(4)))  # as its TTL does once the sequence was read

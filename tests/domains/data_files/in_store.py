@@ -110,7 +110,7 @@ class FileStore:
         self.files = DataFiles(self.database)
         self.calibrations = Calibrations(self.database)
         self.runs = Runs(self.database, self.clock)
-        self.edges = Edges(self.database)
+        self.reader = Edges(self.database)
 
     async def register(self, *files: str | NewFile) -> RegistrationReport:
         """Register files in one call, none of which is rejected. A new revision needs a checksum."""
@@ -131,11 +131,11 @@ class FileStore:
         self, reference: str, direction: Direction = Direction.BOTH, depth: int = FAR, most: int = MANY
     ) -> Lineage:
         """The lineage of a version."""
-        return await lineage_of(self.edges, version_of(reference), direction, depth, most)
+        return await lineage_of(self.reader, version_of(reference), direction, depth, most)
 
     async def plan(self, *references: str) -> ReprocessingPlan:
         """What to make again after versions have changed."""
-        return await plan_of(self.edges, [version_of(each) for each in references])
+        return await plan_of(self.reader, [version_of(each) for each in references])
 
     async def identifiers(self, name: str) -> list[str]:
         """The identifiers of a file's further items, in order."""

@@ -80,7 +80,7 @@ async def test_a_hiding_that_breaks_off_at_any_call_can_be_repeated(engine: str,
         async def hide(cut: SightingStore, number: int) -> None:
             new.append(await ours.new(ANNA, area=f"Town {number}"))  # whole, and so is its confirmation
             await ours.confirm(BEN, new[-1])
-            await cut.hiding.hide(CARA, new[-1].sighting_id, "Spam")
+            await cut.hide(CARA, new[-1].sighting_id, "Spam")
 
         async for number in broken_off(ours, way, hide):
             if await ours.one(new[-1]):

@@ -7,8 +7,9 @@ from graph.domain import Services
 from graph.domains import DOMAINS
 from graph.domains.data_files.calibrations import Calibrations
 from graph.domains.data_files.provenance.demo import DAYS, GAINS, L1A, L1B, L2, REGISTERED, prepare
-from graph.domains.data_files.provenance.lineage import Direction, Lineages
-from graph.domains.data_files.provenance.reprocessing import Reprocessing, ReprocessingState
+from graph.domains.data_files.provenance.edges import Edges
+from graph.domains.data_files.provenance.lineage import Direction, lineage_of
+from graph.domains.data_files.provenance.reprocessing import ReprocessingState, plan_of
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.selection import FileSelection, VersionRule
@@ -39,10 +40,10 @@ async def test_the_demo_is_stored_once_and_is_complete(engine: str, folder: Path
         days = [await of_day(services, 0), await of_day(services, 1)]
         gains = await services.of(Calibrations).page("GAIN", VersionRule.ALL, SOME)
         lineages = [
-            await services.of(Lineages).of(version, Direction.UPSTREAM, 20, 100)
+            await lineage_of(services.of(Edges), version, Direction.UPSTREAM, 20, 100)
             for version in (*(Version(file.name, 1) for file in L2), Version(L1B[0].name, 2))
         ]
-        plan = await services.of(Reprocessing).plan([Version(GAINS[0].name, 1)])
+        plan = await plan_of(services.of(Edges), [Version(GAINS[0].name, 1)])
 
     assert days == [
         {*RECORDS, L1A[0].name, L1B[0].name, L2[0].name},  # the second record crosses midnight

@@ -87,6 +87,6 @@ async def test_recorded_runs_are_listed_once_however_often_they_told_of_it(engin
             await ours.run(number, used=["hub"], makes=[f"made{number}"])
             await ours.run(number, used=["hub", "other"])
         for name in ("hub@1", "other@1"):
-            page = await ours.edges.runs_that_used(version_of(name), PageRequest(Paging(10)))
+            page = await ours.reader.runs_that_used(version_of(name), PageRequest(Paging(10)))
             assert [each.run_id for each in page.records] == [run_id(1), run_id(2)]
             assert page.records[0].used == [version_of("hub@1"), version_of("other@1")]
