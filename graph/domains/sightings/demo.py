@@ -17,99 +17,91 @@ from graph.store.ordering import PageRequest
 LIFETIME_MINUTES = 30  # of the sightings as they are timed here; by another setting, they are as much older or younger
 
 
-@dataclass(frozen=True, slots=True)
-class DemoSighting:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoSighting(Report):
     """A report, and the confirmations of other users."""
 
     age: int  # minutes
-    report: Report
     confirmations: int = 0  # all at the same time
     confirmed: int = 0  # minutes ago
 
 
 DEMO = (
     DemoSighting(
-        27,
-        Report(
-            category="ROAD_BLOCKED",
-            area="Lae",
-            text="Rocks lie on the Highlands Highway. One lane is open.",
-            event_id="us6000kxji",
-        ),
+        age=27,
+        category="ROAD_BLOCKED",
+        area="Lae",
+        text="Rocks lie on the Highlands Highway. One lane is open.",
+        event_id="us6000kxji",
     ),
     DemoSighting(
-        24,
-        Report(
-            category="DAMAGE",
-            area="Adi Keyh",
-            lat=14.8446,
-            lon=39.3772,
-            text="Cracks in the walls of the school.",
-            event_id="us6000kx3e",
-        ),
+        age=24,
+        category="DAMAGE",
+        area="Adi Keyh",
+        lat=14.8446,
+        lon=39.3772,
+        text="Cracks in the walls of the school.",
+        event_id="us6000kx3e",
     ),
     DemoSighting(
-        22,
-        Report(
-            category="POWER_OUTAGE", area="Palmira", text="No electricity in the whole street.", event_id="us6000kxnn"
-        ),
+        age=22,
+        category="POWER_OUTAGE",
+        area="Palmira",
+        text="No electricity in the whole street.",
+        event_id="us6000kxnn",
         confirmations=1,
         confirmed=15,
     ),
     DemoSighting(
-        17,
-        Report(
-            category="LANDSLIDE",
-            area="Paekākāriki",
-            lat=-40.9987,
-            lon=174.9465,
-            text="Stones have fallen on the coast road.",
-            event_id="us6000kwp2",
-        ),
+        age=17,
+        category="LANDSLIDE",
+        area="Paekākāriki",
+        lat=-40.9987,
+        lon=174.9465,
+        text="Stones have fallen on the coast road.",
+        event_id="us6000kwp2",
     ),
     DemoSighting(
-        13,
-        Report(category="FIRE", area="Konya", lat=37.8716, lon=32.4925, text="Smoke above the old market."),
+        age=13,
+        category="FIRE",
+        area="Konya",
+        lat=37.8716,
+        lon=32.4925,
+        text="Smoke above the old market.",
         confirmations=2,
         confirmed=11,
     ),
     DemoSighting(
-        8,
-        Report(
-            category="SHAKING",
-            area="Chikusei",
-            lat=36.3072,
-            lon=139.9831,
-            text="The lamps swung for some seconds.",
-            answers={"felt": 1, "motion": 2, "reaction": 1},
-            event_id="us6000kwhi",
-        ),
+        age=8,
+        category="SHAKING",
+        area="Chikusei",
+        lat=36.3072,
+        lon=139.9831,
+        text="The lamps swung for some seconds.",
+        answers={"felt": 1, "motion": 2, "reaction": 1},
+        event_id="us6000kwhi",
     ),
     DemoSighting(
-        4,
-        Report(
-            category="SHAKING",
-            area="Morgan Hill",
-            lat=37.1305,
-            lon=-121.6544,
-            text="A jolt, then the windows rattled.",
-            answers={"felt": 1, "motion": 2, "reaction": 1, "picture": 0},
-            event_id="nc73918291",
-        ),
+        age=4,
+        category="SHAKING",
+        area="Morgan Hill",
+        lat=37.1305,
+        lon=-121.6544,
+        text="A jolt, then the windows rattled.",
+        answers={"felt": 1, "motion": 2, "reaction": 1, "picture": 0},
+        event_id="nc73918291",
         confirmations=3,
         confirmed=2,
     ),
     DemoSighting(
-        1,
-        Report(
-            category="SHAKING",
-            area="Niland",
-            lat=33.2401,
-            lon=-115.5189,
-            text="It was hard to stand. Books fell from a shelf.",
-            answers={"felt": 1, "motion": 3, "reaction": 3, "stand": 1, "shelf": 1},
-            event_id="ci39627442",
-        ),
+        age=1,
+        category="SHAKING",
+        area="Niland",
+        lat=33.2401,
+        lon=-115.5189,
+        text="It was hard to stand. Books fell from a shelf.",
+        answers={"felt": 1, "motion": 3, "reaction": 3, "stand": 1, "shelf": 1},
+        event_id="ci39627442",
     ),
 )
 """In the order of their reports. The earthquakes are of the packaged week, which is in the catalogue's own demo."""
@@ -128,12 +120,12 @@ async def prepare(services: Services) -> str | None:
 
 async def report_demo(reporting: Reporting, now: int) -> None:
     """Store the demo as it is at a time, epoch milliseconds."""
-    known = await reporting.catalogue.events([each.report.event_id for each in DEMO if each.report.event_id])
+    known = await reporting.catalogue.events([each.event_id for each in DEMO if each.event_id])
     minute_ms = 1000 * reporting.lifetimes.new // LIFETIME_MINUTES
     for number, each in enumerate(DEMO):
-        event_id = each.report.event_id if each.report.event_id in known else None
+        event_id = each.event_id if each.event_id in known else None
         at_report = _at(now - each.age * minute_ms, reporting)
-        sighting, *_ = await at_report.report(f"demo-{number}", replace(each.report, event_id=event_id))
+        sighting, *_ = await at_report.report(f"demo-{number}", replace(each, event_id=event_id))
         at_confirmation = _at(now - each.confirmed * minute_ms, reporting)
         for further in range(each.confirmations):
             await at_confirmation.confirming.confirm(f"demo-{len(DEMO) + further}", sighting.sighting_id)

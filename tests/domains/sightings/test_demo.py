@@ -49,9 +49,7 @@ async def test_the_demo_shows_fresh_and_fading_and_stale_sightings_at_once(engin
     assert [each.confirmations for each in found] == [0, 3, 0, 2, 0, 1, 0, 0]
     assert len(confirmers) == 6
     assert [each.position is None for each in found] == [False, False, False, False, False, True, False, True]
-    assert {trend.category: trend.count for trend in trends if trend.count} == Counter(
-        each.report.category for each in DEMO
-    )
+    assert {trend.category: trend.count for trend in trends if trend.count} == Counter(each.category for each in DEMO)
 
 
 async def test_the_demo_is_active_whatever_the_lifetime_is() -> None:
@@ -75,7 +73,7 @@ async def test_the_demo_is_reported_once_and_by_its_option_and_names_the_earthqu
         assert event
         felt = await services.of(FeltIntensities).of(event)
 
-    named = {each.report.event_id for each in DEMO if each.report.event_id}
+    named = {each.event_id for each in DEMO if each.event_id}
     assert {each.event_id for each in found} == {*named, None}
     assert len(found) == len(DEMO)
     assert (felt.reports, felt.cdi, felt.usgs_cdi) == (1, 5.4, 6.6)
