@@ -44,44 +44,43 @@ class Candidate:
         return -self.plausibility, self.km, self.event.event_id
 
 
-class Candidates:
-    """Finds the earthquakes that reports may be of."""
+async def candidates_of(
+    catalogue: Catalogue, reports: Sequence[FeltAt], attributes: frozenset[str] | None = None
+) -> list[list[Candidate]]:
+    """The candidates of each report, in the same order: at most five, the most plausible one first.
 
-    def __init__(self, catalogue: Catalogue) -> None:
-        self._catalogue = catalogue
+    Args:
+        reports: any number.
+        attributes: the needed ones of each event, beside those that rank it; None for all.
 
-    async def of(self, reports: Sequence[FeltAt], attributes: frozenset[str] | None = None) -> list[list[Candidate]]:
-        """The candidates of each report, in the same order: at most five, the most plausible one first.
+    Raises:
+        QueryTooComplex: The operation in progress may not read so many events.
+    """
+    found: list[list[Candidate]] = [[] for _ in reports]
+    tested = 0
+    needed = None if attributes is None else attributes | READ
+    for numbers in _together([report.time for report in reports]):
+        first, last = reports[numbers[0]].time, reports[numbers[-1]].time
+        shaken = await _shaken(catalogue, first - LATEST_S, last - EARLIEST_S, needed)
+        for number in numbers:
+            near = _within_time(shaken, reports[number].time)
+            found[number] = _best(reports[number], near)
+            tested += 1 + len(near)
+            if tested > TESTED_AT_ONCE:
+                await charge_rows(tested=tested)
+                await give_way()
+                tested = 0
+    return found
 
-        Args:
-            reports: any number.
-            attributes: the needed ones of each event, beside those that rank it; None for all.
 
-        Raises:
-            QueryTooComplex: The operation in progress may not read so many events.
-        """
-        found: list[list[Candidate]] = [[] for _ in reports]
-        tested = 0
-        needed = None if attributes is None else attributes | READ
-        for numbers in _together([report.time for report in reports]):
-            first, last = reports[numbers[0]].time, reports[numbers[-1]].time
-            shaken = await self._shaken(first - LATEST_S, last - EARLIEST_S, needed)
-            for number in numbers:
-                near = _within_time(shaken, reports[number].time)
-                found[number] = _best(reports[number], near)
-                tested += 1 + len(near)
-                if tested > TESTED_AT_ONCE:
-                    await charge_rows(tested=tested)
-                    await give_way()
-                    tested = 0
-        return found
-
-    async def _shaken(self, first_s: float, last_s: float, attributes: frozenset[str] | None) -> "list[_Shaken]":
-        """The earthquakes of a time that can have been felt, in its order."""
-        selection = Selection(floor(1000 * first_s), ceil(1000 * last_s), MagnitudeRange(minimum=LEAST_MAG))
-        most = MOST_EVENTS * ceil((last_s - first_s) / (LATEST_S - EARLIEST_S))
-        page = await self._catalogue.page_by_magnitude(selection, Paging(most), attributes=attributes)
-        return sorted(map(_Shaken.by, page.records), key=_time)
+async def _shaken(
+    catalogue: Catalogue, first_s: float, last_s: float, attributes: frozenset[str] | None
+) -> "list[_Shaken]":
+    """The earthquakes of a time that can have been felt, in its order."""
+    selection = Selection(floor(1000 * first_s), ceil(1000 * last_s), MagnitudeRange(minimum=LEAST_MAG))
+    most = MOST_EVENTS * ceil((last_s - first_s) / (LATEST_S - EARLIEST_S))
+    page = await catalogue.page_by_magnitude(selection, Paging(most), attributes=attributes)
+    return sorted(map(_Shaken.by, page.records), key=_time)
 
 
 class _Shaken(NamedTuple):

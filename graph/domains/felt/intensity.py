@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from graph.core.clock import Clock
 from graph.core.days import FIRST_MS, LAST_MS
+from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.model import Event
 from graph.domains.felt.attenuation import (
     EARLIEST_S,
@@ -14,7 +15,7 @@ from graph.domains.felt.attenuation import (
     felt_radius_km,
     hypocentral_km,
 )
-from graph.domains.felt.candidates import Candidates
+from graph.domains.felt.candidates import candidates_of
 from graph.domains.felt.cells import FeltCell, felt_cells
 from graph.domains.sightings.collected_reports import Collected, CollectedReports, Found
 from graph.domains.sightings.grid import KM1000, Point
@@ -45,48 +46,44 @@ class FeltIntensity:
         return None if self.cdi is None or self.usgs_cdi is None else round(self.cdi - self.usgs_cdi, 2)
 
 
-class FeltIntensities:
-    """Computes how strongly earthquakes were felt."""
+async def felt_intensity(
+    event: Event, collected: CollectedReports, catalogue: Catalogue, clock: Clock
+) -> FeltIntensity:
+    """How strongly an event was felt; it must have been read with `READ`.
 
-    def __init__(self, reports: CollectedReports, candidates: Candidates, clock: Clock) -> None:
-        self._reports = reports
-        self._candidates = candidates
-        self._clock = clock
+    Raises:
+        QueryTooComplex: The operation in progress may not read so many reports or events.
+    """
+    named, unnamed = await asyncio.gather(collected.naming(event.aliases), _perhaps_of(event, collected))
+    reports = [*named.reports, *await _best_explained_by(event, unnamed.reports, catalogue)]
+    return FeltIntensity(
+        reports=sum(each.community.reports for each in reports),
+        cells=await felt_cells(reports, clock() / 1000, lambda point: _expected(event, point)),
+        usgs_cdi=event.cdi,
+        is_complete=named.is_complete and unnamed.is_complete,
+    )
 
-    async def of(self, event: Event) -> FeltIntensity:
-        """How strongly an event was felt; it must have been read with `READ`.
 
-        Raises:
-            QueryTooComplex: The operation in progress may not read so many reports or events.
-        """
-        named, unnamed = await asyncio.gather(self._reports.naming(event.aliases), self._perhaps_of(event))
-        reports = [*named.reports, *await self._best_explained_by(event, unnamed.reports)]
-        return FeltIntensity(
-            reports=sum(each.community.reports for each in reports),
-            cells=await felt_cells(reports, self._clock() / 1000, lambda point: _expected(event, point)),
-            usgs_cdi=event.cdi,
-            is_complete=named.is_complete and unnamed.is_complete,
-        )
+async def _perhaps_of(event: Event, collected: CollectedReports) -> Found:
+    """The reports that name no earthquake, and were made where and when this one can have been felt."""
+    radius_km = felt_radius_km(event.mag, event.depth)
+    if not radius_km:
+        return Found((), is_complete=True)
+    cells = KM1000.cells_around(Circle(event.lat, event.lon, radius_km), MOST_REGIONS) or ()
+    first_ms, last_ms = event.event_ts_ms + 1000 * EARLIEST_S, event.event_ts_ms + 1000 * LATEST_S
+    return await collected.naming_none(cells, max(first_ms, FIRST_MS), min(last_ms, LAST_MS))
 
-    async def _perhaps_of(self, event: Event) -> Found:
-        """The reports that name no earthquake, and were made where and when this one can have been felt."""
-        radius_km = felt_radius_km(event.mag, event.depth)
-        if not radius_km:
-            return Found((), is_complete=True)
-        cells = KM1000.cells_around(Circle(event.lat, event.lon, radius_km), MOST_REGIONS) or ()
-        first_ms, last_ms = event.event_ts_ms + 1000 * EARLIEST_S, event.event_ts_ms + 1000 * LATEST_S
-        return await self._reports.naming_none(cells, max(first_ms, FIRST_MS), min(last_ms, LAST_MS))
 
-    async def _best_explained_by(self, event: Event, reports: Sequence[Collected]) -> list[Collected]:
-        """Those of the reports of which the event is the most plausible candidate."""
-        if not reports:
-            return []
-        candidates = await self._candidates.of([each.felt_at for each in reports], frozenset())
-        return [
-            each
-            for each, found in zip(reports, candidates, strict=True)
-            if found and found[0].event.event_id == event.event_id
-        ]
+async def _best_explained_by(event: Event, reports: Sequence[Collected], catalogue: Catalogue) -> list[Collected]:
+    """Those of the reports of which the event is the most plausible candidate."""
+    if not reports:
+        return []
+    candidates = await candidates_of(catalogue, [each.felt_at for each in reports], frozenset())
+    return [
+        each
+        for each, found in zip(reports, candidates, strict=True)
+        if found and found[0].event.event_id == event.event_id
+    ]
 
 
 def _expected(event: Event, point: Point) -> float:

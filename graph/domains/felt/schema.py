@@ -9,14 +9,15 @@ from graph.api.fields import field
 from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
 from graph.domains.earthquakes import model as earthquakes
+from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.schema.events import Event
 from graph.domains.felt import cells
 from graph.domains.felt import intensity as felt
-from graph.domains.felt.candidates import MOST_CANDIDATES, Candidates
+from graph.domains.felt.candidates import MOST_CANDIDATES, candidates_of
 from graph.domains.felt.candidates import Candidate as CandidateRecord
-from graph.domains.felt.intensity import READ, FeltIntensities
+from graph.domains.felt.intensity import READ
 from graph.domains.sightings import model
-from graph.domains.sightings.collected_reports import FeltAt
+from graph.domains.sightings.collected_reports import CollectedReports, FeltAt
 from graph.domains.sightings.schema.values import RoundedPosition, rounded
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 
@@ -61,7 +62,9 @@ class FeltOfEvent:
     @field("What people felt, by the questionnaires of their sightings.", scope=SIGHTINGS_READ, cost=50, reads=READ)
     @staticmethod
     async def felt_intensity(event: strawberry.Parent[earthquakes.Event], info: Info) -> felt.FeltIntensity:
-        return await info.context.service(FeltIntensities).of(event)
+        context = info.context
+        reports, catalogue = context.service(CollectedReports), context.service(Catalogue)
+        return await felt.felt_intensity(event, reports, catalogue, context.clock)
 
 
 @record_type(CandidateRecord, "An earthquake that a sighting may be of.")
@@ -93,4 +96,4 @@ class CandidatesOfSighting:
 
 async def _candidates(context: Context, felt: Sequence[FeltAt], _: None) -> Mapping[FeltAt, list[CandidateRecord]]:
     """The candidates of sightings."""
-    return dict(zip(felt, await context.service(Candidates).of(felt), strict=True))
+    return dict(zip(felt, await candidates_of(context.service(Catalogue), felt), strict=True))

@@ -6,22 +6,20 @@ from functools import partial
 
 from graph.domain import Contribution, Domain, Resources
 from graph.domains.data_files.provenance.recording import Runs
-from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.schema.files import DataFile
 from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.schema.revisions import EventRevision
-from graph.domains.payload_files.files import IngestRun, SourceFiles
+from graph.domains.payload_files.files import IngestRun
 from graph.domains.payload_files.schema import SourceOfEvent, SourceOfRevision, VersionsOfFile
 from graph.domains.payloads.receiving import Payloads
-from graph.domains.payloads.versions import PayloadVersions
 
 
 @asynccontextmanager
 async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
-    """Open what finds the files of payloads, and record the ingests of payloads from now on."""
+    """Record the ingests of payloads from now on."""
     services = resources.services
     services.of(Payloads).add(partial(IngestRun, services.of(Runs)))
-    yield (SourceFiles(services.of(DataFiles), services.of(PayloadVersions)),)
+    yield ()
 
 
 DOMAIN = Domain(

@@ -112,17 +112,12 @@ def _file_of(payload: Payload) -> NewFile:
     )
 
 
-class SourceFiles:
-    """Finds the files that versions of events came from."""
-
-    def __init__(self, files: DataFiles, versions: PayloadVersions) -> None:
-        self._files = files
-        self._versions = versions
-
-    async def of_changes(self, changes: Iterable[int]) -> Mapping[int, DataFile]:
-        """Number of a change → the file of its payload, where that is known. It takes two readings."""
-        payloads = await self._versions.payloads_of(changes)
-        names = [kind.name(payload_id) for payload_id in set(payloads.values()) for kind in _KINDS.values()]
-        found = await self._files.by_name(names) if names else {}
-        by_payload = {payload_of(name): file for name, file in found.items()}
-        return {number: by_payload[each] for number, each in payloads.items() if each in by_payload}
+async def files_of_changes(
+    files: DataFiles, versions: PayloadVersions, changes: Iterable[int]
+) -> Mapping[int, DataFile]:
+    """Number of a change → the file of its payload, where that is known. It takes two readings."""
+    payloads = await versions.payloads_of(changes)
+    names = [kind.name(payload_id) for payload_id in set(payloads.values()) for kind in _KINDS.values()]
+    found = await files.by_name(names) if names else {}
+    by_payload = {payload_of(name): file for name, file in found.items()}
+    return {number: by_payload[each] for number, each in payloads.items() if each in by_payload}

@@ -10,17 +10,18 @@ from graph.api.context import Context, Info
 from graph.api.fields import field
 from graph.core.paging import Page
 from graph.domains.data_files import model
+from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.scopes import FILES_READ
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.scopes import EVENTS_READ
-from graph.domains.payload_files.files import SourceFiles, payload_of
+from graph.domains.payload_files.files import files_of_changes, payload_of
 from graph.domains.payloads.versions import VERSIONS, PayloadVersion, PayloadVersions
 from graph.store.ordering import PageRequest
 
 
 async def _files(context: Context, changes: Sequence[int], _: None) -> Mapping[int, model.DataFile]:
-    return await context.service(SourceFiles).of_changes(changes)
+    return await files_of_changes(context.service(DataFiles), context.service(PayloadVersions), changes)
 
 
 async def _file(info: Info, version: Event | EventRevision) -> model.DataFile | None:

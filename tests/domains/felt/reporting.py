@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.model import Event
-from graph.domains.felt.candidates import Candidates
-from graph.domains.felt.intensity import FeltIntensities, FeltIntensity
-from graph.domains.sightings.collected_reports import CollectedReports
+from graph.domains.felt.candidates import Candidate, candidates_of
+from graph.domains.felt.intensity import FeltIntensity, felt_intensity
+from graph.domains.sightings.collected_reports import CollectedReports, FeltAt
 from graph.domains.sightings.entities import FELT_REPORTS
 from graph.domains.sightings.felt_reports import FeltReport, added, felt_report
 from tests.domains.earthquakes.builders import NOON, catalogue_of, ingest
@@ -25,7 +26,7 @@ class Shaken:
 
     database: WatchedDatabase
     events: dict[str, Event]
-    candidates: Candidates
+    catalogue: Catalogue
 
     async def report(self, *reports: FeltReport) -> None:
         """Store reports, in batches."""
@@ -35,7 +36,13 @@ class Shaken:
     async def felt(self, event_id: str, *, now_s: int = NOON_S + 86_400, most_items: int = 10_000) -> FeltIntensity:
         """How strongly an event was felt, with nothing read before."""
         reports = CollectedReports(self.database, most=most_items)
-        return await FeltIntensities(reports, self.candidates, lambda: 1000 * now_s).of(self.events[event_id])
+        return await felt_intensity(self.events[event_id], reports, self.catalogue, lambda: 1000 * now_s)
+
+    async def candidates(
+        self, reports: Sequence[FeltAt], attributes: frozenset[str] | None = None
+    ) -> list[list[Candidate]]:
+        """The earthquakes that reports may be of."""
+        return await candidates_of(self.catalogue, reports, attributes)
 
 
 @asynccontextmanager
@@ -44,8 +51,7 @@ async def shaken(engine: str, events: Sequence[Event]) -> AsyncIterator[Shaken]:
     async with empty_database(engine, frozenset({*ENTITIES, FELT_REPORTS})) as database:
         assert await ingest(database, events) == len(events)
         watched = WatchedDatabase(database)
-        candidates = Candidates(catalogue_of(watched))
-        yield Shaken(watched, {event.event_id: event for event in events}, candidates)
+        yield Shaken(watched, {event.event_id: event for event in events}, catalogue_of(watched))
 
 
 def a_report(lat: float = 35.6, lon: float = -117.6, now_s: int = NOON_S, event_id: str | None = None) -> FeltReport:

@@ -32,7 +32,7 @@ async def test_candidates_are_the_earthquakes_before_a_report_the_most_plausible
         an_event("ahead", NOON + 241_000, mag=6.0, lat=35.6, lon=-117.6),
     ]
     async with shaken(engine, events) as here:
-        ((near, far),) = await here.candidates.of([FeltAt(*HERE, NOON_S + 180)])
+        ((near, far),) = await here.candidates([FeltAt(*HERE, NOON_S + 180)])
 
     assert (near.event.event_id, near.seconds) == ("near", 120)
     assert near.km == pytest.approx(11.12, abs=0.01)
@@ -47,7 +47,7 @@ async def test_deleted_and_merged_earthquakes_are_no_candidates() -> None:
         item = events[1].item
         gone = {**item, "dayBucket": f"DELETED#{item['dayBucket']}", "status": DELETED}
         assert await here.database.put(Put(EVENT, gone))
-        found = await here.candidates.of([FeltAt(*HERE, NOON_S + 60)])
+        found = await here.candidates([FeltAt(*HERE, NOON_S + 60)])
 
     assert list(map(ids, found)) == [["kept"]]
 
@@ -56,15 +56,13 @@ async def test_sightings_of_near_times_take_one_reading_of_the_catalogue(engine:
     """Of which clocks may be a minute behind."""
     async with shaken(engine, [an_event("us1", NOON, mag=5.0), an_event("us2", NOON - 3_600_000, mag=5.0)]) as here:
         times = [FeltAt(*HERE, NOON_S + seconds) for seconds in (-60, -61, 1799)]
-        edges = [[each.plausibility for each in candidates] for candidates in await here.candidates.of(times)]
+        edges = [[each.plausibility for each in candidates] for candidates in await here.candidates(times)]
         assert edges == [[1.0], [], [0.001]]
         here.database.calls.clear()
-        found = await here.candidates.of(
-            [FeltAt(*HERE, NOON_S + 60 * n - 3600) for n in range(80)], frozenset({"place"})
-        )
+        found = await here.candidates([FeltAt(*HERE, NOON_S + 60 * n - 3600) for n in range(80)], frozenset({"place"}))
         calls = [call for call in here.database.calls if call.entity is EVENT]
         at_once = [(call.index, call.partitions) for call in calls]
-        await here.candidates.of([FeltAt(*HERE, NOON_S), FeltAt(*HERE, NOON_S - 7 * 86_400)])
+        await here.candidates([FeltAt(*HERE, NOON_S), FeltAt(*HERE, NOON_S - 7 * 86_400)])
         apart = [call for call in here.database.calls if call.entity is EVENT][len(calls) :]
 
     assert [ids(found[0]), ids(found[79])] == [["us2"], ["us1"]]
@@ -77,7 +75,7 @@ async def test_sightings_of_near_times_take_one_reading_of_the_catalogue(engine:
 async def test_of_a_crowded_catalogue_only_the_largest_earthquakes_are_read(larger: int, found: list[str]) -> None:
     far_away = [an_event(f"e{n}", NOON + n, mag=3.1, lat=-35.6, lon=62.4) for n in range(larger)]
     async with shaken("sqlite", [an_event("local", NOON, mag=3.0, lat=35.6, lon=-117.6), *far_away]) as here:
-        (candidates,) = await here.candidates.of([FeltAt(*HERE, NOON_S + 1)])
+        (candidates,) = await here.candidates([FeltAt(*HERE, NOON_S + 1)])
 
     assert ids(candidates) == found
 
@@ -107,7 +105,7 @@ async def test_candidates_are_those_of_all_events_without_any_shortcut() -> None
         ]
         expected.append([event_id for plausible, _, event_id in sorted(every) if plausible < 0][:5])
     async with shaken("sqlite", events) as here:
-        found = await here.candidates.of(reports)
+        found = await here.candidates(reports)
 
     assert list(map(ids, found)) == expected
     assert max(map(len, expected)) == 5

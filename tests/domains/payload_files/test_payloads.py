@@ -16,7 +16,7 @@ from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.earthquakes.entities import EVENT_SEQUENCE
 from graph.domains.earthquakes.usgs.requests import RecentEvents
-from graph.domains.payload_files.files import IngestRun, SourceFiles
+from graph.domains.payload_files.files import IngestRun, files_of_changes
 from graph.domains.payloads.rebuilding import rebuild
 from graph.domains.payloads.receiving import Recorder
 from graph.domains.payloads.versions import PayloadVersions
@@ -90,7 +90,7 @@ async def test_the_files_of_many_changes_take_two_readings(tmp_path: Path) -> No
         await keeper.database.put(Put(EVENT_SEQUENCE.change, {"number": 17, "eventIds": ["of no payload"]}))
         watched = WatchedDatabase(keeper.database)
 
-        found = await SourceFiles(DataFiles(watched), PayloadVersions(watched)).of_changes(range(1, 20))
+        found = await files_of_changes(DataFiles(watched), PayloadVersions(watched), range(1, 20))
 
         assert found.keys() == set(range(1, 11))
         assert len({file.name for file in found.values()}) == 10

@@ -5,10 +5,11 @@ from collections import Counter
 from pathlib import Path
 
 from graph.core.paging import Paging
-from graph.domain import Services
+from graph.domain import Resources, Services
 from graph.domains import DOMAINS
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.felt.intensity import FeltIntensities
+from graph.domains.felt.intensity import felt_intensity
+from graph.domains.sightings.collected_reports import CollectedReports
 from graph.domains.sightings.confidence import Freshness
 from graph.domains.sightings.demo import DEMO, prepare, report_demo
 from graph.domains.sightings.entities import CONFIRMER
@@ -71,7 +72,8 @@ async def test_the_demo_is_reported_once_and_by_its_option_and_names_the_earthqu
         found = await active(services)
         event = await services.of(Catalogue).event("ci39627442")
         assert event
-        felt = await services.of(FeltIntensities).of(event)
+        reports, catalogue = services.of(CollectedReports), services.of(Catalogue)
+        felt = await felt_intensity(event, reports, catalogue, services.of(Resources).clock)
 
     named = {each.event_id for each in DEMO if each.event_id}
     assert {each.event_id for each in found} == {*named, None}
