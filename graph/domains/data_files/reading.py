@@ -82,7 +82,7 @@ class DataFiles:
         """A page of a file's revisions, the latest first."""
         request = replace(request, attributes=reading_claims(request.attributes))
         page = await REVISIONS.page(self._database, request, [(name,)], FileRevision)
-        await self._settle(page.records)
+        await settle(self._database, items_of(page.records))
         return page
 
     async def with_version(self, name: str, version: str) -> list[Version]:
@@ -107,7 +107,7 @@ class DataFiles:
         """
         keys = [key for each in set(versions) if (key := possible_key(FILE_REVISION, *each))]
         found = await records_at(self._database, FileRevision, keys, reading_claims(attributes))
-        await self._settle(found)
+        await settle(self._database, items_of(found))
         return {each.version: each for each in found}
 
     async def by_reference(
@@ -116,9 +116,6 @@ class DataFiles:
         """The registered ones of the revisions with these references; `attributes` as for `by_version`."""
         found = await self.by_version([version for each in references if (version := Version.of(each))], attributes)
         return {version.reference: revision for version, revision in found.items()}
-
-    async def _settle(self, revisions: Iterable[FileRevision]) -> None:
-        await settle(self._database, {each.version.reference: each.item for each in revisions})
 
     async def _days(
         self, selection: FileSelection, latest: LatestVersions, *, forward: bool, start: Partition | None

@@ -43,7 +43,7 @@ class Stored:
         for name, version in set(versions):
             if name in files and (revision := await _latest_with(database, files[name], version)):
                 found[name, version] = revision
-        await settle(database, _by_reference(found.values()))
+        await settle(database, found.values())
         return cls(database, files, found)
 
     async def registration(self, draft: Draft, *, at: str) -> FileWrite | None:
@@ -86,14 +86,10 @@ async def _latest_with(database: Database, file: Item, version: str) -> Item | N
         return await database.get(FILE_REVISION.key_for(name, file["revision"]))
     named = AnyOf((Compare("dataset-version", "=", version), Compare("generated-by", "=", version)))
     page = await database.query(Query(entity=FILE_REVISION, partitions=[(name,)], where=named, forward=False))
-    await settle(database, _by_reference(page.items))
+    await settle(database, page.items)
     for item in page.items:
         if version in (item.get("dataset-version"), item.get("generated-by")):
             return item
     numbered = Version.of(f"{name}@{number_of(version)}")
     by_number = await database.get(FILE_REVISION.key_for(*numbered)) if numbered else None
     return by_number if by_number and "dataset-version" not in by_number else None
-
-
-def _by_reference(revisions: Iterable[Item]) -> dict[str, Item]:
-    return {Version.of_item(item).reference: item for item in revisions}

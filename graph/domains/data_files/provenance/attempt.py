@@ -202,7 +202,7 @@ class Attempt:
     async def _check_makers(self) -> None:
         """Raise an error if a version is another run's. A claim that does not count may be taken over."""
         others = {each: dict(self.stored[each]) for each in self.others}
-        await settle(self.database, others)
+        await settle(self.database, others.values())
         for each, item in others.items():
             if MAKER in item and (version := Version.of(each)):
                 raise AlreadyGenerated(version, item[MAKER])

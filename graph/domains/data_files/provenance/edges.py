@@ -131,7 +131,7 @@ class Edges:
     async def revisions(self, references: Collection[str], attributes: frozenset[str] | None = None) -> dict[str, Item]:
         """The registered revisions, by their references, with the runs that generated them."""
         found = await self.stored_revisions(references, reading_claims(attributes))
-        await settle(self._database, found)
+        await settle(self._database, found.values())
         return found
 
     async def stored_revisions(
