@@ -14,7 +14,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from graph.domains.sightings.collected_reports import Collected
-from graph.domains.sightings.felt_counts import KNOWN_S
+from graph.domains.sightings.felt_reports import KNOWN_S
 from graph.domains.sightings.grid import KM1, KM10, Grid, Point
 from graph.domains.sightings.questionnaire import Community
 from graph.work.account import give_way

@@ -15,8 +15,7 @@ from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, SIGHTING_BY_ID
-from graph.domains.sightings.felt_counts import count_once
-from graph.domains.sightings.felt_reports import FeltReport
+from graph.domains.sightings.felt_reports import FeltReport, count_once
 from graph.domains.sightings.iso import iso_of, seconds_of
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import ChangeKind, Outcome, Sighting

@@ -1,4 +1,4 @@
-"""What the answers of reports add to those that are stored. No I/O.
+"""Counts the answers of reports, each user's once for an earthquake, or once an hour in a region without one.
 
 The answers of all who reported from a cell of 1 km within a minute are one item of counts and sums. It has no user and
 never expires, so a community's intensity outlives the sightings. Its place is the earthquake that the reporters name;
@@ -6,15 +6,17 @@ else it is the cell of 1,000 km and the hour, where the reports are found that a
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from graph.domains.sightings.entities import FELT_REPORTS
+from graph.domains.sightings.entities import FELT_ONCE, FELT_REPORTS
 from graph.domains.sightings.grid import KM1, KM1000
-from graph.domains.sightings.iso import hour_of, minute_of
+from graph.domains.sightings.iso import hour_of, minute_of, seconds_of
 from graph.domains.sightings.questionnaire import Answers, Community
-from graph.store.contract import Update
+from graph.store.contract import Action, Database, Put, Update
 from graph.store.entity import Key
+
+KNOWN_S = 7 * 86_400  # so long it is known that a user has answered, but not from where
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +64,22 @@ def _numbers(community: Community) -> dict[str, int]:
     """The attributes of an item that has these people's answers."""
     given = {f"{name}Given": number for name, number in community.given.items()}
     return {"reports": community.reports, **given, **{f"{name}Sum": number for name, number in community.sums.items()}}
+
+
+async def count_once(database: Database, answers: Mapping[str, FeltReport]) -> list[Action]:
+    """The changes that count users' answers, if those who are new here are not counted meanwhile.
+
+    Args:
+        answers: by the ids of the users.
+    """
+    if not answers:
+        return []
+    keys = {user_id: FELT_ONCE.key_for(user_id, report.place) for user_id, report in answers.items()}
+    known = await database.get_many(keys.values())
+    new = {user_id: report for user_id, report in answers.items() if keys[user_id] not in known}
+    return [*(_once(user_id, report) for user_id, report in new.items()), *added(new.values())]
+
+
+def _once(user_id: str, report: FeltReport) -> Put:
+    expires_at = seconds_of(report.minute) + KNOWN_S
+    return Put(FELT_ONCE, {"userId": user_id, "place": report.place, "expiresAt": expires_at}, if_absent=True)

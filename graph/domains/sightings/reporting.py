@@ -19,8 +19,7 @@ from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.checking import check_text
 from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.entities import SIGHTING
-from graph.domains.sightings.felt_counts import count_once
-from graph.domains.sightings.felt_reports import FeltReport, felt_report
+from graph.domains.sightings.felt_reports import FeltReport, count_once, felt_report
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import ChangeKind, Outcome, Profile, Sighting
