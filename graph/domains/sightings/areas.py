@@ -1,4 +1,4 @@
-"""Areas: the slugs under which sightings are stored, and the known areas that positions belong to."""
+"""Areas: the slugs under which sightings are stored, the known areas that positions belong to, and reports' places."""
 
 import csv
 import re
@@ -52,6 +52,23 @@ class NamedArea:
         """The area of a cell of 10 km."""
         centre = KM10.centre(cell)
         return cls(cell.replace(":", "-"), coordinates(centre), centre)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedPlace:
+    """Where a report is from, as everybody may know it: a position is rounded to a cell of 10 km.
+
+    Nothing else sees the exact one, except the questionnaire, whose answers are summed by cells of 1 km.
+    """
+
+    area: NamedArea
+    cell: str | None = None  # of 10 km
+    rounded: Point | None = None
+
+    @property
+    def slugs(self) -> frozenset[str]:
+        """The area's slug, and that of the cell's own area, so that a cell counts whatever its area is called."""
+        return frozenset({self.area.slug, *([NamedArea.of_cell(self.cell).slug] if self.cell else ())})
 
 
 def slug_of(name: str) -> str:
@@ -111,6 +128,24 @@ class KnownAreas:
         by_distance = ((distance_km(lat, lon, centre._asdict()), area) for area, centre in around)
         km, nearest = min(by_distance, key=itemgetter(0), default=(inf, None))
         return nearest if nearest and km <= NEAR_KM else NamedArea.of_cell(KM10.cell(lat, lon))
+
+    def place_of(self, area: str | None, lat: float | None, lon: float | None) -> ReportedPlace:
+        """The place of a report.
+
+        Raises:
+            BadUserInput: It has neither an area nor a position, or an impossible one.
+        """
+        if (lat is None) is not (lon is None):
+            raise BadUserInput("Give both `lat` and `lon`, or neither.")
+        if lat is None or lon is None:
+            if area is None:
+                raise BadUserInput("Give an `area`, or `lat` and `lon`.")
+            return ReportedPlace(self.named(area))
+        if not (-90 <= lat <= 90 and -180 <= lon <= 180):
+            raise BadUserInput("`lat` must lie between -90 and 90, and `lon` between -180 and 180.")
+        cell = KM10.cell(lat, lon)
+        rounded = KM10.centre(cell)
+        return ReportedPlace(self.at(*rounded) if area is None else self.named(area), cell, rounded)
 
 
 def _read(path: Path) -> list[NamedArea]:

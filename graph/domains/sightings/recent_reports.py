@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Self
 
+from graph.domains.sightings.areas import ReportedPlace
 from graph.domains.sightings.entities import RECENT_REPORT, SIGHTING_BY_ID
 from graph.domains.sightings.model import Sighting
-from graph.domains.sightings.places import ReportedPlace
 from graph.store.conditions import Compare
 from graph.store.contract import Action, Database, Put
 from graph.store.entity import Item

@@ -13,7 +13,7 @@ from graph.core.uuid7 import uuid7
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
-from graph.domains.sightings.areas import KnownAreas
+from graph.domains.sightings.areas import KnownAreas, ReportedPlace
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.checking import check_text
@@ -23,7 +23,6 @@ from graph.domains.sightings.felt_reports import FeltReport, count_once, felt_re
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import ChangeKind, Outcome, Profile, Sighting
-from graph.domains.sightings.places import ReportedPlace, read_place
 from graph.domains.sightings.questionnaire import Answers
 from graph.domains.sightings.rates import one_more_report
 from graph.domains.sightings.recent_reports import Recent
@@ -84,7 +83,7 @@ class Reporting:
         self.categories.check("category", report.category)
         if report.text is not None:
             check_text(SIGHTING, "text", report.text)
-        place = read_place(self.known, report.area, report.lat, report.lon)
+        place = self.known.place_of(report.area, report.lat, report.lon)
         return await self._store(user_id, report, place, await self._named_event(report))
 
     @until_applied("other reports kept coming first")
