@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graph.core.days import datetime_of
-from graph.core.times import rfc3339
+from graph.core.times import rfc3339_of_millis
 from graph.domains.triggers.json_schemas import TIME, JsonSchema, schema_of, value_of
 from graph.domains.triggers.model import Endpoint
 
@@ -54,7 +53,7 @@ def payload_of_disabled(endpoint: Endpoint, reason: str) -> dict[str, Any]:
 
 def payload_of_limited(limit: int, until: int) -> dict[str, Any]:
     """The payload that tells of events that are left out until a time, epoch milliseconds."""
-    return {"limit": limit, "until": rfc3339(datetime_of(until))}
+    return {"limit": limit, "until": rfc3339_of_millis(until)}
 
 
 def payload_of_test(endpoint_id: str) -> dict[str, Any]:

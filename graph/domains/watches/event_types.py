@@ -3,9 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from graph.core.days import datetime_of
 from graph.core.names import camel_case
-from graph.core.times import rfc3339
+from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.triggers.event_types import EventType
@@ -82,11 +81,11 @@ def payload_of_watch(watch: Watch, version: EventRevision) -> dict[str, Any]:
     return {
         "earthquake": {
             **{camel_case(name): getattr(event, name) for name in _OF_AN_EARTHQUAKE},
-            "time": rfc3339(event.time),
+            "time": rfc3339_of_millis(event.event_ts_ms),
         },
         "kind": version.kind.value,
         "revision": version.number,
-        "recordedAt": rfc3339(datetime_of(version.recorded_at)),
+        "recordedAt": rfc3339_of_millis(version.recorded_at),
         "mergedInto": event.merged_into,
         "changes": [{"field": each.field, "before": each.before, "after": each.after} for each in version.changes],
         "watch": {"watchId": watch.watch_id, "name": watch.name},
