@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from graph.core.errors import BadUserInput
 from graph.store.contract import Database
 from graph.store.entity import Entity, Key
+from graph.store.query import Needed
 from graph.store.records import EntityRecord, records_at
 from graph.store.values import InvalidItem
 
@@ -38,14 +39,8 @@ def possible_key(entity: Entity, *values: Any) -> Key | None:
     return entity.key_for(*values)
 
 
-async def find(
-    database: Database, record: type[R], keys: Iterable[str], attributes: frozenset[str] | None = None
-) -> dict[str, R]:
-    """The existing records by their keys. A key that no record can have finds none.
-
-    Args:
-        attributes: the needed attributes of each record; None for all.
-    """
+async def find(database: Database, record: type[R], keys: Iterable[str], attributes: Needed = None) -> dict[str, R]:
+    """The existing records by their keys. A key that no record can have finds none."""
     entity = record.entity
     (name,) = entity.key_names
     possible = [each for key in set(keys) if (each := possible_key(entity, key))]

@@ -32,7 +32,7 @@ from graph.store.client_input import check_input
 from graph.store.contract import Database
 from graph.store.design import Index
 from graph.store.entity import Entity
-from graph.store.query import Partition, Query
+from graph.store.query import Needed, Partition, Query
 from graph.store.records import Derived, Record, Records
 from graph.store.time_walk import Keep, Promises, Walk
 from graph.store.values import InvalidItem
@@ -53,7 +53,7 @@ class PageRequest:
     """The page of a connection, and the attributes of its records."""
 
     paging: Paging
-    attributes: frozenset[str] | None = None  # the needed ones, beside the position; None for all
+    attributes: Needed = None
 
     @classmethod
     def of_first(cls, size: int) -> "PageRequest":

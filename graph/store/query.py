@@ -20,6 +20,9 @@ all items that have these values.
 
 UNBOUNDED: Bounds = (None, None)
 
+Needed = frozenset[str] | None
+"""The attributes that a reader needs of each item, beside its position; None for all."""
+
 Prefix = tuple[Any, ...]
 """A bound as values of the sort key's first attributes; empty for no bound."""
 
@@ -55,7 +58,7 @@ class Query:
     start: Mapping[str, Any] | None = None  # a position in the first partition, or an item; the query begins behind it
     limit: int | None = None  # the most matching items; None reads to the end
     where: Condition | None = None  # the filter
-    attributes: frozenset[str] | None = None  # the needed ones, beside the position; None for all
+    attributes: Needed = None
     defaults: dict[str, Any] | None = None  # first in each item, with its own values where it has any
     orders_ties: bool = False  # whether the primary key orders items with equal sort keys; else the engine chooses
 
@@ -65,7 +68,7 @@ class Query:
         return self.index or self.entity.table.primary
 
     @property
-    def needed(self) -> frozenset[str] | None:
+    def needed(self) -> Needed:
         """The attributes to read: the needed ones and the position. None for all."""
         return None if self.attributes is None else self.attributes.union(self.entity.position_names(self.by))
 

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast, get_ty
 from graph.store.attributes import Attribute
 from graph.store.contract import Database
 from graph.store.entity import Entity, Item, Key
+from graph.store.query import Needed
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -201,7 +202,7 @@ class Record:
         self.item = item
 
     @classmethod
-    def reading(cls, attributes: frozenset[str] | None) -> type[Self]:
+    def reading(cls, attributes: Needed) -> type[Self]:
         """The class of records whose items were read with only these attributes; None means all."""
         return cls if attributes is None else cast("type[Self]", _reading(cast("Hashable", cls), attributes))
 
@@ -301,13 +302,9 @@ def items_of(records: Sequence[Record]) -> Sequence[Item]:
 
 
 async def records_at(
-    database: Database, record: type[R], keys: Collection[Key], attributes: frozenset[str] | None = None
+    database: Database, record: type[R], keys: Collection[Key], attributes: Needed = None
 ) -> Sequence[R]:
-    """The existing records with these primary keys, all of one entity.
-
-    Args:
-        attributes: the needed ones of each record, beside its key; None for all.
-    """
+    """The existing records with these primary keys, all of one entity."""
     if not keys:
         return []
     entity = next(iter(keys)).entity

@@ -18,7 +18,7 @@ from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog
 from graph.store.conditions import Compare, Condition, all_of
 from graph.store.contract import Database, Put, Update
 from graph.store.entity import Key
-from graph.store.query import Partition, Query
+from graph.store.query import Needed, Partition, Query
 from graph.store.records import records_at
 from graph.store.time_walk import Promise, Promises, Walk, items_of
 
@@ -97,24 +97,18 @@ class RequestLogs:
         page = await self._database.query(Query(entity=LOG_COUNT))
         return {item["day"]: Amount(int(item["logs"]), int(item["bytes"])) for item in page.items}
 
-    async def at(self, keys: Collection[Key], attributes: frozenset[str] | None = None) -> dict[Key, RequestLog]:
-        """The existing logs, by their primary keys.
-
-        Args:
-            attributes: the needed ones of each log, beside its position; None for all.
-        """
+    async def at(self, keys: Collection[Key], attributes: Needed = None) -> dict[Key, RequestLog]:
+        """The existing logs, by their primary keys."""
         return {LOG.key_of(log.item): log for log in await records_at(self._database, RequestLog, keys, attributes)}
 
-    async def by_key(self, keys: Collection[str], attributes: frozenset[str] | None = None) -> dict[str, RequestLog]:
-        """The existing logs with these keys of nodes; `attributes` as for `at`."""
+    async def by_key(self, keys: Collection[str], attributes: Needed = None) -> dict[str, RequestLog]:
+        """The existing logs with these keys of nodes."""
         wanted = {key: its_key for key in keys if (its_key := key_of(key))}
         logs = await self.at(set(wanted.values()), attributes)
         return {key: logs[its_key] for key, its_key in wanted.items() if its_key in logs}
 
-    async def of_requests(
-        self, wanted: Collection[NearTime], attributes: frozenset[str] | None = None
-    ) -> dict[NearTime, RequestLog]:
-        """The existing logs of these requests; `attributes` as for `at`.
+    async def of_requests(self, wanted: Collection[NearTime], attributes: Needed = None) -> dict[NearTime, RequestLog]:
+        """The existing logs of these requests.
 
         Raises:
             QueryTooComplex: The operation in progress may not read so many logs.
@@ -142,10 +136,8 @@ class RequestLogs:
             if not missing:
                 return
 
-    async def page(
-        self, selection: LogSelection, paging: Paging, *, attributes: frozenset[str] | None = None
-    ) -> Page[RequestLog]:
-        """A page of the selected logs, newest first; `attributes` as for `at`."""
+    async def page(self, selection: LogSelection, paging: Paging, *, attributes: Needed = None) -> Page[RequestLog]:
+        """A page of the selected logs, newest first."""
         first_ms, last_ms = selection.span(self._clock())
         query = Query(entity=LOG, between=(first_ms, last_ms), where=selection.condition, attributes=attributes)
         walk = Walk(self._database, query, partial(self._days, first_ms, last_ms))
@@ -153,9 +145,9 @@ class RequestLogs:
         return await walk.page(paging, forward=False, place_of=place_of, record_of=record_of)
 
     async def of_days(
-        self, first: date, last: date, where: Condition | None, attributes: frozenset[str] | None = None
+        self, first: date, last: date, where: Condition | None, attributes: Needed = None
     ) -> AsyncIterator[list[RequestLog]]:
-        """All logs of the days that fulfil a condition, a bounded number at a time; `attributes` as for `at`.
+        """All logs of the days that fulfil a condition, a bounded number at a time.
 
         Raises:
             QueryTooComplex: The operation in progress may not read so many.

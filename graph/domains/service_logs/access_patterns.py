@@ -21,7 +21,7 @@ from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.merging import MergedPartitions
 from graph.store.ordering import PageRequest
-from graph.store.query import Query
+from graph.store.query import Needed, Query
 from graph.store.records import records_at
 from graph.store.time_walk import ROWS_PER_BATCH
 from graph.work.account import charge_rows
@@ -59,9 +59,7 @@ class ServiceLogs:
             place_of=MergedPartitions(self._database, query).place_of,
         )
 
-    def _query(
-        self, selection: LogSelection, services: Sequence[LoggingService] | None, attributes: frozenset[str] | None
-    ) -> Query:
+    def _query(self, selection: LogSelection, services: Sequence[LoggingService] | None, attributes: Needed) -> Query:
         """The partitions that hold the selected logs, and what the store tests."""
         if services is None:
             return Query(
@@ -111,12 +109,8 @@ class ServiceLogs:
                 reached = last if forward else first
                 yield first, last
 
-    async def by_key(self, keys: Sequence[str], attributes: frozenset[str] | None = None) -> Mapping[str, ServiceLog]:
-        """The existing logs with these keys of nodes.
-
-        Args:
-            attributes: the needed ones of each log, beside its position; None for all.
-        """
+    async def by_key(self, keys: Sequence[str], attributes: Needed = None) -> Mapping[str, ServiceLog]:
+        """The existing logs with these keys of nodes."""
         wanted = [key for each in keys if (key := key_of(each))]
         logs = await records_at(self._database, ServiceLog, wanted, attributes)
         return {node_key(log.service_name, log.timestamp): log for log in logs}

@@ -24,7 +24,7 @@ from graph.store.conditions import AllOf, Compare, OneOf, predicate
 from graph.store.contract import Action, Database, Put
 from graph.store.entity import Item, Key
 from graph.store.ordering import PageRequest, ValueOrder, each_of
-from graph.store.query import Query
+from graph.store.query import Needed, Query
 from graph.store.records import records_at
 from graph.store.rounds import until_applied
 from graph.store.time_walk import Keep, Walk
@@ -88,14 +88,8 @@ class Deliveries:
             record_of=Delivery.reading(request.attributes),
         )
 
-    async def by_key(
-        self, user_id: str, keys: Collection[str], attributes: frozenset[str] | None = None
-    ) -> Mapping[str, Delivery]:
-        """The existing deliveries of a user by what identifies them.
-
-        Args:
-            attributes: the needed ones of each, beside its position; None for all.
-        """
+    async def by_key(self, user_id: str, keys: Collection[str], attributes: Needed = None) -> Mapping[str, Delivery]:
+        """The existing deliveries of a user by what identifies them."""
         wanted = [key for each in keys if (key := key_of_delivery(user_id, each))]
         deliveries = await records_at(self._database, Delivery, wanted, attributes)
         return {delivery_key(each.endpoint_id, each.sequence): each for each in deliveries}

@@ -22,7 +22,7 @@ from graph.store.conditions import Absent, AnyOf, Compare
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.entity import Item
 from graph.store.ordering import Ordering, PageRequest
-from graph.store.query import Query
+from graph.store.query import Needed, Query
 from graph.store.records import records_at
 from graph.store.rounds import until_applied
 
@@ -80,13 +80,9 @@ class Endpoints:
         return await OLDEST_FIRST.page(self._database, request, [(user_id,)], Endpoint)
 
     async def by_id(
-        self, user_id: str, endpoint_ids: Collection[str], attributes: frozenset[str] | None = None
+        self, user_id: str, endpoint_ids: Collection[str], attributes: Needed = None
     ) -> Mapping[str, Endpoint]:
-        """The existing endpoints of a user with these ids.
-
-        Args:
-            attributes: the needed ones of each, beside its position; None for all.
-        """
+        """The existing endpoints of a user with these ids."""
         keys = [key for each in endpoint_ids if (key := possible_key(ENDPOINT, user_id, each))]
         return {each.endpoint_id: each for each in await records_at(self._database, Endpoint, keys, attributes)}
 

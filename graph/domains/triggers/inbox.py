@@ -19,7 +19,7 @@ from graph.store.contract import Database, Update
 from graph.store.design import Index
 from graph.store.entity import Item, Key
 from graph.store.ordering import PageRequest, each_of
-from graph.store.query import Bounds, Query
+from graph.store.query import Bounds, Needed, Query
 from graph.store.records import records_at
 from graph.store.rounds import rounds
 from graph.store.time_walk import Keep, Walk
@@ -116,14 +116,8 @@ class Inbox:
             record_of=TriggerEvent.reading(request.attributes),
         )
 
-    async def by_key(
-        self, user_id: str, keys: Sequence[str], attributes: frozenset[str] | None = None
-    ) -> Mapping[str, TriggerEvent]:
-        """The existing events of a user by what identifies them.
-
-        Args:
-            attributes: the needed ones of each event, beside its position; None for all.
-        """
+    async def by_key(self, user_id: str, keys: Sequence[str], attributes: Needed = None) -> Mapping[str, TriggerEvent]:
+        """The existing events of a user by what identifies them."""
         possible = {key for each in keys if (key := key_of_event(user_id, each))}
         events = await records_at(self._database, TriggerEvent, possible, attributes)
         return {each.key: each for each in events}

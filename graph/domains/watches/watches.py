@@ -17,7 +17,7 @@ from graph.store.client_input import check_input, possible_key
 from graph.store.contract import Action, Database, Delete, Put
 from graph.store.entity import Item, Key
 from graph.store.ordering import PageRequest
-from graph.store.query import Query
+from graph.store.query import Needed, Query
 from graph.store.records import records_at
 
 CHANGES_KEPT_S = 7 * DAY_S  # a process that has followed none for longer reads all watches again
@@ -47,14 +47,8 @@ class Watches:
         """A page of a user's watches, oldest first."""
         return await WATCHES.page(self._database, request, [(user_id,)], Watch)
 
-    async def by_id(
-        self, user_id: str, watch_ids: Collection[str], attributes: frozenset[str] | None = None
-    ) -> Mapping[str, Watch]:
-        """The existing watches of a user with these ids.
-
-        Args:
-            attributes: the needed ones of each, beside its position; None for all.
-        """
+    async def by_id(self, user_id: str, watch_ids: Collection[str], attributes: Needed = None) -> Mapping[str, Watch]:
+        """The existing watches of a user with these ids."""
         keys = [key for each in watch_ids if (key := possible_key(WATCH, user_id, each))]
         return {each.watch_id: each for each in await records_at(self._database, Watch, keys, attributes)}
 
