@@ -18,7 +18,7 @@ from graph.store.contract import Database, Delete, Put, Update
 from graph.store.entity import Item
 from graph.store.merging import MergedPartitions
 from graph.store.ordering import PageRequest
-from graph.store.query import Query
+from graph.store.query import Needed, Query
 from graph.store.rounds import until_applied
 
 READ_AT_ONCE = 100
@@ -37,17 +37,13 @@ class AreaWatches:
         """A page of a user's watches, in the order of areas and categories."""
         return await AREA_WATCHES.page(self.database, request, [(user_id,)], AreaWatch)
 
-    async def of_user(self, user_id: str, attributes: frozenset[str] | None = None) -> list[AreaWatch]:
-        """All watches of a user.
-
-        Args:
-            attributes: the needed ones of each, beside its position; None for all.
-        """
+    async def of_user(self, user_id: str, attributes: Needed = None) -> list[AreaWatch]:
+        """All watches of a user."""
         query = Query(entity=AREA_WATCH, partitions=((user_id,),), attributes=attributes)
         return list(map(AreaWatch.reading(attributes), (await self.database.query(query)).items))
 
     async def by_id(
-        self, user_id: str, watch_ids: Collection[str], attributes: frozenset[str] | None = None
+        self, user_id: str, watch_ids: Collection[str], attributes: Needed = None
     ) -> Mapping[str, AreaWatch]:
         """The existing watches of a user with these ids. All of the user's are read, of which there are few."""
         watches = await self.of_user(user_id, attributes)

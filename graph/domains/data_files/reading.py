@@ -19,7 +19,7 @@ from graph.store.client_input import find, possible_key
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
-from graph.store.query import Partition, Query
+from graph.store.query import Needed, Partition, Query
 from graph.store.records import Records, items_of, records_at
 from graph.store.rows import beside, values_of
 from graph.store.time_walk import Promise, Promises, Walk
@@ -35,12 +35,8 @@ class DataFiles:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def by_name(self, names: Iterable[str], attributes: frozenset[str] | None = None) -> Mapping[str, DataFile]:
-        """The registered ones of these files.
-
-        Args:
-            attributes: the needed ones of each, beside its name; None for all.
-        """
+    async def by_name(self, names: Iterable[str], attributes: Needed = None) -> Mapping[str, DataFile]:
+        """The registered ones of these files."""
         read = reading_minimum(attributes)
         files = await find(self._database, DataFile, names, read)
         completed([file.item for file in files.values()], read)
@@ -98,22 +94,16 @@ class DataFiles:
         ]
 
     async def by_version(
-        self, versions: Iterable[Version], attributes: frozenset[str] | None = None
+        self, versions: Iterable[Version], attributes: Needed = None
     ) -> Mapping[Version, FileRevision]:
-        """The registered ones of these versions.
-
-        Args:
-            attributes: the needed ones of each, beside its name and number; None for all.
-        """
+        """The registered ones of these versions."""
         keys = [key for each in set(versions) if (key := possible_key(FILE_REVISION, *each))]
         found = await records_at(self._database, FileRevision, keys, reading_claims(attributes))
         await settle(self._database, items_of(found))
         return {each.version: each for each in found}
 
-    async def by_reference(
-        self, references: Iterable[str], attributes: frozenset[str] | None = None
-    ) -> Mapping[str, FileRevision]:
-        """The registered ones of the revisions with these references; `attributes` as for `by_version`."""
+    async def by_reference(self, references: Iterable[str], attributes: Needed = None) -> Mapping[str, FileRevision]:
+        """The registered ones of the revisions with these references."""
         found = await self.by_version([version for each in references if (version := Version.of(each))], attributes)
         return {version.reference: revision for version, revision in found.items()}
 

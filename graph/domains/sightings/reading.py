@@ -20,7 +20,7 @@ from graph.store.conditions import Compare
 from graph.store.contract import Database
 from graph.store.merging import MergedPartitions
 from graph.store.ordering import PageRequest, each_of
-from graph.store.query import Query
+from graph.store.query import Needed, Query
 from graph.store.rows import sums_of, values_of
 from graph.store.time_walk import Walk
 from graph.work.account import charge_rows
@@ -88,13 +88,13 @@ class Sightings:
         )
 
     async def most_trusted(
-        self, categories: Iterable[str], since: int, size: int, attributes: frozenset[str] | None
+        self, categories: Iterable[str], since: int, size: int, attributes: Needed
     ) -> list[Page[Sighting]]:
         """The first page of `by_confidence` of each category, in the same order."""
         query = replace(self._ranked(categories, since, attributes), limit=size)
         return await BY_CONFIDENCE.first_pages(self.database, query, Sighting)
 
-    def _ranked(self, categories: Iterable[str], since: int, attributes: frozenset[str] | None) -> Query:
+    def _ranked(self, categories: Iterable[str], since: int, attributes: Needed) -> Query:
         return Query(
             entity=SIGHTING_BY_ID,
             index=TRENDING,
@@ -127,12 +127,8 @@ class Sightings:
         trends = [Trend(category, since, count) for category, count in counts.items()]
         return sorted(trends, key=lambda trend: -trend.count)
 
-    async def by_id(self, ids: Iterable[str], attributes: frozenset[str] | None = None) -> Mapping[str, Sighting]:
-        """The active ones of these sightings.
-
-        Args:
-            attributes: the needed ones of each, beside its id; None for all.
-        """
+    async def by_id(self, ids: Iterable[str], attributes: Needed = None) -> Mapping[str, Sighting]:
+        """The active ones of these sightings."""
         return await find(self.database, Sighting, ids, attributes)
 
     def _now(self) -> int:

@@ -8,20 +8,18 @@ from graph.domains.statistics.population import Population
 from graph.store.conditions import Compare, Condition, all_of
 from graph.store.contract import Database
 from graph.store.entity import Item
+from graph.store.query import Needed
 from graph.store.time_walk import items_of
 
 DAYS_AT_ONCE = 32
 
 
 async def largest_of(
-    database: Database, population: Population, attributes: frozenset[str] | None, *, most_days_read: int
+    database: Database, population: Population, attributes: Needed, *, most_days_read: int
 ) -> Event | None:
     """The last event in the order of magnitude.
 
     None if there is no event, or if finding it could take too many days.
-
-    Args:
-        attributes: the needed ones, beside the position; None for all.
     """
     needed = None if attributes is None else attributes | {"mag"}
     if population.is_summarised:

@@ -28,7 +28,7 @@ from graph.geography.cells import cell_of, coarse_of
 from graph.store.conditions import Condition
 from graph.store.contract import Database
 from graph.store.entity import Item
-from graph.store.query import Query
+from graph.store.query import Needed, Query
 from graph.store.time_walk import Promise, Promises, items_of, reading_for
 from graph.work.account import charge_rows, give_way
 
@@ -74,7 +74,7 @@ class Population:
         plan: PlanOf,
         selection: Selection,
         *,
-        attributes: frozenset[str] | None = None,
+        attributes: Needed = None,
         most_events: int,
     ) -> None:
         """Prepare the counting.
@@ -332,6 +332,6 @@ class Population:
         keep = self.selection.keep
         return items_of(self._database, reading_for(query, keep) if keep else query, promises)
 
-    def query(self, where: Condition | None, attributes: frozenset[str] | None) -> Query:
+    def query(self, where: Condition | None, attributes: Needed) -> Query:
         """The query for the events of any days."""
         return Query(entity=EVENT, index=TIME_ORDERED, between=self.selection.span, where=where, attributes=attributes)

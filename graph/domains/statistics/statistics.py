@@ -38,6 +38,7 @@ from graph.domains.statistics.reliability import Verdict, verdict
 from graph.domains.statistics.series import Interval, Series, series_of
 from graph.geography.cells import COARSE_DEGREES
 from graph.store.contract import Database
+from graph.store.query import Needed
 from graph.work.account import give_way
 
 EVENTS_AT_ONCE = 2_000  # counted in columns, in some milliseconds
@@ -99,13 +100,10 @@ class Statistics:
             last_day=None if selection.end_ms is None else span.last,
         )
 
-    async def largest(self, attributes: frozenset[str] | None = None) -> Event | None:
+    async def largest(self, attributes: Needed = None) -> Event | None:
         """The event with the greatest magnitude, the latest of equals.
 
         None if there is no event, or if finding it could take too many days.
-
-        Args:
-            attributes: the needed ones, beside the position; None for all.
         """
         return await largest_of(self._database, self.population, attributes, most_days_read=self._most_days_read)
 

@@ -17,7 +17,7 @@ from graph.domains.data_files.references import Version
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
-from graph.store.query import Partition, Query
+from graph.store.query import Needed, Partition, Query
 from graph.store.time_walk import Keep
 from graph.work.account import charge_rows, give_way
 
@@ -128,15 +128,13 @@ class Edges:
         record = UsingRun.reading(request.attributes)
         return replace(page, records=[record({**found[use.run_id], EDGE: use.item}) for use in page.records])
 
-    async def revisions(self, references: Collection[str], attributes: frozenset[str] | None = None) -> dict[str, Item]:
+    async def revisions(self, references: Collection[str], attributes: Needed = None) -> dict[str, Item]:
         """The registered revisions, by their references, with the runs that generated them."""
         found = await self.stored_revisions(references, reading_claims(attributes))
         await settle(self._database, found.values())
         return found
 
-    async def stored_revisions(
-        self, references: Collection[str], attributes: frozenset[str] | None = None
-    ) -> dict[str, Item]:
+    async def stored_revisions(self, references: Collection[str], attributes: Needed = None) -> dict[str, Item]:
         """The same as they are stored: with runs whose claims do not count, too."""
         found: dict[str, Item] = {}
         for some in _pieces(list(references)):

@@ -17,6 +17,7 @@ from graph.domains.data_files.registering import Registration
 from graph.domains.data_files.times import text_of_ms
 from graph.store.client_input import find, possible_key
 from graph.store.contract import Database
+from graph.store.query import Needed
 from graph.store.rounds import rounds
 from graph.work.account import give_way
 
@@ -32,12 +33,8 @@ class Runs:
         self._edges = Edges(database)
         self._registration = Registration(database, clock)
 
-    async def by_id(self, run_ids: Sequence[str], attributes: frozenset[str] | None = None) -> Mapping[str, Run]:
-        """The recorded ones of these runs.
-
-        Args:
-            attributes: the needed ones of each, beside its id; None for all.
-        """
+    async def by_id(self, run_ids: Sequence[str], attributes: Needed = None) -> Mapping[str, Run]:
+        """The recorded ones of these runs."""
         return await find(self._database, Run, run_ids, attributes)
 
     async def record(self, report: RunReport, expected: Expected | None = None) -> Run:

@@ -10,17 +10,14 @@ from graph.domains.earthquakes.revisions.merges import follow_merges
 from graph.domains.earthquakes.selection import Selection
 from graph.store.contract import Database
 from graph.store.entity import Item
+from graph.store.query import Needed
 from graph.work.account import charge_rows
 
 PLACE = frozenset({"eventId", "dayBucket", "mergedInto"})
 
 
-async def find(database: Database, event_id: str, attributes: frozenset[str] | None = None) -> Item | None:
-    """The event with this id, or else the one that it is an alias of.
-
-    Args:
-        attributes: the needed ones; None for all.
-    """
+async def find(database: Database, event_id: str, attributes: Needed = None) -> Item | None:
+    """The event with this id, or else the one that it is an alias of."""
     item = await database.get(EVENT.key_for(event_id), attributes=attributes)
     if item is not None or (alias := await database.get(ALIAS.key_for(event_id))) is None:
         return item
@@ -50,5 +47,5 @@ async def _stored(database: Database, event_ids: Sequence[str]) -> dict[str, Ite
     return {item["eventId"]: item for item in items.values()}
 
 
-async def _read(database: Database, attributes: frozenset[str] | None, event_id: str) -> Item | None:
+async def _read(database: Database, attributes: Needed, event_id: str) -> Item | None:
     return await database.get(EVENT.key_for(event_id), attributes=attributes)

@@ -19,7 +19,7 @@ from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import Counted
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, all_of
 from graph.store.entity import Entity, Item
-from graph.store.query import Query
+from graph.store.query import Needed, Query
 
 RECORDED = ("recordedAt", "ingestedAt")
 PUBLISHED = ("publishedAt", "updated", "recordedAt", "ingestedAt")
@@ -98,7 +98,7 @@ class Stream:
     prefix: str = ""  # of its days' names in partitions
     condition: Condition | None = None
 
-    def query(self, selection: Selection, attributes: frozenset[str] | None) -> Query:
+    def query(self, selection: Selection, attributes: Needed) -> Query:
         """The query for its selected versions of any days, with the needed attributes; None for all."""
         return Query(
             entity=self.entity,
