@@ -47,23 +47,17 @@ def _values(stream: IO[bytes], longest: int) -> Iterator[bytes]:
         if _is_json(head):
             yield head
             return
-    rest = _Joined(BytesIO(head), stream)
-    while line := rest.readline(longest + 1):
+    begun = BytesIO(head)
+
+    def read_line() -> bytes:
+        """The next line, which may begin in the head and end behind it."""
+        line = begun.readline(longest + 1)
+        return line if len(line) > longest or line.endswith(b"\n") else line + stream.readline(longest + 1 - len(line))
+
+    while line := read_line():
         yield line
         while len(line) > longest and not line.endswith(b"\n"):
-            line = rest.readline(longest + 1)
-
-
-class _Joined:
-    """A stream behind what was read of it. A line may begin in the one and end in the other."""
-
-    def __init__(self, head: IO[bytes], rest: IO[bytes]) -> None:
-        self._head = head
-        self._rest = rest
-
-    def readline(self, size: int) -> bytes:
-        line = self._head.readline(size)
-        return line if len(line) == size or line.endswith(b"\n") else line + self._rest.readline(size - len(line))
+            line = read_line()
 
 
 def _is_json(text: bytes) -> bool:
