@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
-from graph.core.errors import BadUserInput
+from graph.core.errors import BadUserInput, InvalidCursor
 
 T = TypeVar("T")
 
@@ -61,6 +61,12 @@ class Paging:
             after=position_of(after, "after") if after is not None else None,
             before=position_of(before, "before") if before is not None else None,
         )
+
+    def check(self, is_there: Callable[[Position], bool]) -> None:
+        """Raise `InvalidCursor` for a position that is not of this list."""
+        for argument, position in (("after", self.after), ("before", self.before)):
+            if position is not None and not is_there(position):
+                raise InvalidCursor(argument)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -189,9 +189,7 @@ class Ordering(Order):
         names = self.entity.templates[self.index].partition.names
         for partition in partitions:
             check_input(self.entity, **dict(zip(names, partition, strict=True)))
-        for place, argument in ((paging.after, "after"), (paging.before, "before")):
-            if place is not None and self.entity.partition_of(self.index, place) not in partitions:
-                raise InvalidCursor(argument)
+        paging.check(lambda position: self.entity.partition_of(self.index, position) in partitions)
         query = Query(entity=self.entity, index=self.index, attributes=attributes)
         return await Walk(database, query, partial(each_of, partitions), keep).page(
             paging,

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from functools import partial
 
-from graph.core.errors import InvalidCursor
 from graph.core.paging import Page, Paging, Position
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.live import event_sequence
@@ -54,9 +53,7 @@ class PayloadVersions:
         Raises:
             InvalidCursor: A cursor is of another payload's versions.
         """
-        for argument, position in (("after", paging.after), ("before", paging.before)):
-            if position and position["payloadId"] != payload_id:
-                raise InvalidCursor(argument)
+        paging.check(lambda position: position["payloadId"] == payload_id)
         page = await page_between(
             partial(self._read, payload_id), paging, forward=True, place_of=_place, record_of=dict.copy
         )

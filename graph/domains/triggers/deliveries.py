@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from graph.core.clock import Clock
-from graph.core.errors import BadUserInput, InvalidCursor, NotThere
+from graph.core.errors import BadUserInput, NotThere
 from graph.core.paging import Page
 from graph.domains.triggers.entities import ATTEMPT, DELIVERY, TRIGGER_EVENT, key_of_delivery
 from graph.domains.triggers.inbox import Inbox, progressed
@@ -101,9 +101,7 @@ class Deliveries:
             InvalidCursor: A cursor is not that of one of them.
         """
         keys, paging = event.delivery_keys, request.paging
-        for argument, position in (("after", paging.after), ("before", paging.before)):
-            if position and position["key"] not in keys:
-                raise InvalidCursor(argument)
+        paging.check(lambda position: position["key"] in keys)
         first = keys.index(paging.after["key"]) + 1 if paging.after else 0
         last = keys.index(paging.before["key"]) if paging.before else len(keys)
         begin = max(last - paging.size, first) if paging.backward else first

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from graph.core.errors import BadUserInput, InvalidCursor
+from graph.core.errors import BadUserInput
 from graph.core.paging import Page, Position
 from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.entities import EVENT_TYPE_INDEX, STATUS_INDEX, TRIGGER_EVENT, key_of_event
@@ -98,9 +98,7 @@ class Inbox:
             InvalidCursor: A cursor is of another user's inbox.
             QueryTooComplex: The operation in progress may not read so many events.
         """
-        for argument, place in (("after", request.paging.after), ("before", request.paging.before)):
-            if place is not None and place["user_id"] != user_id:
-                raise InvalidCursor(argument)
+        request.paging.check(lambda position: position["user_id"] == user_id)
         way = _way(selection)
         query = Query(
             entity=TRIGGER_EVENT,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from graph.core.errors import BadUserInput, InvalidCursor
+from graph.core.errors import BadUserInput
 from graph.core.paging import Page, Paging
 from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE, REVISION
@@ -89,9 +89,7 @@ class History:
             InvalidCursor: A cursor is of another event's versions.
         """
         event_id, count = latest["eventId"], latest.get("revision", 1)
-        for argument, position in (("after", paging.after), ("before", paging.before)):
-            if position and position["eventId"] != event_id:
-                raise InvalidCursor(argument)
+        paging.check(lambda position: position["eventId"] == event_id)
         first = paging.after["revision"] + 1 if paging.after else 1
         last = min(paging.before["revision"] - 1, count) if paging.before else count
         if paging.backward:
