@@ -19,8 +19,8 @@ from graph.access.callers import Scope
 from graph.api import relay, shown
 from graph.api.context import Load
 from graph.api.scalars import EpochMillis
-from graph.api.selected import Attributes
 from graph.store.attributes import Whole
+from graph.store.query import Needed
 from graph.store.records import Derived, Record, Stored
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ def record_type(
     record: Any,
     description: str | None = None,
     *,
-    load: Load[str, Attributes, Any] | None = None,
+    load: Load[str, Needed, Any] | None = None,
     scope: Scope | None = None,
     pages: str | None = None,
 ) -> Callable[[type[T]], type[T]]:

@@ -17,10 +17,11 @@ from strawberry.types import Info
 
 from graph.access.callers import Scope
 from graph.api.context import Load
-from graph.api.selected import Attributes, needs, passes_records_on
+from graph.api.selected import needs, passes_records_on
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
+from graph.store.query import Needed
 from graph.store.records import Record
 
 NodeType = TypeVar("NodeType")
@@ -63,7 +64,7 @@ class FoundBy:
     """How the objects of a type are found by their global ids."""
 
     record: type[Record]  # of these objects
-    load: Load[str, Attributes, Any]  # loads the existing ones with these keys, with the needed attributes
+    load: Load[str, Needed, Any]  # loads the existing ones with these keys, with the needed attributes
     scope: Scope | None  # required to read them
 
 

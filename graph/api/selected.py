@@ -34,10 +34,8 @@ from strawberry.types import Info
 
 from graph.api.fast.plain_fields import field_of
 from graph.api.selections import selected_fields
+from graph.store.query import Needed
 from graph.store.records import Derived, Nested, Record, Stored
-
-Attributes = frozenset[str] | None
-"""The needed attributes of a record, beside its position; None for all."""
 
 _NEEDS = "needed_attributes"
 
@@ -60,7 +58,7 @@ def passes_records_on() -> Mapping[str, Needs]:
     return {_NEEDS: Needs(frozenset(), passes_on=True)}
 
 
-def selected_attributes(info: Info[Any, Any], record_class: type[Record], type_name: str | None = None) -> Attributes:
+def selected_attributes(info: Info[Any, Any], record_class: type[Record], type_name: str | None = None) -> Needed:
     """The needed attributes of the records that a field returns.
 
     Args:
@@ -73,7 +71,7 @@ def selected_attributes(info: Info[Any, Any], record_class: type[Record], type_n
         key = (record_class, type_name)
         if key not in of_node:
             of_node[key] = _of_node(raw, node, record_class, type_name)
-        attributes: Attributes = of_node[key]
+        attributes: Needed = of_node[key]
         if attributes is None or len(raw.field_nodes) == 1:
             return attributes
         found |= attributes
@@ -122,7 +120,7 @@ def _known(node: FieldNode) -> _Known:
 
 def _of_node(
     raw: GraphQLResolveInfo[Any], node: FieldNode, record_class: type[Record], type_name: str | None
-) -> Attributes:
+) -> Needed:
     reading = _Reading(raw.schema, raw.fragments, record_class)
     of = raw.schema.type_map[type_name] if type_name else get_named_type(raw.return_type)
     if node.selection_set:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from graph.core.days import DAY_MS
 from graph.core.paging import Paging, Position
-from graph.domains.earthquakes.catalogue import Attributes, Catalogue, EventPage
+from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.model import BY_TIME, Event
 from graph.domains.earthquakes.revisions.views import PRESENT
 from graph.domains.earthquakes.selection import Selection
@@ -20,6 +20,7 @@ from graph.domains.fdsn.counting import last_where
 from graph.domains.fdsn.errors import TooMuchData
 from graph.domains.fdsn.history import named_events
 from graph.domains.fdsn.query import FdsnQuery
+from graph.store.query import Needed
 from graph.work.account import charge_rows
 
 PAGE_SIZE = 1000  # events; more would hold up other callers
@@ -29,7 +30,7 @@ MOST_SORTED = 5000  # events in memory, some 8 MB
 class Rows:
     """The events of one query."""
 
-    def __init__(self, catalogue: Catalogue, query: FdsnQuery, attributes: Attributes) -> None:
+    def __init__(self, catalogue: Catalogue, query: FdsnQuery, attributes: Needed) -> None:
         """Prepare to read.
 
         Args:
@@ -85,7 +86,7 @@ class Rows:
         begin = query.offset - 1
         return events[begin : None if query.limit is None else begin + query.limit]
 
-    async def _page(self, selection: Selection, size: int, after: Position | None, attributes: Attributes) -> EventPage:
+    async def _page(self, selection: Selection, size: int, after: Position | None, attributes: Needed) -> EventPage:
         return await self._catalogue.page(
             selection,
             Paging(size, after=after),

@@ -2,13 +2,14 @@
 
 from functools import partial
 
-from graph.domains.earthquakes.catalogue import Attributes, Catalogue
+from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.revisions.views import LATEST
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.statistics.other_types import OtherTypes
 from graph.domains.statistics.population import Population
 from graph.domains.statistics.statistics import Statistics
 from graph.store.contract import Database
+from graph.store.query import Needed
 
 
 class StatisticsReader:
@@ -25,7 +26,7 @@ class StatisticsReader:
         self._most_events = most_events
         self._other_types = OtherTypes(database, catalogue.summaries)
 
-    async def of(self, selection: Selection, attributes: Attributes = None) -> Statistics:
+    async def of(self, selection: Selection, attributes: Needed = None) -> Statistics:
         """Statistics of the selected events: of earthquakes alone, unless the selection names types.
 
         The events are counted at once.

@@ -29,10 +29,8 @@ from graph.domains.earthquakes.summaries import Summaries
 from graph.store.between import page_between
 from graph.store.contract import Database
 from graph.store.entity import Item
+from graph.store.query import Needed
 from graph.store.time_walk import Keep, Walk
-
-Attributes = frozenset[str] | None
-"""The needed attributes of each event, beside its position; None for all."""
 
 Defaults = dict[str, Any] | None
 """Values of attributes that an event lacks, in the order in which its item has them."""
@@ -69,7 +67,7 @@ class Catalogue:
         self._history = History(database)
         self.most_days = database.quick_partitions if most_days_counted is None else most_days_counted
 
-    async def event(self, event_id: str, attributes: Attributes = None, as_of: AsOf | None = None) -> Event | None:
+    async def event(self, event_id: str, attributes: Needed = None, as_of: AsOf | None = None) -> Event | None:
         """The event with this id or alias, perhaps deleted or merged; with `as_of`, as it was.
 
         Raises:
@@ -112,7 +110,7 @@ class Catalogue:
             for event_id, numbers in earlier.items()
         }
 
-    async def events(self, event_ids: Iterable[str], attributes: Attributes = None) -> dict[str, Event]:
+    async def events(self, event_ids: Iterable[str], attributes: Needed = None) -> dict[str, Event]:
         """The existing events, by id."""
         keys = {EVENT.key_for(event_id) for event_id in event_ids if possible_id(event_id)}
         items = await self._database.get_many(keys, attributes=_with_position(attributes)) if keys else {}
@@ -129,7 +127,7 @@ class Catalogue:
         paging: Paging,
         *,
         ascending: bool = False,
-        attributes: Attributes = None,
+        attributes: Needed = None,
         defaults: Defaults = None,
         view: View = PRESENT,
     ) -> EventPage:
@@ -161,7 +159,7 @@ class Catalogue:
         paging: Paging,
         *,
         ascending: bool = False,
-        attributes: Attributes = None,
+        attributes: Needed = None,
         view: View = PRESENT,
     ) -> EventPage:
         """A page of the selected events, the largest first unless `ascending`.
@@ -240,7 +238,7 @@ class Catalogue:
     def _walk(
         self,
         stream: Stream,
-        attributes: Attributes,
+        attributes: Needed,
         defaults: Defaults,
         selection: Selection,
         keep: Keep | None,
@@ -249,7 +247,7 @@ class Catalogue:
         query = replace(stream.query(selection, attributes), defaults=defaults, orders_ties=True)
         return Walk(self._database, query, partial(self.planner.days, selection, stream), keep)
 
-    def _merged_walk(self, view: View, attributes: Attributes, defaults: Defaults, selection: Selection) -> MergedWalk:
+    def _merged_walk(self, view: View, attributes: Needed, defaults: Defaults, selection: Selection) -> MergedWalk:
         """The walk through the selected versions of a view."""
         walks = [partial(self._walk, stream, attributes, defaults) for stream in view.streams]
         return MergedWalk(selection, partial(self.planner.days_of_any, view.streams), walks)
@@ -265,6 +263,6 @@ def _place(position: Position, *, prefix: str = "") -> Item:
     return {**position, "dayBucket": f"{prefix}{day_bucket(position['eventTsMs'])}"}
 
 
-def _with_position(attributes: Attributes) -> Attributes:
+def _with_position(attributes: Needed) -> Needed:
     """The needed attributes of an event, and those of its position, which only a query reads by itself."""
     return None if attributes is None else attributes.union(EVENT.position_names(TIME_ORDERED))
