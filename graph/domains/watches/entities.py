@@ -1,30 +1,12 @@
 """The watches, in the table of the endpoints that hear of them."""
 
 from graph.domains.triggers.entities import ENDPOINTS, USER
-from graph.domains.triggers.model import LONGEST_ID, LONGEST_NAME
+from graph.domains.watches.model import WATCH_ID, Watch
 from graph.feed.sequence import SequenceEntities
-from graph.store.attributes import Document, Text, Whole
 from graph.store.entity import Entity
+from graph.store.ordering import Ordering
 
-LARGEST_FILTER = 65_536  # bytes
-
-WATCH_ID = Text("watch_id", shortest=LONGEST_ID, longest=LONGEST_ID, unit="UUID v7")
-
-WATCH = Entity(
-    "WATCH",
-    ENDPOINTS,
-    key=("WATCHES#{user_id}", "{watch_id}"),
-    attributes=(
-        USER,
-        WATCH_ID,
-        Text("name", shortest=1, longest=LONGEST_NAME),
-        Document("filter", largest=LARGEST_FILTER),  # an `EventFilter` as JSON
-        Document("kinds", largest=256),
-        Text("endpoint_id", longest=LONGEST_ID, optional=True),  # absent: for the inbox only
-        Whole("since", least=0, unit="sequence number"),
-        Whole("created_at", unit="epoch ms"),
-    ),
-)
+WATCH = Entity("WATCH", ENDPOINTS, Watch, key=("WATCHES#{user_id}", "{watch_id}"))
 
 WATCH_ENTRY = Entity(  # so that all watches can be read, of whichever user
     "WATCH_ENTRY",
@@ -38,3 +20,5 @@ WATCH_CHANGES = SequenceEntities.of(
 )
 
 ENTITIES = (WATCH, WATCH_ENTRY, WATCH_CHANGES.change, WATCH_CHANGES.latest)
+
+OLDEST_FIRST = Ordering("triggerwatches", WATCH, ENDPOINTS.primary)

@@ -1,14 +1,17 @@
-"""A watch, the kinds of changes that it tells apart, and the order of a user's watches."""
+"""A watch, and the kinds of changes that it tells apart."""
 
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from graph.core.days import datetime_of
 from graph.domains.earthquakes.revisions.versions import RevisionKind
-from graph.domains.watches.entities import WATCH
-from graph.store.ordering import Ordering
-from graph.store.records import Record, Stored
+from graph.domains.triggers.model import LONGEST_ID, LONGEST_NAME, MILLIS, USER
+from graph.store.attributes import Document, Text, Whole
+from graph.store.records import Record, Stored, optional, stored
+
+LARGEST_FILTER = 65_536  # bytes
+
+WATCH_ID = Text("watch_id", shortest=LONGEST_ID, longest=LONGEST_ID, unit="UUID v7")
 
 
 class ChangeKind(Enum):
@@ -35,19 +38,22 @@ class Watch(Record):
 
     __slots__ = ()
 
-    user_id = Stored[str]("user_id")
-    watch_id = Stored[str]("watch_id")
-    name = Stored[str]("name")
-    filter = Stored[Mapping[str, Any]]("filter")
-    kinds = Stored[list[str]]("kinds")
-    endpoint_id = Stored[str | None]("endpoint_id", optional=True)
-    since = Stored[int]("since")
-    created_at = Stored("created_at", datetime_of)
+    user_id = stored("user_id", USER)
+    watch_id = stored("watch_id", WATCH_ID, "The watch's own id, a UUID.")
+    name = stored("name", Text(shortest=1, longest=LONGEST_NAME), "Its name.")
+    filter: Stored[Mapping[str, Any]] = stored(
+        "filter", Document(largest=LARGEST_FILTER), "Which events it is about: an `EventFilter` as it was given."
+    )
+    kinds: Stored[list[str]] = stored("kinds", Document(largest=256), "Which changes of them it is about.")
+    endpoint_id = optional(
+        "endpoint_id",
+        Text(longest=LONGEST_ID),
+        "The endpoint that its events are delivered to; null for the inbox only.",
+    )
+    since = stored("since", Whole(least=0, unit="sequence number"))
+    created_at = stored("created_at", MILLIS, "When it was created.")
 
     @property
     def identity(self) -> tuple[str, str]:
         """Type and key, unique in the graph for its user."""
         return "Watch", self.watch_id
-
-
-WATCHES = Ordering("triggerwatches", WATCH, WATCH.table.primary)

@@ -1,9 +1,9 @@
 """Watches: what the caller wants to hear of the catalogue."""
 
-from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
+from strawberry import auto
 from strawberry.scalars import JSON
 
 from graph.api import relay
@@ -18,6 +18,7 @@ from graph.domains.earthquakes.schema.filter_json import filter_as_json
 from graph.domains.earthquakes.schema.filters import EventFilter
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.domains.watches import model
+from graph.domains.watches.entities import OLDEST_FIRST
 from graph.domains.watches.model import ChangeKind
 from graph.domains.watches.watches import Watches
 from graph.store.ordering import PageRequest
@@ -39,20 +40,18 @@ describe_enum(
     pages="watches",
 )
 class Watch(relay.Node):
-    watch_id: strawberry.ID = strawberry.field(description="The watch's own id, a UUID.")
-    name: str = strawberry.field(description="Its name.")
-    filter: JSON = strawberry.field(description="Which events it is about: an `EventFilter` as it was given.")
-    kinds: list[ChangeKind] = strawberry.field(description="Which changes of them it is about.")
-    endpoint_id: strawberry.ID | None = strawberry.field(
-        description="The endpoint that its events are delivered to; null for the inbox only."
-    )
-    created_at: datetime = strawberry.field(description="When it was created.")
+    watch_id: strawberry.ID
+    name: auto
+    filter: JSON
+    kinds: list[ChangeKind]
+    endpoint_id: strawberry.ID | None
+    created_at: auto
 
 
 @strawberry.type
 class WatchQueries:
     @connection_field(
-        "The caller's watches, oldest first.", model.WATCHES, scope=TRIGGERS_READ, before="triggerEventTypes"
+        "The caller's watches, oldest first.", OLDEST_FIRST, scope=TRIGGERS_READ, before="triggerEventTypes"
     )
     async def watches(self, info: Info, page: PageRequest) -> Page[model.Watch]:
         return await info.context.service(Watches).page(info.context.user, page)

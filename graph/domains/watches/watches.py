@@ -10,8 +10,8 @@ from graph.core.uuid7 import uuid7
 from graph.domains.triggers.change_keys import change_key, user_and_key
 from graph.domains.triggers.endpoints import Endpoints, still_there
 from graph.domains.triggers.model import DAY_S
-from graph.domains.watches.entities import WATCH, WATCH_CHANGES, WATCH_ENTRY
-from graph.domains.watches.model import WATCHES, ChangeKind, Watch
+from graph.domains.watches.entities import OLDEST_FIRST, WATCH, WATCH_CHANGES, WATCH_ENTRY
+from graph.domains.watches.model import ChangeKind, Watch
 from graph.feed.sequence import ChangeSequence
 from graph.store.client_input import check_input, possible_key
 from graph.store.contract import Action, Database, Delete, Put
@@ -45,7 +45,7 @@ class Watches:
 
     async def page(self, user_id: str, request: PageRequest) -> Page[Watch]:
         """A page of a user's watches, oldest first."""
-        return await WATCHES.page(self._database, request, [(user_id,)], Watch)
+        return await OLDEST_FIRST.page(self._database, request, [(user_id,)], Watch)
 
     async def by_id(self, user_id: str, watch_ids: Collection[str], attributes: Needed = None) -> Mapping[str, Watch]:
         """The existing watches of a user with these ids."""
