@@ -3,10 +3,9 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from graph.core.errors import InvalidCursor
-from graph.domains.triggers.change_keys import user_and_key
 from graph.domains.triggers.entities import INBOX, key_of_event
 from graph.domains.triggers.inbox import EventSelection
-from graph.domains.triggers.model import TriggerEvent
+from graph.domains.triggers.model import TriggerEvent, user_and_key
 from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
 from graph.feed.sequence import ChangeSequence
 from graph.store.contract import Database

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, ClassVar
 
-from graph.core.days import datetime_of
-from graph.domains.triggers.change_keys import change_key
+from graph.core.days import EPOCH_TIME, datetime_of
 from graph.domains.triggers.sending.answers import Failure
 from graph.domains.triggers.statuses import Progress, TriggerEventStatus
 from graph.store.attributes import Document, Text, Truth, Whole
@@ -27,6 +26,7 @@ ATTEMPT_DIGITS = 6
 
 DAY_S = 86_400
 RETENTION_S = 30 * DAY_S  # of events, deliveries and attempts, as documented
+BETWEEN = "\x1f"  # a user and what identifies a record: the unit separator, which no subject of a token has
 API_VERSION = "v1"  # in the metadata of an event
 
 
@@ -62,20 +62,26 @@ MILLIS = Converted(Whole(unit="epoch ms"), datetime_of)
 EXPIRY = Converted(Whole(unit="epoch seconds"), expiry_of)
 
 
-def timestamp_of(time: datetime) -> str:
-    """A time as it is stored: ISO 8601, UTC, with microseconds."""
-    return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
 def timestamp_at(microseconds: int) -> str:
-    """The timestamp of epoch microseconds."""
-    seconds, rest = divmod(microseconds, 1_000_000)
-    return timestamp_of(datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest))
+    """Epoch microseconds as a time is stored: ISO 8601, UTC, with microseconds."""
+    time = EPOCH_TIME + timedelta(microseconds=microseconds)
+    return time.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def event_key(timestamp: str, event_id: str) -> str:
     """What identifies an event of a user: in global ids, and in the sequence of changes behind the user."""
     return f"{timestamp}#{event_id}"
+
+
+def change_key(user_id: str, key: str) -> str:
+    """The key of a user's record in a sequence of changes."""
+    return f"{user_id}{BETWEEN}{key}"
+
+
+def user_and_key(joined: str) -> tuple[str, str]:
+    """The user and the record that such a key names."""
+    user_id, _, key = joined.partition(BETWEEN)
+    return user_id, key
 
 
 PROGRESS = ("status", "open_deliveries", "failed_deliveries", "retry_count")

@@ -7,9 +7,8 @@ from graph.core.clock import Clock
 from graph.core.errors import NotThere, TooMany
 from graph.core.paging import Page
 from graph.core.uuid7 import uuid7
-from graph.domains.triggers.change_keys import change_key, user_and_key
 from graph.domains.triggers.endpoints import Endpoints, still_there
-from graph.domains.triggers.model import DAY_S
+from graph.domains.triggers.model import DAY_S, change_key, user_and_key
 from graph.domains.watches.entities import OLDEST_FIRST, WATCH, WATCH_CHANGES, WATCH_ENTRY
 from graph.domains.watches.model import ChangeKind, Watch
 from graph.feed.sequence import ChangeSequence
