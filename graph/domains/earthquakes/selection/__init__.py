@@ -6,7 +6,6 @@ from typing import Self
 
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.core.errors import BadUserInput
-from graph.core.names import camel_case
 from graph.domains.earthquakes.bounds import check_order, check_possible
 from graph.domains.earthquakes.facets import (
     ALERT,
@@ -31,10 +30,10 @@ from graph.domains.earthquakes.selection.conditions import (
     any_text,
     at_least,
     at_most,
-    conditions_of,
     flag,
     given_in,
     part_of_text,
+    refuse_impossible,
 )
 from graph.domains.earthquakes.selection.criteria import ByArea, ByFacet, Criterion, OnDays
 from graph.geography.areas import GREATEST_RADIUS_KM, Area, Box, Circle
@@ -120,9 +119,7 @@ class Selection:
         check_order("minDepth", self.min_depth, "maxDepth", self.max_depth)
         check_possible("minMagnitude", self.magnitudes.minimum)
         check_possible("maxMagnitude", self.magnitudes.maximum)
-        for name, each in conditions_of(type(self)).items():
-            if (value := getattr(self, name)) is not None:
-                each.refuse(camel_case(name), value)
+        refuse_impossible(self)
 
     @property
     def span(self) -> tuple[int, int]:

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
+from graph.core.names import camel_case
 from graph.domains.earthquakes.bounds import MOST_TEXTS, check_possible, check_texts
 from graph.domains.earthquakes.facets import NumberFacet, TextFacet
 from graph.store.conditions import Absent, AnyOf, Compare, Condition, HasText, OneOf, SameText
 
 _CONDITION = "condition"
-_conditions: dict[type[Any], tuple[Mapping[str, "FilterCondition"], Callable[[Any], tuple[Any, ...]]]] = {}
+_conditions: dict[type[Any], "_Conditions"] = {}
 
 
 class Fdsn(NamedTuple):
@@ -103,19 +104,36 @@ def _comparing(operator: Literal["<=", ">="]) -> Callable[[str, float], Conditio
 
 def conditions_of(selection: type[Any]) -> Mapping[str, FilterCondition]:
     """The conditions of a class of selections, by their fields, in order."""
-    return _of_class(selection)[0]
+    return _of_class(selection).conditions
 
 
 def given_in(selection: Any) -> list[tuple[FilterCondition, Any]]:
     """The conditions of a selection that have a value, with it, in order."""
-    conditions, values = _of_class(type(selection))
+    conditions, values, _ = _of_class(type(selection))
     return [each for each in zip(conditions.values(), values(selection), strict=True) if each[1] is not None]
 
 
-def _of_class(selection: type[Any]) -> tuple[Mapping[str, FilterCondition], Callable[[Any], tuple[Any, ...]]]:
+def refuse_impossible(selection: Any) -> None:
+    """Raise `BadUserInput` if a condition of a selection has a value that it cannot have."""
+    conditions, values, names = _of_class(type(selection))
+    for name, each, value in zip(names, conditions.values(), values(selection), strict=True):
+        if value is not None:
+            each.refuse(name, value)
+
+
+class _Conditions(NamedTuple):
+    """Those of a class of selections."""
+
+    conditions: Mapping[str, FilterCondition]  # by field
+    values: Callable[[Any], tuple[Any, ...]]  # of a selection
+    names: Sequence[str]  # in the graph
+
+
+def _of_class(selection: type[Any]) -> _Conditions:
     if (found := _conditions.get(selection)) is None:
         conditions = {each.name: each.metadata[_CONDITION] for each in fields(selection) if _CONDITION in each.metadata}
-        found = _conditions[selection] = conditions, attrgetter(*conditions)
+        found = _Conditions(conditions, attrgetter(*conditions), [*map(camel_case, conditions)])
+        _conditions[selection] = found
     return found
 
 
