@@ -35,7 +35,7 @@ from tests.processes import TIMEOUT_S, Server
 from tests.server_thread import in_thread
 from tests.settings import Settings
 
-EVENTS = "subscription ($after: String) { events(after: $after) { event { eventId } cursor lost } }"
+EVENTS = "subscription ($after: String) { events(after: $after) { event { eventId } cursor dropped } }"
 INGEST = "mutation ($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
 
 

@@ -26,7 +26,7 @@ from graph.store.records import Record
 
 NodeType = TypeVar("NodeType")
 
-First = Annotated[int | None, "How many nodes, from the first, or from `after` on."]
+First = Annotated[int | None, "The number of nodes after `after`, or from the beginning."]
 After = Annotated[str | None, "A cursor: the page begins after it."]
 Last = Annotated[int | None, "How many nodes, up to the last, or up to `before`."]
 Before = Annotated[str | None, "A cursor: the page ends before it."]

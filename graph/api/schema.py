@@ -28,7 +28,7 @@ from strawberry.types.field import StrawberryField
 from strawberry.types.scalar import ScalarDefinition
 
 from graph.access.callers import Scope
-from graph.api.fast.resolvers import shorten
+from graph.api.fast.resolvers import replace_slow_resolvers
 from graph.api.fields import BEFORE
 from graph.api.nodes import Node, node_queries
 from graph.api.recorded import Recorded
@@ -112,7 +112,7 @@ def build_schema(parts: Sequence[SchemaPart], *, compiled: bool = True) -> Schem
     _finish(schema.type_map.values())
     _check_scopes(schema.type_map.values(), nodes, {scope for part in parts for scope in part.scopes})
     if compiled:
-        shorten(schema.type_map.values())
+        replace_slow_resolvers(schema.type_map.values())
     return Schema(schema, f"{made.as_str()}\n")
 
 

@@ -7,7 +7,7 @@ would break the answer. So a later read waits until its caller has points again 
 aborts the connection. So a client never mistakes a part for the whole. That needs HTTP/1.1: in HTTP/1.0 a body ends
 where the connection ends.
 
-An answer that is known to be long may begin so: then not even its first read is refused.
+A long download may send its head first; then no read can be refused.
 
 The pages of an answer are made no faster than its client reads. A slow client holds one page and nothing else: no
 slot of an operation, no connection to the store. When the client disconnects, the work is cancelled. A page has a

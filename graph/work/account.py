@@ -27,7 +27,7 @@ Charge = Callable[[int], Awaitable[None] | None]
 
 @dataclass(frozen=True, slots=True)
 class WorkLimits:
-    """How many operations may have heavy work in progress. As many others may wait for that."""
+    """How many operations may have heavy work in progress. The same number may wait."""
 
     process: int = 32
     caller: int = 8

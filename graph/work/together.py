@@ -1,4 +1,4 @@
-"""Entries of several callers, written together: whoever finds the writer free writes for all who wait.
+"""Batches concurrent writes: the first caller writes for all that wait.
 
 So a store that takes one transaction at a time, such as for the next numbers of a sequence, is not asked once for each
 caller, and nobody waits for a timer. If some entries cannot be written together, each is written alone: what is wrong

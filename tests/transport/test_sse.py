@@ -176,7 +176,7 @@ async def test_another_refusal_is_an_ordinary_answer(service: LiveService) -> No
     mutation = {"query": "mutation { ingestEvents(input: {events: []}) { fetched } }"}
     by_get = service.http.get("/graphql", params=mutation, headers={"Accept": STREAM})
     assert refused(by_get) == (405, ["BAD_REQUEST"])
-    for query in (TOTAL, "subscription { events { lost } }"):
+    for query in (TOTAL, "subscription { events { dropped } }"):
         head = service.http.head("/graphql", params={"query": query}, headers={"Accept": STREAM})
         assert (head.status_code, head.headers["Allow"]) == (405, "GET, POST")
         assert service.http.get("/healthz").json() == {"status": "ok"}  # on the same connection
@@ -241,7 +241,7 @@ OPENS: list[tuple[dict[str, str], bool]] = [
 
 
 async def test_a_page_may_open_a_stream_of_its_own_origin(service: LiveService) -> None:
-    parameters = {"query": "subscription { events { lost } }"}
+    parameters = {"query": "subscription { events { dropped } }"}
     async with httpx.AsyncClient(base_url=service.url, trust_env=False, timeout=TIMEOUT_S) as http:
         for headers, opens in OPENS:
             async with http.stream("GET", "/graphql", params=parameters, headers=headers) as answer:

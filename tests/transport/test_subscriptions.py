@@ -24,10 +24,10 @@ async def event(operation: Operation) -> Any:
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("{", {}, "GRAPHQL_PARSE_FAILED"),
     ("{ nothing }", {}, "GRAPHQL_VALIDATION_FAILED"),
-    ("subscription { a: events { lost } b: events { lost } }", {}, "GRAPHQL_VALIDATION_FAILED"),
+    ("subscription { a: events { dropped } b: events { dropped } }", {}, "GRAPHQL_VALIDATION_FAILED"),
     ("query A { __typename } query B { __typename }", {}, "OPERATION_RESOLUTION_FAILURE"),
     (EVENTS, {"after": 7}, "BAD_USER_INPUT"),
-    ("subscription { events(filter: {minMagnitude: 9, maxMagnitude: 1}) { lost } }", {}, "BAD_USER_INPUT"),
+    ("subscription { events(filter: {minMagnitude: 9, maxMagnitude: 1}) { dropped } }", {}, "BAD_USER_INPUT"),
     (EVENTS, {"after": "x"}, "INVALID_CURSOR"),
     ("{ events(first: 1000) { nodes { nearby(first: 1000) { nodes { mag } } } } }", {}, "QUERY_TOO_COMPLEX"),
 ]

@@ -5,7 +5,7 @@ a path and an `info`, calls a resolver that reads an attribute, and walks throug
 plain selection all of that is known before the first record, and a function such as this completes
 the page in 0.1 ms:
 
-    def complete(records, asked):
+    def complete(records, info):
         found = []
         append = found.append
         for c0, c1, … in records.items.values:
@@ -55,16 +55,16 @@ from graph.core.compilation import Namespace
 from graph.store.records import Derived, Nested, Records, Stored
 from graph.store.rows import Columns, Rows
 
-PARAMETERS = "value, asked"  # of a compiled function
+PARAMETERS = "value, info"  # of a compiled function
 MOST_CLASSES = 16  # of records, for which functions of one selection are kept
 
-Complete = Callable[[Any, "Asked"], Any]
+Complete = Callable[[Any, "CompiledInfo"], Any]
 """A resolver's value, and how it was asked for → the value in the answer. Raises if it is in doubt."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What there is of `info` without an executor."""
+class CompiledInfo:
+    """The part of `info` that compiled code may read."""
 
     context: Any
 
@@ -138,24 +138,24 @@ class _Completion:
         """Lines that complete the variable `name`."""
         function = namespace.constant("complete", self.complete)
         test = f"if {name} is not None: " if self.nullable else f"if {name} is None: raise Unplain\n"
-        return [*f"{test}{name} = {function}({name}, asked)".split("\n")]
+        return [*f"{test}{name} = {function}({name}, info)".split("\n")]
 
 
-def _each_value(complete: Complete, values: Any, asked: Asked) -> list[Any]:
+def _each_value(complete: Complete, values: Any, info: CompiledInfo) -> list[Any]:
     if not (values.__class__ is list or values.__class__ is tuple):
         raise Unplain
-    return [complete(each, asked) for each in values]
+    return [complete(each, info) for each in values]
 
 
-def _each_record(records: "_Records", nullable: bool, values: Any, asked: Asked) -> list[Any]:
+def _each_record(records: "_Records", nullable: bool, values: Any, info: CompiledInfo) -> list[Any]:
     if values.__class__ is Records:
         if (complete := records.of_rows(values)) is not None:
-            return complete(values, asked)  # type: ignore[no-any-return]
+            return complete(values, info)  # type: ignore[no-any-return]
     elif not (values.__class__ is list or values.__class__ is tuple):
         raise Unplain
     if nullable:
-        return [None if each is None else records[each.__class__](each, asked) for each in values]
-    return [records[each.__class__](each, asked) for each in values]
+        return [None if each is None else records[each.__class__](each, info) for each in values]
+    return [records[each.__class__](each, info) for each in values]
 
 
 class _Selection:
@@ -219,9 +219,9 @@ class _Records(dict[type, Complete]):
         self[record_class] = function
         return function
 
-    def one(self, record: Any, asked: Asked) -> Any:
+    def one(self, record: Any, info: CompiledInfo) -> Any:
         """Complete one record."""
-        return self[record.__class__](record, asked)
+        return self[record.__class__](record, info)
 
     def of_rows(self, records: Records[Any]) -> Complete | None:
         """The function that completes records whose items are rows; None if they are not."""

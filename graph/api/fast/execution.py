@@ -14,7 +14,7 @@ from graphql.pyutils import Path
 from strawberry.execution import optimized_is_awaitable
 
 from graph.api.fast.coercion import Doubtful
-from graph.api.fast.completion import Asked
+from graph.api.fast.completion import CompiledInfo
 from graph.api.fast.executor import Outcome, PlainExecutor
 from graph.api.fast.plan import Plan, SoleField
 
@@ -79,4 +79,4 @@ def _info(plan: Plan, sole: SoleField, request: Request) -> GraphQLResolveInfo[A
 def _completed(sole: SoleField, value: Any, request: Request) -> Any:
     if value is None and not is_non_null_type(sole.ready.definition.type):
         return None
-    return sole.complete(value, Asked(request.context))  # which refuses None
+    return sole.complete(value, CompiledInfo(request.context))  # which refuses None

@@ -29,7 +29,7 @@ from graphql.pyutils import AwaitableOrValue, Path
 from strawberry.execution import optimized_is_awaitable
 
 from graph.api.fast.coercion import Doubtful
-from graph.api.fast.completion import Asked, Complete
+from graph.api.fast.completion import CompiledInfo, Complete
 from graph.api.fast.plan import Plan
 from graph.core.errors import GraphError
 from graph.work.account import give_way
@@ -255,7 +255,7 @@ class PlainExecutor(Executor[Any]):
                 )
             if complete:
                 try:
-                    return complete(result, Asked(self.context_value))
+                    return complete(result, CompiledInfo(self.context_value))
                 except Exception:  # noqa: S110 — the executor finds the error again, and reports its place
                     pass
         return super().complete_value(return_type, field_details_list, info, path, result, position_context)
@@ -271,11 +271,11 @@ class PlainExecutor(Executor[Any]):
         position_context: Any,
     ) -> Any:
         """Complete a long list by its compiled function, and give way to other work between pieces."""
-        asked, completed = Asked(self.context_value), []
+        compiled_info, completed = CompiledInfo(self.context_value), []
         try:
             for first in range(0, len(records), RECORDS_PER_PIECE):
                 await give_way()
-                completed += complete(records[first : first + RECORDS_PER_PIECE], asked)
+                completed += complete(records[first : first + RECORDS_PER_PIECE], compiled_info)
         except Exception:
             value = super().complete_value(return_type, field_details_list, info, path, records, position_context)
             return await value if self.is_awaitable(value) else value

@@ -41,5 +41,5 @@ def resolution(definition: GraphQLField) -> tuple[str | None, Callable[..., Any]
         raise NotPlain
     if len(resolver.signature.parameters) != len(taken) + len(definition.args):
         raise NotPlain
-    given = f"{parent.name}=value" + (f", {info.name}=asked" if info else "")
+    given = f"{parent.name}=value" + (f", {info.name}=info" if info else "")
     return None, cast("Callable[..., Any]", resolver.wrapped_func), given

@@ -196,7 +196,7 @@ class Plan:
     def function(
         self, executor: Executor[Any], switched: Switched, of: GraphQLOutputType, fields: list[FieldDetails]
     ) -> Complete | None:
-        """The function that completes values of a type with these fields; None if the executor must."""
+        """Returns the compiled completer, or None if graphql-core must complete the selection."""
         if not self.compiled:
             return None
         key = self._key(of, fields, switched)

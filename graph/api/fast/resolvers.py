@@ -38,7 +38,7 @@ Convert = Callable[[Any], Any]
 """A coerced value → the value for a resolver. It is never called for null, which stays None."""
 
 
-def shorten(types: Iterable[GraphQLNamedType]) -> None:
+def replace_slow_resolvers(types: Iterable[GraphQLNamedType]) -> None:
     """Replace the resolvers of fields with plain parameters by faster ones."""
     for named in types:
         if isinstance(named, GraphQLObjectType):

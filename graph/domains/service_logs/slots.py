@@ -2,7 +2,8 @@
 
 Nothing is read first. A slot that turns out to be taken is looked up: it holds the same log, which is skipped, or
 another one, and then the following slots are read until one is free. The slots between a log's time and its own are
-all taken, by this rule. So a log that is sent again meets its own slot, or a log that meets it.
+all taken, by this rule. So a resent log probes the same
+slots in the same order, and finds its stored copy.
 
 What was looked up is kept for later batches: without that, each log of a crowded microsecond would read the whole crowd
 again. A crowd has an end, so that a log is never far from its time: a log that would be shifted further is refused.

@@ -85,8 +85,8 @@ class DeleteWatchPayload:
 @strawberry.type
 class WatchMutations:
     @field(
-        "Watch the catalogue: each change that is stored from now on becomes an event, once. An event that "
-        "a revision takes out of the filter is told, too.",
+        "Watch the catalogue: each change that is stored from now on becomes an event, once. The "
+        "watch also reports an event that a revision moves out of the filter.",
         of=WatchPayload,
         scope=TRIGGERS_WRITE,
         cost=10,

@@ -131,7 +131,7 @@ async def test_the_token_of_the_address_is_sent_with_each_request_and_shown_nowh
         await service.has_subscriptions(1)
         service.store("us1")
         await expect(result).to_contain_text('"eventId": "us1"')
-        await expect(result).to_contain_text('"lost": 0')
+        await expect(result).to_contain_text('"dropped": 0')
         await page.get_by_label("Stop query").click()
         await service.has_subscriptions(0)
 

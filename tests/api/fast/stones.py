@@ -17,7 +17,7 @@ from graph.api.fast import execution
 from graph.api.fast.coercion import Coercions
 from graph.api.fast.execution import Request
 from graph.api.fast.plan import Plan
-from graph.api.fast.resolvers import shorten
+from graph.api.fast.resolvers import replace_slow_resolvers
 from graph.api.scalars import SCALARS, EpochMillis
 from graph.core.paging import Later
 from graph.store.records import Derived, Nested, Record, Records, Stored
@@ -250,7 +250,7 @@ async def execute(plan: Plan, context: Any, **given: object) -> ExecutionResult:
 
 ORDINARY = _schema()
 SHORTENED = _schema()
-shorten(SHORTENED.type_map.values())
+replace_slow_resolvers(SHORTENED.type_map.values())
 
 
 async def _soon(value: Any) -> Any:

@@ -9,7 +9,7 @@ from graphql import ExecutionResult
 from strawberry.schema.config import StrawberryConfig
 
 from graph.api.fast.executor import RECORDS_PER_PIECE
-from graph.api.fast.resolvers import shorten
+from graph.api.fast.resolvers import replace_slow_resolvers
 from graph.work.account import Work, charged_to
 from tests.api.fast.stones import execute, plan_of
 from tests.domains.earthquakes.test_giving_way import CountedPace
@@ -42,7 +42,7 @@ class Query:
 
 
 SCHEMA = strawberry.Schema(Query, config=StrawberryConfig(auto_camel_case=False))._schema
-shorten(SCHEMA.type_map.values())
+replace_slow_resolvers(SCHEMA.type_map.values())
 
 
 async def answered(text: str, pace: CountedPace, *, compiled: bool = True) -> ExecutionResult:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from graph.api.fast.plan import Plan
-from graph.api.fast.resolvers import shorten
+from graph.api.fast.resolvers import replace_slow_resolvers
 from graph.app import schema_of
 from graph.domains import DOMAINS
 from tests.service import running
@@ -46,7 +46,7 @@ def test_the_schema_keeps_strawberrys_resolvers_where_it_is_switched_off() -> No
     ordinary, quick = (schema_of(DOMAINS, compiled=compiled).graphql for compiled in (False, True))
     before = {name: field.resolve for name, field in ordinary.query_type.fields.items()}  # type: ignore[union-attr]
 
-    shorten(ordinary.type_map.values())
+    replace_slow_resolvers(ordinary.type_map.values())
 
     after = {name: field.resolve for name, field in ordinary.query_type.fields.items()}  # type: ignore[union-attr]
     assert before["events"] is not after["events"]

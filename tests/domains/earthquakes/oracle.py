@@ -40,7 +40,7 @@ def selects(selection: Selection, event: Event) -> bool:
         and (selection.tsunami is None or bool(event.tsunami) == selection.tsunami)
         and (selection.place is None or plain(selection.place) in plain(event.place))
         and (selection.ids is None or event.event_id in selection.ids)
-        and event.event_id != selection.but
+        and event.event_id != selection.excluded_id
         and (selection.box is None or in_box(selection.box, event))
         and (selection.circle is None or distance_km(selection.circle, event) <= selection.circle.radius_km)
         and (selection.polygon is None or in_polygon(selection.polygon, event))

@@ -185,7 +185,7 @@ def test_each_alias_has_a_log_and_a_subscription_as_it_begins_but_no_operation_w
 ) -> None:
     file = tmp_path / "asked.db"
     aliases = '{ one: event(eventId: "us1") { id } two: event(eventId: "us2") { id } }'
-    live = {"query": "subscription { events(filter: {minMagnitude: 2}) { lost } }"}
+    live = {"query": "subscription { events(filter: {minMagnitude: 2}) { dropped } }"}
     with running(settings(file, usgs)) as service:
         for query in ("{ __typename }", "{ __schema { types { name } } }", '{ __type(name: "Event") { name } }'):
             service.ask(query)

@@ -21,24 +21,25 @@ EventVersion = strawberry.Parent[Notice[versions.EventRevision]]
 
 @strawberry.type(description="A message to a subscriber: a stored version of an event, or the number of dropped ones.")
 class EventNotice:
-    @field("The event in this version; null where `lost` is not 0.")
+    @field("The event in this version; null where `dropped` is not 0.")
     @staticmethod
     def event(notice: EventVersion) -> model.Event | None:
         return notice.record.event if notice.record else None
 
-    @field("What made the version; null where `lost` is not 0.")
+    @field("What made the version; null where `dropped` is not 0.")
     @staticmethod
     def kind(notice: EventVersion) -> RevisionKind | None:
         return notice.record.kind if notice.record else None
 
     record: EventRevision | None = strawberry.field(
-        name="revision", description="The version, with what changed in it; null where `lost` is not 0."
+        name="revision", description="The version, with what changed in it; null where `dropped` is not 0."
     )
     cursor: str = strawberry.field(
-        description="The cursor of this version, or of the last one before the lost ones: pass it as `after` to resume."
+        description="The cursor of this version, or of the last one before those that were dropped: pass it as `after` "
+        "to resume."
     )
     dropped: int = strawberry.field(
-        name="lost", description="How many versions were dropped here, since the client did not read them fast enough."
+        description="How many versions were dropped here, since the client did not read them fast enough."
     )
 
 
@@ -47,7 +48,7 @@ class EventSubscriptions:
     @subscription(
         "Each version of an event that any process stores from now on, once, in the order of storing: new "
         "events, and revised, merged or deleted ones. With `after`, first all versions that were stored since then. "
-        "An event that a revision takes out of the filter is sent, too.",
+        "An event that a revision moves out of the filter is sent, too.",
         EventNotice,
         scope=EVENTS_READ,
         route="/earthquakes/live",

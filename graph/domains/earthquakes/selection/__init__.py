@@ -92,7 +92,7 @@ class Selection:
     ids: tuple[str, ...] | None = any_key("eventId", "These events, by their ids or any alias; at most 100.")
     days: frozenset[str] | None = None  # the day buckets of the events with these ids, if they are known
     updated_since_ms: int | None = None  # only events of which anything was stored at this time or later
-    but: str | None = None  # id of an excluded event
+    excluded_id: str | None = None  # id of an excluded event
 
     @classmethod
     def around(cls, event: Event, *, radius_km: float, days: float) -> Self:
@@ -110,7 +110,7 @@ class Selection:
             start_ms=event.event_ts_ms - reach,
             end_ms=event.event_ts_ms + reach,
             circle=Circle(event.lat, event.lon, radius_km),
-            but=event.event_id,
+            excluded_id=event.event_id,
         )
 
     def __post_init__(self) -> None:
@@ -135,7 +135,7 @@ class Selection:
     @property
     def is_counted(self) -> bool:
         """Whether the criteria are the whole filter, beside time."""
-        others = self.updated_since_ms, self.but
+        others = self.updated_since_ms, self.excluded_id
         return others == (None, None) and all(each.is_counted for each, _ in given_in(self))
 
     @property
@@ -194,8 +194,12 @@ class Selection:
     @property
     def keep(self) -> Keep | None:
         """The rest of the filter, which stores cannot test."""
-        but = self.but
-        keeps = [Keep(lambda item: item["eventId"] != but, frozenset(("eventId",)))] if but is not None else []
+        excluded_id = self.excluded_id
+        keeps = (
+            [Keep(lambda item: item["eventId"] != excluded_id, frozenset(("eventId",)))]
+            if excluded_id is not None
+            else []
+        )
         keeps += [Keep(holds, frozenset(("lat", "lon"))) for area in self.areas if (holds := area.holds) is not None]
         return keep_all(keeps)
 

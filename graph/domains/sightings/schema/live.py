@@ -43,7 +43,7 @@ class SightingChange:
 class SightingSubscriptions:
     @subscription(
         "What happens to sightings from now on, once, in the order of storing. With `after`, first all "
-        "that has happened since then, within a day. That a sighting expires is not told: `expiresAt` says when.",
+        "that has happened since then, within a day. A sighting's expiry sends no notice: `expiresAt` says when.",
         notices.Notice[SightingChange],
         scope=SIGHTINGS_READ,
     )

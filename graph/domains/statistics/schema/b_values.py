@@ -26,8 +26,8 @@ ASSESSED = 10  # a part that takes some milliseconds; what it computes is charge
 describe_enum(
     Reliability,
     "How far a b-value can be trusted.",
-    GOOD="No test objects.",
-    DOUBTFUL="A test objects, by little: use it with its `reason` in mind.",
+    GOOD="No test contradicts the fit.",
+    DOUBTFUL="One test contradicts the fit, by little: use it with its `reason` in mind.",
     POOR="The events have no common slope: do not use it.",
 )
 

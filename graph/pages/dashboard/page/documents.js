@@ -90,7 +90,7 @@ ${EVENT}`;
 export const LIVE = `subscription Live($filter: EventFilter, $after: String) {
   events(filter: $filter, after: $after) {
     cursor
-    lost
+    dropped
     kind
     event { ...Shown }
   }
@@ -171,7 +171,7 @@ ${EVENT}`;
 
 /** That an event has another version, from now on and since a cursor. */
 export const LIVE_EVENT = `subscription LiveEvent($filter: EventFilter!, $after: String) {
-  events(filter: $filter, after: $after) { cursor lost kind event { eventId revision } }
+  events(filter: $filter, after: $after) { cursor dropped kind event { eventId revision } }
 }`;
 
 /** The active sightings that name an earthquake. */

@@ -257,10 +257,10 @@ export class Watch {
    * @param {?import("./documents.js").QuakeEvent} notice.event  null where some were left out
    * @param {?string} notice.kind  what made this version of it: CREATED, REVISED, DELETED, …
    * @param {string} notice.cursor
-   * @param {number} notice.lost  how many were left out, as this client read too slowly
+   * @param {number} notice.dropped  how many were left out, as this client read too slowly
    */
-  #hear({ event, kind, cursor, lost }) {
-    if (lost) {
+  #hear({ event, kind, cursor, dropped }) {
+    if (dropped) {
       this.startAgain();
     } else if (GONE.includes(kind)) {
       this.#replace(event.eventId, null);

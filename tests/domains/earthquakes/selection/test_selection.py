@@ -76,7 +76,7 @@ def test_summaries_answer_for_time_and_tenths_of_magnitude_alone() -> None:
 
 def test_an_event_must_lie_in_every_area() -> None:
     triangle = Polygon(((0, 0), (0, 5), (5, 5)))
-    selection = Selection(box=Box(0, 3, 0, 3), circle=Circle(0, 0, 400), polygon=triangle, but="excluded")
+    selection = Selection(box=Box(0, 3, 0, 3), circle=Circle(0, 0, 400), polygon=triangle, excluded_id="excluded")
     item = {"eventId": "us1", "eventTsMs": 0, "lat": 1.0, "lon": 2.0}
     assert selection.admits(item)
     for beyond in ({"lat": 4.0}, {"lat": 2.9, "lon": 2.9}, {"lat": 2.0, "lon": 1.0}, {"eventId": "excluded"}):
