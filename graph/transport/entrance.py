@@ -104,8 +104,10 @@ class Entrance:
                 "ask for smaller pages or fewer fields at once."
             )
 
+        rates, spender = exchange.process.rates, exchange.spender  # with the exchange, it would be a reference cycle
+
         async def charge_replay(read: int, sent: int) -> None:
-            await exchange.process.rates.spend_in_time(exchange.spender, read + sent * points)
+            await rates.spend_in_time(spender, read + sent * points)
 
         if charged := exchange.admit(points, charge_replay):
             await charged
