@@ -13,6 +13,7 @@ requires: a browser's `EventSource` cannot read a 400.
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
 from graphql import ExecutionResult
@@ -107,9 +108,8 @@ class GraphQLEndpoint:
         except ClientDisconnect:
             raise
         except Exception as error:
-            refusal = await exchange.refused(error)
-            body = {"errors": format_refusal(refusal, exchange.request_id)}
-            status, headers = _status(refusal, media)
+            # Not kept in a variable: its traceback refers to this frame, which would be a reference cycle.
+            status, headers, body = _refused(await exchange.refused(error), media, exchange.request_id)
         answer.code, answer.status = code_of(body), status
         if answer.points is not None and head.headers.get(COST_HEADER):
             body["extensions"] = {"cost": {"points": answer.points, "limit": answer.limit}}
@@ -166,11 +166,12 @@ async def _written(results: AsyncIterator[ExecutionResult], request_id: str) -> 
         yield orjson.dumps({"errors": format_refusal(error, request_id)})
 
 
-def _status(error: Exception, media: str | None) -> tuple[int, Mapping[str, str]]:
-    """Status and headers of a refusal."""
+def _refused(error: Exception, media: str | None, request_id: str) -> tuple[int, Mapping[str, str], dict[str, Any]]:
+    """Status, headers and body of a refusal."""
+    body = {"errors": format_refusal(error, request_id)}
     if isinstance(error, InvalidDocument):
-        return 400 if media == GRAPHQL_JSON else 200, {}
+        return 400 if media == GRAPHQL_JSON else 200, {}, body
     if not isinstance(error, GraphError):
-        return InternalServerError.status, {}
+        return InternalServerError.status, {}, body
     about_document = error.status == 400 and not isinstance(error, BadRequest)
-    return error.status if media == GRAPHQL_JSON or not about_document else 200, error.headers
+    return error.status if media == GRAPHQL_JSON or not about_document else 200, error.headers, body

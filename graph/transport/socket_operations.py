@@ -115,9 +115,12 @@ class SocketOperations:
                 refusal = await exchange.refused(error)
                 answer.status, code = outcome(refusal)
                 answer.code = code or metrics.OK
-                if refusal is error:
-                    raise
-                raise refusal from error
+                try:
+                    if refusal is error:
+                        raise
+                    raise refusal from error
+                finally:
+                    del refusal  # its traceback refers to this frame, which would be a reference cycle
 
     async def _finished(self, work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
         """Finish a mutation, whether or not its client still waits."""
