@@ -22,16 +22,7 @@ from graph.core.clock import Clock, now_ms
 from graph.core.errors import BadRequest, DatabaseUnavailable, InternalServerError
 from graph.core.http_client import http_client
 from graph.core.paging import PageSizes
-from graph.domain import (
-    Domain,
-    ImproperDomains,
-    Resources,
-    exact_names,
-    in_a_line,
-    routes_of,
-    scopes_of,
-    switched_on,
-)
+from graph.domain import Domain, ImproperDomains, Resources, exact_names, in_a_line, routes_of, scopes_of, switched_on
 from graph.domains import installed
 from graph.observability.logs import get_logger
 from graph.observability.metrics import Metrics

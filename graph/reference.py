@@ -9,7 +9,7 @@ from typing import Any
 
 from graph.domain import Domain
 from graph.settings import SettingsPart
-from graph.store.attributes import Attribute, Document, Real, Text, Truth
+from graph.store.attributes import Attribute, JsonDocument, Real, Text, Truth
 
 Row = tuple[str, ...]
 
@@ -63,7 +63,7 @@ def _bounded(attribute: Any) -> Iterator[str]:
     if isinstance(attribute, Text):
         yield "text"
         yield f"at most {attribute.longest:,} characters" if attribute.longest else ""
-    elif isinstance(attribute, Truth | Document):
+    elif isinstance(attribute, Truth | JsonDocument):
         yield "true or false" if isinstance(attribute, Truth) else "list or mapping"
     else:
         ends = {"from": attribute.least, "to": attribute.greatest}

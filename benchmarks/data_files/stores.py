@@ -22,7 +22,7 @@ from graph.domain import entities_of
 from graph.domains import DOMAINS
 from graph.domains.data_files.checking import drafted
 from graph.domains.data_files.claims import MAKER
-from graph.domains.data_files.counts import Counts
+from graph.domains.data_files.counts import CounterChanges
 from graph.domains.data_files.entities import ENTITIES, FILE_REVISION, RUN, USED
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.recording import Runs
@@ -60,7 +60,7 @@ def make(world: World, path: Path) -> None:
 
 async def _fill(world: World, path: Path) -> None:
     used = frozenset(file.name for run in world.runs() for file in run.used)
-    counts = Counts()
+    counts = CounterChanges()
     async with open_sqlite(path, entities_of(DOMAINS)) as database:
         for files in _parts(world.originals()):
             await database.put_many([put for file in files for put in _of_file(file, counts, used)])
@@ -72,7 +72,7 @@ async def _fill(world: World, path: Path) -> None:
 
 async def store_files(world: World, path: Path) -> None:
     """Store the files of a world, without runs."""
-    counts = Counts()
+    counts = CounterChanges()
     granules = (
         file_of(granule) for day in range(world.days) for level in PRODUCTS for granule in world.granules(level, day)
     )
@@ -83,7 +83,7 @@ async def store_files(world: World, path: Path) -> None:
             await database.update(update)
 
 
-def _of_file(file: NewFile, counts: Counts, used: frozenset[str], run_id: str | None = None) -> Iterator[Put]:
+def _of_file(file: NewFile, counts: CounterChanges, used: frozenset[str], run_id: str | None = None) -> Iterator[Put]:
     at = time_text(file.archive_time or START)
     write = write_of(drafted(file), None, {}, at=at, is_made=run_id is not None, is_used=file.name in used)
     counts.merge(write.counts)
@@ -93,7 +93,7 @@ def _of_file(file: NewFile, counts: Counts, used: frozenset[str], run_id: str | 
         yield Put(action.entity, {**action.item, **made}, is_checked=True)
 
 
-def _of_run(run: RunReport, counts: Counts, used: frozenset[str]) -> Iterator[Put]:
+def _of_run(run: RunReport, counts: CounterChanges, used: frozenset[str]) -> Iterator[Put]:
     assert run.run_id is not None
     assert run.ended_at is not None
     item = described(None, run, run.run_id, at=time_text(run.ended_at))

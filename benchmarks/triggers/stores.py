@@ -16,7 +16,7 @@ from graph.domain import Services, entities_of
 from graph.domains import DOMAINS
 from graph.domains.triggers.endpoints import EndpointChanges, Endpoints
 from graph.domains.triggers.entities import TRIGGER_EVENT
-from graph.domains.triggers.model import RETENTION_S, NewEvent, timestamp_at
+from graph.domains.triggers.model import RETENTION_S, NewTriggerEvent, timestamp_at
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.watches.entities import WATCH, WATCH_ENTRY
 from graph.domains.watches.model import ChangeKind
@@ -68,7 +68,9 @@ async def queue_events(path: Path, user_id: str, url: str, number: int) -> str:
         endpoint, _ = await services.of(Endpoints).create(user_id, url, EndpointChanges())
         outbox = services.of(Outbox)
         for first in range(0, number, AT_ONCE):
-            events = [NewEvent(user_id, TYPE, payload(each), {}) for each in range(first, min(first + AT_ONCE, number))]
+            events = [
+                NewTriggerEvent(user_id, TYPE, payload(each), {}) for each in range(first, min(first + AT_ONCE, number))
+            ]
             await asyncio.gather(*map(outbox.create, events))
     return endpoint.endpoint_id
 

@@ -17,7 +17,7 @@ from strawberry.extensions.field_extension import AsyncExtensionResolver
 from strawberry.types import Info
 
 from graph.api.context import Context
-from graph.api.recording import Record, RootField, current
+from graph.api.recording import RecordedWork, RootField, current
 from graph.core.errors import outcome_of
 from graph.observability.metrics import OK
 
@@ -84,7 +84,7 @@ class Recorded(FieldExtension):
                 current.reset(token)
             context.recording.count(self._name, code or (OK if status == 200 else "ABANDONED"), perf_counter() - began)
             if not this.is_written:
-                record = Record(
+                record = RecordedWork(
                     request_id=context.next_log_id(),
                     timestamp=started,
                     route=self._route,

@@ -21,7 +21,7 @@ logger = get_logger(__name__)
 
 
 @dataclass(slots=True, kw_only=True)  # not frozen, which would take 2 µs more for each root field
-class Record:
+class RecordedWork:
     """The record of one root field of a request, of a refused request, or of work without one. It is never changed."""
 
     request_id: str  # UUID v4, unique to this record
@@ -38,10 +38,10 @@ class Record:
 class Recorder:
     """Keeps records. This one keeps none."""
 
-    def add(self, record: Record) -> None:
+    def add(self, record: RecordedWork) -> None:
         """Take a record, which is written later."""
 
-    async def write(self, record: Record) -> None:
+    async def write(self, record: RecordedWork) -> None:
         """Write a record now.
 
         Raises:
@@ -73,11 +73,11 @@ class Recording:
         """Count a root field, with the code of its error or OK."""
         self._fields.add(name, code, seconds)
 
-    def add(self, record: Record) -> None:
+    def add(self, record: RecordedWork) -> None:
         """Record after the answer."""
         self.recorder.add(record)
 
-    async def write(self, record: Record) -> None:
+    async def write(self, record: RecordedWork) -> None:
         """Record before the answer. A failed field keeps its own error, even if it could not be recorded.
 
         Raises:

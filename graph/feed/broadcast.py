@@ -42,7 +42,7 @@ async def free_of_charge(read: int, sent: int) -> None:
 
 
 @dataclass(frozen=True)  # without slots: with them, `Records[Note](…)` cannot be called
-class Records(Generic[R]):
+class FeedRecords(Generic[R]):
     """How a broadcast loads a domain's records and reads their positions."""
 
     load: "Load[R]"  # the existing records by their keys
@@ -50,10 +50,10 @@ class Records(Generic[R]):
     cursor_of: Callable[[R], str] = attrgetter("cursor")
 
     @classmethod
-    def of(cls, ordering: Ordering, load: "Load[Ordered]") -> "Records[Ordered]":
+    def of(cls, ordering: Ordering, load: "Load[Ordered]") -> "FeedRecords[Ordered]":
         """Records that have the cursors of a connection; the key of each is one attribute."""
         (key,) = ordering.entity.key_names
-        return Records[Ordered](
+        return FeedRecords[Ordered](
             load=load,
             key_of_cursor=lambda cursor: str(ordering.place_of(cursor, "after")[key]),
             cursor_of=lambda record: ordering.cursor_of(record.item),
@@ -61,7 +61,7 @@ class Records(Generic[R]):
 
 
 @dataclass(frozen=True, slots=True)
-class Notice(Generic[R]):
+class SubscriberMessage(Generic[R]):
     """A message to a subscriber: a record, or the number of dropped ones."""
 
     cursor: str  # of the last sent record, to resume from
@@ -73,7 +73,7 @@ class Broadcast(Generic[R]):
     """Sends the changes of one sequence to all subscribers, while there are any."""
 
     def __init__(
-        self, sequence: ChangeSequence, records: Records[R], *, backlog: int = BACKLOG, sleep: Sleep = asyncio.sleep
+        self, sequence: ChangeSequence, records: FeedRecords[R], *, backlog: int = BACKLOG, sleep: Sleep = asyncio.sleep
     ) -> None:
         self.sent = 0  # records, to all subscribers
         self.dropped = 0
@@ -98,7 +98,7 @@ class Broadcast(Generic[R]):
 
     async def subscribe(
         self, wants: Callable[[R], bool], after: str | None = None, charge: Charge = free_of_charge
-    ) -> AsyncGenerator[Notice[R], None]:
+    ) -> AsyncGenerator[SubscriberMessage[R], None]:
         """Subscribe to the records that pass a filter: those stored after a record, or from now on, until `end`.
 
         Args:
@@ -143,7 +143,7 @@ class Broadcast(Generic[R]):
 
     async def _notices(
         self, subscriber: Subscriber[R], missed: Change | None, latest: int, charge: Charge
-    ) -> AsyncGenerator[Notice[R], None]:
+    ) -> AsyncGenerator[SubscriberMessage[R], None]:
         self._enter(latest)
         try:
             async with aclosing(self._replayed(subscriber, missed, charge)) as replayed:
@@ -156,9 +156,9 @@ class Broadcast(Generic[R]):
                 while subscriber.backlog:
                     record = subscriber.take()
                     cursor = self._records.cursor_of(record)
-                    yield Notice(cursor, record)
+                    yield SubscriberMessage(cursor, record)
                 if subscriber.dropped:
-                    yield Notice(cursor, dropped=subscriber.notify())
+                    yield SubscriberMessage(cursor, dropped=subscriber.notify())
                 elif subscriber.failure:
                     raise subscriber.failure
                 elif self._ended.is_set():
@@ -173,7 +173,7 @@ class Broadcast(Generic[R]):
 
     async def _replayed(
         self, subscriber: Subscriber[R], missed: Change | None, charge: Charge
-    ) -> AsyncGenerator[Notice[R], None]:
+    ) -> AsyncGenerator[SubscriberMessage[R], None]:
         """The records that the broadcast has sent and the subscriber has not seen, slice by slice."""
         changes = [missed] if missed else []
         while not self._ended.is_set():
@@ -189,7 +189,7 @@ class Broadcast(Generic[R]):
                         if self._ended.is_set():
                             return
                         self.sent += 1
-                        yield Notice(self._records.cursor_of(record), record)
+                        yield SubscriberMessage(self._records.cursor_of(record), record)
                     subscriber.number = number
             if subscriber.number >= self._number:
                 break

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Self
 
-from graph.store.attributes import Attribute, Document, Text, Whole
+from graph.store.attributes import Attribute, JsonDocument, Text, Whole
 from graph.store.conditions import Absent, Compare
 from graph.store.contract import Action, Database, Put, Update
 from graph.store.design import Index, TableDesign
@@ -62,7 +62,7 @@ class SequenceEntities:
             expires: whether a change expires with its records, by the table's TTL.
             origins: what changes may come from. A change without an origin is in no index.
         """
-        attributes: list[Attribute] = [Whole("number", least=1, digits=DIGITS, in_key_alone=True), Document(keys)]
+        attributes: list[Attribute] = [Whole("number", least=1, digits=DIGITS, in_key_alone=True), JsonDocument(keys)]
         indexes = {}
         if expires and table.ttl:
             attributes.append(Whole(table.ttl, unit="epoch seconds", optional=True))

@@ -17,7 +17,7 @@ MOST_POINTS = 100
 ON_EDGE = 1e-9  # degrees, a tenth of a millimetre: the decimal fractions of a point on an edge are rounded
 
 
-class Edge(NamedTuple):
+class PolygonSide(NamedTuple):
     """A side of a polygon, in degrees. Longitudes go on beyond the 180th meridian."""
 
     south: float
@@ -118,10 +118,10 @@ class Polygon:
         return Cells.of(rows)
 
     @property
-    def _edges_by_row(self) -> Mapping[int, Sequence[Edge]]:
+    def _edges_by_row(self) -> Mapping[int, Sequence[PolygonSide]]:
         """The edges that touch each row, with a margin; the rows in ascending order."""
-        edges = [Edge.of(one, other) for one, other in pairwise(_unwrapped(self.points)) if one != other]
-        by_row: dict[int, list[Edge]] = {}
+        edges = [PolygonSide.of(one, other) for one, other in pairwise(_unwrapped(self.points)) if one != other]
+        by_row: dict[int, list[PolygonSide]] = {}
         for edge in edges:
             for row in rows_touched(edge.south - MARGIN, edge.north + MARGIN):
                 by_row.setdefault(row, []).append(edge)
@@ -141,7 +141,7 @@ def _unwrapped(points: Sequence[tuple[float, float]]) -> list[tuple[float, float
     return unwrapped
 
 
-def _inside(columns: Sequence[range], edges: Sequence[Edge], lat: float) -> list[range]:
+def _inside(columns: Sequence[range], edges: Sequence[PolygonSide], lat: float) -> list[range]:
     """Those of the runs of columns that lie inside on a parallel, given all edges that may cross it.
 
     A point is inside if the parallel has an odd number of crossings east of it, counted on the unwrapped map in all

@@ -23,7 +23,7 @@ stdlib_logger = logging.getLogger(__name__)  # checked first, since building an 
 
 
 @dataclass(slots=True)
-class Answer:
+class RequestOutcome:
     """The outcome of a request. The code that answers fills it in; by default the client left unanswered."""
 
     operation: Operation = "none"  # type of the operation, once it is known
@@ -52,7 +52,7 @@ class Telemetry:
     metrics: Timed
     tracing: Tracing
 
-    def request(self, headers: Mapping[str, str]) -> AbstractContextManager[Answer]:
+    def request(self, headers: Mapping[str, str]) -> AbstractContextManager[RequestOutcome]:
         """Record a GraphQL request, from when it is received until its answer is ready to be sent."""
         return _RequestRecord(self, headers)
 
@@ -65,9 +65,9 @@ class _RequestRecord:
     def __init__(self, telemetry: Telemetry, headers: Mapping[str, str]) -> None:
         self._telemetry = telemetry
         self._headers = headers
-        self._answer = Answer()
+        self._answer = RequestOutcome()
 
-    def __enter__(self) -> Answer:
+    def __enter__(self) -> RequestOutcome:
         self._started = perf_counter()
         self._operation = self._telemetry.tracing.operation(self._headers)
         self._span = self._operation.__enter__()
@@ -83,7 +83,7 @@ class _RequestRecord:
         self._operation.__exit__(*raised)
 
 
-def _log(answer: Answer, seconds: float) -> None:
+def _log(answer: RequestOutcome, seconds: float) -> None:
     """Log the outcome of a request, never its document or variables.
 
     A success is logged at DEBUG: the request logs record it anyway, and writing the line would take

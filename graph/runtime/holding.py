@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graph.runtime.lease import Done, Failures, Lease
+from graph.runtime.lease import Failures, JobResult, Lease
 from graph.work.tasks import Sleep
 
 RENEWALS = 3  # in the time of a lease, so that one of them may fail
@@ -115,6 +115,6 @@ class _Holding:
     async def _give_up(self) -> None:
         """Let another process take the lease at once."""
         try:
-            await self.lease.end(self.holder, Done(self.lease.clock()))
+            await self.lease.end(self.holder, JobResult(self.lease.clock()))
         except Exception as error:  # of the store; the lease ends by itself
             self.failures.add(error)

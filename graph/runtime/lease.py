@@ -64,14 +64,14 @@ class LeaseState:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class JobResult:
     """The result of a job."""
 
     next_attempt: int  # epoch milliseconds
     attributes: Mapping[str, Any] = field(default_factory=dict)  # for the next holder
 
 
-Job = Callable[[LeaseState, int], Awaitable[Done]]
+Job = Callable[[LeaseState, int], Awaitable[JobResult]]
 """Does the job. It receives the state that earlier holders have left, and the time in epoch milliseconds.
 
 If it raises, its lease ends by itself, as if its holder had died.
@@ -132,7 +132,7 @@ class Lease:
         """Let a lease last until another time. False, without a change, if another one was taken."""
         return await self._change_own(holder, {self._item.due: end})
 
-    async def end(self, holder: str, done: Done) -> bool:
+    async def end(self, holder: str, done: JobResult) -> bool:
         """End a lease. False, without a change, if it had ended by itself and another one was taken."""
         names = self._item
         return await self._change_own(holder, {**done.attributes, names.due: done.next_attempt, names.unended: 0})

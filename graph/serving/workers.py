@@ -36,7 +36,7 @@ It is a function of a module, since another process imports it.
 logger = get_logger(__name__)
 
 
-class Worker(Process):
+class WorkerProcess(Process):
     """One of the processes."""
 
     def __init__(self, config: Config, listener: socket.socket, work: Work, all_end: Connection) -> None:
@@ -92,8 +92,8 @@ class Workers(Multiprocess):
         for _ in range(self.processes_num):
             self.processes.append(self._started())
 
-    def _started(self) -> Worker:
-        worker = Worker(self.config, self.sockets[0], self._work, self._all_end)
+    def _started(self) -> WorkerProcess:
+        worker = WorkerProcess(self.config, self.sockets[0], self._work, self._all_end)
         worker.start()
         return worker
 

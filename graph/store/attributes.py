@@ -1,7 +1,7 @@
 """The attributes of an entity: their names, types, units and bounds.
 
 Each kind checks its values. SQLite keeps text, numbers and truth values in typed columns, and a
-`Document`, which is a list or a mapping, as JSON.
+`JsonDocument`, which is a list or a mapping, as JSON.
 """
 
 import re
@@ -172,7 +172,7 @@ class Truth(Attribute):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document(Attribute):
+class JsonDocument(Attribute):
     """A list or a mapping of attribute values."""
 
     python_type: ClassVar[type[Any]] = object

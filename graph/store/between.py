@@ -40,7 +40,7 @@ def _rest(place: Place | None, value: Any) -> Place | None:
     return place[1:] if place and place[0] == value else None
 
 
-class Found(NamedTuple):
+class ItemsFound(NamedTuple):
     """What a reading in one direction found."""
 
     items: Sequence[Item]  # in the direction of reading
@@ -51,7 +51,7 @@ class Found(NamedTuple):
 class Read(Protocol):
     """Reads a part of a list."""
 
-    async def __call__(self, size: int, within: Between, *, forward: bool) -> Found:
+    async def __call__(self, size: int, within: Between, *, forward: bool) -> ItemsFound:
         """The first items of the part, or with `forward=False` the last ones."""
 
 
@@ -78,7 +78,7 @@ async def page_between(
     return page_of(found, paging, record_of, behind)
 
 
-def page_of(found: Found, paging: Paging, record_of: Callable[[Item], T], behind: bool | Later[bool]) -> Page[T]:
+def page_of(found: ItemsFound, paging: Paging, record_of: Callable[[Item], T], behind: bool | Later[bool]) -> Page[T]:
     """The page of what was found in the direction of reading."""
     records = Records(record_of, found.items)
     return Page(

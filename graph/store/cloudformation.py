@@ -7,12 +7,7 @@ import json
 from collections.abc import Iterable
 
 from graph.store.design import TableDesign, table_name
-from graph.store.dynamodb.declaration import (
-    STREAM_VIEW_TYPE,
-    attribute_definitions,
-    global_secondary_index,
-    key_schema,
-)
+from graph.store.dynamodb.declaration import STREAM_VIEW_TYPE, attribute_definitions, global_secondary_index, key_schema
 
 Json = dict[str, object]
 

@@ -26,7 +26,7 @@ from typing import Any
 
 from graph.store.conditions import Condition, are_numbers, folds_text
 from graph.store.entity import Entity, Item, Key
-from graph.store.query import Page, Query
+from graph.store.query import ItemPage, Query
 from graph.store.values import InvalidItem
 from graph.work.account import charge_rows, give_way
 
@@ -129,7 +129,7 @@ class Database(ABC):
         """
 
     @abstractmethod
-    async def query(self, query: Query) -> Page:
+    async def query(self, query: Query) -> ItemPage:
         """Items in the order of the partitions and, within each, of the sort key.
 
         With `merged`, they are one list in the order of the sort key, and `start` may lie in any of them.
@@ -158,7 +158,7 @@ class Database(ABC):
             start = page.last_key
             partitions = partitions[partitions.index(query.entity.partition_of(query.by, start)) :] if start else ()
 
-    async def query_each(self, query: Query) -> Sequence[Page]:
+    async def query_each(self, query: Query) -> Sequence[ItemPage]:
         """One page of each of the query's distinct partitions, in their order. `limit` holds for each of them."""
         each = [self.query(replace(query, partitions=[partition])) for partition in query.partitions]
         return await asyncio.gather(*each) if self.is_remote else [await page for page in each]

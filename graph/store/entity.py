@@ -20,10 +20,10 @@ from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple, Protocol
 
-from graph.store.attributes import Attribute, Document, Real, Text, Whole
+from graph.store.attributes import Attribute, JsonDocument, Real, Text, Whole
 from graph.store.checks import item_check, values_check
 from graph.store.design import Index, TableDesign
-from graph.store.templates import CHARACTER_BYTES, NUMBER_BYTES, PARTITION_KEY_BYTES, SORT_KEY_BYTES, Template
+from graph.store.templates import CHARACTER_BYTES, NUMBER_BYTES, PARTITION_KEY_BYTES, SORT_KEY_BYTES, KeyTemplate
 from graph.store.values import ITEM_BYTES, InvalidItem, check_number, check_size
 
 Item = dict[str, Any]
@@ -48,8 +48,8 @@ class Key(NamedTuple):
 class KeyTemplates(NamedTuple):
     """The templates of an index's keys."""
 
-    partition: Template
-    sort: Template
+    partition: KeyTemplate
+    sort: KeyTemplate
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -123,8 +123,8 @@ class Entity:
         every = {self.table.primary: self.key, **self.indexes}
         return {
             index: KeyTemplates(
-                Template.of(index.partition_key, partition, self.named, PARTITION_KEY_BYTES),
-                Template.of(index.sort_key, sort, self.named, SORT_KEY_BYTES),
+                KeyTemplate.of(index.partition_key, partition, self.named, PARTITION_KEY_BYTES),
+                KeyTemplate.of(index.sort_key, sort, self.named, SORT_KEY_BYTES),
             )
             for index, (partition, sort) in every.items()
         }
@@ -201,9 +201,9 @@ class Entity:
         return None if ENTITY in self.named else self.label or self.name
 
     @cached_property
-    def held_by_keys(self) -> dict[str, Template]:
+    def held_by_keys(self) -> dict[str, KeyTemplate]:
         """The attributes that only a key holds, each with the template of that key."""
-        held: dict[str, Template] = {}
+        held: dict[str, KeyTemplate] = {}
         for templates in self.templates.values():
             for template in templates:
                 for each in template.fields:
@@ -267,7 +267,7 @@ class Entity:
         return values_check([self.named[name] for name in self.key_names])
 
     @cached_property
-    def _key_templates_to_check(self) -> list[tuple[Template, list[int]]]:
+    def _key_templates_to_check(self) -> list[tuple[KeyTemplate, list[int]]]:
         """The templates of the primary key that a value may not fit, with the values' positions."""
         return [
             (template, [self.key_names.index(name) for name in template.names])
@@ -320,12 +320,12 @@ class Entity:
     def _always_fits(self) -> bool:
         """Whether the attributes' bounds guarantee that no item is too large."""
         if self.open or any(
-            (isinstance(a, Document) and a.largest is None) or (isinstance(a, Text) and a.longest is None)
+            (isinstance(a, JsonDocument) and a.largest is None) or (isinstance(a, Text) and a.longest is None)
             for a in self.attributes
         ):
             return False
         texts = sum(a.longest or 0 for a in self.attributes if isinstance(a, Text))
-        documents = sum(a.largest or 0 for a in self.attributes if isinstance(a, Document))
+        documents = sum(a.largest or 0 for a in self.attributes if isinstance(a, JsonDocument))
         names = sum(len(a.name) for a in self.attributes)
         most = texts * CHARACTER_BYTES + documents + names + len(self.attributes) * NUMBER_BYTES
         return most < ITEM_BYTES - 4096
@@ -335,13 +335,13 @@ def same_key(first: Entity, second: Entity) -> bool:
     """Whether items of the two entities could have the same primary key."""
     if first.table != second.table:
         return False
-    pairs: Sequence[tuple[Template, Template]] = list(
+    pairs: Sequence[tuple[KeyTemplate, KeyTemplate]] = list(
         zip(first.templates[first.table.primary], second.templates[second.table.primary], strict=True)
     )
     return all(_may_meet(one, other) for one, other in pairs)
 
 
-def _may_meet(one: Template, other: Template) -> bool:
+def _may_meet(one: KeyTemplate, other: KeyTemplate) -> bool:
     """Whether two templates could make the same key, judged by their beginnings and ends."""
     if one.key.type == "N":
         return True

@@ -17,7 +17,7 @@ from math import ceil
 from operator import itemgetter
 
 from graph.core.paging import Position
-from graph.store.between import Between, Found, Place
+from graph.store.between import Between, ItemsFound, Place
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Bounds, Partition, Query, narrowed
@@ -32,7 +32,7 @@ MOST_AT_ONCE = 1000  # items of a later reading; to test more of them would hold
 
 
 @dataclass(slots=True)
-class _Stream:
+class _PartitionGroup:
     """A group of partitions that is being read, or only one."""
 
     partitions: Sequence[Partition]
@@ -65,13 +65,13 @@ class MergedPartitions:
         """The place of an item in the list."""
         return tuple([item[name] for name in self._names])
 
-    async def read(self, size: int, within: Between, *, forward: bool) -> Found:
+    async def read(self, size: int, within: Between, *, forward: bool) -> ItemsFound:
         """The first items of a part of the list, or with `forward=False` the last ones, in reverse."""
         bounds, wanted = self._bounds(within), size + 1
         partitions, merged = self._query.partitions, self._database.merges
         groups = [partitions[at : at + merged] for at in range(0, len(partitions), merged)]
         at_once = self._at_once(wanted, len(groups))
-        streams = [_Stream(group, at_once) for group in groups]
+        streams = [_PartitionGroup(group, at_once) for group in groups]
         found: Sequence[Item] = []
         places: list[Place] = []
         in_order: list[int] = []  # those items that nothing unread can come before
@@ -92,7 +92,7 @@ class MergedPartitions:
             behind = [stream for stream in streams if stream.more and stream.last and self._key(stream.last) == end]
         if len(in_order) > ITEMS_PER_PIECE:
             await give_way()
-        return Found(picked(found, in_order[:size]), len(in_order) > size, len(partitions))
+        return ItemsFound(picked(found, in_order[:size]), len(in_order) > size, len(partitions))
 
     def _at_once(self, wanted: int, groups: int) -> int:
         """The items of each group's first reading."""
@@ -102,7 +102,7 @@ class MergedPartitions:
         return max(at_once, READ_AT_LEAST // max(groups, 1)) if self._keep else at_once
 
     async def _read_all(
-        self, streams: Sequence[_Stream], bounds: Bounds, within: Between, forward: bool
+        self, streams: Sequence[_PartitionGroup], bounds: Bounds, within: Between, forward: bool
     ) -> list[Sequence[Item]]:
         if self._keep:
             await charge_rows(read=sum(stream.at_once for stream in streams))
@@ -110,11 +110,13 @@ class MergedPartitions:
             return [await self._read_in_turn(each, bounds, within, forward) for each in streams]
         return list(await asyncio.gather(*[self._read_in_turn(each, bounds, within, forward) for each in streams]))
 
-    async def _read_in_turn(self, stream: _Stream, bounds: Bounds, within: Between, forward: bool) -> Sequence[Item]:
+    async def _read_in_turn(
+        self, stream: _PartitionGroup, bounds: Bounds, within: Between, forward: bool
+    ) -> Sequence[Item]:
         await give_way()  # else a hundred readings would begin in one iteration of the loop
         return await self._read(stream, bounds, within, forward)
 
-    async def _read(self, stream: _Stream, bounds: Bounds, within: Between, forward: bool) -> Sequence[Item]:
+    async def _read(self, stream: _PartitionGroup, bounds: Bounds, within: Between, forward: bool) -> Sequence[Item]:
         """The next items of a group that are wanted."""
         page = await self._database.query(
             replace(

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 from graph.observability.tracing import CallMeter
 from graph.store.contract import Action, Database, Delete, Put, Update
 from graph.store.entity import Entity, Item, Key
-from graph.store.query import Page, Query
+from graph.store.query import ItemPage, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +82,11 @@ class MeteredDatabase(Database):
         with self._call("transact", map(_table_of, actions)):
             return await self._database.transact(actions)
 
-    async def query(self, query: Query) -> Page:
+    async def query(self, query: Query) -> ItemPage:
         with self._call("query", (query.entity.table.name,)):
             return await self._database.query(query)
 
-    async def query_each(self, query: Query) -> Sequence[Page]:
+    async def query_each(self, query: Query) -> Sequence[ItemPage]:
         with self._call("query", (query.entity.table.name,)):
             return await self._database.query_each(query)
 

@@ -79,7 +79,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ItemPage:
     """Some items of a query in order, and the position where the reading stopped."""
 
     items: Sequence[Item]

@@ -22,7 +22,7 @@ LAST = "\U0010ffff"  # sorts after every other character
 
 
 @dataclass(frozen=True)
-class Template:
+class KeyTemplate:
     """The template of one key."""
 
     key: KeyAttribute
@@ -33,7 +33,7 @@ class Template:
     pattern: re.Pattern[str]  # matches every key of the template, with a group for each field
 
     @classmethod
-    def of(cls, key: KeyAttribute, source: str, attributes: Mapping[str, Attribute], most_bytes: int) -> "Template":
+    def of(cls, key: KeyAttribute, source: str, attributes: Mapping[str, Attribute], most_bytes: int) -> "KeyTemplate":
         """Parse a template. Raises ValueError with the reason."""
         literals, fields = [""], list[Attribute]()
         for literal, name, spec, conversion in Formatter().parse(source):

@@ -16,7 +16,7 @@ from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
 from graph.core.paging import Later, Page, Paging, Position
-from graph.store.between import Found, page_of
+from graph.store.between import ItemsFound, page_of
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Bounds, Partition, Prefix, Query, lies_within, narrowed
@@ -47,7 +47,7 @@ class Batch(NamedTuple):
     rows: int  # their number in all these partitions
 
 
-class Plan(Protocol):
+class WalkPlan(Protocol):
     """Lists the partitions to read."""
 
     def __call__(self, *, forward: bool, start: Partition | None) -> AsyncGenerator[Promises, None]:
@@ -74,7 +74,7 @@ def keep_all(keeps: Sequence[Keep]) -> Keep | None:
 class Walk:
     """The items of an index that match a filter, in order of time."""
 
-    def __init__(self, database: Database, query: Query, plan: Plan, keep: Keep | None = None) -> None:
+    def __init__(self, database: Database, query: Query, plan: WalkPlan, keep: Keep | None = None) -> None:
         """Prepare a walk.
 
         Args:
@@ -112,7 +112,7 @@ class Walk:
 
     async def read(
         self, size: int, *, forward: bool, start: Position | None = None, stop: Position | None = None
-    ) -> Found:
+    ) -> ItemsFound:
         """Read at most `size` items after `start` and before `stop`, if they are given."""
         await give_way()
         wanted = size + 1  # one item more shows exactly whether more follow
@@ -149,7 +149,7 @@ class Walk:
                 await give_way()
         if len(items) > ITEMS_PER_PIECE:
             await give_way()
-        return Found(items[:size], len(items) > size, partitions)
+        return ItemsFound(items[:size], len(items) > size, partitions)
 
     async def _behind(self, start: Position, items: Sequence[Item], *, forward: bool) -> bool:
         """Whether anything matches behind the items of a page, where they begin, in this direction."""

@@ -26,7 +26,7 @@ def is_gzip(content_encoding: str) -> bool:
     return encoding == "gzip"
 
 
-class Intake:
+class BodyIntake:
     """Takes in bodies, within bounds of the memory that they take together. There is one of a kind for each process."""
 
     def __init__(self, *, arriving: int, working: int) -> None:

@@ -29,7 +29,7 @@ from graph.access.callers import Scope
 from graph.transport.entrance import ExecutionLimits
 from graph.transport.exchange import Exchange
 from graph.transport.reads import Reads
-from graph.transport.routes import Endpoint, Refuse, format_as_json
+from graph.transport.routes import Refuse, RouteEndpoint, format_as_json
 
 SLOW_S = 1.0  # for which an answer may wait for its client before it counts as a download
 
@@ -71,7 +71,7 @@ def download_route(
         limits: on the reads before the answer is sent.
         refuse: formats errors.
     """
-    endpoint = Endpoint(recorded_as or path, scope, refuse, partial(_send_by_reads, answer, limits), long=True)
+    endpoint = RouteEndpoint(recorded_as or path, scope, refuse, partial(_send_by_reads, answer, limits), long=True)
     return Route(path, endpoint)
 
 

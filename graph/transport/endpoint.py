@@ -27,13 +27,7 @@ from graph.pages import graphiql
 from graph.transport.entrance import Admitted, Entrance
 from graph.transport.errors import code_of, format_refusal, format_result
 from graph.transport.exchange import Exchange, exchange_by_http
-from graph.transport.request import (
-    EVENT_STREAM,
-    GRAPHQL_JSON,
-    JSON,
-    Head,
-    read_request,
-)
+from graph.transport.request import EVENT_STREAM, GRAPHQL_JSON, JSON, Head, read_request
 from graph.transport.sse import HEART_BEAT_S, send_events
 
 COST_HEADER = "graphql-cost"  # asks for `extensions.cost`

@@ -18,13 +18,7 @@ from graphql.execution.values import VariableValues
 from starlette.types import Receive
 
 from graph.api.documents.persisted import Persisted
-from graph.api.documents.prepared import (
-    MOST_ERRORS,
-    Document,
-    Documents,
-    InvalidDocument,
-    Operation,
-)
+from graph.api.documents.prepared import MOST_ERRORS, Document, Documents, InvalidDocument, Operation
 from graph.api.fast.execution import Request, execute, executor_of
 from graph.core.errors import BadRequest, BadUserInput, ExecutionTimeout, OperationResolutionFailure, QueryTooComplex
 from graph.observability import requests

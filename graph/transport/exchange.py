@@ -22,7 +22,7 @@ from graph.access.callers import Caller
 from graph.access.rate import Rates, spender
 from graph.api.context import Context
 from graph.api.documents.prepared import InvalidDocument
-from graph.api.recording import Record, Recording
+from graph.api.recording import RecordedWork, Recording
 from graph.core.clock import Clock
 from graph.core.errors import GraphError, RateLimited
 from graph.core.paging import PageSizes
@@ -30,7 +30,7 @@ from graph.core.services import Services
 from graph.feed.broadcast import Charge as Replay
 from graph.feed.broadcast import free_of_charge
 from graph.observability.logs import on_behalf_of
-from graph.observability.requests import Answer, Telemetry
+from graph.observability.requests import RequestOutcome, Telemetry
 from graph.transport.deadline import Deadlines
 from graph.transport.errors import outcome
 from graph.work.account import Account, Charge, Work
@@ -100,7 +100,7 @@ class Exchange:
         self.facts: dict[str, Any] = {}  # for the record of a route, which adds them
         self.at_end: AtEnd = _nothing  # for a route: told the outcome before it is recorded; may add facts
         self.is_sending = False  # whether the head of a long answer is sent, so that no refusal is possible
-        self.answer: Answer  # the outcome, which the transport fills in
+        self.answer: RequestOutcome  # the outcome, which the transport fills in
         self.context: Context  # once the request is admitted
         self.spender = spender(caller.subject, address)  # the name that points are charged to
         self._is_admitted = False
@@ -196,7 +196,7 @@ class Exchange:
 
     def _record(self, log_id: str, status: int, error: str | None, **more: Any) -> None:
         self.process.recording.add(
-            Record(
+            RecordedWork(
                 request_id=log_id,
                 timestamp=self._began,
                 route=self.route,

@@ -73,7 +73,7 @@ def route(
         recorded_as: the route in the metrics and the request log.
     """
     writes = not {"GET", "HEAD"}.issuperset(methods)
-    endpoint = Endpoint(recorded_as or path, scope, refuse, partial(_send_response, answer), writes=writes)
+    endpoint = RouteEndpoint(recorded_as or path, scope, refuse, partial(_send_response, answer), writes=writes)
     return Route(path, endpoint, methods=list(methods))
 
 
@@ -87,7 +87,7 @@ Respond = Callable[[Request, Exchange, Send], Awaitable[int]]
 """Answers an admitted request, and sends all of the answer. Returns its status."""
 
 
-class Endpoint:
+class RouteEndpoint:
     """The ASGI application behind one path."""
 
     def __init__(

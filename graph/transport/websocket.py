@@ -21,12 +21,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from graph.access.callers import Caller
 from graph.access.rate import spender
-from graph.core.errors import (
-    BadRequest,
-    GraphError,
-    KeySetUnavailable,
-    TooManySubscriptions,
-)
+from graph.core.errors import BadRequest, GraphError, KeySetUnavailable, TooManySubscriptions
 from graph.observability.logs import get_logger
 from graph.transport.entrance import Entrance
 from graph.transport.errors import format_refusal
@@ -98,7 +93,7 @@ class WebSocketEndpoint:
         self, scope: Scope, headers: dict[str, str], address: str | None, receive: Receive, send: Send
     ) -> None:
         new_exchange = partial(Exchange, process_of(scope), headers, address=address)
-        connection = _Connection(new_exchange, headers, receive, send, self._entrance, self._limits)
+        connection = _ClientConnection(new_exchange, headers, receive, send, self._entrance, self._limits)
         try:
             await connection.accept(scope["subprotocols"])
             await connection.serve()
@@ -138,7 +133,7 @@ async def _send(send: Send, event: Message) -> None:
         raise Disconnected from error
 
 
-class _Connection:
+class _ClientConnection:
     """One client's connection."""
 
     def __init__(

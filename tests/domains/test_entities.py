@@ -9,7 +9,7 @@ from graph.domains.request_logs.entities import LOG
 from graph.domains.service_logs.entities import LOGS, SERVICE_LOG, TIMESTAMP_INDEX
 from graph.domains.triggers.entities import EVENT_TYPE_INDEX, EVENTS, STATUS_INDEX, TRIGGER_EVENT
 from graph.reference import in_words, markdown
-from graph.store.attributes import Attribute, Document, Real, Text, Truth, Whole
+from graph.store.attributes import Attribute, JsonDocument, Real, Text, Truth, Whole
 from graph.store.values import InvalidItem
 from tests.documents.markdown import document
 from tests.domains.earthquakes.builders import an_event
@@ -45,7 +45,7 @@ TYPES: dict[str, tuple[type[Attribute], ...]] = {
     "String": (Text,),
     "Number": (Whole, Real),
     "Boolean": (Truth,),
-    "Map": (Document,),
+    "Map": (JsonDocument,),
 }
 
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from graph.core.errors import InvalidCursor
-from graph.feed.broadcast import Broadcast, Notice, Records
+from graph.feed.broadcast import Broadcast, FeedRecords, SubscriberMessage
 from graph.feed.sequence import ChangeSequence, SequenceEntities
 from graph.store.attributes import Text, Whole
 from graph.store.contract import Database, Put
@@ -66,7 +66,7 @@ class Notebook:
 
     def broadcast(self, **options: Any) -> Broadcast[Note]:
         """A broadcast of the notes."""
-        return Broadcast(self.sequence, Records[Note](self.load, _note_id), **options)
+        return Broadcast(self.sequence, FeedRecords[Note](self.load, _note_id), **options)
 
 
 @asynccontextmanager
@@ -83,13 +83,13 @@ def everything(note: Note) -> bool:
     return True
 
 
-async def some(notices: AsyncIterator[Notice[Note]], number: int) -> list[Notice[Note]]:
+async def some(notices: AsyncIterator[SubscriberMessage[Note]], number: int) -> list[SubscriberMessage[Note]]:
     """The next of them, so many."""
     async with asyncio.timeout(TIMEOUT_S):
         return [await anext(notices) for _ in range(number)]
 
 
-def sent(notices: Sequence[Notice[Note]]) -> list[str]:
+def sent(notices: Sequence[SubscriberMessage[Note]]) -> list[str]:
     """The ids of the notes, of which none was dropped."""
     assert [notice.dropped for notice in notices] == [0] * len(notices)
     assert [notice.cursor for notice in notices] == [notice.record.cursor for notice in notices if notice.record]

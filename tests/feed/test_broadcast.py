@@ -10,9 +10,9 @@ from itertools import count
 import pytest
 
 from graph.core.errors import DatabaseUnavailable, InvalidCursor, RateLimited
-from graph.feed.broadcast import REPLAYED_AT_ONCE, RETRY_S, Broadcast, Notice
+from graph.feed.broadcast import REPLAYED_AT_ONCE, RETRY_S, Broadcast, SubscriberMessage
 from graph.store.contract import Database, Put
-from graph.store.query import Page, Query
+from graph.store.query import ItemPage, Query
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.effort import rounds
 from tests.feed.notes import NOTE, Note, Notebook, broadcasting, cursor, everything, sent, some
@@ -21,7 +21,7 @@ from tests.processes import TIMEOUT_S
 BACKLOG = 40  # of the broadcasts that are about a full one
 JOINERS = rounds(1000, at_least=200)
 
-Notices = AsyncGenerator[Notice[Note], None]
+Notices = AsyncGenerator[SubscriberMessage[Note], None]
 
 
 def ids(*numbers: int) -> list[str]:
@@ -134,7 +134,7 @@ async def test_a_slow_subscriber_learns_how_many_were_dropped_and_a_cursor(datab
 
         assert sent(await some(slow, BACKLOG)) == everyone[1 : BACKLOG + 1]
         (notice,) = await some(slow, 1)
-        assert notice == Notice(cursor(everyone[BACKLOG]), None, 44)
+        assert notice == SubscriberMessage(cursor(everyone[BACKLOG]), None, 44)
         assert (broadcast.sent, broadcast.dropped) == (2 + BACKLOG + len(everyone) - 1, 44)
 
         await notes.write("afterwards")
@@ -199,7 +199,7 @@ class FailingDatabase(WatchedDatabase):
         self.failures: list[Exception] = []
         self.crash: Exception | None = None
 
-    async def query(self, query: Query) -> Page:
+    async def query(self, query: Query) -> ItemPage:
         if self.failures:
             raise self.failures.pop()
         return await super().query(query)

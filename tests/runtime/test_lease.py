@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from graph.core.errors import DatabaseUnavailable
-from graph.runtime.lease import FARTHEST_MS, LONGEST_MS, LOOK_EVERY_S, Done, Job, Lease, LeaseItem, LeaseState
+from graph.runtime.lease import FARTHEST_MS, LONGEST_MS, LOOK_EVERY_S, Job, JobResult, Lease, LeaseItem, LeaseState
 from graph.store.contract import Database, Update
 from graph.work.tasks import BackgroundTasks
 from tests.domains.entities import documented
@@ -32,10 +32,10 @@ class Jobs:
         self.found: list[object] = []  # what the holder before has left
         self._time = time
 
-    async def run(self, state: LeaseState, now: int) -> Done:
+    async def run(self, state: LeaseState, now: int) -> JobResult:
         self.begun.append(now)
         self.found.append(state.attributes.get("done"))
-        return Done(self._time.now + EVERY_MS, {"done": len(self.begun)})
+        return JobResult(self._time.now + EVERY_MS, {"done": len(self.begun)})
 
 
 @ON_BOTH
@@ -106,10 +106,10 @@ async def test_a_holder_that_outlasts_its_lease_changes_nothing(database: Databa
     assert late
     assert holder
 
-    assert not await lease.end(late, Done(0, {"done": 7}))
+    assert not await lease.end(late, JobResult(0, {"done": 7}))
     assert await lease.state() == before
 
-    assert await lease.end(holder, Done(time.now + EVERY_MS, {"done": 8}))
+    assert await lease.end(holder, JobResult(time.now + EVERY_MS, {"done": 8}))
     assert (await lease.state()).attributes["done"] == 8
     assert await lease.take(before, time.now) is None, "it was ended since it was read"
 
@@ -150,7 +150,7 @@ async def test_there_are_never_two_holders_and_the_job_always_continues(
     holders: list[int] = []
 
     def job_of(process: int) -> Job:
-        async def job(state: LeaseState, now: int) -> Done:
+        async def job(state: LeaseState, now: int) -> JobResult:
             nonlocal held_until
             assert now >= held_until, "another process holds the lease"
             holders.append(process)
@@ -159,7 +159,7 @@ async def test_there_are_never_two_holders_and_the_job_always_continues(
             if chance.random() < 0.3:
                 raise ProcessLookupError  # it dies: the lease goes on, and nobody ends it
             held_until = now + EVERY_MS
-            return Done(held_until)
+            return JobResult(held_until)
 
         return job
 
@@ -197,7 +197,7 @@ async def test_a_job_that_took_longer_than_to_its_next_attempt_is_done_again_at_
 ) -> None:
     jobs = Jobs(time)
 
-    async def job(state: LeaseState, now: int) -> Done:
+    async def job(state: LeaseState, now: int) -> JobResult:
         done = await jobs.run(state, now)
         time.now += 2 * EVERY_MS
         return done
@@ -217,7 +217,7 @@ async def test_a_job_that_fails_is_tried_again_when_its_lease_has_ended(
 ) -> None:
     jobs, failures = Jobs(time), [ValueError("a defect"), ValueError("another")]
 
-    async def job(state: LeaseState, now: int) -> Done:
+    async def job(state: LeaseState, now: int) -> JobResult:
         done = await jobs.run(state, now)
         if failures:
             raise failures.pop()

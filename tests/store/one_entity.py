@@ -7,7 +7,7 @@ from typing import Any
 from graph.store.contract import Action, Database, Delete, Put, Update
 from graph.store.design import Index, TableDesign
 from graph.store.entity import Entity, Item, Key
-from graph.store.query import Page, Query
+from graph.store.query import ItemPage, Query
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ class OneEntity:
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
         return await self.database.transact(actions)
 
-    async def query(self, index: Index, partition: Any, **options: Any) -> Page:
+    async def query(self, index: Index, partition: Any, **options: Any) -> ItemPage:
         return await self.query_many(index, [partition], **options)
 
-    async def query_many(self, index: Index, partitions: Sequence[Any], **options: Any) -> Page:
+    async def query_many(self, index: Index, partitions: Sequence[Any], **options: Any) -> ItemPage:
         return await self.database.query(self.query_of(index, partitions, **options))
 
     async def count(self, index: Index, partitions: Sequence[Any], **options: Any) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from graph.store.attributes import Document, Real, Text, Truth, Whole
+from graph.store.attributes import JsonDocument, Real, Text, Truth, Whole
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity, Item, Key
 from graph.store.rows import Row
@@ -74,7 +74,7 @@ PERSON = Entity(
         Whole("seenMs", unit="epoch ms"),
         Real("score", optional=True),
         Truth("active", optional=True),
-        Document("tags", optional=True),
+        JsonDocument("tags", optional=True),
     ),
 )
 VISIT = Entity(

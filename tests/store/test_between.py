@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.paging import Paging, Position
-from graph.store.between import Between, Found, Place, page_between
+from graph.store.between import Between, ItemsFound, Place, page_between
 from tests.effort import rounds
 
 
@@ -18,9 +18,9 @@ class SortedList:
 
     places: Sequence[Place]  # in ascending order
 
-    async def read(self, size: int, within: Between, *, forward: bool) -> Found:
+    async def read(self, size: int, within: Between, *, forward: bool) -> ItemsFound:
         items = [{"place": place} for place in self.places if within.holds(place)][:: 1 if forward else -1]
-        return Found(items[:size], len(items) > size, 3)
+        return ItemsFound(items[:size], len(items) > size, 3)
 
 
 def place_of(item: Position) -> Place:

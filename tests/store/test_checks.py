@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.core.compilation import Namespace
-from graph.store.attributes import Attribute, Document, Real, Text, Truth, Whole
+from graph.store.attributes import Attribute, JsonDocument, Real, Text, Truth, Whole
 from graph.store.checks import usual, values_check
 from graph.store.values import GREATEST_INTEGER, LEAST_INTEGER, InvalidItem
 
@@ -20,7 +20,7 @@ ATTRIBUTES: tuple[Attribute, ...] = (
     Real("real"),
     Real("latitude", least=-90, greatest=90),
     Truth("truth"),
-    Document("document"),
+    JsonDocument("document"),
 )
 
 

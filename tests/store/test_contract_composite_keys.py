@@ -22,7 +22,7 @@ from graph.store.entity import Entity, Item
 from graph.store.merging import MergedPartitions
 from graph.store.query import UNBOUNDED, Bounds, Partition, Query
 from graph.store.sqlite import open_sqlite
-from graph.store.sqlite.query import PreparedQuery
+from graph.store.sqlite.query import PreparedSqlQuery
 from graph.store.sqlite.table import EntityTable
 from graph.store.sqlite.threads import ReadConnection
 from graph.store.time_walk import Promises, Walk
@@ -284,7 +284,7 @@ def plans(path: Path, query: Query, *starts: Item | None) -> list[list[str]]:
         statements: list[str] = []
         db.set_trace_callback(statements.append)
         for start in starts:
-            PreparedQuery(EntityTable(query.entity), query).read(db, [("ann",)], 0, start)
+            PreparedSqlQuery(EntityTable(query.entity), query).read(db, [("ann",)], 0, start)
         db.set_trace_callback(None)
         return [[row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {statement}")] for statement in statements]
 

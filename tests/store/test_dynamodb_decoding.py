@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.store.attributes import Document, Real, Text, Truth, Whole
+from graph.store.attributes import JsonDocument, Real, Text, Truth, Whole
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.dynamodb.codec import EncodedItem, decode, decode_item, encode
 from graph.store.dynamodb.items import ItemCodec
@@ -22,7 +22,7 @@ ATTRIBUTES = (
     Whole("at"),
     Real("mag", optional=True),
     Truth("felt", optional=True),
-    Document("details", optional=True),
+    JsonDocument("details", optional=True),
 )
 KEYS: dict[str, Any] = {
     "table": TABLE,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graph.store.attributes import Document, Real, Text, Whole
+from graph.store.attributes import JsonDocument, Real, Text, Whole
 from graph.store.conditions import Absent, Compare, OneOf, Present
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.design import Index, KeyAttribute, TableDesign
@@ -75,7 +75,7 @@ READING = Entity(
     "READING",
     OTHERS,
     key=("{station}", "{number}"),
-    attributes=(Whole("station"), Whole("number"), Document("values", optional=True), Text("unit", optional=True)),
+    attributes=(Whole("station"), Whole("number"), JsonDocument("values", optional=True), Text("unit", optional=True)),
 )
 ENTITIES = (EVENT, SIGHTING, LOG, DAY_SUMMARY, YEAR_SUMMARY, READING)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.store.attributes import Attribute, Document, Real, Text, Truth, Whole
+from graph.store.attributes import Attribute, JsonDocument, Real, Text, Truth, Whole
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity, same_key
 from graph.store.records import EntityRecord
@@ -164,7 +164,7 @@ BOUNDED = Entity(
         Whole("w", least=-5, greatest=5),
         Real("r", least=-0.5, greatest=10, optional=True),
         Truth("b"),
-        Document("d"),
+        JsonDocument("d"),
         Whole("free", optional=True),
         Real("any", optional=True),
     ),

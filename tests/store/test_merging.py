@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graph.store.between import Between, Found, Place
+from graph.store.between import Between, ItemsFound, Place
 from graph.store.conditions import Compare
 from graph.store.contract import Database
 from graph.store.entity import Item
@@ -57,7 +57,7 @@ class Reading:
     least: float | None  # magnitude, which the store tests
     kinds: str | None  # which Python tests
 
-    def expected(self, items: Sequence[Item]) -> Found:
+    def expected(self, items: Sequence[Item]) -> ItemsFound:
         """What it must return."""
         low, high = self.between
         matching = [
@@ -71,7 +71,7 @@ class Reading:
             and self.within.holds(place(item))
         ]
         matching.sort(key=place, reverse=not self.forward)
-        return Found(matching[: self.size], len(matching) > self.size, len(self.days))
+        return ItemsFound(matching[: self.size], len(matching) > self.size, len(self.days))
 
 
 def of_kinds(kinds: str) -> Keep:

@@ -32,15 +32,7 @@ from graphql import (
 )
 
 from graph.api.selections import defaults_of, selected_fields
-from graph.api.sizes import (
-    Size,
-    Variables,
-    length,
-    list_size,
-    sizes_of_introspection,
-    takes_records,
-    weight,
-)
+from graph.api.sizes import Size, Variables, length, list_size, sizes_of_introspection, takes_records, weight
 from graph.core.errors import QueryTooComplex
 from graph.core.paging import PageSizes
 from graph.work.account import ROWS_READ_PER_POINT
@@ -105,7 +97,7 @@ class Pricing:
         Raises:
             QueryTooComplex: Its fragments name too many fields.
         """
-        price = _Reading(self, operation, fragments).selected(self._root(operation), [operation.selection_set], {})
+        price = _PriceReader(self, operation, fragments).selected(self._root(operation), [operation.selection_set], {})
         return lambda variables: ceil(price.points(variables))
 
     def least_limit(self, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]) -> int:
@@ -126,7 +118,7 @@ class Pricing:
         return None  # `__typename` of a union
 
 
-class _Reading:
+class _PriceReader:
     """Computes the price of one operation."""
 
     def __init__(

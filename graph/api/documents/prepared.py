@@ -31,7 +31,7 @@ from graph.api.documents.limits import check_shape, check_text
 from graph.api.documents.parsing import parse_document
 from graph.api.documents.validation import RULES, validation_errors
 from graph.api.fast.coercion import Coercions
-from graph.api.fast.plan import Plan
+from graph.api.fast.plan import OperationPlan
 from graph.api.scopes import RequiredScopes, required_scopes
 from graph.core.errors import OperationResolutionFailure
 from graph.core.paging import PageSizes
@@ -45,7 +45,7 @@ DOCUMENT_BYTES = 2**12  # an empty document
 OPERATION_BYTES = 2**11  # an operation without fields: its plan, scopes and price
 NODE_BYTES = 2**8
 FIELD_BYTES = 2**11 + 2**9  # a selected field: its price, and the function that completes it
-MOST_VARIANTS = 4  # values of an operation's directives whose functions are kept: see `Plan`
+MOST_VARIANTS = 4  # values of an operation's directives whose functions are kept: see `OperationPlan`
 
 
 class InvalidDocument(Exception):
@@ -61,7 +61,7 @@ class InvalidDocument(Exception):
 class Operation:
     """One operation of a valid document."""
 
-    plan: Plan  # of its execution
+    plan: OperationPlan  # of its execution
     name: str | None
     type: OperationType
     scopes: RequiredScopes  # variables → the scopes that its caller must have
@@ -184,7 +184,7 @@ class Documents:
         fields: int,
     ) -> Operation:
         return Operation(
-            Plan(self._schema, self._coercions, document, node, fields, self._compiled),
+            OperationPlan(self._schema, self._coercions, document, node, fields, self._compiled),
             node.name.value if node.name else None,
             node.operation,
             required_scopes(self._schema, node, fragments),

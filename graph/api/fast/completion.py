@@ -48,8 +48,8 @@ from graphql.execution import Executor
 from graphql.execution.collect_fields import FieldDetails
 
 from graph.api.fast.leaves import PASSES, Convert, LeafCompletion, Unplain, completion_of_leaf
-from graph.api.fast.plain_fields import NotPlain, resolution
-from graph.api.fast.sources import Source
+from graph.api.fast.plain_fields import NeedsExecutor, resolution
+from graph.api.fast.sources import AttributeSource
 from graph.api.relay import itself
 from graph.core.compilation import Namespace
 from graph.store.records import Derived, Nested, Records, Stored
@@ -86,7 +86,7 @@ def compiled(executor: Executor[Any], of: GraphQLOutputType, fields: list[FieldD
     compilation = _Compilation(executor)
     complete = None
     if not any(field.fragment_variable_values or field.defer_usage for field in fields):
-        with suppress(NotPlain):
+        with suppress(NeedsExecutor):
             complete = compilation.function(of, fields)
     return Compiled(complete, compilation.fields)
 
@@ -117,7 +117,7 @@ class _Compilation:
                 return _Completion(named is of, _Records(_Selection(self, named, fields)).one)
             case GraphQLScalarType() | GraphQLEnumType():
                 return completion_of_leaf(named, nullable=named is of)
-        raise NotPlain
+        raise NeedsExecutor
 
     def _elements(self, of: GraphQLOutputType, fields: list[FieldDetails]) -> Complete:
         """The function that completes the elements of a list."""
@@ -165,9 +165,9 @@ class _Selection:
         executor = compilation.executor
         collected = executor.collect_subfields(of, fields)
         if collected.new_defer_usages:
-            raise NotPlain
+            raise NeedsExecutor
         self.is_type_of = of.is_type_of
-        self._members: list[tuple[str, str | _Field]] = []
+        self._members: list[tuple[str, str | _CompiledField]] = []
         for response_name, details in collected.grouped_field_set.items():
             compilation.fields += 1
             name = details[0].node.name.value
@@ -176,14 +176,14 @@ class _Selection:
                 continue
             definition = executor.schema.get_field(of, name)
             if definition is None or any(each.node.arguments for each in details):
-                raise NotPlain
-            self._members.append((response_name, _Field(compilation, definition, details)))
+                raise NeedsExecutor
+            self._members.append((response_name, _CompiledField(compilation, definition, details)))
 
-    def lines(self, namespace: Namespace, source: Source) -> tuple[list[str], str]:
+    def lines(self, namespace: Namespace, source: AttributeSource) -> tuple[list[str], str]:
         """Lines that complete the fields, and the expression of the object."""
         lines, members = [], []
         for response_name, member in self._members:
-            if isinstance(member, _Field):
+            if isinstance(member, _CompiledField):
                 of_member, member = member.lines(namespace, source)
                 lines += of_member
             members.append(f"{response_name!r}: {member}")
@@ -194,7 +194,7 @@ class _Selection:
         if self.is_type_of:
             yield self.is_type_of
         for _, member in self._members:
-            if isinstance(member, _Field) and member.same:
+            if isinstance(member, _CompiledField) and member.same:
                 yield from member.same.types()
 
 
@@ -209,7 +209,7 @@ class _Records(dict[type, Complete]):
     def __missing__(self, record_class: type) -> Complete:
         if not PASSES[record_class]:
             raise Unplain
-        namespace, source = Namespace(Unplain=Unplain), Source(record_class)
+        namespace, source = Namespace(Unplain=Unplain), AttributeSource(record_class)
         lines, found = self._selection.lines(namespace, source)
         item = ["item = value.item"] if any("item" in line for line in lines) else []
         types = self._types(namespace, "value")
@@ -233,10 +233,10 @@ class _Records(dict[type, Complete]):
         if function is None:
             if len(self._of_rows) >= MOST_CLASSES:
                 self._of_rows.clear()
-            function = self._of_rows[key] = self._compiled(Source(*key))
+            function = self._of_rows[key] = self._compiled(AttributeSource(*key))
         return function
 
-    def _compiled(self, source: Source) -> Complete:
+    def _compiled(self, source: AttributeSource) -> Complete:
         """The function for a list of records whose items are rows."""
         namespace = Namespace(Unplain=Unplain)
         lines, found = self._selection.lines(namespace, source)
@@ -252,7 +252,7 @@ class _Records(dict[type, Complete]):
         return [f"if {test}({record}, None) is not True: raise Unplain" for test in tests]
 
 
-class _Field:
+class _CompiledField:
     """A selected field: how its value is read from a record, and completed."""
 
     def __init__(self, compilation: _Compilation, definition: GraphQLField, details: list[FieldDetails]) -> None:
@@ -270,7 +270,7 @@ class _Field:
             self._below = _Selection(compilation, named, details)
             self._completion = _Completion(named is definition.type, _Records(self._below).one)
 
-    def lines(self, namespace: Namespace, source: Source) -> tuple[list[str], str]:
+    def lines(self, namespace: Namespace, source: AttributeSource) -> tuple[list[str], str]:
         """Lines that complete the value, and its expression."""
         if self.same:
             return self.same.lines(namespace, source)
@@ -307,7 +307,7 @@ class _Field:
         return [f"if {variable} is None: raise Unplain", line]
 
     def _nested(
-        self, namespace: Namespace, variable: str, source: Source, record_class: type, names: Sequence[str]
+        self, namespace: Namespace, variable: str, source: AttributeSource, record_class: type, names: Sequence[str]
     ) -> list[str]:
         """Lines that complete attributes as a record of their own, which is not made; none if it must be."""
         values = [source.expression(namespace, name, optional=True) for name in names]

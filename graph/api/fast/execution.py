@@ -15,8 +15,8 @@ from strawberry.execution import optimized_is_awaitable
 
 from graph.api.fast.coercion import Doubtful
 from graph.api.fast.completion import CompiledInfo
-from graph.api.fast.executor import Outcome, PlainExecutor
-from graph.api.fast.plan import Plan, SoleField
+from graph.api.fast.executor import PlainExecutor, ResolverOutcome
+from graph.api.fast.plan import OperationPlan, SoleField
 
 
 class Request(NamedTuple):
@@ -28,9 +28,9 @@ class Request(NamedTuple):
     hide_suggestions: bool = False
 
 
-async def execute(plan: Plan, request: Request) -> ExecutionResult:
+async def execute(plan: OperationPlan, request: Request) -> ExecutionResult:
     """Execute a query or a mutation, or a subscription's event, which is `root`."""
-    outcome: Outcome | None = None
+    outcome: ResolverOutcome | None = None
     if (sole := plan.sole_field(plan.switched(request.variables.coerced))) is not None:
         outcome = await _resolved(plan, sole, request)
         if outcome and outcome.error is None:
@@ -39,25 +39,25 @@ async def execute(plan: Plan, request: Request) -> ExecutionResult:
     return await executor_of(plan, request, outcome).execute()
 
 
-def executor_of(plan: Plan, request: Request, outcome: Outcome | None = None) -> PlainExecutor:
+def executor_of(plan: OperationPlan, request: Request, outcome: ResolverOutcome | None = None) -> PlainExecutor:
     """An executor, which goes on after the resolver of the sole field if its outcome is known."""
     variables, context, root, hiding = request
     return PlainExecutor(plan, variables, context, root=root, hide_suggestions=hiding, outcome=outcome)
 
 
-async def _resolved(plan: Plan, sole: SoleField, request: Request) -> Outcome | None:
+async def _resolved(plan: OperationPlan, sole: SoleField, request: Request) -> ResolverOutcome | None:
     """The outcome of the field's resolver; None if an executor must find the arguments."""
     try:
         given = sole.ready.arguments(request.variables.coerced)
     except Doubtful:
         return None
     try:
-        return Outcome(await sole.ready.resolve(request.root, _info(plan, sole, request), **given))
+        return ResolverOutcome(await sole.ready.resolve(request.root, _info(plan, sole, request), **given))
     except Exception as error:
-        return Outcome(error=error)
+        return ResolverOutcome(error=error)
 
 
-def _info(plan: Plan, sole: SoleField, request: Request) -> GraphQLResolveInfo[Any]:
+def _info(plan: OperationPlan, sole: SoleField, request: Request) -> GraphQLResolveInfo[Any]:
     return GraphQLResolveInfo(
         sole.nodes[0].name.value,
         sole.nodes,

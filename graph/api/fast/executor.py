@@ -1,6 +1,6 @@
 """graphql-core's executor, with compiled functions for plain selections.
 
-The `Plan` of an operation holds what outlives a request. An executor is freed as soon as nothing
+The `OperationPlan` of an operation holds what outlives a request. An executor is freed as soon as nothing
 refers to it: at its end it drops everything that refers back to it.
 """
 
@@ -30,7 +30,7 @@ from strawberry.execution import optimized_is_awaitable
 
 from graph.api.fast.coercion import Doubtful
 from graph.api.fast.completion import CompiledInfo, Complete
-from graph.api.fast.plan import Plan
+from graph.api.fast.plan import OperationPlan
 from graph.core.errors import GraphError
 from graph.work.account import give_way
 
@@ -38,7 +38,7 @@ ITEMS_PER_PIECE = 20  # of a list; graphql-core takes some 0.1 ms to complete an
 RECORDS_PER_PIECE = 100  # of a list with one, which takes some 1 µs for each object
 
 
-class Outcome(NamedTuple):
+class ResolverOutcome(NamedTuple):
     """What a resolver has returned or raised."""
 
     value: Any = None
@@ -56,13 +56,13 @@ class PlainExecutor(Executor[Any]):
 
     def __init__(
         self,
-        plan: Plan,
+        plan: OperationPlan,
         variables: VariableValues,
         context: Any,
         *,
         root: object = None,
         hide_suggestions: bool,
-        outcome: Outcome | None = None,
+        outcome: ResolverOutcome | None = None,
     ) -> None:
         """Prepare an execution; `outcome` is that of the resolver of its one root field, if that has run."""
         self._awaitables: list[Any] = []  # all of them, since a failed field leaves others behind

@@ -9,7 +9,7 @@ from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types.field import StrawberryField
 
 
-class NotPlain(Exception):
+class NeedsExecutor(Exception):
     """Only Strawberry can resolve the field, and only the executor can complete its selection."""
 
 
@@ -27,19 +27,19 @@ def resolution(definition: GraphQLField) -> tuple[str | None, Callable[..., Any]
     """
     field = field_of(definition)
     if field is None or definition.resolve is None:
-        raise NotPlain
+        raise NeedsExecutor
     if getattr(definition.resolve, "_is_default", False) and field.default_resolver is getattr:
         return field.python_name, attrgetter(field.python_name), "value"
     resolver = field.base_resolver
     if resolver is None or field.extensions or field.is_async:
-        raise NotPlain
+        raise NeedsExecutor
     if any(each.default_value not in (None, Undefined) for each in definition.args.values()):
-        raise NotPlain
+        raise NeedsExecutor
     taken = [parameter for parameter in resolver.reserved_parameters.values() if parameter]
     parent, info = resolver.parent_parameter, resolver.info_parameter
     if parent is None or [each for each in taken if each not in (parent, info)]:
-        raise NotPlain
+        raise NeedsExecutor
     if len(resolver.signature.parameters) != len(taken) + len(definition.args):
-        raise NotPlain
+        raise NeedsExecutor
     given = f"{parent.name}=value" + (f", {info.name}=info" if info else "")
     return None, cast("Callable[..., Any]", resolver.wrapped_func), given

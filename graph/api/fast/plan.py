@@ -62,7 +62,7 @@ class SoleField(NamedTuple):
 
 
 @dataclass(eq=False)
-class Plan:
+class OperationPlan:
     """The plan of one operation.
 
     A client can set directives in more ways than fit into memory. All that is kept has at most the

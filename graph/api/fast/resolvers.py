@@ -31,7 +31,7 @@ from strawberry.types import Info
 from strawberry.types.base import StrawberryMaybe, StrawberryObjectDefinition
 from strawberry.types.field import StrawberryField
 
-from graph.api.fast.plain_fields import NotPlain, field_of
+from graph.api.fast.plain_fields import NeedsExecutor, field_of
 from graph.core.compilation import Namespace
 
 Convert = Callable[[Any], Any]
@@ -47,14 +47,14 @@ def replace_slow_resolvers(types: Iterable[GraphQLNamedType]) -> None:
                 if definition.subscribe:
                     continue  # its resolver returns a stream, not the field's value
                 if field and field.base_resolver and field.is_async:
-                    with suppress(NotPlain):
+                    with suppress(NeedsExecutor):
                         definition.resolve = _resolver(definition, field)
 
 
 def _resolver(definition: GraphQLField, field: StrawberryField) -> Callable[..., Any]:
     base = field.base_resolver
     if base is None or base.root_parameter or any(_maps_arguments(extension) for extension in field.extensions):
-        raise NotPlain
+        raise NeedsExecutor
     resolve = cast("Callable[..., Any]", base.wrapped_func)
     takes_self = base.self_parameter is not None
     parent = base.parent_parameter.name if base.parent_parameter else None
@@ -107,19 +107,19 @@ def _list(convert: Convert, values: list[Any]) -> list[Any]:
 def _input(of: GraphQLInputObjectType, inside: tuple[GraphQLInputObjectType, ...]) -> Convert:
     """A function that makes instances of an input type's class."""
     if of in inside:
-        raise NotPlain
+        raise NeedsExecutor
     definition = of.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
     if not isinstance(definition, StrawberryObjectDefinition) or definition.from_input:
-        raise NotPlain
+        raise NeedsExecutor
     namespace = Namespace(make=definition.origin)
     arguments: list[str] = []
     alternatives: dict[str, tuple[str, Convert | None]] = {}
     for name, given in of.fields.items():
         field = given.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
         if not isinstance(field, StrawberryField) or isinstance(field.type, StrawberryMaybe) or field.type is GlobalID:
-            raise NotPlain
+            raise NeedsExecutor
         if field.default_factory is not MISSING:
-            raise NotPlain
+            raise NeedsExecutor
         convert = _conversion(given.type, (*inside, of))
         if definition.is_one_of:
             alternatives[name] = field.python_name, convert
@@ -127,7 +127,7 @@ def _input(of: GraphQLInputObjectType, inside: tuple[GraphQLInputObjectType, ...
         # A value with a default for clients is always there. Other optional values default to None in Python.
         is_there = is_required_input_field(given) or given.default_value is not Undefined
         if not is_there and field.default_value not in (None, MISSING):
-            raise NotPlain
+            raise NeedsExecutor
         value = f"value[{name!r}]" if is_there else f"value.get({name!r})"
         if convert:
             value = f"None if (given := {value}) is None else {namespace.constant('convert', convert)}(given)"

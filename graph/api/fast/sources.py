@@ -6,7 +6,7 @@ from graph.core.compilation import Namespace
 from graph.store.rows import Columns
 
 
-class Source:
+class AttributeSource:
     """Where a compiled function finds the attributes of records of one class."""
 
     def __init__(self, record_class: type, columns: Columns | None = None) -> None:
@@ -30,9 +30,9 @@ class Source:
         missing = " or ".join(f"{value} is None" for value in values)
         return [f"if {missing}: raise Unplain"] if self.columns and missing else []
 
-    def nested(self, record_class: type) -> "Source":
+    def nested(self, record_class: type) -> "AttributeSource":
         """The same attributes, for records of another class, which are not at hand themselves."""
-        nested = Source(record_class, self.columns)
+        nested = AttributeSource(record_class, self.columns)
         nested.takes_record = False
         return nested
 

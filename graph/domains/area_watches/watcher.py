@@ -6,8 +6,8 @@ from contextlib import aclosing
 from graph.domains.area_watches.reported import REPORTED, payload_of
 from graph.domains.area_watches.watches import AreaWatches
 from graph.domains.sightings.changes import SightingChanges
-from graph.domains.triggers.following import IsTold, Position, Wanted
-from graph.domains.triggers.model import API_VERSION, NewEvent
+from graph.domains.triggers.following import FeedPosition, IsTold, Wanted
+from graph.domains.triggers.model import API_VERSION, NewTriggerEvent
 from graph.feed.sequence import Change
 
 
@@ -25,7 +25,7 @@ class AreaWatcher:
         """Zero: the watches are not known before a change, which finds them by its area."""
         return 0
 
-    async def wanted(self, change: Change, behind: Position, is_told: IsTold) -> AsyncGenerator[Wanted, None]:
+    async def wanted(self, change: Change, behind: FeedPosition, is_told: IsTold) -> AsyncGenerator[Wanted, None]:
         """What watches want of a change behind a position, in order of the watches' ids.
 
         A watch wants what was stored after it was made. No user is told of the own sightings.
@@ -36,7 +36,7 @@ class AreaWatcher:
         async with aclosing(matching) as watches:
             async for watch in watches:
                 if watch.since < change.number and watch.user_id != sighting.user_id and is_told(watch.user_id):
-                    event = NewEvent(
+                    event = NewTriggerEvent(
                         watch.user_id, REPORTED.name, payload_of(watch, sighting), metadata={"api_version": API_VERSION}
                     )
-                    yield Wanted(event, Position(change.number - 1, 0, watch.watch_id))
+                    yield Wanted(event, FeedPosition(change.number - 1, 0, watch.watch_id))

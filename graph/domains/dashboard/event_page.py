@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from graph.domains.earthquakes.model import Event, is_deleted
-from graph.pages.dashboard.templates import FOLDER, Template
+from graph.pages.dashboard.templates import FOLDER, PageTemplate
 from graph.pages.error_page import Link, error_page
 from graph.pages.headers import page_headers
 from graph.pages.root import root_of
@@ -29,7 +29,7 @@ class EventPages:
             served: what the service has beside events, such as `sightings`.
             links: where to go from a page that does not exist.
         """
-        self._template = Template("event.html", served)
+        self._template = PageTemplate("event.html", served)
         self._links = links
 
     def page(self, request: Request, event: Event) -> Response:

@@ -22,7 +22,7 @@ from graph.domains.data_files.entities import (
     ONLY_NAMED,
     PART,
 )
-from graph.domains.data_files.model import CALIBRATION, Problem
+from graph.domains.data_files.model import CALIBRATION, RegistrationProblem
 from graph.domains.data_files.new_files import NewFile, SortableMetadata, too_many_items
 from graph.domains.data_files.times import time_text
 from graph.domains.data_files.versions import order_of
@@ -37,13 +37,13 @@ _CHECKSUM = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128}")
 class FileRefused(Exception):
     """Why a file cannot be registered."""
 
-    def __init__(self, code: Problem, message: str) -> None:
+    def __init__(self, code: RegistrationProblem, message: str) -> None:
         super().__init__(message)
         self.code = code
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class FileDraft:
     """A checked file: its attributes, and its further items by their identifiers."""
 
     name: str
@@ -68,7 +68,7 @@ class Draft:
         return str(self.attributes["fingerprint"])
 
 
-def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> Draft:
+def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> FileDraft:
     """Check a file.
 
     Args:
@@ -79,20 +79,25 @@ def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> Draft:
         FileRefused: It breaks a rule.
     """
     if message := too_many_items((each.applicable_dates for each in file.sortable), file.additional, file.calibrations):
-        raise FileRefused(Problem.TOO_MANY_ITEMS, message)
+        raise FileRefused(RegistrationProblem.TOO_MANY_ITEMS, message)
     if not is_line(file.name) or not file.name:
-        raise FileRefused(Problem.NAME_INVALID, "The name must have 1 to 400 characters, without control characters.")
+        raise FileRefused(
+            RegistrationProblem.NAME_INVALID, "The name must have 1 to 400 characters, without control characters."
+        )
     for name, word in (("level", file.level), ("product", file.product)):
         if word is not None and not _WORD.fullmatch(word):
-            raise FileRefused(Problem.FILE_INVALID, f"`{name}` must have ASCII letters, digits, `_`, `.` and `-` only.")
+            raise FileRefused(
+                RegistrationProblem.FILE_INVALID, f"`{name}` must have ASCII letters, digits, `_`, `.` and `-` only."
+            )
     for each in (file.algorithm_version, *(calibration.version for calibration in file.calibrations)):
         if each is not None and not (len(each) <= LONGEST_VERSION and _VERSION.fullmatch(each)):
             message = f"A version must have 1 to {LONGEST_VERSION} visible ASCII characters."
-            raise FileRefused(Problem.FILE_INVALID, message)
+            raise FileRefused(RegistrationProblem.FILE_INVALID, message)
     checksum = file.checksum.lower() if file.checksum else None
     if checksum is not None and not _CHECKSUM.fullmatch(checksum):
         raise FileRefused(
-            Problem.CHECKSUM_INVALID, "The checksum must be MD5, SHA-1, SHA-256 or SHA-512 in hexadecimal digits."
+            RegistrationProblem.CHECKSUM_INVALID,
+            "The checksum must be MD5, SHA-1, SHA-256 or SHA-512 in hexadecimal digits.",
         )
     days = sorted({day for part in file.sortable for day in part.applicable_dates})
     given = {
@@ -113,22 +118,22 @@ def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> Draft:
     }
     parts = _parts(file)
     attributes: Item = {name: value for name, value in given.items() if value is not None}
-    with _refusing(Problem.METADATA_INVALID):
+    with _refusing(RegistrationProblem.METADATA_INVALID):
         FILE_REVISION.named["metadata"].check(given["metadata"] or {})
-    with _refusing(Problem.FILE_INVALID):
+    with _refusing(RegistrationProblem.FILE_INVALID):
         FILE_REVISION.check({**attributes, "revision": 1, "registered-at": "", "fingerprint": ONLY_NAMED})
-    with _refusing(Problem.METADATA_INVALID):
+    with _refusing(RegistrationProblem.METADATA_INVALID):
         for identifier, part in parts.items():
             check_number_of_values(part)
             PART.check({**part, "file-name": file.name, "identifier": identifier})
-    with _refusing(Problem.METADATA_INVALID, "The identifiers of its items are too long together."):
+    with _refusing(RegistrationProblem.METADATA_INVALID, "The identifiers of its items are too long together."):
         FILE.named["parts"].check([identifier + "#" * (1 + MARK_LENGTH) for identifier in parts])
     attributes["fingerprint"] = _fingerprint({**given, "parts": parts}) if is_known else ONLY_NAMED
-    return Draft(file.name, attributes, parts, index)
+    return FileDraft(file.name, attributes, parts, index)
 
 
 @contextmanager
-def _refusing(code: Problem, message: str | None = None) -> Iterator[None]:
+def _refusing(code: RegistrationProblem, message: str | None = None) -> Iterator[None]:
     """Refuse the file if the store could not have an item. Without a message, the store says why."""
     try:
         yield
@@ -154,14 +159,14 @@ def _sortable(file: NewFile) -> Iterator[tuple[str, Item]]:
     """An item for each applicable day of each part of the sortable metadata, in order of the days."""
     listed = sorted(((day, part) for part in file.sortable for day in set(part.applicable_dates)), key=itemgetter(0))
     if listed and file.level is None:
-        raise FileRefused(Problem.FILE_INVALID, "A file with applicable dates needs a `level`.")
+        raise FileRefused(RegistrationProblem.FILE_INVALID, "A file with applicable dates needs a `level`.")
     missing = _most_missing(file.sortable)
     most_missing = max(missing.values(), default=None)
     earlier: date | None = None
     earlier_of_type: dict[str | None, date] = {}
     for day, part in listed:
         if part.type is not None and not _is_identifier(part.type):
-            raise FileRefused(Problem.FILE_INVALID, "A `type` must have visible characters only.")
+            raise FileRefused(RegistrationProblem.FILE_INVALID, "A `type` must have visible characters only.")
         yield (
             "#".join(filter(None, (file.level, part.type))),
             {
@@ -194,10 +199,12 @@ def _most_missing(parts: Iterable[SortableMetadata]) -> Mapping[str | None, int]
 
 def _calibrations(file: NewFile) -> Iterator[tuple[str, Item]]:
     if len({each.calibrates for each in file.calibrations}) < len(file.calibrations):
-        raise FileRefused(Problem.FILE_INVALID, "A file is one version of a calibration of the same product.")
+        raise FileRefused(
+            RegistrationProblem.FILE_INVALID, "A file is one version of a calibration of the same product."
+        )
     for each in file.calibrations:
         if not _WORD.fullmatch(each.calibrates):
-            raise FileRefused(Problem.FILE_INVALID, "`calibrates` must be a level or a product.")
+            raise FileRefused(RegistrationProblem.FILE_INVALID, "`calibrates` must be a level or a product.")
         yield (
             CALIBRATION + each.calibrates,
             {
@@ -211,9 +218,13 @@ def _calibrations(file: NewFile) -> Iterator[tuple[str, Item]]:
 def _additional(file: NewFile) -> Iterator[tuple[str, Item]]:
     for each in file.additional:
         if not _is_identifier(each.identifier):
-            raise FileRefused(Problem.METADATA_INVALID, "An `identifier` must have 1 to 100 visible characters.")
+            raise FileRefused(
+                RegistrationProblem.METADATA_INVALID, "An `identifier` must have 1 to 100 visible characters."
+            )
         if taken := sorted(PART.named.keys() & each.attributes.keys()):
-            raise FileRefused(Problem.METADATA_INVALID, f"Additional metadata cannot have an attribute `{taken[0]}`.")
+            raise FileRefused(
+                RegistrationProblem.METADATA_INVALID, f"Additional metadata cannot have an attribute `{taken[0]}`."
+            )
         yield each.identifier, dict(each.attributes)
 
 

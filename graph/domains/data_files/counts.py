@@ -14,7 +14,7 @@ ITEMS = "items"
 KEPT = 1024  # kinds; the days of a list have the same few
 
 
-class Kind(NamedTuple):
+class CountedKind(NamedTuple):
     """What a day's items are counted by."""
 
     level: str
@@ -22,13 +22,13 @@ class Kind(NamedTuple):
     version: str
 
     @classmethod
-    def of_item(cls, part: Mapping[str, Any]) -> "Kind":
+    def of_item(cls, part: Mapping[str, Any]) -> "CountedKind":
         """The kind of a sortable item."""
         return cls(part.get("data-level", ""), part.get("data-product", ""), part.get("data-version", ""))
 
     @classmethod
     @lru_cache(KEPT)
-    def of_name(cls, name: str) -> "Kind":
+    def of_name(cls, name: str) -> "CountedKind":
         """The kind that an attribute of a day counts."""
         return cls(*name.split("#", 2))
 
@@ -38,7 +38,7 @@ class Kind(NamedTuple):
         return "#".join(self)
 
 
-class Counts:
+class CounterChanges:
     """Changes of counters."""
 
     def __init__(self) -> None:
@@ -52,16 +52,16 @@ class Counts:
         if (day := part.get("applicable-date")) is not None and "data-level" in part:
             of_day = self._by_key.setdefault(DAY.key_for(day), Counter())
             of_day[ITEMS] += number
-            of_day[Kind.of_item(part).name] += number
+            of_day[CountedKind.of_item(part).name] += number
         elif identifier.startswith(CALIBRATION) and "calibration-order" in part:
             self._by_key.setdefault(CALIBRATED.key_for(identifier), Counter())[ITEMS] += number
 
-    def merge(self, other: "Counts") -> None:
+    def merge(self, other: "CounterChanges") -> None:
         """Add the changes of another."""
         for key, added in other._by_key.items():
             self._by_key.setdefault(key, Counter()).update(added)
 
-    def touched_with(self, other: "Counts") -> int:
+    def touched_with(self, other: "CounterChanges") -> int:
         """The number of counters that both together change."""
         return len(self._by_key) + sum(key not in self._by_key for key in other._by_key)
 

@@ -10,7 +10,7 @@ runs that have not ended.
 
 from graph.domains.data_files.times import DATE_LENGTH, LONGEST_TIME
 from graph.runtime.lease import LEASE_ATTRIBUTES
-from graph.store.attributes import Document, Text, Truth, Whole
+from graph.store.attributes import JsonDocument, Text, Truth, Whole
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity
 
@@ -57,9 +57,9 @@ _OF_A_REVISION = (
     Whole("size", least=0, unit="bytes", optional=True),
     Text("url", longest=LONGEST_TEXT, optional=True),
     Text("dataset-version", longest=LONGEST_NAME, optional=True),  # in OpenLineage
-    Document("metadata", largest=LARGEST_METADATA, optional=True),
-    Document("calibration-versions", largest=LARGEST_METADATA, optional=True),  # if the file is a calibration
-    Document("applicable-dates", largest=LARGEST_METADATA, optional=True),
+    JsonDocument("metadata", largest=LARGEST_METADATA, optional=True),
+    JsonDocument("calibration-versions", largest=LARGEST_METADATA, optional=True),  # if the file is a calibration
+    JsonDocument("applicable-dates", largest=LARGEST_METADATA, optional=True),
     Text("registered-at", longest=LONGEST_TIME, unit="UTC", optional=True),
     Text("fingerprint", longest=32, unit="of what it was registered with; empty if it was only named", optional=True),
 )
@@ -71,7 +71,7 @@ FILE = Entity(
     attributes=(
         *_OF_A_REVISION,
         Whole("revision", least=1, optional=True),  # the latest
-        Document("parts", largest=LARGEST_METADATA, optional=True),  # the identifiers of its further items
+        JsonDocument("parts", largest=LARGEST_METADATA, optional=True),  # the identifiers of its further items
     ),
 )
 
@@ -158,11 +158,11 @@ RUN = Entity(
         Text("started-at", longest=LONGEST_TIME, unit="UTC", optional=True),
         Text("ended-at", longest=LONGEST_TIME, unit="UTC", optional=True),
         Text("configuration-hash", longest=128, unit="hexadecimal digits", optional=True),
-        Document("facets", largest=LARGEST_METADATA // 2, optional=True),  # of OpenLineage, and `manifest`
-        Document("used", largest=LARGEST_LIST),  # references of versions
-        Document("generated", largest=LARGEST_LIST),  # likewise
-        Document("outputs", largest=LARGEST_METADATA // 2),  # names of files that it generates when it completes
-        Document("reports", largest=LARGEST_METADATA // 4),  # the ids of those that brought edges
+        JsonDocument("facets", largest=LARGEST_METADATA // 2, optional=True),  # of OpenLineage, and `manifest`
+        JsonDocument("used", largest=LARGEST_LIST),  # references of versions
+        JsonDocument("generated", largest=LARGEST_LIST),  # likewise
+        JsonDocument("outputs", largest=LARGEST_METADATA // 2),  # names of files that it generates when it completes
+        JsonDocument("reports", largest=LARGEST_METADATA // 4),  # the ids of those that brought edges
         Whole("revision", least=1),  # how often it has changed
         Text("recorded-at", longest=LONGEST_TIME, unit="UTC"),
         # Of a run of this service until it ends, so that those whose process was killed are found.

@@ -107,7 +107,7 @@ def calibrated(identifier: str) -> str:
     return identifier.removeprefix(CALIBRATION).partition("#")[0]
 
 
-class Part(Record):
+class MetadataPart(Record):
     """A further item of a file's metadata: sortable, additional, or of a calibration."""
 
     __slots__ = ()
@@ -223,7 +223,7 @@ class UsingRun(Run):
     cursor = Derived(USES.cursor_of, EDGE)
 
 
-class Problem(Enum):
+class RegistrationProblem(Enum):
     """Why a file is not registered."""
 
     NAME_INVALID = "NAME_INVALID"
@@ -234,12 +234,12 @@ class Problem(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rejection:
+class FileRejection:
     """A file that is not registered, and why."""
 
     index: int  # its place among the given files, from 0
     name: str
-    code: Problem
+    code: RegistrationProblem
     message: str
 
 
@@ -250,10 +250,10 @@ class RegistrationReport:
     registered: int = 0  # new files, and new revisions of known ones
     skipped: int = 0  # that are registered as they are
     rejected: int = 0
-    rejections: list[Rejection] = field(default_factory=list)
+    rejections: list[FileRejection] = field(default_factory=list)
     names: list[str] = field(default_factory=list)  # of those that are registered now or were
 
-    def reject(self, rejection: Rejection) -> None:
+    def reject(self, rejection: FileRejection) -> None:
         """Count a file that is not registered."""
         self.rejected += 1
         self.rejections.append(rejection)

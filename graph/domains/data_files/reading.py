@@ -9,7 +9,7 @@ from functools import partial
 
 from graph.core.paging import Page
 from graph.domains.data_files.claims import reading_claims, settle
-from graph.domains.data_files.counts import ITEMS, Kind
+from graph.domains.data_files.counts import ITEMS, CountedKind
 from graph.domains.data_files.entities import BY_DATE, DAY, FILE, FILE_REVISION, PART
 from graph.domains.data_files.minimum import completed, reading_minimum
 from graph.domains.data_files.model import REVISIONS, DataFile, FileRevision, ListedFile, identifier_of
@@ -131,7 +131,7 @@ class DataFiles:
 
 def _promise(selection: FileSelection, latest: LatestVersions, item: Item) -> Promise | None:
     """What a day may hold; None for nothing."""
-    counted = {Kind.of_name(name): number for name, number in item.items() if "#" in name and number > 0}
+    counted = {CountedKind.of_name(name): number for name, number in item.items() if "#" in name and number > 0}
     day: str = item["day"]
     latest.note(day, counted)
     matches = sum(number for kind, number in counted.items() if selection.counts(kind) and latest.has(day, kind))

@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from graph.core.clock import Clock
-from graph.domains.data_files.checking import Draft, FileRefused, drafted
-from graph.domains.data_files.model import Problem, RegistrationReport, Rejection
+from graph.domains.data_files.checking import FileDraft, FileRefused, drafted
+from graph.domains.data_files.model import FileRejection, RegistrationProblem, RegistrationReport
 from graph.domains.data_files.new_files import NewFile
-from graph.domains.data_files.stored import Stored
+from graph.domains.data_files.stored import RegisteredFiles
 from graph.domains.data_files.times import text_of_ms
 from graph.domains.data_files.writes import FileWrite, packed, together, too_large, write_ahead
 from graph.store.contract import Database
@@ -33,7 +33,7 @@ class Registration:
         self._database = database
         self._clock = clock
 
-    async def register(self, files: Sequence[NewFile | Rejection]) -> RegistrationReport:
+    async def register(self, files: Sequence[NewFile | FileRejection]) -> RegistrationReport:
         """Register files, each by itself. To register the same files again is safe.
 
         Args:
@@ -47,14 +47,14 @@ class Registration:
             await self._register(drafts, report)
         return report
 
-    async def _register(self, drafts: Mapping[str, Draft], report: RegistrationReport) -> None:
+    async def _register(self, drafts: Mapping[str, FileDraft], report: RegistrationReport) -> None:
         """Register files of different names."""
         pending = drafts
         others = rounds("other writers kept registering the same files")
         while pending:
             next(others)
             versions = [(draft.name, draft.dataset_version) for draft in pending.values() if draft.dataset_version]
-            stored = await Stored.of(self._database, pending, versions)
+            stored = await RegisteredFiles.of(self._database, pending, versions)
             at = text_of_ms(self._clock())
             writes = []
             for draft in pending.values():
@@ -72,7 +72,7 @@ class Registration:
             pending = {write.version.name: drafts[write.version.name] for write in refused}
 
     async def _fitting(
-        self, writes: Iterable[FileWrite], drafts: Mapping[str, Draft], report: RegistrationReport
+        self, writes: Iterable[FileWrite], drafts: Mapping[str, FileDraft], report: RegistrationReport
     ) -> list[FileWrite]:
         """The registrations that fit a transaction. The others are rejected."""
         limit = self._database.transaction_limit
@@ -84,29 +84,29 @@ class Registration:
                 fitting.append(write)
             else:
                 message = too_large(write, limit)
-                report.reject(Rejection(drafts[name].index, name, Problem.TOO_MANY_ITEMS, message))
+                report.reject(FileRejection(drafts[name].index, name, RegistrationProblem.TOO_MANY_ITEMS, message))
         return fitting
 
 
-async def _drafts(files: Sequence[NewFile | Rejection], report: RegistrationReport) -> list[Draft]:
+async def _drafts(files: Sequence[NewFile | FileRejection], report: RegistrationReport) -> list[FileDraft]:
     """The checked files."""
     drafts = []
     for index, file in enumerate(files):
-        if isinstance(file, Rejection):
+        if isinstance(file, FileRejection):
             report.reject(file)
             continue
         try:
             drafts.append(drafted(file, index))
         except FileRefused as refused:
-            report.reject(Rejection(index, file.name, refused.code, str(refused)))
+            report.reject(FileRejection(index, file.name, refused.code, str(refused)))
         await give_way()
     report.names = [draft.name for draft in drafts]
     return drafts
 
 
-def _of_different_names(drafts: Iterable[Draft]) -> list[dict[str, Draft]]:
+def _of_different_names(drafts: Iterable[FileDraft]) -> list[dict[str, FileDraft]]:
     """The files, so that those of the same name follow each other."""
-    parts: list[dict[str, Draft]] = []
+    parts: list[dict[str, FileDraft]] = []
     seen: Counter[str] = Counter()
     for draft in drafts:
         if seen[draft.name] == len(parts):

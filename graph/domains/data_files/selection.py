@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 
-from graph.domains.data_files.counts import Kind
+from graph.domains.data_files.counts import CountedKind
 from graph.domains.data_files.versions import major_of, order_of
 from graph.store.conditions import Absent, AnyOf, Compare, Condition, all_of
 from graph.store.time_walk import Keep
@@ -58,7 +58,7 @@ class FileSelection:
             return Absent(earlier)
         return AnyOf((Absent(earlier), Compare(earlier, "<", self.first.isoformat())))
 
-    def counts(self, kind: Kind) -> bool:
+    def counts(self, kind: CountedKind) -> bool:
         """Whether items of this kind may be selected."""
         return (
             (self.level is None or kind.level == self.level)
@@ -86,9 +86,9 @@ class LatestVersions:
         """The part of the filter that stores cannot test; None if it selects all versions, or one."""
         if not self._compares:
             return None
-        return Keep(lambda item: self.has(item["applicable-date"], Kind.of_item(item)), VERSION_READ)
+        return Keep(lambda item: self.has(item["applicable-date"], CountedKind.of_item(item)), VERSION_READ)
 
-    def note(self, day: str, kinds: Iterable[Kind]) -> None:
+    def note(self, day: str, kinds: Iterable[CountedKind]) -> None:
         """Note the versions of a day."""
         if not self._compares:
             return
@@ -97,7 +97,7 @@ class LatestVersions:
             if known is None or order_of(known) < order_of(version):
                 self._latest[day, level, product] = version
 
-    def has(self, day: str, kind: Kind) -> bool:
+    def has(self, day: str, kind: CountedKind) -> bool:
         """Whether files of a day, whose versions were noted, are among those of the latest versions."""
         if not self._compares:
             return True

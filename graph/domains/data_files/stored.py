@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-from graph.domains.data_files.checking import Draft
+from graph.domains.data_files.checking import FileDraft
 from graph.domains.data_files.claims import settle
 from graph.domains.data_files.datasets import number_of
 from graph.domains.data_files.entities import FILE, FILE_REVISION, ONLY_NAMED, PART
@@ -22,7 +22,7 @@ DatasetVersion = tuple[str, str]
 """The name of a file, and a version of its dataset in OpenLineage."""
 
 
-class Stored:
+class RegisteredFiles:
     """What is registered of some files."""
 
     def __init__(self, database: Database, files: dict[str, Item], versions: Mapping[DatasetVersion, Item]) -> None:
@@ -31,7 +31,9 @@ class Stored:
         self._database = database
 
     @classmethod
-    async def of(cls, database: Database, names: Iterable[str], versions: Iterable[DatasetVersion] = ()) -> "Stored":
+    async def of(
+        cls, database: Database, names: Iterable[str], versions: Iterable[DatasetVersion] = ()
+    ) -> "RegisteredFiles":
         """Read the files with these names, and their revisions with these versions, as `datasets` tells them."""
         files: dict[str, Item] = {}
         left = iter(names)
@@ -46,7 +48,7 @@ class Stored:
         await settle(database, found.values())
         return cls(database, files, found)
 
-    async def registration(self, draft: Draft, *, at: str) -> FileWrite | None:
+    async def registration(self, draft: FileDraft, *, at: str) -> FileWrite | None:
         """The registration of a file; None if it is registered as it is."""
         stored = self.files.get(draft.name)
         if draft.dataset_version is None:
@@ -57,7 +59,7 @@ class Stored:
             return version_write_of(draft, stored)
         return await self.write_of(draft, at=at)
 
-    async def write_of(self, draft: Draft, *, at: str, is_made: bool = False) -> FileWrite:
+    async def write_of(self, draft: FileDraft, *, at: str, is_made: bool = False) -> FileWrite:
         """The registration of a revision, which replaces the further items of the one before."""
         file = self.files.get(draft.name)
         has_parts = file and (file["parts"] or (draft.parts and file["fingerprint"] != ONLY_NAMED))

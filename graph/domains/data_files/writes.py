@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from graph.domains.data_files.checking import Draft
-from graph.domains.data_files.counts import Counts
+from graph.domains.data_files.checking import FileDraft
+from graph.domains.data_files.counts import CounterChanges
 from graph.domains.data_files.entities import FILE, FILE_REVISION, MARK_LENGTH, ONLY_NAMED, PART
 from graph.domains.data_files.references import Version
 from graph.store.conditions import AllOf, unchanged
@@ -26,7 +26,7 @@ class FileWrite:
     version: Version
     file: Item  # as it is then
     actions: list[Action]
-    counts: Counts = field(default_factory=Counts)
+    counts: CounterChanges = field(default_factory=CounterChanges)
     ahead: list[Put] = field(default_factory=list)  # items of a new file that nobody sees before it is there
 
     @property
@@ -61,7 +61,7 @@ class FileWrite:
         return replace(self, ahead=[]).fits(limit)
 
 
-def is_registered(draft: Draft, stored: Item | None) -> bool:
+def is_registered(draft: FileDraft, stored: Item | None) -> bool:
     """Whether a file is registered as it is. With two checksums, these decide."""
     if stored is None:
         return False
@@ -72,7 +72,7 @@ def is_registered(draft: Draft, stored: Item | None) -> bool:
 
 
 def write_of(
-    draft: Draft,
+    draft: FileDraft,
     stored: Item | None,
     parts: Mapping[str, Item],
     *,
@@ -108,7 +108,7 @@ def write_of(
     return write
 
 
-def version_write_of(draft: Draft, stored: Item) -> FileWrite:
+def version_write_of(draft: FileDraft, stored: Item) -> FileWrite:
     """Says which version of a dataset the latest revision is."""
     version = Version(draft.name, stored["revision"])
     named = {"dataset-version": draft.dataset_version}
@@ -117,7 +117,7 @@ def version_write_of(draft: Draft, stored: Item) -> FileWrite:
     return FileWrite(version, {**stored, **named}, [latest, Update(_key(version), set=named)])
 
 
-def _replace_parts(write: FileWrite, draft: Draft, stored: Mapping[str, Item]) -> None:
+def _replace_parts(write: FileWrite, draft: FileDraft, stored: Mapping[str, Item]) -> None:
     """Write the further items in place of those of the revision before."""
     for identifier, part in stored.items():
         write.counts.add(identifier, part, -1)
@@ -139,7 +139,7 @@ def _key(version: Version) -> Key:
 
 def together(writes: Sequence[FileWrite]) -> list[Action]:
     """The actions of several registrations, with each counter once."""
-    counts = Counts()
+    counts = CounterChanges()
     for write in writes:
         counts.merge(write.counts)
     return [*(action for write in writes for action in (*write.actions, *write.ahead)), *counts.updates()]
@@ -159,13 +159,13 @@ async def write_ahead(database: Database, writes: Sequence[FileWrite]) -> None:
 def packed(writes: Sequence[FileWrite], limit: int) -> Iterator[list[FileWrite]]:
     """The registrations in order, in parts that fit a transaction. Each must fit one alone."""
     part: list[FileWrite] = []
-    size, used, counts = 0, 0, Counts()
+    size, used, counts = 0, 0, CounterChanges()
     for write in writes:
         own, byte_count = len(write.actions) + len(write.ahead), write.byte_count
         too_many = size + own + counts.touched_with(write.counts) > limit
         if part and (too_many or used + byte_count > MOST_BYTES):
             yield part
-            part, size, used, counts = [], 0, 0, Counts()
+            part, size, used, counts = [], 0, 0, CounterChanges()
         part.append(write)
         size += own
         used += byte_count

@@ -4,7 +4,7 @@ from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
 from graph.domains.earthquakes.model import LONGEST_ID, LONGEST_REASON, Event
 from graph.feed.sequence import Origins, SequenceEntities
 from graph.runtime.lease import LEASE_ATTRIBUTES
-from graph.store.attributes import Document, Text, Whole
+from graph.store.attributes import JsonDocument, Text, Whole
 from graph.store.entity import Entity
 
 LONGEST_NAMES = 65_536  # characters, of the most ids of an event
@@ -132,7 +132,7 @@ POLL = Entity(
         *_ATTEMPTS,
         Whole("lastWideSuccess", unit="epoch ms", optional=True),
         Whole("unended", optional=True),
-        Document("versions", optional=True),
+        JsonDocument("versions", optional=True),
     ),
 )
 
@@ -156,7 +156,7 @@ SUMMARY_CHECK = Entity(
         Whole("lastCheck", unit="epoch ms", optional=True),
         Text("nextDay", unit="YYYYMMDD, UTC", optional=True),
         Whole("nextYear", optional=True),
-        Document("differences", optional=True),  # day → checks in a row
+        JsonDocument("differences", optional=True),  # day → checks in a row
     ),
 )
 

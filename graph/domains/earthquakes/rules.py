@@ -42,7 +42,7 @@ _LISTED = re.compile("(?:,[^,]+)+,")  # a list of names as USGS writes it
 
 
 @dataclass(frozen=True, slots=True)
-class Rejection:
+class EventRejection:
     """The reason why one event of an ingest was rejected."""
 
     event_id: str | None  # None if it has no valid id
@@ -54,7 +54,7 @@ class Rejection:
 class RejectedFeature(Exception):
     """An event breaks a rule of the catalogue. Expected, and counted by the ingest."""
 
-    def __init__(self, rejection: Rejection) -> None:
+    def __init__(self, rejection: EventRejection) -> None:
         super().__init__(rejection.message)
         self.rejection = rejection
 
@@ -182,13 +182,13 @@ def _checked_id(value: Any) -> str:
     if possible_id(value):
         return str(value)
     if value is None or value == "":
-        raise RejectedFeature(Rejection(None, "ID_MISSING", "The event has no id."))
+        raise RejectedFeature(EventRejection(None, "ID_MISSING", "The event has no id."))
     message = f"The id must be text of at most {LONGEST_ID} characters, without control characters."
-    raise RejectedFeature(Rejection(None, "ID_INVALID", message))
+    raise RejectedFeature(EventRejection(None, "ID_INVALID", message))
 
 
 def _rejected(event_id: str, code: str, message: str) -> RejectedFeature:
-    return RejectedFeature(Rejection(event_id, code, message))
+    return RejectedFeature(EventRejection(event_id, code, message))
 
 
 def _checked_time(event_id: str, value: Any, ingested_at: int) -> int:

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graph.domains.earthquakes.model import Event, listed
-from graph.domains.export.columns import COLUMNS, READ, Column, Kind
-from graph.domains.export.encoders import Encoder, Ending, IdsHash
+from graph.domains.export.columns import COLUMNS, READ, Column, ColumnType
+from graph.domains.export.encoders import Encoder, ExportEnding, IdsHash
 from graph.store.entity import Item
 
 GEOMETRY = "geometry"
@@ -31,12 +31,12 @@ FEW_VALUES = ("magType", "type", "status", "source", "alert", "net")
 pa.set_memory_pool(pa.system_memory_pool())  # the others keep some 40 MB more for later
 
 TYPES = {
-    Kind.TEXT: pa.string(),
-    Kind.NAMES: pa.list_(pa.string()),
-    Kind.REAL: pa.float64(),
-    Kind.WHOLE: pa.int64(),
-    Kind.MILLIS: pa.timestamp("ms", tz="UTC"),
-    Kind.TRUTH: pa.bool_(),
+    ColumnType.TEXT: pa.string(),
+    ColumnType.NAMES: pa.list_(pa.string()),
+    ColumnType.REAL: pa.float64(),
+    ColumnType.WHOLE: pa.int64(),
+    ColumnType.MILLIS: pa.timestamp("ms", tz="UTC"),
+    ColumnType.TRUTH: pa.bool_(),
 }
 WKB = {b"ARROW:extension:name": b"geoarrow.wkb", b"ARROW:extension:metadata": b'{"crs":"OGC:CRS84"}'}
 POINT = struct.Struct("<BIdd")  # little-endian, type 1
@@ -60,7 +60,7 @@ class Arrow(Encoder):
         self._ids = IdsHash()
         self._sink = _Sink()
         self._writer = pa.ipc.new_stream(self._sink, ARROW_SCHEMA)
-        self._rows = _Rows(ARROW_SCHEMA)
+        self._rows = _ArrowRows(ARROW_SCHEMA)
 
     def begin(self) -> bytes:
         return self._sink.taken()
@@ -70,7 +70,7 @@ class Arrow(Encoder):
         self._rows.add(events)
         return self._batch() if self._rows.number >= ROWS_PER_BATCH else b""
 
-    async def end(self, ending: Ending) -> bytes:
+    async def end(self, ending: ExportEnding) -> bytes:
         rest = self._batch() if self._rows.number else b""
         empty = pa.RecordBatch.from_pylist([], schema=ARROW_SCHEMA)
         self._writer.write_batch(empty, custom_metadata=_metadata(ending, self._ids))
@@ -92,7 +92,7 @@ class Parquet(Encoder):
         self._ids = IdsHash()
         self._sink = _Sink()
         self._writer = pq.ParquetWriter(self._sink, PARQUET_SCHEMA, compression="zstd", use_dictionary=[*FEW_VALUES])
-        self._rows = _Rows(PARQUET_SCHEMA)
+        self._rows = _ArrowRows(PARQUET_SCHEMA)
         self._bounds = _Bounds()
 
     def begin(self) -> bytes:
@@ -104,7 +104,7 @@ class Parquet(Encoder):
         self._rows.add(events)
         return await self._group() if self._rows.number >= ROWS_PER_GROUP else b""
 
-    async def end(self, ending: Ending) -> bytes:
+    async def end(self, ending: ExportEnding) -> bytes:
         rest = await self._group() if self._rows.number else b""
         self._writer.add_key_value_metadata({"geo": self._bounds.geo(), **_metadata(ending, self._ids)})
         self._writer.close()
@@ -116,11 +116,11 @@ class Parquet(Encoder):
         return self._sink.taken()
 
 
-def _metadata(ending: Ending, ids: IdsHash) -> dict[str, str]:
+def _metadata(ending: ExportEnding, ids: IdsHash) -> dict[str, str]:
     return {"count": str(ending.count), "eventIdsSha256": ids.hex, "asOf": ending.as_of}
 
 
-class _Rows:
+class _ArrowRows:
     """Rows that wait to be written together."""
 
     def __init__(self, schema: Any) -> None:
@@ -149,9 +149,9 @@ def _values(column: Column, items: Sequence[Item]) -> list[Any]:
     if instead is not None:
         return [item.get(instead) if (value := item.get(name)) is None else value for item in items]
     match column.kind:
-        case Kind.NAMES:
+        case ColumnType.NAMES:
             return [None if (value := item.get(name)) is None else listed(value) for item in items]
-        case Kind.TRUTH:
+        case ColumnType.TRUTH:
             return [None if (value := item.get(name)) is None else value == 1 for item in items]
     return [item.get(name, column.default) for item in items]
 

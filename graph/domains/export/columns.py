@@ -19,7 +19,7 @@ FIRST = (TIME, "eventId", "mag", "magType", "place", "lat", "lon", "depth", "typ
 LEFT_OUT = frozenset({"dayBucket", "mergedInto"})  # a merged event is in no list
 
 
-class Kind(Enum):
+class ColumnType(Enum):
     """The type of a column's values."""
 
     TEXT = auto()
@@ -36,17 +36,17 @@ class Column:
 
     name: str
     attribute: str  # of the stored event
-    kind: Kind
+    kind: ColumnType
     optional: bool  # whether it may be null
     instead: str | None = None  # the attribute whose value it has in events that lack its own
     default: int | None = None  # its value in events that lack both
 
 
 OF_A_VERSION = (
-    Column("revision", "revision", Kind.WHOLE, optional=False, default=1),
-    Column("recordedAt", "recordedAt", Kind.MILLIS, optional=False, instead="ingestedAt"),
-    Column("publishedAt", "publishedAt", Kind.MILLIS, optional=True, instead="updated"),
-    Column("preferredId", "preferredId", Kind.TEXT, optional=False, instead="eventId"),
+    Column("revision", "revision", ColumnType.WHOLE, optional=False, default=1),
+    Column("recordedAt", "recordedAt", ColumnType.MILLIS, optional=False, instead="ingestedAt"),
+    Column("publishedAt", "publishedAt", ColumnType.MILLIS, optional=True, instead="updated"),
+    Column("preferredId", "preferredId", ColumnType.TEXT, optional=False, instead="eventId"),
 )
 """The columns that are no stored attributes of every event, with the rules of `Event`'s properties."""
 
@@ -59,19 +59,19 @@ def _columns() -> Iterator[Column]:
     yield from OF_A_VERSION
 
 
-def _kind(stored: Stored[Any]) -> Kind:
+def _kind(stored: Stored[Any]) -> ColumnType:
     match stored.kind:
         case _ if stored.convert is listed:
-            return Kind.NAMES
+            return ColumnType.NAMES
         case _ if stored.convert is bool:
-            return Kind.TRUTH
+            return ColumnType.TRUTH
         case Real():
-            return Kind.REAL
+            return ColumnType.REAL
         case Text():
-            return Kind.TEXT
+            return ColumnType.TEXT
         case Whole(unit="epoch ms"):
-            return Kind.MILLIS
-    return Kind.WHOLE
+            return ColumnType.MILLIS
+    return ColumnType.WHOLE
 
 
 COLUMNS = tuple(sorted(_columns(), key=lambda column: (*FIRST, column.name).index(column.name)))

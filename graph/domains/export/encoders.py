@@ -18,7 +18,7 @@ ROWS_AT_ONCE = 200  # some 1 ms, of the slowest encoder
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ExportEnding:
     """What an export says of itself at its end."""
 
     count: int  # events
@@ -42,7 +42,7 @@ class Encoder(Protocol):
     async def rows(self, events: Sequence[Event]) -> bytes:
         """The next events, at most `ROWS_AT_ONCE`, whose items may change. Some bytes may come later."""
 
-    async def end(self, ending: Ending) -> bytes:
+    async def end(self, ending: ExportEnding) -> bytes:
         """The rest, with the count and a hash."""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from graph.core.clock import Clock
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.model import Event
-from graph.domains.export.encoders import ROWS_AT_ONCE, Encoder, Ending
+from graph.domains.export.encoders import ROWS_AT_ONCE, Encoder, ExportEnding
 from graph.domains.export.source import ExportRequest, ExportSource
 from graph.store.contract import Database
 from graph.work.account import give_way
@@ -43,7 +43,7 @@ class Export:
             self.count += len(piece)
             await give_way()
         if self.source.is_over:
-            self.written.append(await self.encoder.end(Ending(self.count, self.source.as_of_ms)))
+            self.written.append(await self.encoder.end(ExportEnding(self.count, self.source.as_of_ms)))
             self.is_over = True
         self._has_page = True
 

@@ -9,7 +9,7 @@ import orjson
 
 from graph.domains.earthquakes.feature_collection import READ, feature
 from graph.domains.earthquakes.model import Event
-from graph.domains.export.encoders import Encoder, Ending, IdsHash
+from graph.domains.export.encoders import Encoder, ExportEnding, IdsHash
 
 
 class GeoJson(Encoder):
@@ -31,6 +31,6 @@ class GeoJson(Encoder):
         before, self._before = self._before, b",\n"
         return before + b",\n".join([orjson.dumps(feature(event)) for event in events])
 
-    async def end(self, ending: Ending) -> bytes:
+    async def end(self, ending: ExportEnding) -> bytes:
         metadata = {"count": ending.count, "eventIdsSha256": self._ids.hex, "asOf": ending.as_of}
         return b'\n],"metadata":' + orjson.dumps(metadata) + b"}\n"

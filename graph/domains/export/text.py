@@ -19,8 +19,8 @@ from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.model import Event, listed
-from graph.domains.export.columns import COLUMNS, READ, TIME, Kind
-from graph.domains.export.encoders import Encoder, Ending
+from graph.domains.export.columns import COLUMNS, READ, TIME, ColumnType
+from graph.domains.export.encoders import Encoder, ExportEnding
 
 NAMES = tuple(column.name for column in COLUMNS)
 """The columns of a text format."""
@@ -34,7 +34,9 @@ END = orjson.Fragment(b"\n")
 TIME_ATTRIBUTE = next(column.attribute for column in COLUMNS if column.name == TIME)
 NOT_WRITTEN = tuple(name for name in EVENT.position_names(TIME_ORDERED) if name not in NAMES)  # read all the same
 INSTEAD = tuple((column.name, column.instead) for column in COLUMNS if column.instead)
-TRUTHS, LISTS = (tuple(column.name for column in COLUMNS if column.kind is kind) for kind in (Kind.TRUTH, Kind.NAMES))
+TRUTHS, LISTS = (
+    tuple(column.name for column in COLUMNS if column.kind is kind) for kind in (ColumnType.TRUTH, ColumnType.NAMES)
+)
 
 
 class _Rows:
@@ -94,7 +96,7 @@ class Ndjson(Encoder):
         self._hash.update(lines)
         return lines
 
-    async def end(self, ending: Ending) -> bytes:
+    async def end(self, ending: ExportEnding) -> bytes:
         end = {"count": ending.count, "sha256": self._hash.hexdigest(), "asOf": ending.as_of}
         return orjson.dumps({"_end": end}, option=orjson.OPT_APPEND_NEWLINE)
 
@@ -131,7 +133,7 @@ class Csv(Encoder):
         """A text as it was before it was written."""
         return written[1:] if self._spreadsheet and written[:1] == INERT else written
 
-    async def end(self, ending: Ending) -> bytes:
+    async def end(self, ending: ExportEnding) -> bytes:
         if not self._comments:
             return b""
         return f"# end count={ending.count} sha256={self._hash.hexdigest()} asOf={ending.as_of}\n".encode()

@@ -11,7 +11,7 @@ Earlier = Mapping[str, Sequence[Event]]
 NO_EARLIER: Earlier = {}
 
 
-class Format(ABC):
+class AnswerFormat(ABC):
     """A format, for one answer."""
 
     media_type: str

@@ -6,10 +6,10 @@ import orjson
 
 from graph.domains.earthquakes.feature_collection import READ, feature
 from graph.domains.earthquakes.model import Event
-from graph.domains.fdsn.formats import NO_EARLIER, Earlier, Format
+from graph.domains.fdsn.formats import NO_EARLIER, AnswerFormat, Earlier
 
 
-class GeoJson(Format):
+class FdsnGeoJson(AnswerFormat):
     """A FeatureCollection of events.
 
     Source: https://earthquake.usgs.gov/earthquakes/feed/v1.0/geojson.php

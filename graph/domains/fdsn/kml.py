@@ -10,7 +10,7 @@ from math import inf
 from graph.core.days import DAY_MS
 from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.model import Event
-from graph.domains.fdsn.formats import NO_EARLIER, Earlier, Format
+from graph.domains.fdsn.formats import NO_EARLIER, AnswerFormat, Earlier
 from graph.domains.fdsn.quakeml import escaped
 
 HOUR_MS = 3_600_000
@@ -24,7 +24,7 @@ COLOURS: dict[str, tuple[tuple[float, str], ...]] = {
 """Greatest age in milliseconds, or depth in km → the colour: alpha, blue, green, red."""
 
 
-class Kml(Format):
+class Kml(AnswerFormat):
     """A KML document."""
 
     media_type = "application/vnd.google-earth.kml+xml"

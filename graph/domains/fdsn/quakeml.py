@@ -14,7 +14,7 @@ from typing import Any
 from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.model import Event
 from graph.domains.fdsn.event_types import DELETED, quakeml_type
-from graph.domains.fdsn.formats import NO_EARLIER, Earlier, Format
+from graph.domains.fdsn.formats import NO_EARLIER, AnswerFormat, Earlier
 from graph.domains.fdsn.public_ids import local_part
 from graph.store.entity import Item
 
@@ -52,7 +52,7 @@ _IMPOSSIBLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "&#13;"}
 
 
-class QuakeML(Format):
+class QuakeML(AnswerFormat):
     """QuakeML of events."""
 
     media_type = "application/xml; charset=utf-8"

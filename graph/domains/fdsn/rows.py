@@ -27,7 +27,7 @@ PAGE_SIZE = 1000  # events; more would hold up other callers
 MOST_SORTED = 5000  # events in memory, some 8 MB
 
 
-class Rows:
+class EventRows:
     """The events of one query."""
 
     def __init__(self, catalogue: Catalogue, query: FdsnQuery, attributes: Needed) -> None:

@@ -8,16 +8,16 @@ from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.model import Event
 from graph.domains.fdsn.counting import check_size, exact_count
 from graph.domains.fdsn.errors import VERSION
-from graph.domains.fdsn.formats import Format
-from graph.domains.fdsn.geojson import GeoJson
+from graph.domains.fdsn.formats import AnswerFormat
+from graph.domains.fdsn.geojson import FdsnGeoJson
 from graph.domains.fdsn.history import earlier_versions, named_events
 from graph.domains.fdsn.kml import Kml
 from graph.domains.fdsn.parameters import COUNT_FORMATS
 from graph.domains.fdsn.quakeml import QuakeML
 from graph.domains.fdsn.query import FdsnQuery
-from graph.domains.fdsn.rows import Rows
+from graph.domains.fdsn.rows import EventRows
 from graph.domains.fdsn.settings import FdsnSettings
-from graph.domains.fdsn.text import Text
+from graph.domains.fdsn.text import EventText
 from graph.domains.fdsn.usgs_csv import UsgsCsv
 from graph.work.account import give_way
 
@@ -27,16 +27,16 @@ Run = Callable[[Callable[[], Coroutine[Any, Any, bytes]]], Awaitable[bytes]]
 """Runs a read within the limits of a query."""
 
 
-class Answer:
+class PagedAnswer:
     """The answer to a query, page by page."""
 
-    def __init__(self, catalogue: Catalogue, query: FdsnQuery, format_: Format, most: int) -> None:
+    def __init__(self, catalogue: Catalogue, query: FdsnQuery, format_: AnswerFormat, most: int) -> None:
         self.format = format_
         self.count = 0  # events so far
         self._catalogue = catalogue
         self._most = most  # events
         self._query = query
-        self._rows = Rows(catalogue, query, format_.attributes)
+        self._rows = EventRows(catalogue, query, format_.attributes)
         self._first = b""
         self._unwritten: Sequence[Event] | None = None  # the present page, until all of it is written
 
@@ -77,7 +77,9 @@ class Answer:
         return b"".join(pieces)
 
 
-def answer_to(catalogue: Catalogue, given: Mapping[str, Any], own: FdsnSettings, *, url: str, now_ms: int) -> Answer:
+def answer_to(
+    catalogue: Catalogue, given: Mapping[str, Any], own: FdsnSettings, *, url: str, now_ms: int
+) -> PagedAnswer:
     """The answer to a query, which has not begun.
 
     Args:
@@ -92,18 +94,18 @@ def answer_to(catalogue: Catalogue, given: Mapping[str, Any], own: FdsnSettings,
     query = FdsnQuery.of(given)
     match given.get("format", "xml"):
         case "text":
-            format_: Format = Text()
+            format_: AnswerFormat = EventText()
         case "csv":
             format_ = UsgsCsv(spreadsheet=given.get("spreadsheet", False))
         case "geojson":
-            format_ = GeoJson(url=url, generated_ms=now_ms, version=VERSION)
+            format_ = FdsnGeoJson(url=url, generated_ms=now_ms, version=VERSION)
         case "kml":
             colour_by, animated = given.get("kmlcolorby", "age"), given.get("kmlanimated", False)
             format_ = Kml(now_ms=now_ms, colour_by=colour_by, animated=animated)
         case _:
             origins, magnitudes = query.all_origins, query.all_magnitudes
             format_ = QuakeML(own.fdsn_authority, all_origins=origins, all_magnitudes=magnitudes)
-    return Answer(catalogue, query, format_, own.fdsn_max_events)
+    return PagedAnswer(catalogue, query, format_, own.fdsn_max_events)
 
 
 async def count_of(catalogue: Catalogue, given: Mapping[str, Any]) -> int:

@@ -6,7 +6,7 @@ from graph.core.names import is_line, is_readable
 from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.model import Event
 from graph.domains.fdsn.event_types import DELETED, quakeml_type
-from graph.domains.fdsn.formats import NO_EARLIER, Earlier, Format
+from graph.domains.fdsn.formats import NO_EARLIER, AnswerFormat, Earlier
 from graph.store.entity import Item
 
 HEADER = (
@@ -15,7 +15,7 @@ HEADER = (
 )
 
 
-class Text(Format):
+class EventText(AnswerFormat):
     """Text of events."""
 
     media_type = "text/plain; charset=utf-8"

@@ -10,7 +10,7 @@ from io import StringIO
 from graph.core.spreadsheets import inert
 from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.model import Event
-from graph.domains.fdsn.formats import NO_EARLIER, Earlier, Format
+from graph.domains.fdsn.formats import NO_EARLIER, AnswerFormat, Earlier
 from graph.store.entity import Item
 
 COLUMNS = (
@@ -19,7 +19,7 @@ COLUMNS = (
 )
 
 
-class UsgsCsv(Format):
+class UsgsCsv(AnswerFormat):
     """CSV of events. Columns that the catalogue does not have are empty; for a `spreadsheet`, see `inert`."""
 
     media_type = "text/csv; charset=utf-8"

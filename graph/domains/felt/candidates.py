@@ -30,7 +30,7 @@ READ = frozenset({"eventId", "eventTsMs", "mag", "lat", "lon", "depth"})
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class EventCandidate:
     """An earthquake that a report may be of."""
 
     event: Event
@@ -46,7 +46,7 @@ class Candidate:
 
 async def candidates_of(
     catalogue: Catalogue, reports: Sequence[FeltAt], attributes: frozenset[str] | None = None
-) -> list[list[Candidate]]:
+) -> list[list[EventCandidate]]:
     """The candidates of each report, in the same order: at most five, the most plausible one first.
 
     Args:
@@ -56,7 +56,7 @@ async def candidates_of(
     Raises:
         QueryTooComplex: The operation in progress may not read so many events.
     """
-    found: list[list[Candidate]] = [[] for _ in reports]
+    found: list[list[EventCandidate]] = [[] for _ in reports]
     tested = 0
     needed = None if attributes is None else attributes | READ
     for numbers in _together([report.time for report in reports]):
@@ -118,7 +118,7 @@ def _within_time(shaken: Sequence[_Shaken], time: float) -> Sequence[_Shaken]:
     return shaken[first : bisect_right(shaken, time - EARLIEST_S, first, key=_time)]
 
 
-def _best(report: FeltAt, shaken: Sequence[_Shaken]) -> list[Candidate]:
+def _best(report: FeltAt, shaken: Sequence[_Shaken]) -> list[EventCandidate]:
     """The most plausible ones."""
     lat, lon, time = report
     found = []
@@ -127,5 +127,5 @@ def _best(report: FeltAt, shaken: Sequence[_Shaken]) -> list[Candidate]:
             continue
         km, seconds = distance_km(lat, lon, each.event.item), round(time - each.time, 3)
         if (plausible := plausibility(each.mag, km, seconds, each.event.depth)) > 0:
-            found.append(Candidate(each.event, seconds, km, plausible))
+            found.append(EventCandidate(each.event, seconds, km, plausible))
     return nsmallest(MOST_CANDIDATES, found, key=attrgetter("rank"))

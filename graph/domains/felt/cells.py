@@ -15,7 +15,7 @@ from operator import attrgetter
 
 from graph.domains.sightings.collected_reports import Collected
 from graph.domains.sightings.felt_reports import KNOWN_S
-from graph.domains.sightings.grid import KM1, KM10, Grid, Point
+from graph.domains.sightings.grid import KM1, KM10, CellGrid, Point
 from graph.domains.sightings.questionnaire import Community
 from graph.work.account import give_way
 
@@ -83,6 +83,6 @@ def served(reports: Sequence[Collected]) -> Community:
 _time = attrgetter("felt_at.time")
 
 
-def _cell(grid: Grid, cell: str, community: Community, expected: Callable[[Point], float]) -> FeltCell:
+def _cell(grid: CellGrid, cell: str, community: Community, expected: Callable[[Point], float]) -> FeltCell:
     centre = grid.centre(cell)
     return FeltCell(centre, grid.km, community.reports, community.intensity, expected(centre))

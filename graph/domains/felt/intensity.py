@@ -8,13 +8,7 @@ from graph.core.clock import Clock
 from graph.core.days import FIRST_MS, LAST_MS
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.model import Event
-from graph.domains.felt.attenuation import (
-    EARLIEST_S,
-    LATEST_S,
-    expected_intensity,
-    felt_radius_km,
-    hypocentral_km,
-)
+from graph.domains.felt.attenuation import EARLIEST_S, LATEST_S, expected_intensity, felt_radius_km, hypocentral_km
 from graph.domains.felt.candidates import candidates_of
 from graph.domains.felt.cells import FeltCell, felt_cells
 from graph.domains.sightings.collected_reports import Collected, CollectedReports, Found

@@ -14,7 +14,7 @@ from graph.domains.earthquakes.schema.events import Event
 from graph.domains.felt import cells
 from graph.domains.felt import intensity as felt
 from graph.domains.felt.candidates import MOST_CANDIDATES, candidates_of
-from graph.domains.felt.candidates import Candidate as CandidateRecord
+from graph.domains.felt.candidates import EventCandidate as CandidateRecord
 from graph.domains.felt.intensity import READ
 from graph.domains.sightings import model
 from graph.domains.sightings.collected_reports import CollectedReports, FeltAt

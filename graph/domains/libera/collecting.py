@@ -11,21 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from graph.core.names import is_line
-from graph.domains.libera.manifests import (
-    LARGEST_MANIFEST,
-    BrokenManifest,
-    ListedFile,
-    Manifest,
-    read_manifest,
-)
-from graph.domains.libera.names import (
-    Level0Name,
-    ManifestKind,
-    ManifestName,
-    ProductName,
-    UnknownName,
-    parse_name,
-)
+from graph.domains.libera.manifests import LARGEST_MANIFEST, BrokenManifest, Manifest, ManifestFile, read_manifest
+from graph.domains.libera.names import Level0Name, ManifestKind, ManifestName, ProductName, UnknownName, parse_name
 
 MOST_IGNORED_NAMED = 1000
 
@@ -53,7 +40,7 @@ class DataSource:
 
 
 @dataclass(slots=True)
-class Collected:
+class CollectedFiles:
     """What is to be registered."""
 
     sources: dict[str, DataSource] = field(default_factory=dict)  # by the name of the file
@@ -79,9 +66,9 @@ def shown(path: Path | str) -> str:
     return text if is_line(text) else ascii(text)
 
 
-def collect(paths: Sequence[str]) -> Collected:
+def collect(paths: Sequence[str]) -> CollectedFiles:
     """Look at what is there. What is wrong becomes a rejection."""
-    collected = Collected()
+    collected = CollectedFiles()
     manifests: list[tuple[Path, ManifestName]] = []
     for path, is_given in _files(paths, collected):
         try:
@@ -104,7 +91,7 @@ def collect(paths: Sequence[str]) -> Collected:
     return collected
 
 
-def _files(paths: Sequence[str], collected: Collected) -> Iterator[tuple[Path, bool]]:
+def _files(paths: Sequence[str], collected: CollectedFiles) -> Iterator[tuple[Path, bool]]:
     """The regular files, each with whether it was given as a path."""
     for text in paths:
         path = Path(text)
@@ -124,7 +111,7 @@ def _files(paths: Sequence[str], collected: Collected) -> Iterator[tuple[Path, b
             collected.reject(path, "It is neither a file nor a folder.")
 
 
-def _within(folder: Path, collected: Collected) -> Iterator[Path]:
+def _within(folder: Path, collected: CollectedFiles) -> Iterator[Path]:
     """The regular files in a folder and below, in order of their names."""
 
     def reject(error: OSError) -> None:
@@ -144,7 +131,7 @@ def _reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-def _add(collected: Collected, path: Path, name: ProductName | Level0Name) -> None:
+def _add(collected: CollectedFiles, path: Path, name: ProductName | Level0Name) -> None:
     if not name.holds_data:
         collected.ignore(path, "It only announces files, and holds no data.")
         return
@@ -153,7 +140,7 @@ def _add(collected: Collected, path: Path, name: ProductName | Level0Name) -> No
         collected.reject(path, f"A file with the same name is given, too: {source.shown}.")
 
 
-def _add_manifest(collected: Collected, path: Path, name: ManifestName) -> None:
+def _add_manifest(collected: CollectedFiles, path: Path, name: ManifestName) -> None:
     """Add the files of an output manifest, and the manifest if they are possible."""
     try:
         with path.open("rb") as file:
@@ -171,7 +158,7 @@ def _add_manifest(collected: Collected, path: Path, name: ManifestName) -> None:
         collected.manifests.append(manifest)
 
 
-def _known(listed: ListedFile, collected: Collected) -> DataSource:
+def _known(listed: ManifestFile, collected: CollectedFiles) -> DataSource:
     """The source of a file that a manifest lists; BrokenManifest if it cannot be one."""
     try:
         name = parse_name(listed.name)
@@ -185,7 +172,7 @@ def _known(listed: ListedFile, collected: Collected) -> DataSource:
     return source
 
 
-def _place(listed: ListedFile, folder: Path) -> Path | None:
+def _place(listed: ManifestFile, folder: Path) -> Path | None:
     """Where a listed file is: at its path, or beside the manifest; None if it is elsewhere."""
     places = [folder / listed.name]
     if "://" not in listed.path:

@@ -15,7 +15,7 @@ from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.registering import Registration
-from graph.domains.libera.collecting import Collected, PathRejection, collect
+from graph.domains.libera.collecting import CollectedFiles, PathRejection, collect
 from graph.domains.libera.file_contents import FileProblem, read_source
 from graph.domains.libera.registering import FileRegistering, FilesReport
 
@@ -118,7 +118,7 @@ def _line(file: NewFile) -> str:
     return " ".join([file.name, *(f"{name}={value}" for name, value in told.items() if value)])
 
 
-def _runs(collected: Collected) -> Iterator[dict[str, object]]:
+def _runs(collected: CollectedFiles) -> Iterator[dict[str, object]]:
     for manifest in collected.manifests:
         if manifest.inputs is not None and manifest.files:
             yield {"id": str(manifest.name.run_id), "used": len(manifest.inputs), "generated": len(manifest.files)}

@@ -21,10 +21,10 @@ from graph.domains.libera.edos_layout import (
     BrokenRecord,
     Characters,
     Flag,
+    LayoutSource,
     Many,
     Number,
     Raw,
-    Source,
     Spare,
     Time,
     read,
@@ -121,7 +121,7 @@ def read_construction_record(name: Level0Name, data: bytes) -> NewFile:
     if name.spacecraft not in SPACECRAFT:
         known = ", ".join(f"{number} ({text})" for number, text in SPACECRAFT.items())
         raise BrokenRecord(f"It is of spacecraft {name.spacecraft:03}. Those with a known form of times are {known}.")
-    source = Source(data)
+    source = LayoutSource(data)
     record = read(RECORD, source)
     source.end()
     _check(name, record)

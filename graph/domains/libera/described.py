@@ -5,7 +5,7 @@ from dataclasses import replace
 from graph.domains.data_files.new_files import CalibrationMetadata, NewFile, SortableMetadata
 from graph.domains.data_files.times import time_text
 from graph.domains.libera.apids import CONSTRUCTION_RECORD, product_of
-from graph.domains.libera.manifests import ListedFile
+from graph.domains.libera.manifests import ManifestFile
 from graph.domains.libera.names import Level0Name, ProductName, UnknownName, parse_name
 
 CALIBRATION_LEVEL = "CAL"
@@ -20,7 +20,7 @@ def described(name: ProductName | Level0Name) -> NewFile:
     return _level_0_file(name) if isinstance(name, Level0Name) else _product(name)
 
 
-def listed_file(listed: ListedFile) -> NewFile:
+def listed_file(listed: ManifestFile) -> NewFile:
     """A file that a manifest lists. It may be of another project, with a name of any form."""
     try:
         name = parse_name(listed.name)

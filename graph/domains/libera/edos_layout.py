@@ -14,7 +14,7 @@ class BrokenRecord(ValueError):
     """Why a record is not read."""
 
 
-class Source:
+class LayoutSource:
     """The bytes of a record, read from the first to the last."""
 
     def __init__(self, data: bytes) -> None:
@@ -34,14 +34,14 @@ class Source:
             raise BrokenRecord(f"It has {rest:,} bytes behind its end at byte {self.position:,}.")
 
 
-class Part(Protocol):
+class LayoutPart(Protocol):
     """A part of a layout."""
 
-    def read(self, source: Source) -> dict[str, Any]:
+    def read(self, source: LayoutSource) -> dict[str, Any]:
         """The part's values by their names; BrokenRecord if it is impossible."""
 
 
-def read(layout: Sequence[Part], source: Source) -> dict[str, Any]:
+def read(layout: Sequence[LayoutPart], source: LayoutSource) -> dict[str, Any]:
     """The values of all parts; BrokenRecord if one of them is impossible."""
     return {name: value for part in layout for name, value in part.read(source).items()}
 
@@ -52,7 +52,7 @@ class Spare:
 
     size: int
 
-    def read(self, source: Source) -> dict[str, Any]:
+    def read(self, source: LayoutSource) -> dict[str, Any]:
         """Nothing."""
         start = source.position
         if any(source.take(self.size, "spare")):
@@ -69,7 +69,7 @@ class Number:
     least: int = 0
     greatest: int | None = None
 
-    def read(self, source: Source) -> dict[str, Any]:
+    def read(self, source: LayoutSource) -> dict[str, Any]:
         """The number."""
         number = int.from_bytes(source.take(self.size, self.name), "big")
         if number < self.least or (self.greatest is not None and number > self.greatest):
@@ -84,7 +84,7 @@ class Bits:
     size: int
     widths: Mapping[str, int]
 
-    def read(self, source: Source) -> dict[str, Any]:
+    def read(self, source: LayoutSource) -> dict[str, Any]:
         """The numbers."""
         names = [name for name in self.widths if name]
         number = int.from_bytes(source.take(self.size, " and ".join(names)), "big")
@@ -101,7 +101,7 @@ class Flag:
 
     name: str
 
-    def read(self, source: Source) -> dict[str, Any]:
+    def read(self, source: LayoutSource) -> dict[str, Any]:
         """The flag."""
         (byte,) = source.take(1, self.name)
         if byte > 1:
@@ -116,7 +116,7 @@ class Characters:
     name: str
     size: int
 
-    def read(self, source: Source) -> dict[str, Any]:
+    def read(self, source: LayoutSource) -> dict[str, Any]:
         """The text."""
         text = source.take(self.size, self.name).decode("latin-1")
         if not (text.isascii() and text.isprintable()):
@@ -130,7 +130,7 @@ class Raw:
 
     name: str
 
-    def read(self, source: Source) -> dict[str, Any]:
+    def read(self, source: LayoutSource) -> dict[str, Any]:
         """The digits."""
         return {self.name: source.take(8, self.name).hex()}
 
@@ -141,7 +141,7 @@ class Time:
 
     name: str
 
-    def read(self, source: Source) -> dict[str, Any]:
+    def read(self, source: LayoutSource) -> dict[str, Any]:
         """The time. A leap second is taken for the second before, since Python has none."""
         field = source.take(8, self.name)
         days, milliseconds, microseconds = (int.from_bytes(each, "big") for each in (field[:2], field[2:6], field[6:]))
@@ -158,10 +158,10 @@ class Many:
 
     name: str
     count: Number
-    layout: Sequence[Part]
+    layout: Sequence[LayoutPart]
     padded: bool = False  # whether there is one part of zeros where the number is 0
 
-    def read(self, source: Source) -> dict[str, Any]:
+    def read(self, source: LayoutSource) -> dict[str, Any]:
         """The number under its own name, and the values of each part."""
         number = self.count.read(source)[self.count.name]
         parts = [read(self.layout, source) for _ in range(number)]

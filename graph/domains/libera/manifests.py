@@ -30,7 +30,7 @@ class BrokenManifest(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class ListedFile:
+class ManifestFile:
     """A file that a manifest lists."""
 
     path: str  # absolute, or an address such as `s3://bucket/file`
@@ -47,8 +47,8 @@ class Manifest:
     """The files of one side of a run."""
 
     name: ManifestName
-    files: Sequence[ListedFile]
-    inputs: Sequence[ListedFile] | None  # of the run, if this is its output manifest and lists them
+    files: Sequence[ManifestFile]
+    inputs: Sequence[ManifestFile] | None  # of the run, if this is its output manifest and lists them
     configuration_hash: str | None = None  # SHA-256 of all else in the configuration
 
 
@@ -78,13 +78,13 @@ def read_manifest(name: ManifestName, data: bytes) -> Manifest:
     )
 
 
-def _files(listed: Any, field: str) -> list[ListedFile]:
+def _files(listed: Any, field: str) -> list[ManifestFile]:
     """The files of a list, each once."""
     if not isinstance(listed, list):
         raise BrokenManifest(f"Its `{field}` is no list.")
     if len(listed) > MOST_FILES:
         raise BrokenManifest(f"Its `{field}` has more than {MOST_FILES:,} files.")
-    files: dict[str, ListedFile] = {}
+    files: dict[str, ManifestFile] = {}
     for index, each in enumerate(listed):
         file = _file(each, f"{field}[{index}]")
         if files.setdefault(file.name, file).md5 != file.md5:
@@ -92,14 +92,14 @@ def _files(listed: Any, field: str) -> list[ListedFile]:
     return list(files.values())
 
 
-def _file(listed: Any, place: str) -> ListedFile:
+def _file(listed: Any, place: str) -> ManifestFile:
     entry: Mapping[str, Any] = listed if isinstance(listed, dict) else {}
     path, checksum = entry.get("filename"), entry.get("checksum")
     if not isinstance(path, str) or not is_line(path) or len(path) > LONGEST_PATH:
         raise BrokenManifest(f"`{place}.filename` must be the path of a file, without control characters.")
     if not isinstance(checksum, str) or not MD5.fullmatch(checksum):
         raise BrokenManifest(f"`{place}.checksum` must be an MD5 checksum of 32 hexadecimal digits.")
-    file = ListedFile(path, checksum.lower())
+    file = ManifestFile(path, checksum.lower())
     if not 0 < len(file.name) <= LONGEST_NAME:
         raise BrokenManifest(f"`{place}.filename` must end with the name of a file.")
     return file

@@ -15,10 +15,10 @@ from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.registering import Registration
-from graph.domains.libera.collecting import Collected, DataSource, PathRejection
+from graph.domains.libera.collecting import CollectedFiles, DataSource, PathRejection
 from graph.domains.libera.described import listed_file
 from graph.domains.libera.file_contents import MD5, FileProblem, read_source
-from graph.domains.libera.manifests import ListedFile, Manifest
+from graph.domains.libera.manifests import Manifest, ManifestFile
 from graph.store.ordering import PageRequest
 
 REGISTERED_AT_ONCE = 200  # files
@@ -52,7 +52,7 @@ class FileRegistering:
         self._registration = registration
         self._runs = runs
 
-    async def register(self, collected: Collected, advance: Callable[[int], None]) -> FilesReport:
+    async def register(self, collected: CollectedFiles, advance: Callable[[int], None]) -> FilesReport:
         """Register everything. A file that cannot be registered keeps no other from it, except the run that made it."""
         report = FilesReport(ignored=collected.ignored, ignored_paths=collected.ignored_paths)
         report.reject(collected.rejections)
@@ -106,7 +106,7 @@ class FileRegistering:
         else:
             report.runs += 1
 
-    async def _used(self, listed: ListedFile, report: FilesReport) -> UsedFile:
+    async def _used(self, listed: ManifestFile, report: FilesReport) -> UsedFile:
         """The version of an input that the run used: the one with its content, however many are newer.
 
         Content that differs from all of the registered ones is a new version.

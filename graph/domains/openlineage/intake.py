@@ -12,7 +12,7 @@ from graph.domains.data_files.registering import Registration
 from graph.domains.openlineage.checked import Warn
 from graph.domains.openlineage.events import NamedDataset, RunEvent, read_event
 from graph.domains.openlineage.reports import file_of, report_of
-from graph.transport.bodies import Intake, memory_of_json
+from graph.transport.bodies import BodyIntake, memory_of_json
 from graph.transport.json_values import parsed_json
 from graph.work.account import give_way
 
@@ -46,7 +46,7 @@ class Taken:
         return warn
 
 
-class LineageIntake(Intake):
+class LineageIntake(BodyIntake):
     """Takes in events."""
 
     def __init__(self, files: DataFiles, registration: Registration, runs: Runs) -> None:

@@ -11,7 +11,7 @@ from graph.domains.service_logs.model import NewLog
 MOST_RECORDS = 10_000  # of a request, as CloudWatch Logs takes
 
 
-class Group(NamedTuple):
+class RecordGroup(NamedTuple):
     """The records of one resource and scope, which nothing has read yet. There is at least one."""
 
     resource: Any  # the same object in all groups of the resource
@@ -19,7 +19,7 @@ class Group(NamedTuple):
     records: Sequence[Any]
 
 
-class Format(Protocol):
+class RequestFormat(Protocol):
     """Reads one request, and writes its answer."""
 
     media_type: str
@@ -32,7 +32,7 @@ class Format(Protocol):
     def memory_of(self, body: bytes) -> int:
         """About the most bytes that a body takes while it is read."""
 
-    async def groups(self, body: bytes) -> list[Group]:
+    async def groups(self, body: bytes) -> list[RecordGroup]:
         """The groups of a request, in its order. Scopes without records are left out.
 
         Raises:

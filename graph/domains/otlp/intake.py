@@ -9,12 +9,12 @@ from time import perf_counter
 
 from graph.core.clock import Clock
 from graph.core.errors import BadRequest
-from graph.domains.otlp.formats import MOST_RECORDS, Format, Group, TooManyRecords
+from graph.domains.otlp.formats import MOST_RECORDS, RecordGroup, RequestFormat, TooManyRecords
 from graph.domains.otlp.reading import logs_of
 from graph.domains.otlp.values import Unreadable, WrongType
-from graph.domains.service_logs.model import NewLog, Rejection, WriteReport
+from graph.domains.service_logs.model import NewLog, RejectedLog, WriteReport
 from graph.domains.service_logs.writing import LogWriter
-from graph.transport.bodies import Intake
+from graph.transport.bodies import BodyIntake
 from graph.work.account import give_way
 from graph.work.room import Share
 
@@ -26,7 +26,7 @@ Charge = Callable[[int], Awaitable[None]]
 """Charges the sender for a number of records. Raises `RateLimited`."""
 
 
-class LogIntake(Intake):
+class LogIntake(BodyIntake):
     """Takes in logs."""
 
     def __init__(
@@ -36,7 +36,7 @@ class LogIntake(Intake):
         self._writer = writer
         self._clock = clock
 
-    async def take(self, format_: Format, body: bytes, charge: Charge, *, is_gzip: bool) -> WriteReport:
+    async def take(self, format_: RequestFormat, body: bytes, charge: Charge, *, is_gzip: bool) -> WriteReport:
         """Write the logs of a request.
 
         Raises:
@@ -62,9 +62,11 @@ class LogIntake(Intake):
             del groups
             return await self._writer.write(logs)
 
-    async def _read(self, format_: Format, groups: list[Group], share: Share) -> list[NewLog | Rejection]:
+    async def _read(
+        self, format_: RequestFormat, groups: list[RecordGroup], share: Share
+    ) -> list[NewLog | RejectedLog]:
         """The logs of all groups, in order. A rejection stands for one that cannot be read."""
-        logs: list[NewLog | Rejection] = []
+        logs: list[NewLog | RejectedLog] = []
         began = perf_counter()
         try:
             for log in logs_of(format_, groups, 1_000_000 * self._clock(), share.hold, is_strict=True):

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import orjson
 
 from graph.core.numbers import whole
-from graph.domains.otlp.formats import MOST_RECORDS, Format, Group, TooManyRecords
+from graph.domains.otlp.formats import MOST_RECORDS, RecordGroup, RequestFormat, TooManyRecords
 from graph.domains.otlp.mapping import Origin, log_of
 from graph.domains.otlp.values import (
     Nesting,
@@ -49,7 +49,7 @@ Object = Mapping[str, Any]
 T = TypeVar("T", dict[str, Any], list[Any], str)
 
 
-class Json(Format):
+class Json(RequestFormat):
     """The format `application/json`."""
 
     media_type = "application/json"
@@ -65,11 +65,11 @@ class Json(Format):
     def memory_of(self, body: bytes) -> int:
         return memory_of_json(body)
 
-    async def groups(self, body: bytes) -> list[Group]:
+    async def groups(self, body: bytes) -> list[RecordGroup]:
         """The groups, in which a record is any value of JSON."""
         return self.groups_of(await _parsed(body) if body else {})
 
-    def groups_of(self, request: Any) -> list[Group]:
+    def groups_of(self, request: Any) -> list[RecordGroup]:
         """The groups of a request that was parsed.
 
         Raises:
@@ -93,7 +93,7 @@ class Json(Format):
                 check(scope, _SCOPE_LOGS, "`scopeLogs`")
                 check(_member(scope, "scope", dict), _SCOPE, "a scope")
         groups = [
-            Group(resource, _member(scope, "scope", dict), _member(scope, "logRecords", list))
+            RecordGroup(resource, _member(scope, "scope", dict), _member(scope, "logRecords", list))
             for resource, scopes in resources
             for scope in scopes
         ]

@@ -12,7 +12,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
 from graph.domains.otlp import wire
-from graph.domains.otlp.formats import Format, Group
+from graph.domains.otlp.formats import RecordGroup, RequestFormat
 from graph.domains.otlp.mapping import Origin, log_of
 from graph.domains.otlp.values import Nesting, Plain, Unreadable, check_attributes, storable_number
 from graph.domains.service_logs.model import NewLog
@@ -23,7 +23,7 @@ _FIELDS = LogRecord.DESCRIPTOR.fields_by_number
 M = TypeVar("M", bound=Message)
 
 
-class Protobuf(Format):
+class Protobuf(RequestFormat):
     """The format `application/x-protobuf`."""
 
     media_type = "application/x-protobuf"
@@ -34,7 +34,7 @@ class Protobuf(Format):
         """The body, and its records cut out."""
         return 2 * len(body)
 
-    async def groups(self, body: bytes) -> list[Group]:
+    async def groups(self, body: bytes) -> list[RecordGroup]:
         """The groups, in which a record is its bytes."""
         return await wire.groups(body)
 

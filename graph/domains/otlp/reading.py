@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import TypeVar
 
-from graph.domains.otlp.formats import Format, Group
+from graph.domains.otlp.formats import RecordGroup, RequestFormat
 from graph.domains.otlp.mapping import Origin
 from graph.domains.otlp.values import Unreadable, WrongType
-from graph.domains.service_logs.model import NewLog, Rejection
+from graph.domains.service_logs.model import NewLog, RejectedLog
 
 RECORD_BYTES = 1024  # of memory for a log without metadata, on its way to the store
 ATTRIBUTE_BYTES = 100  # for each attribute of resource and scope, which each log has
@@ -16,13 +16,13 @@ T = TypeVar("T")
 
 
 def logs_of(
-    format_: Format,
-    groups: Iterable[Group],
+    format_: RequestFormat,
+    groups: Iterable[RecordGroup],
     now_ns: int,
     hold: Callable[[int], None] = lambda size: None,
     *,
     is_strict: bool = False,
-) -> Iterator[NewLog | Rejection]:
+) -> Iterator[NewLog | RejectedLog]:
     """The logs of all groups, in order. A rejection stands for one that cannot be read.
 
     Args:
@@ -41,7 +41,7 @@ def logs_of(
             if is_strict and isinstance(origin, WrongType):
                 raise origin
             message = f"Its resource or scope: {origin}"
-            yield from (Rejection(each, origin.code, message) for each in range(place, place + len(group.records)))
+            yield from (RejectedLog(each, origin.code, message) for each in range(place, place + len(group.records)))
             place += len(group.records)
             continue
         hold(len(group.records) * (RECORD_BYTES + ATTRIBUTE_BYTES * len(origin.metadata)))
@@ -54,7 +54,9 @@ def logs_of(
             place += 1
 
 
-def _with_origins(format_: Format, groups: Iterable[Group]) -> Iterator[tuple[Group, Origin | Unreadable]]:
+def _with_origins(
+    format_: RequestFormat, groups: Iterable[RecordGroup]
+) -> Iterator[tuple[RecordGroup, Origin | Unreadable]]:
     """The groups with their origins, or why these cannot be read. A resource is read once, however many its scopes."""
     for _, alike in groupby(groups, key=lambda group: id(group.resource)):
         attributes = None

@@ -15,7 +15,7 @@ from graph.core.errors import BadRequest, GraphError
 from graph.core.services import Services
 from graph.domains.otlp.answers import code_of, headers_of, message_of
 from graph.domains.otlp.bodies import format_of
-from graph.domains.otlp.formats import Format
+from graph.domains.otlp.formats import RequestFormat
 from graph.domains.otlp.intake import LogIntake
 from graph.domains.otlp.json_format import Json
 from graph.domains.service_logs.scopes import SERVICE_LOGS_WRITE
@@ -67,5 +67,5 @@ def _refused(request: Request, error: GraphError) -> Response:
     )
 
 
-def _format_of(request: Request) -> Format:
+def _format_of(request: Request) -> RequestFormat:
     return format_of(request.headers.get("content-type", ""))

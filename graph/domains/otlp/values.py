@@ -7,7 +7,7 @@ from collections.abc import Mapping, Set, Sized
 import orjson
 
 from graph.domains.service_logs.checking import MOST_METADATA_NAMES
-from graph.domains.service_logs.model import InvalidLog, Problem
+from graph.domains.service_logs.model import InvalidLog, LogProblem
 from graph.observability.logs import escaped
 from graph.store.values import LEAST_MAGNITUDE, MAGNITUDE_END
 
@@ -79,7 +79,7 @@ class UnknownNames:
 def check_attributes(given: Sized) -> None:
     """Raise `Unreadable` for more attributes than a log may have, before any of them is read."""
     if len(given) > MOST_METADATA_NAMES:
-        raise Unreadable(f"There must be at most {MOST_METADATA_NAMES} attributes.", Problem.METADATA_INVALID)
+        raise Unreadable(f"There must be at most {MOST_METADATA_NAMES} attributes.", LogProblem.METADATA_INVALID)
 
 
 def storable_number(number: float) -> float | str:

@@ -11,7 +11,7 @@ Source: https://protobuf.dev/programming-guides/encoding/
 
 from collections.abc import AsyncIterator
 
-from graph.domains.otlp.formats import MOST_RECORDS, Group, TooManyRecords
+from graph.domains.otlp.formats import MOST_RECORDS, RecordGroup, TooManyRecords
 from graph.domains.otlp.values import Unreadable
 from graph.work.account import give_way
 
@@ -22,7 +22,7 @@ Span = tuple[int, int, int, int]
 """A field that holds a message or text: its number, where its tag, its content and the next field begin."""
 
 
-async def groups(data: bytes) -> list[Group]:
+async def groups(data: bytes) -> list[RecordGroup]:
     """The groups of a request. Resource, scope and records are bytes.
 
     Raises:
@@ -30,7 +30,7 @@ async def groups(data: bytes) -> list[Group]:
         TooManyRecords: It has too many records.
     """
     try:
-        return [group async for group in _Walk(data).groups() if group.records]
+        return [group async for group in _WireWalk(data).groups() if group.records]
     except IndexError:  # only the end of all data is not compared
         raise Unreadable("The body ends within a field.") from None
 
@@ -43,7 +43,7 @@ def cut(data: bytes, most: int) -> tuple[bytes, dict[int, bytes]]:
     """
     fields = list[Span]()
     try:
-        if _Walk(data).walk(0, len(data), fields) != len(data):
+        if _WireWalk(data).walk(0, len(data), fields) != len(data):
             raise Unreadable(f"It has more than {FIELDS_AT_ONCE:,} fields, or one that ends after it.")
     except IndexError:
         raise Unreadable("It ends within a field.") from None
@@ -60,7 +60,7 @@ def cut(data: bytes, most: int) -> tuple[bytes, dict[int, bytes]]:
     return b"".join([*kept, data[at:]]), {number: data[begin:end] for number, _, begin, end in longest}
 
 
-class _Walk:
+class _WireWalk:
     """One walk."""
 
     def __init__(self, data: bytes) -> None:
@@ -68,7 +68,7 @@ class _Walk:
         self._fields = 0
         self._rest_at = FIELDS_AT_ONCE  # fields
 
-    async def groups(self) -> AsyncIterator[Group]:
+    async def groups(self) -> AsyncIterator[RecordGroup]:
         data = self._data
         for number, _, at, end in await self._messages(0, len(data)):
             if number == 1:
@@ -78,9 +78,9 @@ class _Walk:
                     if nested == 2:
                         yield await self._group(resource, begin, stop)
 
-    async def _group(self, resource: bytes, at: int, end: int) -> Group:
+    async def _group(self, resource: bytes, at: int, end: int) -> RecordGroup:
         inside = await self._messages(at, end)
-        return Group(
+        return RecordGroup(
             resource, _merged(self._data, inside), [self._data[at:end] for number, _, at, end in inside if number == 2]
         )
 

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from typing import Any
 from uuid import uuid4
 
-from graph.api.recording import Record, Recorder, Recording
+from graph.api.recording import RecordedWork, Recorder, Recording
 from graph.core.clock import Clock
 from graph.domains.request_logs.model import storable
 from graph.domains.service_logs.model import LONGEST_MESSAGE, OWN_SERVICE, REQUEST_ID, LogLevel, NewLog, ServiceLogType
@@ -70,12 +70,12 @@ class OwnLogRecorder(Recorder):
         self._recorder = recorder
         self._logs = logs
 
-    def add(self, record: Record) -> None:
+    def add(self, record: RecordedWork) -> None:
         """Take a record, which is written later."""
         self._logs.add(log_of_record(record))
         self._recorder.add(record)
 
-    async def write(self, record: Record) -> None:
+    async def write(self, record: RecordedWork) -> None:
         """Let the other recorder write a record now. The own log is written later.
 
         Raises:
@@ -117,7 +117,7 @@ def keeping_own_logs(logs: OwnLogs, recording: Recording, clock: Clock) -> Itera
         recording.recorder = before
 
 
-def log_of_record(record: Record) -> NewLog:
+def log_of_record(record: RecordedWork) -> NewLog:
     """The own log of a recorded request."""
     metadata: dict[str, Any] = {
         REQUEST_ID: record.request_id,

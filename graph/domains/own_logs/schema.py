@@ -19,7 +19,7 @@ from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.entities import BY_TIME
 from graph.domains.service_logs.model import OWN_SERVICE, REQUEST_ID
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
-from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.selection import ServiceLogSelection
 from graph.store.ordering import PageRequest
 
 MARGIN_MS = 1000  # a line may be logged shortly before its request's field begins, or after it ends
@@ -63,10 +63,10 @@ class RequestOfLog:
         return await info.context.loader(load_requests, attributes).load(request)
 
 
-def logs_of(request: request_logs.RequestLog) -> LogSelection:
+def logs_of(request: request_logs.RequestLog) -> ServiceLogSelection:
     """The own logs that belong to a request."""
     begin, end = request.timestamp - MARGIN_MS, request.timestamp + request.latency_ms + MARGIN_MS
-    return LogSelection(
+    return ServiceLogSelection(
         first=1000 * begin,
         last=1000 * end + 999,
         services=(OWN_SERVICE,),

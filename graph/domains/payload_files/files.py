@@ -15,7 +15,7 @@ from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.earthquakes.ingest.payload import ANY_FILE, GEOJSON, JSON
-from graph.domains.payloads.model import CANCELLED, Ending, Payload
+from graph.domains.payloads.model import CANCELLED, IngestEnding, Payload
 from graph.domains.payloads.versions import PayloadVersions
 
 LEVEL = "L0"
@@ -66,7 +66,7 @@ class IngestRun:
         """
         self._recorded = await self._runs.record(_report(payload, RunState.RUNNING), Expected(None))
 
-    async def ended(self, payload: Payload, ending: Ending) -> None:
+    async def ended(self, payload: Payload, ending: IngestEnding) -> None:
         """Record how its ingest ended.
 
         Raises:
@@ -76,7 +76,7 @@ class IngestRun:
         await self._runs.record(_report(payload, _state_after(ending), ended_at=ending.at), expected)
 
 
-def _state_after(ending: Ending) -> RunState:
+def _state_after(ending: IngestEnding) -> RunState:
     if ending.error is None:
         return RunState.COMPLETE
     return RunState.ABORTED if ending.error == CANCELLED else RunState.FAILED

@@ -36,7 +36,7 @@ def check_body(place: Place, payload: Payload) -> None:
         raise DamagedPayload(f"{place.body}: the file is not what its journal says, by its size and SHA-256")
 
 
-class Records:
+class PayloadRecords:
     """The records of a payload, read in order of their places."""
 
     def __init__(self, place: Place, payload: Payload) -> None:

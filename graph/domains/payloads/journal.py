@@ -46,7 +46,7 @@ import orjson
 from graph import __version__
 from graph.domains.earthquakes.ingest.changed_events import STATE
 from graph.domains.earthquakes.ingest.write import Write
-from graph.domains.payloads.model import Ending, Payload
+from graph.domains.payloads.model import IngestEnding, Payload
 from graph.store.entity import Item
 
 ALWAYS_IN_A_DIGEST = 3
@@ -82,7 +82,7 @@ class JournalFile:
         """Write whether it was stored."""
         self.write({"stored": stored})
 
-    def end(self, payload: Payload, ending: Ending) -> None:
+    def end(self, payload: Payload, ending: IngestEnding) -> None:
         """Write the last line."""
         self.write({"end": asdict(ending), "size": payload.size, "sha256": payload.sha256})
 
@@ -143,7 +143,7 @@ def header_of(values: Mapping[str, Any]) -> Payload:
     return Payload(**{name: values[name] for name in Payload.__dataclass_fields__})
 
 
-def read_ends(file: BinaryIO) -> tuple[Payload, Ending | None] | None:
+def read_ends(file: BinaryIO) -> tuple[Payload, IngestEnding | None] | None:
     """The payload of a journal, as far as it is known, and how its ingest ended; None if that broke off.
 
     None at all if the process died before it began.
@@ -156,6 +156,6 @@ def read_ends(file: BinaryIO) -> tuple[Payload, Ending | None] | None:
         if payload is None:
             payload = header_of(line.values)
         elif "end" in line.values:
-            ending = Ending(**line.values["end"])
+            ending = IngestEnding(**line.values["end"])
             payload = replace(payload, size=line.values["size"], sha256=line.values["sha256"])
     return (payload, ending) if payload else None

@@ -14,7 +14,7 @@ from graph.domains.earthquakes.ingest.payload import Chunk, Received
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.payloads.folder import PayloadNotKept, Place, sync_folder
 from graph.domains.payloads.journal import JournalFile, described
-from graph.domains.payloads.model import Ending, Payload
+from graph.domains.payloads.model import IngestEnding, Payload
 
 T = TypeVar("T")
 
@@ -113,7 +113,7 @@ class KeptPayload(Received):
         if stored and self._number:
             self._folder.stored = max(self._folder.stored, self._number)
 
-    async def end(self, payload: Payload, ending: Ending) -> None:
+    async def end(self, payload: Payload, ending: IngestEnding) -> None:
         """Complete the body and the journal."""
         await in_thread(lambda: self._end(payload, ending))
 
@@ -122,7 +122,7 @@ class KeptPayload(Received):
             self._body.sync()
         self._journal.sync()
 
-    def _end(self, payload: Payload, ending: Ending) -> None:
+    def _end(self, payload: Payload, ending: IngestEnding) -> None:
         try:
             if self._body:
                 self._body.complete()

@@ -20,7 +20,7 @@ class Payload:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class IngestEnding:
     """How the ingest of a payload ended."""
 
     counts: Mapping[str, int]  # what became of its events

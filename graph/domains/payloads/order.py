@@ -54,7 +54,7 @@ class DamagedPayload(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredTransaction:
     """A transaction that was stored."""
 
     payload: int  # the place of its payload in the order of time
@@ -103,7 +103,7 @@ class StoredOrder:
         count: int = self._db.execute("SELECT count(*) FROM transactions").fetchone()[0]
         return count
 
-    def __iter__(self) -> Iterator[Stored]:
+    def __iter__(self) -> Iterator[StoredTransaction]:
         rows = self._db.execute(
             "SELECT journal, stem, offset, transactions.id = max(transactions.id) OVER (PARTITION BY journal) "
             "FROM transactions JOIN journals ON journals.id = journal ORDER BY position, number IS NULL, at, "
@@ -111,7 +111,7 @@ class StoredOrder:
         )
         with closing(rows):
             for journal, stem, offset, is_last in rows:
-                yield Stored(journal, Place(Path(stem)), offset, bool(is_last))
+                yield StoredTransaction(journal, Place(Path(stem)), offset, bool(is_last))
 
     def _read_journal(self, number: int, place: Place) -> Payload | None:
         """Note the transactions of a journal. None if the process died before it began."""

@@ -14,15 +14,15 @@ import orjson
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE
-from graph.domains.earthquakes.ingest.deciding import NOTHING, Known, write_of
+from graph.domains.earthquakes.ingest.deciding import NOTHING, KnownEvents, write_of
 from graph.domains.earthquakes.ingest.look_up import LookUp
 from graph.domains.earthquakes.ingest.transaction import Transaction
-from graph.domains.earthquakes.ingest.write import NewEvent, Write
+from graph.domains.earthquakes.ingest.write import FirstVersion, Write
 from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion
-from graph.domains.payloads.bodies import Records, check_body
+from graph.domains.payloads.bodies import PayloadRecords, check_body
 from graph.domains.payloads.folder import Place, places_in
 from graph.domains.payloads.journal import header_of, read_ends, state_of
-from graph.domains.payloads.order import DamagedPayload, Stored, StoredOrder
+from graph.domains.payloads.order import DamagedPayload, StoredOrder, StoredTransaction
 from graph.domains.payloads.receiving import Recorder
 from graph.feed.sequence import Reservation
 from graph.store.contract import Action, Database
@@ -113,7 +113,7 @@ class _Replay:
         for kept in self._open.values():
             kept.close()
 
-    async def store(self, stored: Stored) -> None:
+    async def store(self, stored: StoredTransaction) -> None:
         """Store a transaction."""
         kept = self._open.get(stored.payload)
         if kept is None:
@@ -148,7 +148,7 @@ class _Replay:
         for record, described in zip(records, line["writes"], strict=True):
             known = known_of.get(id(record), NOTHING)
             is_early = isinstance(record, SourceDeletion) and described[2] == {}
-            if not (is_early and write_of(record, Known({}, known.aliases)) is None):
+            if not (is_early and write_of(record, KnownEvents({}, known.aliases)) is None):
                 writes.append(kept.write(record, known, described))
         return writes
 
@@ -167,20 +167,20 @@ def _only(items: Mapping[str, Item], ids: Collection[str]) -> Mapping[str, Item]
 class _KeptPayload:
     """A payload, some transactions of which are stored."""
 
-    def __init__(self, first: Stored) -> None:
+    def __init__(self, first: StoredTransaction) -> None:
         self._place = first.place
         self._journal = first.place.journal.open("rb")
         header = orjson.loads(self._journal.readline())
         self.payload = header_of(header)
         self._revises = header["revises"]
-        self._records = Records(first.place, self.payload)
+        self._records = PayloadRecords(first.place, self.payload)
 
     def close(self) -> None:
         """Close its files."""
         self._journal.close()
         self._records.close()
 
-    def line(self, stored: Stored) -> Mapping[str, Any]:
+    def line(self, stored: StoredTransaction) -> Mapping[str, Any]:
         """What the journal says of a transaction."""
         self._journal.seek(stored.offset)
         line: Mapping[str, Any] = orjson.loads(self._journal.readline())
@@ -192,10 +192,10 @@ class _KeptPayload:
         place, event_id, *_ = described
         return self._records.of(place, event_id)
 
-    def write(self, record: Incoming, known: Known, described: Sequence[Any]) -> Write | None:
+    def write(self, record: Incoming, known: KnownEvents, described: Sequence[Any]) -> Write | None:
         """A write again; None if it contradicts the stored events."""
         if not self._revises and isinstance(record, Event):
-            return NewEvent(record)
+            return FirstVersion(record)
         if len(described) == 2:
             return write_of(record, NOTHING)
         states, *looked_at = described[2:]
@@ -203,7 +203,7 @@ class _KeptPayload:
             if event_id not in known.events or state_of(known.events[event_id]) != state:
                 return None
         others, aliases = looked_at or ((), ())
-        return write_of(record, Known(_only(known.events, {*states, *others}), _only(known.aliases, aliases)))
+        return write_of(record, KnownEvents(_only(known.events, {*states, *others}), _only(known.aliases, aliases)))
 
     def contradiction(self, line: Mapping[str, Any]) -> DamagedPayload:
         """The error for a transaction that does not fit the catalogue before it."""

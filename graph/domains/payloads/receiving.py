@@ -13,7 +13,7 @@ from graph.core.uuid7 import uuid7
 from graph.domains.earthquakes.ingest.payload import GEOJSON, Body, Received, Receiver
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.payloads.keeping import PayloadFolder
-from graph.domains.payloads.model import CANCELLED, Ending, Payload
+from graph.domains.payloads.model import CANCELLED, IngestEnding, Payload
 from graph.work.tasks import BackgroundTasks, Work, attempt
 
 CANCELLED_ENDS_WITHIN_S = 5.0  # seconds to record that an ingest was cancelled
@@ -25,7 +25,7 @@ class IngestRecord(Protocol):
     async def received(self, payload: Payload) -> None:
         """A payload is there. None of its records is stored before this returns."""
 
-    async def ended(self, payload: Payload, ending: Ending) -> None:
+    async def ended(self, payload: Payload, ending: IngestEnding) -> None:
         """Its ingest has ended, well or not.
 
         That of a cancelled one is recorded after the cancellation, within some seconds, and that of a killed one never.
@@ -102,7 +102,7 @@ class Payloads(Receiver):
             code = outcome_of(error)[1] if isinstance(error, Exception) else CANCELLED
             raise
         finally:
-            ending = Ending(report.counts, code, self.clock() if kept or records else 0)
+            ending = IngestEnding(report.counts, code, self.clock() if kept or records else 0)
             if stream := received.stream:
                 payload = replace(payload, size=stream.size, sha256=stream.sha256)
             try:

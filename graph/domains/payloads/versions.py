@@ -8,7 +8,7 @@ from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.store.attributes import Text, Whole
-from graph.store.between import Between, Found, Place, page_between
+from graph.store.between import Between, ItemsFound, Place, page_between
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.ordering import Order
@@ -71,7 +71,7 @@ class PayloadVersions:
             has_behind=page.has_behind,
         )
 
-    async def _read(self, payload_id: str, size: int, within: Between, *, forward: bool) -> Found:
+    async def _read(self, payload_id: str, size: int, within: Between, *, forward: bool) -> ItemsFound:
         """The first versions between two places."""
         low, high = (place[0] if place else None for place in (within.after, within.before))
         items: list[Item] = []
@@ -88,7 +88,7 @@ class PayloadVersions:
                 low = changes[-1].number + 1
             else:
                 high = changes[-1].number - 1
-        return Found(items[:size], len(items) > size, 1)
+        return ItemsFound(items[:size], len(items) > size, 1)
 
 
 def _place(item: Position) -> Place:

@@ -28,7 +28,7 @@ UNKNOWN = 1 << 30  # the most matches of a day, so that each day is read on its 
 
 
 @dataclass(frozen=True, slots=True)
-class LogSelection:
+class RequestLogSelection:
     """The request logs of a query. None means no condition."""
 
     start_ms: int | None = None  # epoch milliseconds, inclusive
@@ -136,7 +136,9 @@ class RequestLogs:
             if not missing:
                 return
 
-    async def page(self, selection: LogSelection, paging: Paging, *, attributes: Needed = None) -> Page[RequestLog]:
+    async def page(
+        self, selection: RequestLogSelection, paging: Paging, *, attributes: Needed = None
+    ) -> Page[RequestLog]:
         """A page of the selected logs, newest first."""
         first_ms, last_ms = selection.span(self._clock())
         query = Query(entity=LOG, between=(first_ms, last_ms), where=selection.condition, attributes=attributes)

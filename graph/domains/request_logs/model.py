@@ -8,7 +8,7 @@ import orjson
 
 from graph.core.days import FIRST_MS, LAST_MS, datetime_of, day_bucket
 from graph.core.paging import Position
-from graph.store.attributes import Document, Real, Text, Truth, Whole
+from graph.store.attributes import JsonDocument, Real, Text, Truth, Whole
 from graph.store.entity import Item
 from graph.store.ordering import Order
 from graph.store.records import Converted, Derived, Record, Stored, optional, stored
@@ -74,7 +74,7 @@ class RequestLog(Record):
     has_next_token = optional("hasNextToken", Truth(), "QUERY: whether more follow in the direction of paging.")
     buckets_scanned = optional("bucketsScanned", Whole(), "QUERY: day buckets read for the page.")
     error = optional("error", Text(), "Stable error code, if it failed.")
-    facts: Stored[Mapping[str, Any] | None] = optional("facts", Document())  # of other domains, by their own names
+    facts: Stored[Mapping[str, Any] | None] = optional("facts", JsonDocument())  # of other domains, by their own names
 
     @property
     def size(self) -> int:

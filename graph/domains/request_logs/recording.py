@@ -1,6 +1,6 @@
 """The recorder of the service: each record becomes a request log."""
 
-from graph.api.recording import Record, Recorder
+from graph.api.recording import RecordedWork, Recorder
 from graph.core.days import DAY_MS, day_bucket
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.buffer import LogBuffer
@@ -15,11 +15,11 @@ class LogRecorder(Recorder):
         self._logs = logs
         self._buffer = buffer
 
-    def add(self, record: Record) -> None:
+    def add(self, record: RecordedWork) -> None:
         """Add a record, which is written within a second unless there are too many."""
         self._buffer.add(log_of(record), is_refusal=record.is_refusal)
 
-    async def write(self, record: Record) -> None:
+    async def write(self, record: RecordedWork) -> None:
         """Write a record.
 
         Raises:
@@ -28,7 +28,7 @@ class LogRecorder(Recorder):
         await self._logs.insert(log_of(record))
 
 
-def log_of(record: Record) -> RequestLog:
+def log_of(record: RecordedWork) -> RequestLog:
     """The log of a record. Facts with a documented attribute use it; all others go into `facts`.
 
     A client may have sent a number that no item can hold, such as a magnitude of 1e200. Such an

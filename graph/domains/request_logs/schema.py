@@ -17,7 +17,7 @@ from graph.api.times import time_field
 from graph.core.days import datetime_of
 from graph.core.paging import Page
 from graph.domains.request_logs import analytics, model
-from graph.domains.request_logs.access_patterns import LogSelection, RequestLogs
+from graph.domains.request_logs.access_patterns import RequestLogs, RequestLogSelection
 from graph.domains.request_logs.scopes import LOGS_READ
 from graph.store.ordering import PageRequest
 
@@ -71,9 +71,9 @@ class RequestLogFilter:
     min_status: int | None = strawberry.field(default=None, description="Least status; 400 selects all failures.")
 
     @property
-    def selection(self) -> LogSelection:
+    def selection(self) -> RequestLogSelection:
         """The filter as a selection."""
-        return LogSelection(
+        return RequestLogSelection(
             start_ms=millis_ceil(self.start_time) if self.start_time else None,
             end_ms=millis_floor(self.end_time) if self.end_time else None,
             log_type=self.log_type,
@@ -119,7 +119,7 @@ class RequestLogQueries:
         page: PageRequest,
         filter: Annotated[RequestLogFilter | None, "Which logs; by default all."] = None,
     ) -> Page[model.RequestLog]:
-        selection = filter.selection if filter else LogSelection()
+        selection = filter.selection if filter else RequestLogSelection()
         return await info.context.service(RequestLogs).page(selection, page.paging, attributes=page.attributes)
 
     @field(

@@ -11,11 +11,11 @@ from functools import partial
 from graph.core.paging import Page
 from graph.domains.service_logs.entities import LAST_SECOND, SERVICE_LOG, TIMESTAMP_INDEX, key_of
 from graph.domains.service_logs.model import MOST_SHIFT, LoggingService, ServiceLog, node_key, timestamp_of
-from graph.domains.service_logs.planning import Plan
-from graph.domains.service_logs.selection import LogSelection, Slots, slots_between
+from graph.domains.service_logs.planning import LogPlan
+from graph.domains.service_logs.selection import ServiceLogSelection, Slots, slots_between
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.volumes import LogInterval, LogVolume, VolumeBy, Volumes
-from graph.store.between import Between, Found, page_between
+from graph.store.between import Between, ItemsFound, page_between
 from graph.store.conditions import all_of
 from graph.store.contract import Database
 from graph.store.entity import Item
@@ -41,7 +41,9 @@ class ServiceLogs:
         self._volumes = Volumes(database)
         self._rows_per_part = rows_per_part
 
-    async def page(self, selection: LogSelection, request: PageRequest, *, forward: bool = False) -> Page[ServiceLog]:
+    async def page(
+        self, selection: ServiceLogSelection, request: PageRequest, *, forward: bool = False
+    ) -> Page[ServiceLog]:
         """A page of the selected logs, newest first, or with `forward` oldest first.
 
         Raises:
@@ -59,7 +61,9 @@ class ServiceLogs:
             place_of=MergedPartitions(self._database, query).place_of,
         )
 
-    def _query(self, selection: LogSelection, services: Sequence[LoggingService] | None, attributes: Needed) -> Query:
+    def _query(
+        self, selection: ServiceLogSelection, services: Sequence[LoggingService] | None, attributes: Needed
+    ) -> Query:
         """The partitions that hold the selected logs, and what the store tests."""
         if services is None:
             return Query(
@@ -76,7 +80,9 @@ class ServiceLogs:
             attributes=attributes,
         )
 
-    async def _read(self, selection: LogSelection, query: Query, size: int, within: Between, *, forward: bool) -> Found:
+    async def _read(
+        self, selection: ServiceLogSelection, query: Query, size: int, within: Between, *, forward: bool
+    ) -> ItemsFound:
         """The first logs between two places."""
         items: list[Item] = []
         partitions = 0
@@ -88,17 +94,17 @@ class ServiceLogs:
                 items += found.items
                 partitions += found.partitions
                 if found.more:
-                    return Found(items, True, partitions)
-        return Found(items, False, partitions)
+                    return ItemsFound(items, True, partitions)
+        return ItemsFound(items, False, partitions)
 
     async def _parts(
-        self, selection: LogSelection, query: Query, wanted: int, within: Slots, *, forward: bool
+        self, selection: ServiceLogSelection, query: Query, wanted: int, within: Slots, *, forward: bool
     ) -> AsyncIterator[Slots]:
         """The slots to read, in order or in reverse. A filter is tested on one part of them after the other."""
         if not query.partitions or (query.where is None and selection.keep is None):
             yield within
         elif narrowed := selection.within(within):
-            plan = Plan(self._volumes, narrowed, self._rows_per_part)
+            plan = LogPlan(self._volumes, narrowed, self._rows_per_part)
             reached: int | None = None
             async for part in plan.parts(wanted, forward=forward):
                 await charge_rows(tested=part.rows)

@@ -18,9 +18,9 @@ from graph.domains.service_logs.model import (
     OWN_SERVICE,
     InvalidLog,
     LogLevel,
+    LogProblem,
     NewLog,
-    Problem,
-    Rejection,
+    RejectedLog,
     ServiceLogType,
     is_shard,
 )
@@ -49,7 +49,7 @@ _HEXADECIMAL = re.compile(r"[0-9a-fA-F]*")
 
 
 @dataclass(slots=True)
-class Draft:
+class LogDraft:
     """A checked log, before it has a slot."""
 
     index: int  # in its batch, from 0
@@ -85,19 +85,19 @@ class Checks:
         self._is_own = is_own
         self.changed: dict[int, str] = {}  # what was changed in which log
 
-    def draft(self, index: int, log: NewLog) -> Draft | Rejection:
+    def draft(self, index: int, log: NewLog) -> LogDraft | RejectedLog:
         """The item of a log, without slot and number."""
         try:
             return self._draft(index, log)
         except InvalidLog as refusal:
             return refusal.at(index)
 
-    def _draft(self, index: int, log: NewLog) -> Draft:
+    def _draft(self, index: int, log: NewLog) -> LogDraft:
         service, message, severity = log.service, log.message, log.severity
         _check_service(service)
         if service == OWN_SERVICE and not self._is_own:
             raise InvalidLog(
-                f"The service must not be `{OWN_SERVICE}`, which keeps its own logs.", Problem.SERVICE_INVALID
+                f"The service must not be `{OWN_SERVICE}`, which keeps its own logs.", LogProblem.SERVICE_INVALID
             )
         ttl = self._checked_ttl(log)
         changed = list(log.changed)
@@ -136,28 +136,30 @@ class Checks:
         if log.event_name:
             item["event_name"] = whole_characters(log.event_name)[:LONGEST_EVENT_NAME]
         item["log_id"] = self._log_id(log)  # last, since a refused log is none of the equal ones
-        return Draft(index, service, log.time_ns, item, log.time_ns // 1000, size)
+        return LogDraft(index, service, log.time_ns, item, log.time_ns // 1000, size)
 
     def _checked_ttl(self, log: NewLog) -> int | None:
         """When the log expires, epoch seconds: so many days after the end of its day. None for never."""
         if not 0 <= log.time_ns <= LAST_NS:
-            raise InvalidLog("The time must lie between the years 1970 and 2262.", Problem.TIME_INVALID)
+            raise InvalidLog("The time must lie between the years 1970 and 2262.", LogProblem.TIME_INVALID)
         second = log.time_ns // 1_000_000_000
         if second > self._now + MOST_AHEAD_S:
             raise InvalidLog(
-                "The time is more than two hours ahead: set the sender's clock right.", Problem.TIME_IN_FUTURE
+                "The time is more than two hours ahead: set the sender's clock right.", LogProblem.TIME_IN_FUTURE
             )
         days = self._days[log.log_type]
         ttl = (second // DAY_S + 1 + days) * DAY_S if days else None
         if ttl is not None and ttl <= self._now:
-            raise InvalidLog(f"The log is older than logs of the type {log.log_type.value} are kept.", Problem.EXPIRED)
+            raise InvalidLog(
+                f"The log is older than logs of the type {log.log_type.value} are kept.", LogProblem.EXPIRED
+            )
         return ttl
 
     def _log_id(self, log: NewLog) -> str:
         """The log's id, or one that is derived from service, time, message, and its ordinal among equal ones."""
         if log.log_id is not None:
             if not is_uuid(log.log_id):
-                raise InvalidLog("The log's id must be a UUID.", Problem.LOG_ID_INVALID)
+                raise InvalidLog("The log's id must be a UUID.", LogProblem.LOG_ID_INVALID)
             return log.log_id.lower()
         text = f"{log.service}\0{log.time_ns}\0{log.message}"
         log_id = uuid_of(text)
@@ -171,11 +173,11 @@ def _check_service(service: str) -> None:
     if not 0 < len(service) <= LONGEST_SERVICE or not is_line(service):
         raise InvalidLog(
             f"The service must have 1 to {LONGEST_SERVICE} characters, without control characters.",
-            Problem.SERVICE_INVALID,
+            LogProblem.SERVICE_INVALID,
         )
     if is_shard(service):
         raise InvalidLog(
-            "The service must not end with `#` and a digit, which name a part of a service.", Problem.SERVICE_INVALID
+            "The service must not end with `#` and a digit, which name a part of a service.", LogProblem.SERVICE_INVALID
         )
 
 
@@ -196,14 +198,14 @@ def _storable(metadata: Mapping[str, Any]) -> tuple[Mapping[str, Any], int, list
 def _checked_size(metadata: Mapping[str, Any]) -> int:
     """An upper bound of the metadata's bytes."""
     if len(metadata) > MOST_METADATA_NAMES:
-        raise InvalidLog(f"The metadata must have at most {MOST_METADATA_NAMES} names.", Problem.METADATA_INVALID)
+        raise InvalidLog(f"The metadata must have at most {MOST_METADATA_NAMES} names.", LogProblem.METADATA_INVALID)
     try:
         check_number_of_values(metadata)
         size = bytes_at_most(metadata)
     except InvalidItem as error:
-        raise InvalidLog(f"The metadata cannot be stored: {error}.", Problem.METADATA_INVALID) from error
+        raise InvalidLog(f"The metadata cannot be stored: {error}.", LogProblem.METADATA_INVALID) from error
     if size > LARGEST_METADATA < sum(sizes_of(metadata).values()) + BYTES_OF_MAPPING:
-        raise _TooLarge(f"The metadata must have at most {LARGEST_METADATA} bytes.", Problem.METADATA_INVALID)
+        raise _TooLarge(f"The metadata must have at most {LARGEST_METADATA} bytes.", LogProblem.METADATA_INVALID)
     return size
 
 

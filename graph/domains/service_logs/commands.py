@@ -8,7 +8,7 @@ from graph.command_line import CommandLine, store_option
 from graph.core import garbage
 from graph.domains.service_logs.import_command import import_all
 from graph.domains.service_logs.model import LogLevel, ServiceLogType
-from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.selection import ServiceLogSelection
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.tail_command import tail_logs
 
@@ -125,8 +125,8 @@ def tail(
       quakegraph logs tail --metadata region=eu --lines 100 --no-follow --json | jq .message
     """
 
-    def selection() -> LogSelection:
-        return LogSelection(
+    def selection() -> ServiceLogSelection:
+        return ServiceLogSelection(
             services=services or None,
             types=tuple(ServiceLogType(each) for each in types) or None,
             min_severity=LogLevel[level].value if level else None,

@@ -11,7 +11,7 @@ import orjson
 from graph.command_line import progress_bar, shown_rejections
 from graph.domain import Services
 from graph.domains.service_logs.log_file import LineLog, LogReaders, read_logs
-from graph.domains.service_logs.model import NewLog, Problem, Rejection, WriteReport
+from graph.domains.service_logs.model import LogProblem, NewLog, RejectedLog, WriteReport
 from graph.domains.service_logs.writing import MOST_LOGS, LogWriter
 
 REJECTIONS_LISTED = 1000  # of a file; further ones are only counted
@@ -23,7 +23,7 @@ class LineRejection:
     """A log that was not stored."""
 
     line: int  # from 1
-    code: Problem
+    code: LogProblem
     message: str
 
 
@@ -87,9 +87,9 @@ def _batches(logs: Iterable[LineLog]) -> Iterator[list[LineLog]]:
         yield batch
 
 
-def _in_order(batch: Sequence[LineLog]) -> list[NewLog | Rejection]:
+def _in_order(batch: Sequence[LineLog]) -> list[NewLog | RejectedLog]:
     """The logs of a batch. Its rejections get their places in it."""
-    return [replace(log, index=index) if isinstance(log, Rejection) else log for index, (_, log) in enumerate(batch)]
+    return [replace(log, index=index) if isinstance(log, RejectedLog) else log for index, (_, log) in enumerate(batch)]
 
 
 def _lines(report: ImportReport) -> str:

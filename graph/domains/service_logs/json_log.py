@@ -12,7 +12,15 @@ import orjson
 from graph.core.days import EPOCH_TIME
 from graph.core.numbers import whole
 from graph.core.times import InvalidTime, as_rfc3339, parse_time
-from graph.domains.service_logs.model import INFO, MOST_SEVERE, InvalidLog, NewLog, Problem, Rejection, ServiceLogType
+from graph.domains.service_logs.model import (
+    INFO,
+    MOST_SEVERE,
+    InvalidLog,
+    LogProblem,
+    NewLog,
+    RejectedLog,
+    ServiceLogType,
+)
 from graph.domains.service_logs.severities import severity_of
 
 NAMES = {
@@ -44,7 +52,7 @@ _LAST_SECOND = 10_000_000_000  # beyond any time that can be stored; epoch milli
 _SECOND_NS = 1_000_000_000
 
 
-def log_of(values: Mapping[str, Any]) -> NewLog | Rejection:
+def log_of(values: Mapping[str, Any]) -> NewLog | RejectedLog:
     """The log that an object holds; a rejection has the index 0.
 
     Args:
@@ -57,7 +65,7 @@ def log_of(values: Mapping[str, Any]) -> NewLog | Rejection:
             given[SYNONYMS[synonym]] = given.pop(synonym)
     try:
         return NewLog(
-            service=_text(given, "service", Problem.SERVICE_INVALID),
+            service=_text(given, "service", LogProblem.SERVICE_INVALID),
             message=_message(given),
             time_ns=_time_ns(given),
             log_type=_type(given),
@@ -73,7 +81,7 @@ def log_of(values: Mapping[str, Any]) -> NewLog | Rejection:
         return error.at(0)
 
 
-def _text(given: Mapping[str, Any], name: str, code: Problem = Problem.LOG_INVALID) -> str:
+def _text(given: Mapping[str, Any], name: str, code: LogProblem = LogProblem.LOG_INVALID) -> str:
     value = given.get(name)
     if not isinstance(value, str):
         raise InvalidLog(f"The log needs a text `{name}`.", code)
@@ -99,7 +107,7 @@ def _time_ns(given: Mapping[str, Any]) -> int:
             message = "The log needs a `time`, a `timeUnixNano` or a `timestamp`."
         case name, _:
             message = f"`{name}` must be {TIMES[name]}."
-    raise InvalidLog(message, Problem.TIME_INVALID)
+    raise InvalidLog(message, LogProblem.TIME_INVALID)
 
 
 def _nanoseconds_of(name: str, given: str) -> int:
@@ -112,7 +120,7 @@ def _nanoseconds_of(name: str, given: str) -> int:
         parse_time(text)  # the whole text is a time
         second = parse_time(_FRACTION.sub("", text))
     except InvalidTime as error:
-        raise InvalidLog(f"`{name}` must be {TIMES[name]}.", Problem.TIME_INVALID) from error
+        raise InvalidLog(f"`{name}` must be {TIMES[name]}.", LogProblem.TIME_INVALID) from error
     nanoseconds = int(fraction[1][:9].ljust(9, "0")) if fraction else 0
     return round((second - EPOCH_TIME).total_seconds()) * _SECOND_NS + nanoseconds
 
@@ -170,5 +178,5 @@ def _message(given: Mapping[str, Any]) -> str:
 def _metadata(given: Mapping[str, Any]) -> Mapping[str, Any] | None:
     metadata = given.get("metadata", {})
     if not isinstance(metadata, dict):
-        raise InvalidLog("`metadata` must be an object.", Problem.METADATA_INVALID)
+        raise InvalidLog("`metadata` must be an object.", LogProblem.METADATA_INVALID)
     return {**{name: value for name, value in given.items() if name not in FIELDS}, **metadata} or None

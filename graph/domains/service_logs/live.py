@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.entities import BY_TIME
 from graph.domains.service_logs.model import ServiceLog, node_key
-from graph.domains.service_logs.selection import LogSelection
-from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
+from graph.domains.service_logs.selection import ServiceLogSelection
+from graph.feed.broadcast import Broadcast, Charge, FeedRecords, SubscriberMessage, free_of_charge
 from graph.feed.sequence import ChangeSequence
 
 
@@ -16,12 +16,12 @@ class ServiceLogBroadcast(Broadcast[ServiceLog]):
     def __init__(self, sequence: ChangeSequence, logs: ServiceLogs) -> None:
         super().__init__(
             sequence,
-            Records(load=logs.by_key, key_of_cursor=lambda cursor: node_key(**BY_TIME.place_of(cursor, "after"))),
+            FeedRecords(load=logs.by_key, key_of_cursor=lambda cursor: node_key(**BY_TIME.place_of(cursor, "after"))),
         )
 
     async def logs(
-        self, selection: LogSelection, after: str | None = None, charge: Charge = free_of_charge
-    ) -> AsyncGenerator[Notice[ServiceLog], None]:
+        self, selection: ServiceLogSelection, after: str | None = None, charge: Charge = free_of_charge
+    ) -> AsyncGenerator[SubscriberMessage[ServiceLog], None]:
         """Subscribe to the selected logs, see `subscribe`."""
         admits = selection.admits
         return await self.subscribe(lambda log: admits(log.item), after, charge)

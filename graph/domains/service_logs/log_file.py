@@ -11,14 +11,14 @@ from typing import IO, Any, NamedTuple
 import orjson
 
 from graph.domains.service_logs.json_log import log_of
-from graph.domains.service_logs.model import NewLog, Problem, Rejection
+from graph.domains.service_logs.model import LogProblem, NewLog, RejectedLog
 
 LONGEST_LINE = 64 * 1024 * 1024  # bytes; also of a file that is one object
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-class LogReaders(dict[str, Callable[[Mapping[str, Any]], Iterable[NewLog | Rejection]]]):
+class LogReaders(dict[str, Callable[[Mapping[str, Any]], Iterable[NewLog | RejectedLog]]]):
     """Readers of objects that hold several logs, by the attribute that such an object has. A domain may add one."""
 
 
@@ -26,7 +26,7 @@ class LineLog(NamedTuple):
     """What a line holds: a log, or the reason why it is none."""
 
     line: int  # from 1
-    log: NewLog | Rejection
+    log: NewLog | RejectedLog
 
 
 def read_logs(stream: IO[bytes], readers: LogReaders, *, longest: int = LONGEST_LINE) -> Iterator[LineLog]:
@@ -68,7 +68,7 @@ def _is_json(text: bytes) -> bool:
     return True
 
 
-def _logs_of(text: bytes, readers: LogReaders) -> Iterable[NewLog | Rejection]:
+def _logs_of(text: bytes, readers: LogReaders) -> Iterable[NewLog | RejectedLog]:
     """The logs of a line. A rejection stands for one that cannot be read."""
     try:
         value = _parsed(text)
@@ -94,5 +94,5 @@ def _parsed(text: bytes) -> Any:
         raise
 
 
-def _unreadable(message: str) -> Rejection:
-    return Rejection(0, Problem.LOG_INVALID, message)
+def _unreadable(message: str) -> RejectedLog:
+    return RejectedLog(0, LogProblem.LOG_INVALID, message)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from graph.core.days import datetime_of
 from graph.core.times import rfc3339_of_seconds
-from graph.store.attributes import Document, Real, Text, Truth, Whole
+from graph.store.attributes import JsonDocument, Real, Text, Truth, Whole
 from graph.store.records import Converted, Derived, Record, Stored, optional, stored
 
 LONGEST_SERVICE = 64  # characters; names are part of global ids
@@ -66,7 +66,7 @@ _LEVELS = [
 _NAMES = [level.name for level in _LEVELS]
 
 
-class Problem(Enum):
+class LogProblem(Enum):
     """Why a log is rejected."""
 
     SERVICE_INVALID = "SERVICE_INVALID"
@@ -81,24 +81,24 @@ class Problem(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rejection:
+class RejectedLog:
     """A log that was not stored."""
 
     index: int  # in the batch, from 0
-    code: Problem
+    code: LogProblem
     message: str
 
 
 class InvalidLog(Exception):
     """Why a log cannot be read or stored."""
 
-    def __init__(self, message: str, code: Problem = Problem.LOG_INVALID) -> None:
+    def __init__(self, message: str, code: LogProblem = LogProblem.LOG_INVALID) -> None:
         super().__init__(message)
         self.code = code
 
-    def at(self, index: int) -> Rejection:
+    def at(self, index: int) -> RejectedLog:
         """The rejection of the log, which is at a place of its batch."""
-        return Rejection(index, self.code, str(self))
+        return RejectedLog(index, self.code, str(self))
 
 
 @dataclass(slots=True)
@@ -125,7 +125,7 @@ class WriteReport:
 
     accepted: int
     skipped: int  # logs that were stored already
-    rejections: tuple[Rejection, ...]
+    rejections: tuple[RejectedLog, ...]
     changed: Mapping[int, str] = field(default_factory=dict)  # what was changed in logs, by their index
 
     @property
@@ -193,7 +193,7 @@ class ServiceLog(Record):
     level = stored("level", Converted(Text(longest=5), LogLevel.__getitem__), "Its level.")
     message = stored("message", Text(longest=LONGEST_MESSAGE), "What happened, as the service wrote it.")
     metadata: Stored[Mapping[str, Any] | None] = optional(
-        "metadata", Document(largest=LARGEST_METADATA), "Additional context, by names that the service chose."
+        "metadata", JsonDocument(largest=LARGEST_METADATA), "Additional context, by names that the service chose."
     )
     time_unix_nano = stored("time_unix_nano", Text(longest=19), "The same, exact: epoch nanoseconds as text.")
     time = Derived(time_of, "time_unix_nano", description="When it happened.")

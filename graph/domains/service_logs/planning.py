@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from graph.domains.service_logs.entities import LAST_SECOND, LEVELS
 from graph.domains.service_logs.model import MICROSECONDS, ServiceLogType
-from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.selection import ServiceLogSelection
 from graph.domains.service_logs.volumes import ALL_SERVICES, LogInterval, Volumes
 
 FROM_LONG_TO_SHORT = (LogInterval.DAY, LogInterval.HOUR, LogInterval.MINUTE)
 
 
-class Part(NamedTuple):
+class RangePart(NamedTuple):
     """A part of a time range, and what it may hold."""
 
     first: int  # epoch seconds
@@ -31,20 +31,20 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LogPlan:
     """The parts of one selection's time range."""
 
     volumes: Volumes
-    selection: LogSelection
+    selection: ServiceLogSelection
     rows_per_part: int  # about the most
 
-    async def parts(self, wanted: int, *, forward: bool) -> AsyncIterator[Part]:
+    async def parts(self, wanted: int, *, forward: bool) -> AsyncIterator[RangePart]:
         """The parts in order, or in reverse.
 
         Args:
             wanted: the logs of a page. A part promises so many, the next one twice as many, and so on.
         """
-        joined: Part | None = None
+        joined: RangePart | None = None
         first, last = self._seconds()
         # A period that is longer than the time range would count many logs that are not in it.
         intervals = [each for each in FROM_LONG_TO_SHORT if each.value <= last - first] or [LogInterval.MINUTE]
@@ -69,12 +69,12 @@ class Plan:
 
     async def _parts(
         self, intervals: Sequence[LogInterval], first: int, last: int, *, forward: bool
-    ) -> AsyncIterator[Part]:
+    ) -> AsyncIterator[RangePart]:
         interval, *shorter = intervals
         counted = await self._counted(interval, first, last)
         for start in sorted(counted, reverse=not forward):
             matches, rows = counted[start]
-            part = Part(max(first, start), min(last, start + interval.value - 1), matches, rows)
+            part = RangePart(max(first, start), min(last, start + interval.value - 1), matches, rows)
             if matches and rows > self.rows_per_part and shorter:
                 async for each in self._parts(shorter, part.first, part.last, forward=forward):
                     yield each
@@ -100,11 +100,11 @@ class Plan:
         return counted
 
 
-def _join(joined: Part | None, part: Part) -> Part:
+def _join(joined: RangePart | None, part: RangePart) -> RangePart:
     """Two parts that follow each other, in either direction, as one."""
     if joined is None:
         return part
-    return Part(
+    return RangePart(
         min(joined.first, part.first),
         max(joined.last, part.last),
         joined.matches + part.matches,

@@ -23,7 +23,7 @@ Slots = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
-class LogSelection:
+class ServiceLogSelection:
     """The selected logs: those that fulfil all conditions. None means no condition."""
 
     first: int | None = None  # epoch microseconds
@@ -127,7 +127,7 @@ class LogSelection:
 
         return admitted
 
-    def within(self, places: Slots) -> "LogSelection | None":
+    def within(self, places: Slots) -> "ServiceLogSelection | None":
         """The part of the time range whose logs may have these slots. None if there is none."""
         first, last = places
         times = _overlap((self.first, self.last), (None if first is None else first - MOST_SHIFT, last))

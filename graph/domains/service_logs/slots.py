@@ -12,7 +12,7 @@ again. A crowd has an end, so that a log is never far from its time: a log that 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
-from graph.domains.service_logs.checking import Draft
+from graph.domains.service_logs.checking import LogDraft
 from graph.domains.service_logs.entities import SERVICE_LOG
 from graph.domains.service_logs.model import MOST_SHIFT, SHARDS, shard_of, slot_of, timestamp_of
 from graph.domains.service_logs.services import LoggingServices
@@ -68,7 +68,7 @@ def _log(service: str, item: Item) -> str:
     return f"{item['log_id']}@{item['time_unix_nano']}@{service}"
 
 
-class Slots:
+class BatchSlots:
     """The slots of one batch."""
 
     def __init__(self, database: Database, services: LoggingServices, taken: TakenSlots) -> None:
@@ -76,20 +76,20 @@ class Slots:
         self._services = services
         self._taken = taken
         self._placed_by = taken.version
-        self.crowded: list[Draft] = []  # logs that find no slot near their time
+        self.crowded: list[LogDraft] = []  # logs that find no slot near their time
 
     @property
     def are_outdated(self) -> bool:
         """Whether more is known of what is stored than when logs were placed."""
         return self._placed_by != self._taken.version
 
-    async def place(self, drafts: Sequence[Draft]) -> list[Draft]:
+    async def place(self, drafts: Sequence[LogDraft]) -> list[LogDraft]:
         """Give logs free slots, as far as is known. Leaves out those that are stored, came before, or find no slot.
 
         Args:
             drafts: in order of service and time.
         """
-        placed: list[Draft] = []
+        placed: list[LogDraft] = []
         service, free = "", 0
         ids = set[tuple[str, int]]()  # of this batch, since the last free slot
         taken, is_hot = self._taken, False
@@ -118,13 +118,13 @@ class Slots:
             placed.append(draft)
         return placed
 
-    def note_stored(self, drafts: Iterable[Draft]) -> None:
+    def note_stored(self, drafts: Iterable[LogDraft]) -> None:
         """Keep in mind that logs are stored, if they are part of a crowd."""
         for draft in drafts:
             if draft.slot > draft.time_ns // 1000:
                 self._taken.add(draft.service, draft.slot, draft.item)
 
-    async def look_up(self, refused: Sequence[Draft]) -> None:
+    async def look_up(self, refused: Sequence[LogDraft]) -> None:
         """Find out what is stored in the slots of refused logs, and behind those that hold other logs."""
         keys = {self._key(draft.service, draft.slot): draft for draft in refused}
         found = await self._database.get_many(keys, attributes=_READ)
@@ -137,7 +137,7 @@ class Slots:
                 if (draft.service, free) not in gaps:
                     gaps.add((draft.service, await self._read_on(draft, free)))
 
-    async def _read_on(self, draft: Draft, slot: int) -> int:
+    async def _read_on(self, draft: LogDraft, slot: int) -> int:
         """Read the slots from one on until one is free, or too far from a log's time. Returns that one."""
         service, end = draft.service, draft.time_ns // 1000 + MOST_SHIFT + 1
         names = [f"{service}#{shard}" for shard in range(SHARDS)] if self._services.is_hot(service) else [service]

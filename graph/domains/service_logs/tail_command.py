@@ -13,7 +13,7 @@ from graph.domain import Services
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.live import ServiceLogBroadcast
 from graph.domains.service_logs.model import LogLevel, ServiceLog
-from graph.domains.service_logs.selection import LogSelection, as_text
+from graph.domains.service_logs.selection import ServiceLogSelection, as_text
 from graph.observability.logs import escaped, shown
 from graph.store.ordering import PageRequest
 
@@ -21,7 +21,7 @@ COLOURS = {LogLevel.DEBUG: "bright_black", LogLevel.INFO: "green", LogLevel.WARN
 
 
 async def tail_logs(
-    services: Services, *, selection: Callable[[], LogSelection], lines: int, follow: bool, as_json: bool
+    services: Services, *, selection: Callable[[], ServiceLogSelection], lines: int, follow: bool, as_json: bool
 ) -> None:
     """Print logs; with `follow`, until this is cancelled.
 

@@ -12,12 +12,12 @@ from operator import attrgetter
 from time import perf_counter
 
 from graph.core.clock import Clock
-from graph.domains.service_logs.checking import Checks, Draft
+from graph.domains.service_logs.checking import Checks, LogDraft
 from graph.domains.service_logs.entities import CHANGES, SERVICE_LOG
-from graph.domains.service_logs.model import MOST_SHIFT, NewLog, Problem, Rejection, WriteReport
+from graph.domains.service_logs.model import MOST_SHIFT, LogProblem, NewLog, RejectedLog, WriteReport
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.settings import ServiceLogSettings
-from graph.domains.service_logs.slots import MOST_KNOWN, Slots, TakenSlots
+from graph.domains.service_logs.slots import MOST_KNOWN, BatchSlots, TakenSlots
 from graph.domains.service_logs.volumes import VolumeTally
 from graph.feed.sequence import ChangeSequence, Reservation
 from graph.observability.metrics import Metrics
@@ -52,7 +52,7 @@ class LogWriter:
         self._counted = metrics.counter("service_logs", "Service logs that were sent, by outcome.", "outcome")
 
     async def write(
-        self, logs: Sequence[NewLog | Rejection], *, ids: dict[str, int] | None = None, is_own: bool = False
+        self, logs: Sequence[NewLog | RejectedLog], *, ids: dict[str, int] | None = None, is_own: bool = False
     ) -> WriteReport:
         """Store logs, each of which is judged by itself.
 
@@ -65,13 +65,13 @@ class LogWriter:
         Raises:
             DatabaseUnavailable: Some may be stored. Writing all of them again completes the work.
         """
-        rejections: list[Rejection] = []
-        drafts: list[Draft] = []
+        rejections: list[RejectedLog] = []
+        drafts: list[LogDraft] = []
         checks = Checks(self._settings, self._clock() // 1000, {} if ids is None else ids, is_own=is_own)
         began = perf_counter()
         for index, log in enumerate(logs):
-            draft = log if isinstance(log, Rejection) else checks.draft(index, log)
-            if isinstance(draft, Rejection):
+            draft = log if isinstance(log, RejectedLog) else checks.draft(index, log)
+            if isinstance(draft, RejectedLog):
                 rejections.append(draft)
             else:
                 drafts.append(draft)
@@ -85,7 +85,7 @@ class LogWriter:
             drafts.sort(key=attrgetter(name))
         if len(self.taken) > MOST_KNOWN:
             self.taken = TakenSlots()
-        slots = Slots(self._database, self._services, self.taken)
+        slots = BatchSlots(self._database, self._services, self.taken)
         accepted = 0
         for part in self._transactions(await slots.place(drafts)):
             accepted += await self._store(part, slots)
@@ -96,10 +96,10 @@ class LogWriter:
         rejections.sort(key=lambda rejection: rejection.index)
         return WriteReport(accepted, skipped, tuple(rejections), checks.changed)
 
-    def _transactions(self, drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
+    def _transactions(self, drafts: Iterable[LogDraft]) -> Iterator[list[LogDraft]]:
         """The logs in parts that fit one transaction with their counters."""
         limit = self._database.transaction_limit - ChangeSequence.ACTIONS
-        part: list[Draft] = []
+        part: list[LogDraft] = []
         minutes, size = set[tuple[str, str, int]](), 0
         for draft in drafts:
             minute = draft.service, draft.item["log_type"], draft.time_ns // MINUTE_NS
@@ -112,7 +112,7 @@ class LogWriter:
         if part:
             yield part
 
-    async def _store(self, drafts: list[Draft], slots: Slots) -> int:
+    async def _store(self, drafts: list[LogDraft], slots: BatchSlots) -> int:
         """Store placed logs that fit one transaction. Returns how many were new."""
         others = rounds("other writers kept taking the slots of the same service")
         while True:
@@ -124,7 +124,7 @@ class LogWriter:
             await slots.look_up(taken)
             next(others)
 
-    async def _transact(self, drafts: Sequence[Draft]) -> list[Draft]:
+    async def _transact(self, drafts: Sequence[LogDraft]) -> list[LogDraft]:
         """Apply one transaction. Returns the logs whose slots are taken; without any, it was applied."""
         tally, keys, puts = VolumeTally(), [], []
         last_ttl: int | None = 0
@@ -147,13 +147,13 @@ class LogWriter:
         return [drafts[at] for at in await self.sequence.transact(numbered)]
 
 
-def _of_one_too_many(draft: Draft) -> Rejection:
+def _of_one_too_many(draft: LogDraft) -> RejectedLog:
     message = (
         "There are too many services: GRAPH_MAX_SERVICES is their greatest number, and one sender may add half of them."
     )
-    return Rejection(draft.index, Problem.TOO_MANY_SERVICES, message)
+    return RejectedLog(draft.index, LogProblem.TOO_MANY_SERVICES, message)
 
 
-def _of_one_too_crowded(draft: Draft) -> Rejection:
+def _of_one_too_crowded(draft: LogDraft) -> RejectedLog:
     message = f"The {MOST_SHIFT:,} microseconds from its time on all have a log of its service: give more exact times."
-    return Rejection(draft.index, Problem.TIME_CROWDED, message)
+    return RejectedLog(draft.index, LogProblem.TIME_CROWDED, message)

@@ -11,7 +11,7 @@ from graph.core.paging import Page
 from graph.domains.sightings.areas import NamedArea
 from graph.domains.sightings.entities import AREA, SIGHTING
 from graph.domains.sightings.iso import iso_of
-from graph.domains.sightings.model import AREAS, Area
+from graph.domains.sightings.model import AREAS, ActiveArea
 from graph.store.conditions import Compare
 from graph.store.contract import Action, Database, Put, Update
 from graph.store.entity import Item
@@ -29,9 +29,9 @@ class ActiveAreas:
     clock: Clock
     longest_s: int  # the longest time that a sighting is active, seconds
 
-    async def page(self, request: PageRequest) -> Page[Area]:
+    async def page(self, request: PageRequest) -> Page[ActiveArea]:
         """A page of the active areas. Those that stay so for longest come first."""
-        return await AREAS.page(self.database, request, [()], Area)
+        return await AREAS.page(self.database, request, [()], ActiveArea)
 
     async def with_new(self, sighting: Item, area: NamedArea) -> list[Action]:
         """The changes for a new sighting in an area, unless the area ends earlier meanwhile."""

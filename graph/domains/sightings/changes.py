@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from graph.domains.sightings import copies
 from graph.domains.sightings.entities import SIGHTING_BY_ID, SIGHTING_CHANGE, SIGHTING_CHANGES
-from graph.domains.sightings.model import ChangeKind, Sighting, SightingChange
+from graph.domains.sightings.model import Sighting, SightingChange, SightingChangeKind
 from graph.feed.sequence import ChangeSequence, Reservation
 from graph.store.contract import Action, Database
 from graph.store.entity import Item
@@ -17,7 +17,7 @@ class SightingChanges:
         self.sequence = ChangeSequence(database, SIGHTING_CHANGES)
         self._database = database
 
-    async def store(self, kind: ChangeKind, sighting: Item, actions: Sequence[Action]) -> bool:
+    async def store(self, kind: SightingChangeKind, sighting: Item, actions: Sequence[Action]) -> bool:
         """Store a change that leaves a sighting like this. False, without a change, if a condition does not hold.
 
         Raises:
@@ -34,7 +34,7 @@ class SightingChanges:
     async def reported(self, number: int) -> Sighting | None:
         """The sighting whose report is the change of a number. None if it is another change, or not there any more."""
         item = await self._database.get(SIGHTING_CHANGE.key_for(number))
-        if item is None or (change := SightingChange(item)).kind is not ChangeKind.REPORTED:
+        if item is None or (change := SightingChange(item)).kind is not SightingChangeKind.REPORTED:
             return None
         is_there = await self._database.get(SIGHTING_BY_ID.key_for(change.sighting_id)) is not None
         return change.sighting if is_there else None

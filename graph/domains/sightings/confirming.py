@@ -18,7 +18,7 @@ from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, SIGHTING_B
 from graph.domains.sightings.felt_reports import FeltReport, count_once
 from graph.domains.sightings.iso import iso_of, seconds_of
 from graph.domains.sightings.lifetimes import Lifetimes
-from graph.domains.sightings.model import ChangeKind, Outcome, Sighting
+from graph.domains.sightings.model import ReportOutcome, Sighting, SightingChangeKind
 from graph.store.client_input import possible_key
 from graph.store.conditions import Present
 from graph.store.contract import Database, Put, Update
@@ -52,7 +52,7 @@ class Confirming:
     clock: Clock
     _writers: WeakValueDictionary[str, WrittenTogether[_Entry]] = field(default_factory=WeakValueDictionary, init=False)
 
-    async def confirm(self, user_id: str, sighting_id: str, felt: FeltReport | None = None) -> Outcome:
+    async def confirm(self, user_id: str, sighting_id: str, felt: FeltReport | None = None) -> ReportOutcome:
         """Confirm a sighting. Nothing changes if the user has confirmed or reported it.
 
         Args:
@@ -67,7 +67,7 @@ class Confirming:
         await self._writer_of(sighting_id).write(entry)
         if entry.sighting is None:
             raise NotThere("id", "active sighting")
-        return Outcome(entry.sighting, confirmed=entry.confirmed)
+        return ReportOutcome(entry.sighting, confirmed=entry.confirmed)
 
     def _writer_of(self, sighting_id: str) -> WrittenTogether[_Entry]:
         """What writes the confirmations of a sighting, as long as somebody waits for one. There is one for each."""
@@ -131,7 +131,7 @@ class Confirming:
             profiles.received(before["userId"], len(new)),
             *await count_once(self.database, {entry.user_id: entry.felt for entry in new if entry.felt}),
         ]
-        return await self.changes.store(ChangeKind.CONFIRMED, after, actions)
+        return await self.changes.store(SightingChangeKind.CONFIRMED, after, actions)
 
 
 async def expire_confirmations(database: Database, sighting: Item) -> None:

@@ -4,16 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from graph.domains.sightings.confidence import rank
-from graph.domains.sightings.entities import (
-    HOURS,
-    LISTED_SIGHTING,
-    SIGHTING,
-    SIGHTING_BY_ID,
-    SIGHTING_CHANGE,
-    TALLY,
-)
+from graph.domains.sightings.entities import HOURS, LISTED_SIGHTING, SIGHTING, SIGHTING_BY_ID, SIGHTING_CHANGE, TALLY
 from graph.domains.sightings.iso import seconds_of, time_of
-from graph.domains.sightings.model import ChangeKind
+from graph.domains.sightings.model import SightingChangeKind
 from graph.domains.sightings.tiers import TrustTier
 from graph.store.conditions import AllOf, Compare
 from graph.store.contract import Action, Put, Update
@@ -67,7 +60,7 @@ def counted(item: Mapping[str, Any], number: int) -> Update:
     return Update(TALLY.key_for(item["category"], item["expiresAt"]), add={hour: number})
 
 
-def change(item: Item, kind: ChangeKind, number: int) -> Put:
+def change(item: Item, kind: SightingChangeKind, number: int) -> Put:
     """The record of a change that has left a sighting like this. It is kept for a day after the report."""
     own = {
         "kind": kind.value,

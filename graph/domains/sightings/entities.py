@@ -9,7 +9,7 @@ a category by their time, the same by their confidence, and the active areas.
 """
 
 from graph.feed.sequence import DIGITS, SequenceEntities
-from graph.store.attributes import Document, Real, Text, Whole
+from graph.store.attributes import JsonDocument, Real, Text, Whole
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity
 
@@ -57,7 +57,7 @@ SIGHTING_ATTRIBUTES = (
     Text("reporterTier", longest=6),
     Whole("confirmationCount", least=0),
     Whole("rank", least=0, unit="epoch seconds", digits=SECOND_DIGITS),  # of its confidence
-    Document("lists", largest=2048),  # the names of the lists that it belongs to
+    JsonDocument("lists", largest=2048),  # the names of the lists that it belongs to
 )
 
 SIGHTING = Entity(

@@ -23,13 +23,13 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class CellGrid:
     """Cells of one size."""
 
     name: str
     km: float  # the height of a cell, about
     rows: int  # from pole to pole
-    parent: "Grid | None" = None  # whose cells are divided into ten rows and ten columns
+    parent: "CellGrid | None" = None  # whose cells are divided into ten rows and ten columns
 
     def cell(self, lat: float, lon: float) -> str:
         """The id of the cell that a position lies in."""
@@ -102,7 +102,7 @@ def _within(number: int, first: int, many: int) -> int:
     return min(max(number, first), first + many - 1)
 
 
-KM1000 = Grid("km1000", 1000, 20)
-KM100 = Grid("km100", 100, 200)
-KM10 = Grid("km10", 10, 2000)
-KM1 = Grid("km1", 1, 20_000, KM10)
+KM1000 = CellGrid("km1000", 1000, 20)
+KM100 = CellGrid("km100", 100, 200)
+KM10 = CellGrid("km10", 10, 2000)
+KM1 = CellGrid("km1", 1, 20_000, KM10)

@@ -6,7 +6,7 @@ from graph.domains.sightings.checking import check_text
 from graph.domains.sightings.confirming import expire_confirmations
 from graph.domains.sightings.entities import HIDING, SIGHTING_BY_ID
 from graph.domains.sightings.iso import iso_of
-from graph.domains.sightings.model import ChangeKind
+from graph.domains.sightings.model import SightingChangeKind
 from graph.domains.sightings.reporting import Reporting
 from graph.observability.logs import get_logger
 from graph.store.client_input import possible_key
@@ -44,4 +44,4 @@ async def _hide(reporting: Reporting, moderator_id: str, sighting_id: str, reaso
         profiles.hidden(before["userId"], before["confirmationCount"]),
         *await reporting.areas.without(before),
     ]
-    return await reporting.changes.store(ChangeKind.HIDDEN, after, actions) or None
+    return await reporting.changes.store(SightingChangeKind.HIDDEN, after, actions) or None

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from graph.domains.sightings.entities import SIGHTING_CHANGE
 from graph.domains.sightings.model import CHANGES_IN_ORDER, Sighting, SightingChange
-from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
+from graph.feed.broadcast import Broadcast, Charge, FeedRecords, SubscriberMessage, free_of_charge
 from graph.feed.sequence import ChangeSequence
 from graph.store.client_input import find
 from graph.store.contract import Database
@@ -23,7 +23,7 @@ class SightingBroadcast(Broadcast[SightingChange]):
                 str(each.number): each if each.sighting_id in there else each.without_sighting() for each in changes
             }
 
-        super().__init__(sequence, Records.of(CHANGES_IN_ORDER, load))
+        super().__init__(sequence, FeedRecords.of(CHANGES_IN_ORDER, load))
 
     async def changes(
         self,
@@ -31,7 +31,7 @@ class SightingBroadcast(Broadcast[SightingChange]):
         category: str | None,
         after: str | None = None,
         charge: Charge = free_of_charge,
-    ) -> AsyncGenerator[Notice[SightingChange], None]:
+    ) -> AsyncGenerator[SubscriberMessage[SightingChange], None]:
         """Subscribe to the changes of an area's and a category's sightings, see `subscribe`. None for all of them."""
 
         def wants(change: SightingChange) -> bool:

@@ -88,7 +88,7 @@ class Sighting(EntityRecord):
         )
 
 
-class Outcome(NamedTuple):
+class ReportOutcome(NamedTuple):
     """What has become of a report or a confirmation."""
 
     sighting: Sighting  # as it is now
@@ -99,7 +99,7 @@ class Outcome(NamedTuple):
 BY_CONFIDENCE = Ordering("sightingsbyconfidence", SIGHTING_BY_ID, TRENDING, descending=True)
 
 
-class ChangeKind(Enum):
+class SightingChangeKind(Enum):
     """What has happened to a sighting."""
 
     REPORTED = "REPORTED"
@@ -113,7 +113,7 @@ class SightingChange(EntityRecord):
     __slots__ = ()
     entity, type_name = SIGHTING_CHANGE, "SightingChange"
     number = Stored[int]("change")
-    kind = Stored("kind", ChangeKind)
+    kind = Stored("kind", SightingChangeKind)
     sighting_id = Stored[str]("sightingId")
 
     @property
@@ -146,7 +146,7 @@ class Profile(Record):
         return tier_of(self.reports, self.confirmations_received)
 
 
-class Area(EntityRecord):
+class ActiveArea(EntityRecord):
     """An area with active sightings."""
 
     __slots__ = ()

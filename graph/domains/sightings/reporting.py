@@ -22,7 +22,7 @@ from graph.domains.sightings.entities import SIGHTING
 from graph.domains.sightings.felt_reports import FeltReport, count_once, felt_report
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.lifetimes import Lifetimes
-from graph.domains.sightings.model import ChangeKind, Outcome, Profile, Sighting
+from graph.domains.sightings.model import Profile, ReportOutcome, Sighting, SightingChangeKind
 from graph.domains.sightings.questionnaire import Answers
 from graph.domains.sightings.rates import one_more_report
 from graph.domains.sightings.recent_reports import Recent
@@ -72,7 +72,7 @@ class Reporting:
         """What stores confirmations."""
         return Confirming(self.database, self.changes, self.areas, self.lifetimes, self.clock)
 
-    async def report(self, user_id: str, report: Report) -> Outcome:
+    async def report(self, user_id: str, report: Report) -> ReportOutcome:
         """Store a report, as a new sighting or as a confirmation.
 
         Raises:
@@ -87,14 +87,16 @@ class Reporting:
         return await self._store(user_id, report, place, await self._named_event(report))
 
     @until_applied("other reports kept coming first")
-    async def _store(self, user_id: str, report: Report, place: ReportedPlace, event_id: str | None) -> Outcome | None:
+    async def _store(
+        self, user_id: str, report: Report, place: ReportedPlace, event_id: str | None
+    ) -> ReportOutcome | None:
         now = self.clock() // 1000
         recent = await Recent.of(self.database, report.category, place, report.text, event_id, now)
         felt = self._felt(report, event_id)
         if recent.sighting:
             return await self._repeated(user_id, recent.sighting, felt)
         created = await self._create(user_id, report, place, event_id, recent, felt)
-        return Outcome(created, created=True) if created else None
+        return ReportOutcome(created, created=True) if created else None
 
     async def _named_event(self, report: Report) -> str | None:
         """The own id of the earthquake that a report names by any of its ids."""
@@ -112,7 +114,7 @@ class Reporting:
             raise BadUserInput("A `questionnaire` needs `lat` and `lon`.")
         return felt_report(report.answers, report.lat, report.lon, self.clock() // 1000, event_id)
 
-    async def _repeated(self, user_id: str, sighting: Sighting, felt: FeltReport | None) -> Outcome | None:
+    async def _repeated(self, user_id: str, sighting: Sighting, felt: FeltReport | None) -> ReportOutcome | None:
         """Confirm the sighting that a report repeats. None if it has expired just now."""
         try:
             return await self.confirming.confirm(user_id, sighting.sighting_id, felt)
@@ -132,7 +134,7 @@ class Reporting:
         profile = await profiles.profile_of(self.database, user_id)
         sighting = self._sighting(profile, report, place, event_id)
         stored = await self.changes.store(
-            ChangeKind.REPORTED,
+            SightingChangeKind.REPORTED,
             sighting,
             [
                 *copies.puts(sighting),

@@ -39,7 +39,7 @@ def lists_of_position(lat: float, lon: float) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SightingSource:
     """Partitions that hold all selected sightings."""
 
     entity: Entity
@@ -58,7 +58,7 @@ class SightingSelection:
     event_ids: tuple[str, ...] | None = None  # of one earthquake
     user_id: str | None = None
 
-    def source(self, categories: Iterable[str]) -> Source:
+    def source(self, categories: Iterable[str]) -> SightingSource:
         """Where the sightings are read, if these are all categories."""
         if self.user_id is not None:
             return _lists("userId", [list_of_user(self.user_id)])
@@ -67,11 +67,11 @@ class SightingSelection:
         if self.near is not None and (cells := _cells(self.near)) is not None:
             return _lists("cell", cells)
         if self.areas is not None:
-            return Source(SIGHTING, None, _partitions(self.areas), "areaSlug")
+            return SightingSource(SIGHTING, None, _partitions(self.areas), "areaSlug")
         names = categories if self.categories is None else self.categories
-        return Source(SIGHTING, TRENDING, _partitions(names), "category")
+        return SightingSource(SIGHTING, TRENDING, _partitions(names), "category")
 
-    def keep(self, source: Source) -> Keep | None:
+    def keep(self, source: SightingSource) -> Keep | None:
         """What is tested on each sighting that is read from a source."""
         named = {"areaSlug": self.areas, "category": self.categories, "eventId": self.event_ids}
         keeps = [
@@ -93,5 +93,5 @@ def _cells(circle: Circle) -> list[str] | None:
     return next((cells for grid in GRIDS if (cells := grid.cells_around(circle, MOST_CELLS)) is not None), None)
 
 
-def _lists(by: str, names: Iterable[str]) -> Source:
-    return Source(LISTED_SIGHTING, None, _partitions(names), by)
+def _lists(by: str, names: Iterable[str]) -> SightingSource:
+    return SightingSource(LISTED_SIGHTING, None, _partitions(names), by)

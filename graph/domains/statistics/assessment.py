@@ -21,7 +21,7 @@ ROWS_PER_SAMPLE = 50  # tested, by the price of time: a sample takes as long
 
 
 @value
-class Interval:
+class EstimateInterval:
     """The bounds of an estimate."""
 
     low: float = described("Lower bound.")
@@ -59,7 +59,7 @@ async def goodness_of_fit(counts: Counts, least: float) -> GoodnessOfFit:
     )
 
 
-async def bootstrap(counts: Counts, least: float, confidence: float) -> Interval:
+async def bootstrap(counts: Counts, least: float, confidence: float) -> EstimateInterval:
     """The interval of a b-value by resampling the events from a magnitude of completeness on.
 
     Raises:
@@ -73,4 +73,4 @@ async def bootstrap(counts: Counts, least: float, confidence: float) -> Interval
         if len(estimates) % SAMPLES_AT_ONCE == 0:
             await give_way()
     low, high = percentile_interval(estimates, confidence)
-    return Interval(low, high, confidence)
+    return EstimateInterval(low, high, confidence)

@@ -44,7 +44,7 @@ PlanOf = Callable[[Selection], AsyncGenerator[Promises, None]]
 
 
 @dataclass(frozen=True, slots=True)
-class TooMany:
+class TooManyEvents:
     """There are more events than statistics may read, or test a filter on."""
 
     most: int
@@ -142,7 +142,7 @@ class Population:
         return +counts
 
     @once
-    async def events(self) -> Events | TooMany:
+    async def events(self) -> Events | TooManyEvents:
         """The events, with the needed attributes."""
         promises: list[Promise] = []
         tested = 0
@@ -151,13 +151,13 @@ class Population:
             promises.append(promise)
             tested += promise[2]
             if tested > most_tested:
-                return TooMany(most_tested, is_testing=not self.is_summarised)
+                return TooManyEvents(most_tested, is_testing=not self.is_summarised)
         events = Events(self.attributes)
         keep = self.selection.keep
         async for items in self._items(promises, self.selection.condition, self.attributes):
             events.add(items if keep is None else filter(keep.holds, items), self.holds)
             if len(events) > self.most_events:
-                return TooMany(self.most_events)
+                return TooManyEvents(self.most_events)
         return events
 
     @once
@@ -233,7 +233,7 @@ class Population:
             QueryTooComplex: There are more than may be read.
         """
         events = await self.events()
-        if isinstance(events, TooMany):
+        if isinstance(events, TooManyEvents):
             raise QueryTooComplex(events.reason)
         return events
 

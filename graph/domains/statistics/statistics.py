@@ -32,7 +32,7 @@ from graph.domains.statistics.largest import largest_of
 from graph.domains.statistics.moment import SeismicMoment, seismic_moment
 from graph.domains.statistics.networks import Mixture, mixture
 from graph.domains.statistics.once import once
-from graph.domains.statistics.population import Population, TooMany
+from graph.domains.statistics.population import Population, TooManyEvents
 from graph.domains.statistics.rates import Rate, rates
 from graph.domains.statistics.reliability import Verdict, verdict
 from graph.domains.statistics.series import Interval, Series, series_of
@@ -64,15 +64,15 @@ class Statistics:
         """Lower edge of a magnitude bin, in tenths → the number of its events."""
         return await self.population.tenths()
 
-    async def gutenberg_richter(self, least: Completeness) -> "Relation":
+    async def gutenberg_richter(self, least: Completeness) -> "MagnitudeRelation":
         """The relation of the events from a magnitude of completeness on."""
         counts = await self.counts()
         if await self.population.lacks_greater():
             # The cut would make the slope too steep.
             reason = "It takes all great events, and `maxMagnitude` leaves some out: raise it, or leave it out."
-            return Relation(self, GutenbergRichter(completeness=least.magnitude, reason=reason))
+            return MagnitudeRelation(self, GutenbergRichter(completeness=least.magnitude, reason=reason))
         years = await self.population.years()
-        return Relation(self, gutenberg_richter(counts, least, years=years))
+        return MagnitudeRelation(self, gutenberg_richter(counts, least, years=years))
 
     async def completeness(self, *, given: float | None, corrected: bool) -> Completeness:
         """The given magnitude of completeness, or that of maximum curvature.
@@ -120,7 +120,7 @@ class Statistics:
     async def seismic_moment(self) -> SeismicMoment:
         """The sum of seismic moments: of each event or, of too many, of bins, except those on a bin's edge."""
         events = await self.population.events()
-        if not isinstance(events, TooMany):
+        if not isinstance(events, TooManyEvents):
             return seismic_moment(Counter(events.magnitudes), {})
         bins = (await self.population.bins()).items()
         edges = {tenths / 10: count for (tenths, on_edge), count in bins if on_edge}
@@ -141,7 +141,7 @@ class Statistics:
             raise BadUserInput("`leastDifference` must be on a tenth from 0.1 to 2.")
         least = None if given is None else Completeness.given(given).magnitude
         events = await self.population.events()
-        if isinstance(events, TooMany):
+        if isinstance(events, TooManyEvents):
             return BPositive(reason=events.reason)
         begin = None if least is None else round(least * 10)
         return b_positive([tenths for tenths in events.tenths if begin is None or tenths >= begin], bins)
@@ -159,7 +159,7 @@ class Statistics:
         events = await self.population.events()
         if least.magnitude is None:
             return BOverTime(reason=least.reason)
-        if isinstance(events, TooMany):
+        if isinstance(events, TooManyEvents):
             return BOverTime(reason=events.reason)
         windows: list[BWindow] = []
         for window in b_windows(events.times, events.tenths, least.magnitude, size, step or max(size // 2, 1)):
@@ -177,7 +177,7 @@ class Statistics:
         """
         counts = DepthCounts(bin_km)
         events = await self.population.events()
-        if isinstance(events, TooMany):
+        if isinstance(events, TooManyEvents):
             return Depths(reason=events.reason)
         async for part in _parts(events):
             counts.add(events.depths[part])
@@ -190,7 +190,7 @@ class Statistics:
             BadUserInput: A quantile is not possible.
         """
         events = await self.population.events()
-        if isinstance(events, TooMany):
+        if isinstance(events, TooManyEvents):
             return InterEventTimes(reason=events.reason)
         return inter_event_times(events.times, quantiles)
 
@@ -202,7 +202,7 @@ class Statistics:
         """
         counts = GridCounts(degrees_per_cell)
         events = await self.population.events()
-        if isinstance(events, TooMany):
+        if isinstance(events, TooManyEvents):
             return await self._coarse_grid(degrees_per_cell, events)
         try:
             async for part in _parts(events):
@@ -212,7 +212,7 @@ class Statistics:
             return Grid(degrees_per_cell, reason=reason)
         return counts.grid()
 
-    async def _coarse_grid(self, degrees: float, too_many: TooMany) -> Grid:
+    async def _coarse_grid(self, degrees: float, too_many: TooManyEvents) -> Grid:
         if not self.population.has_coarse_cells:
             return Grid(degrees, reason=too_many.reason)
         if degrees % COARSE_DEGREES:
@@ -222,7 +222,7 @@ class Statistics:
         return Grid(degrees, reason=too_many.reason) if counts is None else grid_of_coarse_cells(int(degrees), counts)
 
 
-class Relation:
+class MagnitudeRelation:
     """A Gutenberg-Richter relation, and what tells how far it can be trusted."""
 
     def __init__(self, of: Statistics, found: GutenbergRichter) -> None:
@@ -263,7 +263,7 @@ class Relation:
         judged = await self.verdict()
         return judged.reason if judged else None
 
-    async def bootstrap(self, confidence: float) -> assessment.Interval | None:
+    async def bootstrap(self, confidence: float) -> assessment.EstimateInterval | None:
         """The interval of the b-value by resampling; None without one.
 
         Raises:

@@ -14,7 +14,7 @@ from graph.domains.triggers.delivering.deliverer import Deliverer, slots_beside
 from graph.domains.triggers.delivering.disabling import disable
 from graph.domains.triggers.delivering.metrics import DeliveryStatusReader, counting_attempts
 from graph.domains.triggers.delivering.results import Results
-from graph.domains.triggers.delivering.retry_policy import RetryPolicy
+from graph.domains.triggers.delivering.retry_policy import DeliveryRetryPolicy
 from graph.domains.triggers.delivering.worker import Delivering
 from graph.domains.triggers.endpoints import Endpoints
 from graph.domains.triggers.entities import ENTITIES
@@ -36,7 +36,7 @@ from graph.domains.triggers.schema.events import (
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.domains.triggers.sending.destinations import Destinations
 from graph.domains.triggers.sending.resolver import Resolver
-from graph.domains.triggers.sending.sender import Sender
+from graph.domains.triggers.sending.sender import MessageSender
 from graph.domains.triggers.settings import TriggerSettings
 
 
@@ -48,7 +48,9 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     resolver = Resolver(Destinations(settings.webhook_networks, http=settings.webhook_http))
     async with AsyncExitStack() as stack:
         stack.push_async_callback(resolver.close)
-        sender = await stack.enter_async_context(Sender(resolver, timeout_s=settings.webhook_timeout, clock=clock))
+        sender = await stack.enter_async_context(
+            MessageSender(resolver, timeout_s=settings.webhook_timeout, clock=clock)
+        )
         inbox = Inbox(database)
         endpoints = Endpoints(database, resolver, clock, most=settings.max_endpoints)
         outbox = Outbox(database, endpoints, clock, quota=WatchQuota(clock, most=settings.max_watch_events))
@@ -59,7 +61,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
             sender=sender,
             results=Results(database),
             disable=partial(disable, endpoints, outbox),
-            policy=RetryPolicy(settings.webhook_retries, random.uniform),
+            policy=DeliveryRetryPolicy(settings.webhook_retries, random.uniform),
             clock=clock,
             slots=slots_beside(resources.settings.max_connections),
             count=count,

@@ -6,7 +6,7 @@ from typing import Any
 from graph.core.errors import BadUserInput
 from graph.core.names import is_line
 from graph.domains.triggers.entities import TRIGGER_EVENT
-from graph.domains.triggers.model import LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE, NewEvent
+from graph.domains.triggers.model import LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE, NewTriggerEvent
 from graph.store.client_input import check_input
 from graph.store.values import InvalidItem
 
@@ -27,7 +27,7 @@ def check_type(event_type: str) -> None:
         )
 
 
-def check_event(event: NewEvent) -> None:
+def check_event(event: NewTriggerEvent) -> None:
     """Check an event that a user creates. Its payload may be anything that is JSON.
 
     Raises:

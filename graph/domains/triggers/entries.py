@@ -7,7 +7,14 @@ from uuid import uuid4
 
 import orjson
 
-from graph.domains.triggers.model import RETENTION_S, DeliveryState, Endpoint, NewEvent, TriggerEvent, delivery_key
+from graph.domains.triggers.model import (
+    RETENTION_S,
+    DeliveryState,
+    Endpoint,
+    NewTriggerEvent,
+    TriggerEvent,
+    delivery_key,
+)
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.entity import Item
 from graph.store.values import written_bytes
@@ -19,7 +26,7 @@ BESIDE_PAYLOAD = 2048  # bytes of an event's item, about, which each index count
 class Entry:
     """An event that waits to be stored."""
 
-    event: NewEvent
+    event: NewTriggerEvent
     event_id: str = field(default_factory=lambda: str(uuid4()))
     item: Item = field(default_factory=dict)  # once its time is known
     stored: TriggerEvent | None = None

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol, Self
 
 from graph.domains.triggers.entities import FEED_BACKLOG, FEED_POSITION
 from graph.domains.triggers.event_types import LIMITED, payload_of_limited
-from graph.domains.triggers.model import API_VERSION, NewEvent
+from graph.domains.triggers.model import API_VERSION, NewTriggerEvent
 from graph.domains.triggers.outbox import Outbox
 from graph.feed.sequence import Change, ChangeSequence
 from graph.store.conditions import Absent, AllOf, Compare, Condition
@@ -34,7 +34,7 @@ KEPT_EVERY = 1000  # changes without events, after which the position is stored
 PAUSE_S = 1.0  # after a failure of the store
 
 
-class Position(NamedTuple):
+class FeedPosition(NamedTuple):
     """How far a feed is followed. Everything before it is done."""
 
     number: int = 0  # of the last change that is wholly done
@@ -46,15 +46,15 @@ class Position(NamedTuple):
 class Wanted:
     """An event that a watch wants."""
 
-    event: NewEvent
-    position: Position  # behind it
+    event: NewTriggerEvent
+    position: FeedPosition  # behind it
 
 
 IsTold = Callable[[str], bool]
 """Whether a user is told of a change. It is asked for each watch, since that may change meanwhile."""
 
 
-class Source(Protocol):
+class WatchedFeed(Protocol):
     """A feed, and what its watches want."""
 
     feed: str  # its name, under which the position is stored
@@ -66,7 +66,7 @@ class Source(Protocol):
         Without watches, it is None, and the feed is not read.
         """
 
-    def wanted(self, change: Change, behind: Position, is_told: IsTold) -> AsyncGenerator[Wanted, None]:
+    def wanted(self, change: Change, behind: FeedPosition, is_told: IsTold) -> AsyncGenerator[Wanted, None]:
         """What the watches of some users want of a change behind a position, in the order of the positions."""
 
 
@@ -75,7 +75,7 @@ class _Kept:
     """A stored position: that of the feed, or of a user who is behind."""
 
     key: Key
-    position: Position | None = None  # None if it is not stored
+    position: FeedPosition | None = None  # None if it is not stored
     revision: int = 0  # changes of the users who are behind, which another process has to know of before it moves it
 
     @classmethod
@@ -83,7 +83,7 @@ class _Kept:
         """That of an item."""
         if item is None:
             return cls(key)
-        return cls(key, Position(item["number"], item["version"], item["watch_id"]), item.get("revision", 0))
+        return cls(key, FeedPosition(item["number"], item["version"], item["watch_id"]), item.get("revision", 0))
 
     @property
     def unchanged(self) -> Condition:
@@ -93,7 +93,7 @@ class _Kept:
         revision = Compare("revision", "=", self.revision) if self.revision else Absent("revision")
         return AllOf((*(Compare(name, "=", value) for name, value in self.position._asdict().items()), revision))
 
-    def moved(self, position: Position, revision: int | None = None) -> Update:
+    def moved(self, position: FeedPosition, revision: int | None = None) -> Update:
         """The change that moves it, if nobody else has."""
         more = {} if revision is None else {"revision": revision}
         return Update(self.key, set={**position._asdict(), **more}, condition=self.unchanged)
@@ -102,13 +102,13 @@ class _Kept:
 class Follower:
     """Follows one feed."""
 
-    def __init__(self, database: Database, source: Source, outbox: Outbox, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(self, database: Database, source: WatchedFeed, outbox: Outbox, sleep: Sleep = asyncio.sleep) -> None:
         self._database = database
         self._source = source
         self._outbox = outbox
         self._sleep = sleep
         self._kept = _Kept(FEED_POSITION.key_for(source.feed))
-        self._position = Position()
+        self._position = FeedPosition()
         self._behind: dict[str, _Kept] = {}  # the positions of users who are behind
 
     async def run(self) -> None:
@@ -129,7 +129,7 @@ class Follower:
             return  # as nearly always: what changes in the store is mostly something else
         await self._read_positions()
         while since is not None:
-            self._position = max(self._position, Position(since))
+            self._position = max(self._position, FeedPosition(since))
             changes = await self._source.sequence.since(self._position.number, CHANGES_AT_ONCE)
             if not changes and not self._behind:
                 return
@@ -140,7 +140,7 @@ class Follower:
                     await self._give_turns()
                 if not changes:
                     await self._give_turns()
-                if self._position.number - (self._kept.position or Position()).number >= KEPT_EVERY:
+                if self._position.number - (self._kept.position or FeedPosition()).number >= KEPT_EVERY:
                     await self._move()
             except _MovedByAnother:
                 await self._read_positions()
@@ -155,7 +155,7 @@ class Follower:
     async def _read_positions(self) -> None:
         known = self._kept.revision
         self._kept = _Kept.of(self._kept.key, await self._database.get(self._kept.key))
-        stored = self._kept.position or Position()
+        stored = self._kept.position or FeedPosition()
         # Where others have changed who is behind, this has perhaps left out users who are not behind any more.
         self._position = max(self._position, stored) if self._kept.revision == known else stored
         page = await self._database.query(Query(entity=FEED_BACKLOG, partitions=((self._source.feed,),)))
@@ -164,9 +164,9 @@ class Follower:
     async def _follow(self, change: Change) -> None:
         """Make the events of a change, and move behind it."""
         some: list[Wanted] = []
-        last: dict[str, Position] = {}  # by user
+        last: dict[str, FeedPosition] = {}  # by user
         turns: Counter[str] = Counter()
-        behind = max(self._position, Position(change.number - 1))  # the changes between may have expired
+        behind = max(self._position, FeedPosition(change.number - 1))  # the changes between may have expired
         async with aclosing(self._source.wanted(change, behind, self._is_told)) as all_wanted:
             async for wanted in all_wanted:
                 user_id = wanted.event.user_id
@@ -182,7 +182,7 @@ class Follower:
                     await self._store(some)
                     some = []
         await self._store(some)
-        self._position = Position(change.number)
+        self._position = FeedPosition(change.number)
 
     def _is_told(self, user_id: str) -> bool:
         return user_id not in self._behind and not self._outbox.quota.is_spent(user_id)
@@ -193,7 +193,7 @@ class Follower:
         if quota.take(event.user_id):
             return wanted
         payload = payload_of_limited(quota.most, quota.ends)
-        return replace(wanted, event=NewEvent(event.user_id, LIMITED, payload, {"api_version": API_VERSION}))
+        return replace(wanted, event=NewTriggerEvent(event.user_id, LIMITED, payload, {"api_version": API_VERSION}))
 
     async def _store(self, wanted: Sequence[Wanted]) -> None:
         """Store events in order, with the position behind them."""
@@ -215,7 +215,7 @@ class Follower:
             done += number
             kept.position = wanted[done - 1].position
 
-    async def _leave_behind(self, user_id: str, position: Position) -> None:
+    async def _leave_behind(self, user_id: str, position: FeedPosition) -> None:
         """Follow further changes without a user, who has a position of their own from now on."""
         item = {"feed": self._source.feed, "user_id": user_id, **position._asdict()}
         await self._move(Put(FEED_BACKLOG, item, if_absent=True))
@@ -224,7 +224,7 @@ class Follower:
     async def _give_turns(self) -> None:
         """Give each user who is behind a turn. Those who are not behind any more follow with the others again."""
         for user_id, kept in list(self._behind.items()):
-            some, has_caught_up = await self._next_of(user_id, kept.position or Position())
+            some, has_caught_up = await self._next_of(user_id, kept.position or FeedPosition())
             within = [self._within_quota(each) for each in some if not self._outbox.quota.is_spent(user_id)]
             await self._store_with(kept, within)
             if kept.position and kept.position > self._position:
@@ -233,20 +233,20 @@ class Follower:
                 await self._move(Delete(kept.key, condition=kept.unchanged))
                 del self._behind[user_id]
 
-    async def _next_of(self, user_id: str, position: Position) -> tuple[list[Wanted], bool]:
+    async def _next_of(self, user_id: str, position: FeedPosition) -> tuple[list[Wanted], bool]:
         """What a user who is behind wants next, at most a turn of it, and whether that is all."""
         some: list[Wanted] = []
         while changes := await self._source.sequence.since(position.number, CHANGES_AT_ONCE):
             for change in changes:
                 if change.number > self._position.number:
                     return some, True
-                behind = max(position, Position(change.number - 1))
+                behind = max(position, FeedPosition(change.number - 1))
                 async with aclosing(self._source.wanted(change, behind, user_id.__eq__)) as all_wanted:
                     async for wanted in all_wanted:
                         some.append(wanted)
                         if len(some) == TURN:
                             return some, False
-                position = Position(change.number)
+                position = FeedPosition(change.number)
         return some, True
 
 

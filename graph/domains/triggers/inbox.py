@@ -13,7 +13,7 @@ from graph.core.paging import Page, Position
 from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.entities import EVENT_TYPE_INDEX, STATUS_INDEX, TRIGGER_EVENT, key_of_event
 from graph.domains.triggers.model import PROGRESS, TriggerEvent
-from graph.domains.triggers.statuses import Progress, TriggerEventStatus
+from graph.domains.triggers.statuses import EventProgress, TriggerEventStatus
 from graph.store.conditions import AllOf, Compare, predicate
 from graph.store.contract import Database, Update
 from graph.store.design import Index
@@ -137,12 +137,12 @@ class Inbox:
         return True
 
 
-def progressed(key: Key, before: Progress, after: Progress) -> Update:
+def progressed(key: Key, before: EventProgress, after: EventProgress) -> Update:
     """The change of an event's progress, if it is still as it was read."""
     conditions = [Compare(name, "=", value) for name, value in _attributes(before).items()]
     return Update(key, set=_attributes(after), condition=AllOf(tuple(conditions)))
 
 
-def _attributes(progress: Progress) -> Item:
+def _attributes(progress: EventProgress) -> Item:
     status, *numbers = progress
     return dict(zip(PROGRESS, (status.value, *numbers), strict=True))

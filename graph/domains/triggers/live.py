@@ -6,7 +6,7 @@ from graph.core.errors import InvalidCursor
 from graph.domains.triggers.entities import INBOX, key_of_event
 from graph.domains.triggers.inbox import EventSelection
 from graph.domains.triggers.model import TriggerEvent, user_and_key
-from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
+from graph.feed.broadcast import Broadcast, Charge, FeedRecords, SubscriberMessage, free_of_charge
 from graph.feed.sequence import ChangeSequence
 from graph.store.contract import Database
 from graph.store.records import records_at
@@ -23,7 +23,7 @@ class TriggerEventBroadcast(Broadcast[TriggerEvent]):
 
         super().__init__(
             sequence,
-            Records(
+            FeedRecords(
                 load=load,
                 key_of_cursor=lambda cursor: TriggerEvent(dict(INBOX.place_of(cursor, "after"))).change_key,
             ),
@@ -31,7 +31,7 @@ class TriggerEventBroadcast(Broadcast[TriggerEvent]):
 
     async def events(
         self, user_id: str, selection: EventSelection, after: str | None = None, charge: Charge = free_of_charge
-    ) -> AsyncGenerator[Notice[TriggerEvent], None]:
+    ) -> AsyncGenerator[SubscriberMessage[TriggerEvent], None]:
         """Subscribe to a user's selected events, see `subscribe`."""
         if after is not None and INBOX.place_of(after, "after")["user_id"] != user_id:
             raise InvalidCursor("after")

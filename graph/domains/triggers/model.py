@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from graph.core.days import EPOCH_TIME, datetime_of
 from graph.domains.triggers.sending.answers import Failure
-from graph.domains.triggers.statuses import Progress, TriggerEventStatus
-from graph.store.attributes import Document, Text, Truth, Whole
+from graph.domains.triggers.statuses import EventProgress, TriggerEventStatus
+from graph.store.attributes import JsonDocument, Text, Truth, Whole
 from graph.store.records import Converted, Derived, Record, Stored, optional, stored
 
 LONGEST_USER = 256  # characters; as the subject of a token
@@ -85,7 +85,7 @@ def user_and_key(joined: str) -> tuple[str, str]:
 
 
 PROGRESS = ("status", "open_deliveries", "failed_deliveries", "retry_count")
-"""The attributes of an event that hold its progress, in the order of `Progress`."""
+"""The attributes of an event that hold its progress, in the order of `EventProgress`."""
 
 
 class TriggerEvent(Record):
@@ -104,7 +104,7 @@ class TriggerEvent(Record):
         "event_type", Text(shortest=1, longest=LONGEST_TYPE, plain=True), "Its type, such as `order.completed`."
     )
     payload: Stored[Mapping[str, Any]] = stored(
-        "payload", Document(largest=LARGEST_PAYLOAD), "What happened, as an object."
+        "payload", JsonDocument(largest=LARGEST_PAYLOAD), "What happened, as an object."
     )
     status = stored(
         "status", Converted(Text(shortest=1, longest=9, plain=True), TriggerEventStatus), "How far it has come."
@@ -113,16 +113,16 @@ class TriggerEvent(Record):
     retry_count = stored("retry_count", Whole(least=0), "Number of attempts after the first of each delivery.")
     metadata: Stored[Mapping[str, Any] | None] = optional(
         "metadata",
-        Document(largest=8192),
+        JsonDocument(largest=8192),
         "How it came: `source_ip`, `api_version`, `correlation_id`, as far as they are known.",
     )
-    delivery_keys: Stored[list[str]] = stored("deliveries", Document(largest=8192))  # `endpoint_id#sequence`
+    delivery_keys: Stored[list[str]] = stored("deliveries", JsonDocument(largest=8192))  # `endpoint_id#sequence`
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> EventProgress:
         """Its status, with what it follows from."""
         status, *numbers = (self.item[name] for name in PROGRESS)
-        return Progress(TriggerEventStatus(status), *numbers)
+        return EventProgress(TriggerEventStatus(status), *numbers)
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -149,7 +149,7 @@ class Endpoint(Record):
     endpoint_id = stored("endpoint_id", UUID, "The endpoint's own id, a UUID.")
     url = stored("url", Text(shortest=1, longest=LONGEST_URL), "Where its webhooks are sent.")
     types: Stored[list[str] | None] = optional(
-        "types", Document(largest=16_384), "The types of events that it wants; null for all."
+        "types", JsonDocument(largest=16_384), "The types of events that it wants; null for all."
     )
     description = optional("description", Text(longest=LONGEST_DESCRIPTION), "What its user says of it.")
     ordered = stored(
@@ -247,7 +247,7 @@ class Attempt(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class NewEvent:
+class NewTriggerEvent:
     """An event that is about to be stored."""
 
     user_id: str

@@ -16,7 +16,7 @@ from graph.domains.triggers.endpoints import Endpoints
 from graph.domains.triggers.entities import DELIVERY, EVENT_CHANGES, IDEMPOTENCY_KEY, QUEUE, TRIGGER_EVENT
 from graph.domains.triggers.entries import Entry
 from graph.domains.triggers.errors import IdempotencyKeyReused
-from graph.domains.triggers.model import RETENTION_S, NewEvent, TriggerEvent, timestamp_at
+from graph.domains.triggers.model import RETENTION_S, NewTriggerEvent, TriggerEvent, timestamp_at
 from graph.domains.triggers.queues import called
 from graph.domains.triggers.quotas import WatchQuota
 from graph.feed.sequence import ChangeSequence, Reservation
@@ -54,7 +54,7 @@ class Outbox:
         self._latest = 0  # the time of the last event, epoch microseconds
         self._together = WrittenTogether(self._store, most=MOST_EVENTS)
 
-    async def create(self, event: NewEvent) -> Created:
+    async def create(self, event: NewTriggerEvent) -> Created:
         """Store an event.
 
         Raises:
@@ -72,7 +72,7 @@ class Outbox:
         for listener in self.listeners:
             listener(endpoint_ids)
 
-    async def create_some(self, events: Sequence[NewEvent], mark: Mark) -> int:
+    async def create_some(self, events: Sequence[NewTriggerEvent], mark: Mark) -> int:
         """Store the first of these events, as many as one transaction takes, and mark that.
 
         Returns:

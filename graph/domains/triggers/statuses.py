@@ -26,7 +26,7 @@ class TriggerEventStatus(Enum):
     RETRYING = "retrying"
 
 
-class Transition(Enum):
+class EventTransition(Enum):
     """What happens to an event."""
 
     DELIVER = auto()
@@ -34,21 +34,21 @@ class Transition(Enum):
     RETRY = auto()
 
 
-TRANSITIONS: Mapping[TriggerEventStatus, Mapping[Transition, TriggerEventStatus]] = {
+TRANSITIONS: Mapping[TriggerEventStatus, Mapping[EventTransition, TriggerEventStatus]] = {
     TriggerEventStatus.RECEIVED: {
-        Transition.DELIVER: TriggerEventStatus.DELIVERED,
-        Transition.FAIL: TriggerEventStatus.FAILED,
+        EventTransition.DELIVER: TriggerEventStatus.DELIVERED,
+        EventTransition.FAIL: TriggerEventStatus.FAILED,
     },
-    TriggerEventStatus.FAILED: {Transition.RETRY: TriggerEventStatus.RETRYING},
+    TriggerEventStatus.FAILED: {EventTransition.RETRY: TriggerEventStatus.RETRYING},
     TriggerEventStatus.RETRYING: {
-        Transition.DELIVER: TriggerEventStatus.DELIVERED,
-        Transition.FAIL: TriggerEventStatus.FAILED,
+        EventTransition.DELIVER: TriggerEventStatus.DELIVERED,
+        EventTransition.FAIL: TriggerEventStatus.FAILED,
     },
     TriggerEventStatus.DELIVERED: {},
 }
 
 
-def after(status: TriggerEventStatus, *transitions: Transition) -> TriggerEventStatus:
+def after(status: TriggerEventStatus, *transitions: EventTransition) -> TriggerEventStatus:
     """The status that transitions lead to, one after the other.
 
     Raises:
@@ -62,7 +62,7 @@ def after(status: TriggerEventStatus, *transitions: Transition) -> TriggerEventS
     return status
 
 
-class Progress(NamedTuple):
+class EventProgress(NamedTuple):
     """The status of an event, with what it follows from."""
 
     status: TriggerEventStatus
@@ -70,44 +70,44 @@ class Progress(NamedTuple):
     failed: int  # deliveries that were given up
     retries: int  # attempts after the first of each delivery
 
-    def acknowledged(self) -> "Progress":
+    def acknowledged(self) -> "EventProgress":
         """After its user has taken it from the inbox. A failed event takes the same way as after a successful retry."""
         if self.status is TriggerEventStatus.DELIVERED:
             return self
-        first = (Transition.RETRY,) if self.status is TriggerEventStatus.FAILED else ()
-        return self._replace(status=after(self.status, *first, Transition.DELIVER))
+        first = (EventTransition.RETRY,) if self.status is TriggerEventStatus.FAILED else ()
+        return self._replace(status=after(self.status, *first, EventTransition.DELIVER))
 
-    def retried(self) -> "Progress":
+    def retried(self) -> "EventProgress":
         """After another attempt than the first of a delivery."""
         return self._replace(retries=self.retries + 1)
 
-    def delivered(self) -> "Progress":
+    def delivered(self) -> "EventProgress":
         """After a delivery has succeeded."""
         left = self._replace(open=_fewer(self.open))
         if left.open or left.failed or self.status is TriggerEventStatus.DELIVERED:
             return left
-        return left._replace(status=after(self.status, Transition.DELIVER))
+        return left._replace(status=after(self.status, EventTransition.DELIVER))
 
-    def postponed(self) -> "Progress":
+    def postponed(self) -> "EventProgress":
         """After an attempt has failed, which will be repeated."""
         if self.status is not TriggerEventStatus.RECEIVED:
             return self
-        return self._replace(status=after(self.status, Transition.FAIL, Transition.RETRY))
+        return self._replace(status=after(self.status, EventTransition.FAIL, EventTransition.RETRY))
 
-    def given_up(self) -> "Progress":
+    def given_up(self) -> "EventProgress":
         """After a delivery has failed for good."""
         left = self._replace(open=_fewer(self.open), failed=self.failed + 1)
         if self.status in (TriggerEventStatus.FAILED, TriggerEventStatus.DELIVERED):
             return left
-        return left._replace(status=after(self.status, Transition.FAIL))
+        return left._replace(status=after(self.status, EventTransition.FAIL))
 
-    def replayed(self, *, was_given_up: bool) -> "Progress":
+    def replayed(self, *, was_given_up: bool) -> "EventProgress":
         """After a delivery that had ended begins again."""
         failed = _fewer(self.failed) if was_given_up else self.failed
         again = self._replace(open=self.open + 1, failed=failed)
         if again.failed or self.status is not TriggerEventStatus.FAILED:
             return again
-        return again._replace(status=after(self.status, Transition.RETRY))
+        return again._replace(status=after(self.status, EventTransition.RETRY))
 
 
 def _fewer(number: int) -> int:

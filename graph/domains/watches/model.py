@@ -6,7 +6,7 @@ from typing import Any
 
 from graph.domains.earthquakes.revisions.versions import RevisionKind
 from graph.domains.triggers.model import LONGEST_ID, LONGEST_NAME, MILLIS, USER
-from graph.store.attributes import Document, Text, Whole
+from graph.store.attributes import JsonDocument, Text, Whole
 from graph.store.records import Record, Stored, optional, stored
 
 LARGEST_FILTER = 65_536  # bytes
@@ -42,9 +42,9 @@ class Watch(Record):
     watch_id = stored("watch_id", WATCH_ID, "The watch's own id, a UUID.")
     name = stored("name", Text(shortest=1, longest=LONGEST_NAME), "Its name.")
     filter: Stored[Mapping[str, Any]] = stored(
-        "filter", Document(largest=LARGEST_FILTER), "Which events it is about: an `EventFilter` as it was given."
+        "filter", JsonDocument(largest=LARGEST_FILTER), "Which events it is about: an `EventFilter` as it was given."
     )
-    kinds: Stored[list[str]] = stored("kinds", Document(largest=256), "Which changes of them it is about.")
+    kinds: Stored[list[str]] = stored("kinds", JsonDocument(largest=256), "Which changes of them it is about.")
     endpoint_id = optional(
         "endpoint_id",
         Text(longest=LONGEST_ID),

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator
 
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.model import EventRevision
-from graph.domains.triggers.following import IsTold, Position, Wanted
-from graph.domains.triggers.model import API_VERSION, NewEvent
+from graph.domains.triggers.following import FeedPosition, IsTold, Wanted
+from graph.domains.triggers.model import API_VERSION, NewTriggerEvent
 from graph.domains.watches import event_types
 from graph.domains.watches.known import KnownWatches
 from graph.domains.watches.model import OF_REVISION, ChangeKind, Watch
@@ -35,7 +35,7 @@ class Watcher:
         await self._known.update()
         return self._known.since
 
-    async def wanted(self, change: Change, behind: Position, is_told: IsTold) -> AsyncGenerator[Wanted, None]:
+    async def wanted(self, change: Change, behind: FeedPosition, is_told: IsTold) -> AsyncGenerator[Wanted, None]:
         """What watches want of a change behind a position, in order of versions and watches."""
         for at in range(behind.version, len(change.keys), VERSIONS_AT_ONCE):
             keys = change.keys[at : at + VERSIONS_AT_ONCE]
@@ -46,12 +46,12 @@ class Watcher:
                     for watch_id in await self._known.index.wanting_in_pieces(version, change.number):
                         if watch_id > done and is_told((watch := self._known.by_id[watch_id]).user_id):
                             event = _event_of(watch, version)
-                            yield Wanted(event, Position(change.number - 1, place, watch_id))
+                            yield Wanted(event, FeedPosition(change.number - 1, place, watch_id))
 
 
-def _event_of(watch: Watch, version: EventRevision) -> NewEvent:
+def _event_of(watch: Watch, version: EventRevision) -> NewTriggerEvent:
     """The event that tells a watch's user of a version."""
-    return NewEvent(
+    return NewTriggerEvent(
         watch.user_id,
         TYPES[OF_REVISION[version.kind]],
         event_types.payload_of_watch(watch, version),

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 
 from graph.pages import packages
 from graph.pages.dashboard.sources import VERSION
-from graph.pages.dashboard.templates import FILES, PATH, THIRD_PARTY, Template
+from graph.pages.dashboard.templates import FILES, PATH, THIRD_PARTY, PageTemplate
 from graph.pages.kept_file import kept_file
 
 __all__ = ["FILES", "PAGE_SIZE", "PATH", "THIRD_PARTY", "VERSION", "routes"]
@@ -30,7 +30,7 @@ def routes(most_on_page: int, served: Sequence[str]) -> list[BaseRoute]:
         most_on_page: the most events on a page of the graph's connections.
         served: what the service has beside events, such as `sightings`.
     """
-    page = Template("index.html", served, page_size=str(min(PAGE_SIZE, most_on_page)))
+    page = PageTemplate("index.html", served, page_size=str(min(PAGE_SIZE, most_on_page)))
     return [
         Route("/", partial(_page, page)),
         Route(f"{PATH}/{VERSION}/{{name:path}}", partial(_file, FILES)),
@@ -38,7 +38,7 @@ def routes(most_on_page: int, served: Sequence[str]) -> list[BaseRoute]:
     ]
 
 
-async def _page(page: Template, request: Request) -> Response:
+async def _page(page: PageTemplate, request: Request) -> Response:
     return page.answer(request)
 
 

@@ -28,7 +28,7 @@ FILES = UNBUNDLED | {name: BUNDLE / name for name in ENTRIES if (BUNDLE / name).
 FOLDER = f"{PATH[1:]}/{VERSION}"  # relative to the service's root
 
 
-class Template:
+class PageTemplate:
     """An HTML file of `page/`. Its placeholders are names in braces: `{files}`."""
 
     def __init__(self, name: str, served: Sequence[str], **values: str) -> None:

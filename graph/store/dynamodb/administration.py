@@ -14,12 +14,7 @@ from tenacity import AsyncRetrying, RetryError, retry_if_result, stop_after_dela
 from graph.core.errors import DatabaseUnavailable
 from graph.store.design import TableDesign, table_name
 from graph.store.dynamodb.client import connected
-from graph.store.dynamodb.declaration import (
-    STREAM_VIEW_TYPE,
-    attribute_definitions,
-    global_secondary_index,
-    key_schema,
-)
+from graph.store.dynamodb.declaration import STREAM_VIEW_TYPE, attribute_definitions, global_secondary_index, key_schema
 from graph.store.dynamodb.errors import CHANGING, code_of, translating_errors
 from graph.store.dynamodb.retry_policy import RETRY_POLICY, RetryPolicy
 from graph.store.entity import Entity

@@ -10,15 +10,7 @@ from contextlib import AsyncExitStack, aclosing
 
 from graph.observability.logs import get_logger
 from graph.store.dynamodb.client import Connected, Streams, open_streams
-from graph.store.dynamodb.errors import (
-    NETWORK,
-    OUTAGE,
-    OVERLOAD,
-    REFUSED,
-    STREAMLESS,
-    UNKNOWN,
-    advice_on,
-)
+from graph.store.dynamodb.errors import NETWORK, OUTAGE, OVERLOAD, REFUSED, STREAMLESS, UNKNOWN, advice_on
 from graph.store.dynamodb.retry_policy import RetryPolicy
 from graph.store.dynamodb.shards import NoStream, Shards
 

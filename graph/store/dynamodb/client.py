@@ -13,7 +13,7 @@ from yarl import URL
 
 from graph.core.errors import DatabaseUnavailable
 from graph.store.dynamodb.connections import Connections
-from graph.store.dynamodb.direct import DirectCalls, DirectStreams, Sender
+from graph.store.dynamodb.direct import CallSender, DirectCalls, DirectStreams
 from graph.store.dynamodb.errors import CONFIGURATION, subject, translating_errors
 from graph.store.dynamodb.metering import count_units
 from graph.store.dynamodb.parsing import parsing_session
@@ -73,14 +73,14 @@ def _sender(
     *,
     api: str = API,
     meter: Meter | None = None,
-) -> Sender | None:
+) -> CallSender | None:
     """The sender of direct calls to a client's endpoint, with a timeout; None if only botocore can send them."""
     endpoint = URL(client.meta.endpoint_url)
     if credentials is None or endpoint.path not in ("", "/"):
         return None
     http = connections.direct(endpoint, seconds)
     signer = Signer.of(endpoint, client.meta.region_name, api)
-    return Sender(http, signer, credentials, meter) if http else None
+    return CallSender(http, signer, credentials, meter) if http else None
 
 
 def _keeping(opened: list[Connections]) -> Callable[..., Connections]:

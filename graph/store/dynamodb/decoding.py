@@ -23,7 +23,7 @@ from graph.store.attributes import Attribute, Real, Text, Whole
 from graph.store.dynamodb.codec import EncodedItem, decode, decode_real, read_number
 from graph.store.entity import Entity, Item
 from graph.store.rows import Row, Rows
-from graph.store.templates import Template
+from graph.store.templates import KeyTemplate
 
 PLAIN_DIGITS = 18  # so many fit 64 bits
 
@@ -35,10 +35,10 @@ class Decoder(NamedTuple):
     decode: Callable[[Sequence[EncodedItem]], Sequence[Item]]
 
 
-class Columns:
+class DecodedColumns:
     """Columns of declared attributes. Their values are those of the attributes; None is that of a missing one."""
 
-    def __init__(self, entity: Entity, wanted: Collection[str], held: Mapping[str, Template]) -> None:
+    def __init__(self, entity: Entity, wanted: Collection[str], held: Mapping[str, KeyTemplate]) -> None:
         """Select attributes, of which some are held by a key."""
         self.names = names = tuple(name for name in entity.named if name in wanted)
         self.width = len(names)
@@ -55,7 +55,7 @@ class Columns:
 
 
 def decoding_one_by_one(
-    entity: Entity, kept: Callable[[str], bool], held: Mapping[str, Template]
+    entity: Entity, kept: Callable[[str], bool], held: Mapping[str, KeyTemplate]
 ) -> Callable[[Sequence[EncodedItem]], list[Item]]:
     """A function that decodes items, with all attributes whose names are kept, declared or not."""
     reals = {each.name: decode_real for each in entity.attributes if isinstance(each, Real)}
@@ -77,13 +77,13 @@ def decoding_one_by_one(
     return lambda items: list(map(decoded, items))
 
 
-def _fields(template: Template, item: EncodedItem) -> Item:
+def _fields(template: KeyTemplate, item: EncodedItem) -> Item:
     """The fields' values in a key of an item; none of them if it lacks the key, or has another one."""
     encoded = item.get(template.key.name)
     return (None if encoded is None else template.parse(decode(encoded))) or {}
 
 
-def _compiled_rows(entity: Entity, names: Sequence[str], held: Mapping[str, Template]) -> Any:
+def _compiled_rows(entity: Entity, names: Sequence[str], held: Mapping[str, KeyTemplate]) -> Any:
     namespace = Namespace(decode=decode, number=read_number, fields=_fields)
     templates = dict.fromkeys(held[name] for name in names if name in held)
     keys = {template: namespace.constant("key", template) for template in templates}

@@ -19,7 +19,7 @@ from botocore.exceptions import ClientError
 from botocore.parsers import ResponseParserError
 
 from graph.store.dynamodb.errors import FOREIGN
-from graph.store.dynamodb.http_client import OK, Answer, HttpClient
+from graph.store.dynamodb.http_client import OK, HttpClient, HttpResponse
 from graph.store.dynamodb.metering import ASK_FOR_UNITS, report_units
 from graph.store.dynamodb.retry_policy import USER_AGENT
 from graph.store.dynamodb.signing import Signer
@@ -36,7 +36,7 @@ LONG_BODY = 2**19  # bytes; sent by botocore, which does not block the event loo
 Ordinarily = Callable[..., Awaitable[Any]]
 
 
-class Sender:
+class CallSender:
     """Sends calls of one endpoint, directly or by botocore."""
 
     def __init__(
@@ -81,7 +81,7 @@ class Sender:
         return content
 
 
-def _content(answer: Answer) -> Any:
+def _content(answer: HttpResponse) -> Any:
     checksum = answer.headers.get(b"x-amz-crc32")
     if checksum and checksum != b"%d" % crc32(answer.body):
         raise ResponseParserError("the answer was damaged on its way")
@@ -102,7 +102,7 @@ def _refusal(status: int, content: Any) -> Any:
 class DirectCalls:
     """Methods of a client of tables, each with the name and the parameters of botocore's."""
 
-    def __init__(self, client: "DynamoDBClient", sender: Sender) -> None:
+    def __init__(self, client: "DynamoDBClient", sender: CallSender) -> None:
         self.get_item: Ordinarily = partial(sender.send, "GetItem", client.get_item)
         self.batch_get_item: Ordinarily = partial(sender.send, "BatchGetItem", client.batch_get_item)
         self.query: Ordinarily = partial(sender.send, "Query", client.query)
@@ -114,7 +114,7 @@ class DirectCalls:
 class DirectStreams:
     """Methods of a client of tables' streams. Reading records is the one that is called all the time."""
 
-    def __init__(self, client: Any, sender: Sender) -> None:
+    def __init__(self, client: Any, sender: CallSender) -> None:
         self.meta = client.meta
         self._sender = sender
         self.describe_stream = client.describe_stream

@@ -22,23 +22,15 @@ from graph.store.dynamodb.cancellation import may_pass, refused_positions
 from graph.store.dynamodb.changes import changes
 from graph.store.dynamodb.client import Connected, connected
 from graph.store.dynamodb.codec import EncodedItem, decode
-from graph.store.dynamodb.errors import (
-    CONFLICTS,
-    CONTENTION,
-    OVERLOAD,
-    UNLIKE,
-    code_of,
-    subject,
-    translating_errors,
-)
+from graph.store.dynamodb.errors import CONFLICTS, CONTENTION, OVERLOAD, UNLIKE, code_of, subject, translating_errors
 from graph.store.dynamodb.pages import answers
-from graph.store.dynamodb.query import PreparedQuery, in_pieces
+from graph.store.dynamodb.query import PreparedDynamoQuery, in_pieces
 from graph.store.dynamodb.requests import Requests
 from graph.store.dynamodb.retry_policy import CONNECTIONS, RETRY_POLICY, RetryPolicy, TryAgain
 from graph.store.dynamodb.window import in_order
 from graph.store.entity import Entity, Item, Key
 from graph.store.meter import Meter
-from graph.store.query import Page, Query
+from graph.store.query import ItemPage, Query
 from graph.store.rows import joined
 from graph.store.values import InvalidItem
 from graph.work.account import give_way, slot_of
@@ -194,7 +186,7 @@ class DynamoDatabase(Database):
                 return refused
             raise
 
-    async def query(self, query: Query) -> Page:
+    async def query(self, query: Query) -> ItemPage:
         if query.limit is not None and query.limit < 1:
             raise InvalidItem("the limit of a query must be at least 1")
         prepared = self._prepared(query)
@@ -214,16 +206,16 @@ class DynamoDatabase(Database):
                 if query.limit is not None and len(items) >= query.limit:
                     more = more or len(items) > query.limit or used < len(query.partitions)
                     last = query.entity.position_of(query.by, items[query.limit - 1]) if more else None
-                    return Page(items[: query.limit], last, used)
-        return Page(items, None, used)
+                    return ItemPage(items[: query.limit], last, used)
+        return ItemPage(items, None, used)
 
     async def count(self, query: Query) -> int:
         prepared = self._prepared(replace(query, attributes=frozenset()), count=True)
         work = [partial(prepared.count, partition) for partition in query.partitions]
         return sum([counted async for counted in in_order(work, PARTITIONS_AT_ONCE)])
 
-    def _prepared(self, query: Query, *, count: bool = False) -> PreparedQuery:
-        return PreparedQuery(self._requests, query, self._query, self._now(), count=count)
+    def _prepared(self, query: Query, *, count: bool = False) -> PreparedDynamoQuery:
+        return PreparedDynamoQuery(self._requests, query, self._query, self._now(), count=count)
 
     async def scan(self, entity: Entity, *, attributes: Collection[str] | None = None) -> AsyncIterator[Item]:
         codec = self._requests.codec(entity)

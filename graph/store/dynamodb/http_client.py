@@ -22,7 +22,7 @@ HEAD_BYTES = 2**16  # of an answer, at most
 KEEP_S = 12.0  # an idle connection is not used after this time, since the other end may just be closing it
 
 
-class Answer(NamedTuple):
+class HttpResponse(NamedTuple):
     """An answer of any status."""
 
     status: int
@@ -45,13 +45,13 @@ class HttpClient:
         self._tls = tls
         self._limit = limit
         self._seconds = seconds
-        self._open: set[_Connection] = set()
-        self._idle: list[_Connection] = []  # the last used one is the last
+        self._open: set[_PooledConnection] = set()
+        self._idle: list[_PooledConnection] = []  # the last used one is the last
         self._is_closed = False
         self.in_progress = 0
         """Requests without an answer, also those that wait for the limit."""
 
-    async def post(self, headers: Mapping[str, str], body: bytes) -> Answer:
+    async def post(self, headers: Mapping[str, str], body: bytes) -> HttpResponse:
         """Send a request. It may have arrived also if this raises an error.
 
         Raises:
@@ -78,7 +78,7 @@ class HttpClient:
         for connection in list(self._open):
             connection.abort()
 
-    def _idle_connection(self) -> "_Connection | None":
+    def _idle_connection(self) -> "_PooledConnection | None":
         now = asyncio.get_running_loop().time()
         while self._idle:
             connection = self._idle.pop()
@@ -87,13 +87,13 @@ class HttpClient:
             connection.abort()
         return None
 
-    async def _new_connection(self) -> "_Connection":
+    async def _new_connection(self) -> "_PooledConnection":
         if self._is_closed:
             raise ConnectionError("the client is closed")
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(self._seconds):
             _, connection = await loop.create_connection(
-                lambda: _Connection(loop, self._seconds, self._answered, self._lost),
+                lambda: _PooledConnection(loop, self._seconds, self._answered, self._lost),
                 self._host,
                 self._port,
                 ssl=self._tls,
@@ -101,11 +101,11 @@ class HttpClient:
         self._open.add(connection)
         return connection
 
-    def _answered(self, connection: "_Connection") -> None:
+    def _answered(self, connection: "_PooledConnection") -> None:
         self._idle.append(connection)
         self._release()
 
-    def _lost(self, connection: "_Connection", *, in_use: bool) -> None:
+    def _lost(self, connection: "_PooledConnection", *, in_use: bool) -> None:
         self._open.discard(connection)
         if in_use:
             self._release()
@@ -117,7 +117,7 @@ class HttpClient:
         self._limit.release()
 
 
-class _Connection(asyncio.Protocol):
+class _PooledConnection(asyncio.Protocol):
     """One connection, with one request at a time."""
 
     _transport: asyncio.Transport
@@ -127,7 +127,7 @@ class _Connection(asyncio.Protocol):
         self,
         loop: asyncio.AbstractEventLoop,
         seconds: float,
-        answered: "Callable[[_Connection], None]",
+        answered: "Callable[[_PooledConnection], None]",
         lost: "Callable[..., None]",
     ) -> None:
         self._loop = loop
@@ -135,7 +135,7 @@ class _Connection(asyncio.Protocol):
         self._report_answered = answered
         self._report_lost = lost
         self._parser = HttpResponseParser(self)
-        self._waiting: asyncio.Future[Answer] | None = None
+        self._waiting: asyncio.Future[HttpResponse] | None = None
         self._begin()
         self.heard_at = loop.time()
         """When the other end last sent something."""
@@ -148,7 +148,7 @@ class _Connection(asyncio.Protocol):
         self._is_whole = False
         self._may_be_kept = False
 
-    def exchange(self, request: bytes) -> asyncio.Future[Answer]:
+    def exchange(self, request: bytes) -> asyncio.Future[HttpResponse]:
         """Send a request. The result is its answer."""
         self._begin()
         self._waiting = self._loop.create_future()
@@ -215,9 +215,9 @@ class _Connection(asyncio.Protocol):
         self._is_whole = True
         self._may_be_kept = self._parser.should_keep_alive()  # which is true only here
 
-    def _finish(self, waiting: asyncio.Future[Answer]) -> None:
+    def _finish(self, waiting: asyncio.Future[HttpResponse]) -> None:
         status = self._parser.get_status_code()
-        answer = Answer(status, self._headers, b"".join(self._parts))
+        answer = HttpResponse(status, self._headers, b"".join(self._parts))
         self._timer.cancel()
         if not waiting.done():  # it is cancelled if its caller is
             waiting.set_result(answer)

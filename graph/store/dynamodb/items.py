@@ -14,9 +14,9 @@ from typing import Any
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present
 from graph.store.design import Index
 from graph.store.dynamodb.codec import EncodedItem, decode, encode_item
-from graph.store.dynamodb.decoding import Columns, Decoder, decoding_one_by_one
+from graph.store.dynamodb.decoding import DecodedColumns, Decoder, decoding_one_by_one
 from graph.store.entity import ENTITY, Entity, Item, Key, KeyTemplates
-from graph.store.templates import Template
+from graph.store.templates import KeyTemplate
 from graph.store.values import InvalidItem
 
 
@@ -122,7 +122,7 @@ class ItemCodec:
         if self.entity.open and (names is None or names - declared):
             kept = (lambda name: name not in hidden) if names is None else (names - hidden).__contains__
             return Decoder(stored, decoding_one_by_one(self.entity, kept, held))
-        return Decoder(stored, Columns(self.entity, declared if names is None else names, held).decode)
+        return Decoder(stored, DecodedColumns(self.entity, declared if names is None else names, held).decode)
 
     def _of_key(self, key: Key) -> Item:
         return dict(zip(self.entity.key_names, key.values, strict=True))
@@ -135,11 +135,11 @@ def _rendered(templates: KeyTemplates, item: Mapping[str, Any]) -> dict[str, Any
     return {template.key.name: _key_of(template, item) for template in templates}
 
 
-def _key_of(template: Template, item: Mapping[str, Any]) -> Any:
+def _key_of(template: KeyTemplate, item: Mapping[str, Any]) -> Any:
     return template.render([item[name] for name in template.names])
 
 
-def _added(template: Template, add: Mapping[str, int | float]) -> int | float:
+def _added(template: KeyTemplate, add: Mapping[str, int | float]) -> int | float:
     """The addition to a key that is one number."""
     if template.key.type != "N":
         raise InvalidItem(f"nothing can be added to an attribute of the text key `{template.key.name}`")

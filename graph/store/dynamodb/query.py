@@ -23,7 +23,7 @@ from graph.work.account import give_way
 ITEMS_DECODED_AT_ONCE = 250  # before other work may run
 
 
-class PreparedQuery:
+class PreparedDynamoQuery:
     """A query whose filter is divided, which can read any partition of its index."""
 
     def __init__(self, requests: Requests, query: Query, send: Read, now: int, *, count: bool = False) -> None:

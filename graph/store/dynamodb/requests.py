@@ -18,7 +18,7 @@ from graph.store.dynamodb.expressions import Aliases, condition_expression, join
 from graph.store.dynamodb.items import ItemCodec
 from graph.store.entity import ENTITY, Entity, Key
 from graph.store.query import Partition, Prefix, Query, narrowed
-from graph.store.templates import LAST, Template
+from graph.store.templates import LAST, KeyTemplate
 from graph.store.values import InvalidItem
 
 Request = dict[str, Any]
@@ -233,7 +233,7 @@ def _expired(ttl: str, now: int, aliases: Aliases) -> str:
     return f"{aliases.name(ttl)} <= {aliases.value(now)}"
 
 
-def _bounds(template: Template, low: Prefix, high: Prefix) -> tuple[Any, Any]:
+def _bounds(template: KeyTemplate, low: Prefix, high: Prefix) -> tuple[Any, Any]:
     """The least and the greatest sort key of items between these values of the first attributes; None for no bound."""
     first, last = (template.prefix(bound) if bound else None for bound in (low, high))
     if last is not None and len(high) < len(template.fields):
@@ -241,7 +241,7 @@ def _bounds(template: Template, low: Prefix, high: Prefix) -> tuple[Any, Any]:
     return first, last
 
 
-def _sort_condition(template: Template, low: Any, high: Any, aliases: Aliases) -> str | None:
+def _sort_condition(template: KeyTemplate, low: Any, high: Any, aliases: Aliases) -> str | None:
     """The condition on the sort key: its bounds, and the beginning of its template."""
     beginning = template.literals[0]
     if low is None and high is None and not beginning:

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from graph.core.compilation import Namespace
-from graph.store.attributes import Document
+from graph.store.attributes import JsonDocument
 from graph.store.entity import Entity
 from graph.store.sqlite.projection import OTHERS
 
@@ -31,7 +31,7 @@ def _value(entity: Entity, name: str) -> str:
     if name in entity.key_names:
         return f"item[{name!r}]"  # no other attribute is always there, since an update can make an item
     value = f"get({name!r})"
-    return f"to_json({value})" if isinstance(entity.named[name], Document) else value
+    return f"to_json({value})" if isinstance(entity.named[name], JsonDocument) else value
 
 
 def _others(entity: Entity) -> Callable[[Mapping[str, Any]], str | None]:

@@ -11,22 +11,15 @@ from typing import Any, NamedTuple
 
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
-from graph.store.contract import (
-    Action,
-    Database,
-    Put,
-    check_actions,
-    check_key,
-    check_keys,
-)
+from graph.store.contract import Action, Database, Put, check_actions, check_key, check_keys
 from graph.store.entity import Entity, Item, Key
-from graph.store.query import Page, Partition, Query
+from graph.store.query import ItemPage, Partition, Query
 from graph.store.rows import Row, Rows, joined
 from graph.store.sqlite.actions import apply
 from graph.store.sqlite.changes import changes
 from graph.store.sqlite.integrity import Integrity, forgetting_damage
 from graph.store.sqlite.projection import projection
-from graph.store.sqlite.query import ROWS_PER_SLICE, PreparedQuery, check_partitions, fetch
+from graph.store.sqlite.query import ROWS_PER_SLICE, PreparedSqlQuery, check_partitions, fetch
 from graph.store.sqlite.short_reads import Lengthy, ShortReads
 from graph.store.sqlite.table import EntityTable
 from graph.store.sqlite.threads import Job, ReadConnection, Readers, ReadJob, T, Writer
@@ -145,7 +138,7 @@ class SqliteDatabase(Database):
         except _Refused as error:
             return error.positions
 
-    async def query(self, query: Query) -> Page:
+    async def query(self, query: Query) -> ItemPage:
         limit, partitions = query.limit, query.partitions
         if limit is not None and limit < 1:
             raise InvalidItem("the limit of a query must be at least 1")
@@ -161,18 +154,18 @@ class SqliteDatabase(Database):
         last_partition = query.entity.partition_of(query.by, page.last_key)
         return replace(page, partitions=partitions.index(last_partition) + 1)
 
-    def _page(self, query: Query, items: Sequence[Item], partitions: int) -> Page:
+    def _page(self, query: Query, items: Sequence[Item], partitions: int) -> ItemPage:
         """The page of these items, or of the first ones up to the limit."""
         if query.limit is None or len(items) < query.limit:
-            return Page(items, None, partitions)
-        return Page(items[: query.limit], query.entity.position_of(query.by, items[query.limit - 1]), partitions)
+            return ItemPage(items, None, partitions)
+        return ItemPage(items[: query.limit], query.entity.position_of(query.by, items[query.limit - 1]), partitions)
 
-    async def query_each(self, query: Query) -> Sequence[Page]:
+    async def query_each(self, query: Query) -> Sequence[ItemPage]:
         limit, partitions = query.limit, query.partitions
         prepared = self._prepared(query)
         if not limit or query.start or prepared.tests_items:
             return await super().query_each(query)
-        pages: list[Page] = []
+        pages: list[ItemPage] = []
         at_once = min(max(ROWS_PER_SLICE // limit, 1), self.merges)
         for at in range(0, len(partitions), at_once):
             some = partitions[at : at + at_once]
@@ -192,12 +185,12 @@ class SqliteDatabase(Database):
             counted += len(some)
         return counted
 
-    def _prepared(self, query: Query) -> PreparedQuery:
+    def _prepared(self, query: Query) -> PreparedSqlQuery:
         check_partitions(query)
-        return PreparedQuery(self._tables[query.entity], query)
+        return PreparedSqlQuery(self._tables[query.entity], query)
 
     async def _slice(
-        self, prepared: PreparedQuery, query: Query, left: "_Left", limit: int | None
+        self, prepared: PreparedSqlQuery, query: Query, left: "_Left", limit: int | None
     ) -> "tuple[Sequence[Item], _Left | None]":
         """The items that one job finds, at most so many, and what is left to read."""
         partitions, start = left

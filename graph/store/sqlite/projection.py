@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from graph.core.compilation import Namespace
-from graph.store.attributes import Document, Truth
+from graph.store.attributes import JsonDocument, Truth
 from graph.store.entity import Entity, Item
 from graph.store.rows import Row
 from graph.store.sqlite.sql import quoted
@@ -39,7 +39,7 @@ class Projection:
         match self._entity.named[name]:
             case Truth():
                 return (1).__eq__
-            case Document():
+            case JsonDocument():
                 return orjson.loads
             case _:
                 return None
@@ -101,7 +101,7 @@ def _reading(entity: Entity, name: str, value: str) -> str:
     match entity.named[name]:
         case Truth():
             return f"{value} == 1"
-        case Document():
+        case JsonDocument():
             return f"loads({value})"
         case _:
             return value

@@ -54,7 +54,7 @@ def fetch(db: ReadConnection, columns: Projection, sql: str, values: Sequence[An
     return rows
 
 
-class PreparedQuery:
+class PreparedSqlQuery:
     """A query as SQL, which can read any partitions of its index."""
 
     def __init__(self, table: EntityTable, query: Query) -> None:

@@ -13,7 +13,7 @@ from graph.store.values import InvalidItem
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class IndexStatement:
     """SQL for one index and direction. All names but those of attributes are quoted."""
 
     index: Index
@@ -42,7 +42,7 @@ class Reading:
 
 
 @cache
-def reading(table: EntityTable, index: Index, forward: bool, merged: bool = False) -> Reading:
+def reading(table: EntityTable, index: Index, forward: bool, merged: bool = False) -> IndexStatement:
     """The SQL for reading partitions of an index of an entity, one after the other or merged."""
     entity: Entity = table.entity
     partition, sort = entity.templates[index]
@@ -50,7 +50,7 @@ def reading(table: EntityTable, index: Index, forward: bool, merged: bool = Fals
     place_names = (*sort.names, *(name for name in entity.key_names if name not in ordered))
     direction = "ASC" if forward else "DESC"
     sort_columns, place = tuple(map(quoted, sort.names)), tuple(map(quoted, place_names))
-    return Reading(
+    return IndexStatement(
         index=index,
         partition=tuple(map(quoted, partition.names)),
         sort=sort_columns,

@@ -3,18 +3,7 @@
 from typing import Any
 
 from graph.store.attributes import Attribute, Real, Text, Truth, Whole
-from graph.store.conditions import (
-    Absent,
-    AllOf,
-    AnyOf,
-    Compare,
-    Condition,
-    HasText,
-    OneOf,
-    Present,
-    SameText,
-    kind_of,
-)
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, HasText, OneOf, Present, SameText, kind_of
 from graph.store.entity import Entity
 from graph.store.sqlite.folded import folded_test
 

@@ -16,7 +16,7 @@ from weakref import ReferenceType
 import pytest
 
 from graph.api.documents.prepared import REMEMBERED_BYTES, Documents
-from graph.api.recording import Record
+from graph.api.recording import RecordedWork
 from graph.core.paging import PageSizes
 from graph.domains.request_logs.model import RequestLog
 from tests.acceptance.memory import traced
@@ -123,7 +123,7 @@ async def test_documents_leave_nothing_to_the_garbage_collector(ask: Ask) -> Non
     assert {name: number for name, number in left.items() if number > 2} == {}  # not one for each
 
 
-MOMENTARY = (Record, RequestLog, ReferenceType, TimerHandle, Context)
+MOMENTARY = (RecordedWork, RequestLog, ReferenceType, TimerHandle, Context)
 """Their number is bounded, and differs from moment to moment: request logs wait to be written twice a second, a
 connection of SQLite keeps up to two hundred weak references to its past cursors, and asyncio up to a hundred timers
 that were cancelled, each with its context."""

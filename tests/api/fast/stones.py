@@ -16,7 +16,7 @@ from strawberry.types import Info
 from graph.api.fast import execution
 from graph.api.fast.coercion import Coercions
 from graph.api.fast.execution import Request
-from graph.api.fast.plan import Plan
+from graph.api.fast.plan import OperationPlan
 from graph.api.fast.resolvers import replace_slow_resolvers
 from graph.api.scalars import SCALARS, EpochMillis
 from graph.core.paging import Later
@@ -234,14 +234,14 @@ def plan_of(
     *,
     no_location: bool = False,
     **options: Any,
-) -> Plan:
+) -> OperationPlan:
     """The plan of a document's only operation; without locations, it has no tokens, which are in a cycle."""
     document = parse(text, no_location=no_location)
     (operation,) = (node for node in document.definitions if isinstance(node, OperationDefinitionNode))
-    return Plan(schema or SHORTENED, coercions or Coercions(), document, operation, **options)
+    return OperationPlan(schema or SHORTENED, coercions or Coercions(), document, operation, **options)
 
 
-async def execute(plan: Plan, context: Any, **given: object) -> ExecutionResult:
+async def execute(plan: OperationPlan, context: Any, **given: object) -> ExecutionResult:
     """What the plan answers to right variables."""
     variables = plan.variables(given, max_errors=5, hide_suggestions=True)
     assert not isinstance(variables, list)

@@ -28,7 +28,7 @@ from strawberry.execution import optimized_is_awaitable
 from graph.api.fast import execution
 from graph.api.fast.coercion import Coercions
 from graph.api.fast.execution import Request
-from graph.api.fast.plan import Plan
+from graph.api.fast.plan import OperationPlan
 from graph.store.records import Records, Stored
 from tests.api.fast.stones import (
     BROKEN_SIEVES,
@@ -56,7 +56,7 @@ THOROUGHLY = settings(
 )
 
 
-def valid(text: str, **options: Any) -> Plan:
+def valid(text: str, **options: Any) -> OperationPlan:
     assert validate(SHORTENED, parse(text), RULES) == []
     return plan_of(text, **options)
 
@@ -80,14 +80,16 @@ async def ordinarily(text: str, variables: dict[str, Any], quarry: Quarry) -> by
     return serialised(await result if optimized_is_awaitable(result) else result)
 
 
-async def compiled(plan: Plan, given: dict[str, Any], quarry: Quarry) -> bytes:
+async def compiled(plan: OperationPlan, given: dict[str, Any], quarry: Quarry) -> bytes:
     variables = plan.variables(given, max_errors=50, hide_suggestions=False)
     if isinstance(variables, list):
         return serialised(ExecutionResult(None, variables))
     return serialised(await execution.execute(plan, Request(variables, quarry)))
 
 
-def both_ways_agree(runner: asyncio.Runner, plan: Plan, text: str, variables: dict[str, Any], quarry: Quarry) -> bytes:
+def both_ways_agree(
+    runner: asyncio.Runner, plan: OperationPlan, text: str, variables: dict[str, Any], quarry: Quarry
+) -> bytes:
     """The answer, which all ways have."""
 
     async def answers() -> list[bytes]:
@@ -153,7 +155,7 @@ def test_null_is_not_written_for_a_stored_value_that_may_not_be_null() -> None:
 def test_one_wrong_element_makes_no_other_compile_anew() -> None:
     made: list[object] = []
 
-    class Noting(Plan):
+    class Noting(OperationPlan):
         def function(self, *arguments: Any) -> Any:
             function = super().function(*arguments)
             if not any(function is each for each in made):

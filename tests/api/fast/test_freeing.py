@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from graph.api.fast.coercion import Coercions
-from graph.api.fast.plan import Plan
+from graph.api.fast.plan import OperationPlan
 from tests.api.fast.stones import Quarry, execute, plan_of, right_stone
 
 PLAIN = "{ stones { key ...F } perhaps { key } } fragment F on Stone { name weight }"
@@ -26,7 +26,7 @@ def no_collections() -> Iterator[None]:
     gc.enable()
 
 
-def answered(plan: Plan, quarry: Quarry, **given: object) -> None:
+def answered(plan: OperationPlan, quarry: Quarry, **given: object) -> None:
     result = asyncio.run(execute(plan, quarry, **given))
     assert (result.errors, bool(result.data)) == (None, True)
 

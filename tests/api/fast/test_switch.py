@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.api.fast.plan import Plan
+from graph.api.fast.plan import OperationPlan
 from graph.api.fast.resolvers import replace_slow_resolvers
 from graph.app import schema_of
 from graph.domains import DOMAINS
@@ -24,14 +24,14 @@ QUERIES = (
 def test_compiled_functions_are_made_only_where_they_are_switched_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled: bool
 ) -> None:
-    plans: list[Plan] = []
-    made = Plan.__post_init__
+    plans: list[OperationPlan] = []
+    made = OperationPlan.__post_init__
 
-    def noted(plan: Plan) -> None:
+    def noted(plan: OperationPlan) -> None:
         made(plan)
         plans.append(plan)
 
-    monkeypatch.setattr(Plan, "__post_init__", noted)
+    monkeypatch.setattr(OperationPlan, "__post_init__", noted)
     with running(Settings(store=f"sqlite:///{tmp_path}/quakes.db", compiled=compiled)) as service:
         service.ask(QUERIES[0])
         service.http.post("/graphql", json={"query": QUERIES[3], "variables": {"n": 2}})

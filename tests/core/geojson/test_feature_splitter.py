@@ -10,12 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.core.geojson.feature_json import GREATEST_WHOLE, LEAST_WHOLE, RawFeature, UnreadableFeature
-from graph.core.geojson.feature_splitter import (
-    MAX_DEPTH,
-    MAX_FEATURE_BYTES,
-    FeatureSplitter,
-    InvalidGeoJson,
-)
+from graph.core.geojson.feature_splitter import MAX_DEPTH, MAX_FEATURE_BYTES, FeatureSplitter, InvalidGeoJson
 from graph.core.geojson.reading import parsed_features
 from tests.core.geojson.test_reading import parse
 

@@ -15,7 +15,7 @@ from graph.domains.sightings import copies
 from graph.domains.sightings.categories import ALL
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.entities import SIGHTING_CHANGES
-from graph.domains.sightings.model import ChangeKind
+from graph.domains.sightings.model import SightingChangeKind
 from graph.domains.triggers.endpoints import Endpoints
 from graph.domains.triggers.entities import TRIGGER_EVENT
 from graph.domains.triggers.following import Follower
@@ -61,10 +61,10 @@ class Lookout:
         number, now_s = next(self.numbers), self.clock() // 1000
         of: dict[str, Any] = {"userId": user_id, "areaSlug": area, "category": category, "reporterTier": "SILVER"}
         sighting = a_sighting(number, now_s, **of, **others)
-        assert await self.changes.store(ChangeKind.REPORTED, sighting, copies.puts(sighting))
+        assert await self.changes.store(SightingChangeKind.REPORTED, sighting, copies.puts(sighting))
         return sighting
 
-    async def change(self, kind: ChangeKind, sighting: Item) -> None:
+    async def change(self, kind: SightingChangeKind, sighting: Item) -> None:
         """Store that something happened to a sighting, and nothing else."""
         assert await self.changes.store(kind, sighting, [])
 

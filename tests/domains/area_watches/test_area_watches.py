@@ -10,17 +10,7 @@ from graph.domains.area_watches.entities import AREA_WATCH, AREA_WATCHER
 from graph.domains.area_watches.model import AreaWatch
 from graph.domains.sightings.categories import ALL
 from graph.store.ordering import PageRequest
-from tests.domains.area_watches.lookouts import (
-    ADA,
-    BEA,
-    FIRE,
-    HERE,
-    SHAKING,
-    THERE,
-    Lookout,
-    a_lookout,
-    watches_in,
-)
+from tests.domains.area_watches.lookouts import ADA, BEA, FIRE, HERE, SHAKING, THERE, Lookout, a_lookout, watches_in
 from tests.domains.entities import connections
 from tests.domains.sightings.in_store import held_clock
 

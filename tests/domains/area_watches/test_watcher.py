@@ -14,7 +14,7 @@ from graph.domains.sightings.entities import SIGHTING_CHANGE
 from graph.domains.sightings.grid import KM10
 from graph.domains.triggers.checking import OWN_WORDS, check_type
 from graph.domains.triggers.entities import FEED_POSITION
-from graph.domains.triggers.following import Position
+from graph.domains.triggers.following import FeedPosition
 from graph.store.contract import Delete
 from tests.domains.area_watches.lookouts import (
     ADA,
@@ -86,7 +86,7 @@ async def test_a_user_whose_turn_or_quota_is_over_is_left_out(lookout: Lookout) 
     watcher = AreaWatcher(lookout.changes, watches_in(lookout.database, lookout.clock))
     (change,) = await watcher.sequence.since(0, 9)
 
-    assert [each.event.user_id async for each in watcher.wanted(change, Position(), BEA.__eq__)] == [BEA]
+    assert [each.event.user_id async for each in watcher.wanted(change, FeedPosition(), BEA.__eq__)] == [BEA]
 
 
 async def test_a_sighting_that_has_expired_or_is_hidden_is_not_told_any_more(lookout: Lookout) -> None:

@@ -11,7 +11,7 @@ from graph.core.errors import BadUserInput, QueryTooComplex
 from graph.core.paging import Paging
 from graph.domains.data_files.checking import drafted
 from graph.domains.data_files.entities import DAY, FILE_REVISION, RUN, USED
-from graph.domains.data_files.model import Problem
+from graph.domains.data_files.model import RegistrationProblem
 from graph.domains.data_files.new_files import MOST_ITEMS, AdditionalMetadata, NewFile
 from graph.domains.data_files.provenance.edges import ITEMS_AT_ONCE
 from graph.domains.data_files.provenance.lineage import LEAST_EDGES, Direction
@@ -81,7 +81,7 @@ class Unread(list[AdditionalMetadata]):
 async def test_a_file_with_too_many_items_is_refused_before_any_is_looked_at(ours: FileStore) -> None:
     unread: Any = Unread([AdditionalMetadata(identifier="PDS")] * (MOST_ITEMS + 1))
     report = await ours.registration.register([NewFile(name="a.nc", additional=unread)])
-    assert [each.code for each in report.rejections] == [Problem.TOO_MANY_ITEMS]
+    assert [each.code for each in report.rejections] == [RegistrationProblem.TOO_MANY_ITEMS]
 
     refused = DataFileInput(name="a.nc", additional=unread).file(7)
     assert refused == replace(report.rejections[0], index=7)

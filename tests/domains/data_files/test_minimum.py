@@ -4,7 +4,7 @@ import pytest
 
 from graph.core.paging import Paging
 from graph.domains.data_files.entities import FILE, PART
-from graph.domains.data_files.model import Part
+from graph.domains.data_files.model import MetadataPart
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.selection import FileSelection, VersionRule
 from graph.store.contract import Put
@@ -45,8 +45,8 @@ async def test_a_file_with_the_documented_minimum_is_its_first_revision_and_keep
         assert [(each.revision, each.applicable_dates) for each in files.values()] == [(1, [])] * 2
         assert {file.registered_at.year for file in files.values()} == {2024, 1970}
         parts = await ours.files.parts(NAMES)
-        assert [Part(item).is_sortable for item in parts[NAMES[0]]] == [True]
-        assert [Part(item).is_calibration for item in parts[NAMES[1]]] == [True]
+        assert [MetadataPart(item).is_sortable for item in parts[NAMES[0]]] == [True]
+        assert [MetadataPart(item).is_calibration for item in parts[NAMES[1]]] == [True]
         for rule in (VersionRule.ALL, VersionRule.LATEST):
             assert sorted(await listed(ours, rule)) == [NAMES[0], "ours.nc"]
         assert (await ours.lineage(f"{NAMES[0]}@1")).nodes == []

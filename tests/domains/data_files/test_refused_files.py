@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from graph.domains.data_files.entities import FILE, LONGEST_NAME
-from graph.domains.data_files.model import Problem
+from graph.domains.data_files.model import RegistrationProblem
 from graph.domains.data_files.new_files import AdditionalMetadata, CalibrationMetadata, NewFile, SortableMetadata
 from graph.domains.data_files.provenance.reports import UsedFile
 from graph.domains.data_files.references import Version
@@ -28,36 +28,57 @@ def data(**told: Any) -> dict[str, Any]:
     return {"sortable": [SortableMetadata(**{"applicable_dates": [day(1)], **told})]}
 
 
-REFUSED: list[tuple[Problem, dict[str, Any]]] = [
-    *((Problem.NAME_INVALID, {"name": name}) for name in ("", "a\nb", "a\0", "\ud800", "\u200b", "\U0010ffff")),
-    (Problem.FILE_INVALID, {"name": "n" * (LONGEST_NAME + 1)}),
-    *((Problem.CHECKSUM_INVALID, {"checksum": text}) for text in ("0", "g" * 32, "0" * 33, "٠" * 32, "\0" * 32)),
-    *((Problem.FILE_INVALID, {"level": text}) for text in ("", "L0#", "é", "\0", "L" * 65)),
-    *((Problem.FILE_INVALID, {"product": text}) for text in ("", "A#B", " ", "\ud800", "P" * 65)),
-    *((Problem.FILE_INVALID, {"algorithm_version": text}) for text in ("", "1 0", "é", "\0", "1" * 65)),
-    *((Problem.FILE_INVALID, {"url": text}) for text in ("\ud800", "u" * 1025)),
-    *((Problem.FILE_INVALID, {"namespace": text}) for text in ("\ud800", "n" * (LONGEST_NAME + 1))),
-    *((Problem.FILE_INVALID, {"size": size}) for size in (-1, 2**63)),
-    *((Problem.FILE_INVALID, data(type=text)) for text in ("", "\0", "a\n", "\ud800", "t" * 101)),
-    *((Problem.METADATA_INVALID, data(missing_packet_count=number)) for number in (-1, 2**63)),
-    *((Problem.METADATA_INVALID, data(**told)) for told in ({"filled_gap_count": -1}, {"type": "t" * 65})),
-    (Problem.FILE_INVALID, {**data(), "level": None}),
-    *((Problem.METADATA_INVALID, {"metadata": each}) for each in ({"a": 1e200}, {"a": float("nan")}, {"a": "\ud800"})),
-    *((Problem.METADATA_INVALID, {"metadata": each}) for each in (TOO_LARGE, {"a": 10**40}, {"\ud800": 1})),
-    *((Problem.METADATA_INVALID, an_item(text)) for text in ("", "\0", "\ud800", "i" * 101)),
-    *((Problem.METADATA_INVALID, an_item(**{name: "x"})) for name in ("PK", "SK", "entity", "", "identifier")),
-    *((Problem.METADATA_INVALID, an_item(**{name: "x"})) for name in ("applicable-date", "calibration-order")),
-    *((Problem.METADATA_INVALID, an_item(**{name: "x"})) for name in ("\ud800", "n" * 65_536)),
+REFUSED: list[tuple[RegistrationProblem, dict[str, Any]]] = [
     *(
-        (Problem.METADATA_INVALID, an_item(x=value))
+        (RegistrationProblem.NAME_INVALID, {"name": name})
+        for name in ("", "a\nb", "a\0", "\ud800", "\u200b", "\U0010ffff")
+    ),
+    (RegistrationProblem.FILE_INVALID, {"name": "n" * (LONGEST_NAME + 1)}),
+    *(
+        (RegistrationProblem.CHECKSUM_INVALID, {"checksum": text})
+        for text in ("0", "g" * 32, "0" * 33, "٠" * 32, "\0" * 32)
+    ),
+    *((RegistrationProblem.FILE_INVALID, {"level": text}) for text in ("", "L0#", "é", "\0", "L" * 65)),
+    *((RegistrationProblem.FILE_INVALID, {"product": text}) for text in ("", "A#B", " ", "\ud800", "P" * 65)),
+    *((RegistrationProblem.FILE_INVALID, {"algorithm_version": text}) for text in ("", "1 0", "é", "\0", "1" * 65)),
+    *((RegistrationProblem.FILE_INVALID, {"url": text}) for text in ("\ud800", "u" * 1025)),
+    *((RegistrationProblem.FILE_INVALID, {"namespace": text}) for text in ("\ud800", "n" * (LONGEST_NAME + 1))),
+    *((RegistrationProblem.FILE_INVALID, {"size": size}) for size in (-1, 2**63)),
+    *((RegistrationProblem.FILE_INVALID, data(type=text)) for text in ("", "\0", "a\n", "\ud800", "t" * 101)),
+    *((RegistrationProblem.METADATA_INVALID, data(missing_packet_count=number)) for number in (-1, 2**63)),
+    *((RegistrationProblem.METADATA_INVALID, data(**told)) for told in ({"filled_gap_count": -1}, {"type": "t" * 65})),
+    (RegistrationProblem.FILE_INVALID, {**data(), "level": None}),
+    *(
+        (RegistrationProblem.METADATA_INVALID, {"metadata": each})
+        for each in ({"a": 1e200}, {"a": float("nan")}, {"a": "\ud800"})
+    ),
+    *((RegistrationProblem.METADATA_INVALID, {"metadata": each}) for each in (TOO_LARGE, {"a": 10**40}, {"\ud800": 1})),
+    *((RegistrationProblem.METADATA_INVALID, an_item(text)) for text in ("", "\0", "\ud800", "i" * 101)),
+    *(
+        (RegistrationProblem.METADATA_INVALID, an_item(**{name: "x"}))
+        for name in ("PK", "SK", "entity", "", "identifier")
+    ),
+    *(
+        (RegistrationProblem.METADATA_INVALID, an_item(**{name: "x"}))
+        for name in ("applicable-date", "calibration-order")
+    ),
+    *((RegistrationProblem.METADATA_INVALID, an_item(**{name: "x"})) for name in ("\ud800", "n" * 65_536)),
+    *(
+        (RegistrationProblem.METADATA_INVALID, an_item(x=value))
         for value in (1e200, float("inf"), "\ud800", 10**40, {"y": "\ud800"})
     ),
-    (Problem.METADATA_INVALID, an_item(**TOO_LARGE)),
-    (Problem.TOO_MANY_ITEMS, {"additional": items(401)}),
-    (Problem.METADATA_INVALID, {"additional": items(300, SATELLITE * 100)}),
-    *((Problem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates=of, version="1")]}) for of in ("", "#")),
-    (Problem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates="L0", version="1 ")]}),
-    (Problem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates="L0", version=v) for v in "12"]}),
+    (RegistrationProblem.METADATA_INVALID, an_item(**TOO_LARGE)),
+    (RegistrationProblem.TOO_MANY_ITEMS, {"additional": items(401)}),
+    (RegistrationProblem.METADATA_INVALID, {"additional": items(300, SATELLITE * 100)}),
+    *(
+        (RegistrationProblem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates=of, version="1")]})
+        for of in ("", "#")
+    ),
+    (RegistrationProblem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates="L0", version="1 ")]}),
+    (
+        RegistrationProblem.FILE_INVALID,
+        {"calibrations": [CalibrationMetadata(calibrates="L0", version=v) for v in "12"]},
+    ),
 ]
 
 
@@ -122,7 +143,7 @@ async def test_a_revision_whose_items_are_too_large_together_is_refused_alone(en
     large = a_file("large.nc", additional=items(15, text="x" * 300_000))
     async with data_files(engine, [large]) as ours:
         report = await ours.registration.register([a_file("a.nc"), replace(large, size=1), a_file("b.nc")])
-        assert [(each.index, each.code) for each in report.rejections] == [(1, Problem.TOO_MANY_ITEMS)]
+        assert [(each.index, each.code) for each in report.rejections] == [(1, RegistrationProblem.TOO_MANY_ITEMS)]
         assert report.registered == 2
         assert len(await ours.identifiers("large.nc")) == 15
         await assert_whole(ours)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph.domains.data_files.entities import ENTITIES, FILE_REVISION
-from graph.domains.data_files.model import Problem
+from graph.domains.data_files.model import RegistrationProblem
 from graph.domains.data_files.new_files import NewFile, SortableMetadata
 from graph.domains.data_files.references import Version
 from graph.store.dynamodb.engine import ACTIONS_PER_TRANSACTION
@@ -135,7 +135,7 @@ async def test_a_file_of_more_days_than_a_transaction_takes_is_refused_alone() -
         report = await ours.registration.register([fits, too_long, a_file("a.nc")])
         (rejection,) = report.rejections
         assert (report.registered, rejection.index, rejection.name) == (2, 1, "long.nc")
-        assert rejection.code is Problem.TOO_MANY_ITEMS
+        assert rejection.code is RegistrationProblem.TOO_MANY_ITEMS
         assert "fewer days" in rejection.message
         await assert_whole(ours)
 

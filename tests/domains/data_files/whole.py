@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from graphlib import TopologicalSorter
 
 from graph.domains.data_files.claims import IS_CLAIM, MAKER
-from graph.domains.data_files.counts import ITEMS, Kind
+from graph.domains.data_files.counts import ITEMS, CountedKind
 from graph.domains.data_files.entities import CALIBRATED, DAY, FILE, FILE_REVISION, PART, RUN, USED
 from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.references import Version
@@ -78,7 +78,7 @@ def _counted(parts: list[Item]) -> Counter[tuple[str, str]]:
     counted: Counter[tuple[str, str]] = Counter()
     for part in parts:
         if on := part.get("applicable-date"):
-            counted.update([(on, ITEMS), (on, Kind.of_item(part).name)])
+            counted.update([(on, ITEMS), (on, CountedKind.of_item(part).name)])
         elif "calibration-order" in part:
             counted[part["identifier"], ITEMS] += 1
     return counted

@@ -23,7 +23,7 @@ from graph.geography.areas import Box, Circle
 from graph.store.conditions import all_of, conjuncts, predicate
 from graph.store.contract import Database
 from graph.store.entity import Item
-from graph.store.query import Page, Partition, Query
+from graph.store.query import ItemPage, Partition, Query
 from graph.work.account import ROWS_READ_PER_POINT, ROWS_TESTED_PER_POINT, charged_to
 from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, stored
 from tests.domains.earthquakes.strategies import A_FEW
@@ -49,7 +49,7 @@ class CountedDatabase(WatchedDatabase):
         for event in events:
             self._rows.setdefault((event.day_bucket,), []).append(event.item)
 
-    async def query(self, query: Query) -> Page:
+    async def query(self, query: Query) -> ItemPage:
         page = await super().query(query)
         if query.index != TIME_ORDERED:
             return page

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from graph.store.contract import Action, Database, Delete, Put, Update
 from graph.store.design import Index
 from graph.store.entity import Entity, Item, Key
-from graph.store.query import Page, Partition, Query
+from graph.store.query import ItemPage, Partition, Query
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class WatchedDatabase(Database):
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
         return await self._database.transact(actions)
 
-    async def query(self, query: Query) -> Page:
+    async def query(self, query: Query) -> ItemPage:
         self._note("query", query)
         return await self._database.query(query)
 
@@ -100,7 +100,7 @@ class CountingDatabase(WatchedDatabase):
         self.items = 0
         self.most = 0  # of one query
 
-    async def query(self, query: Query) -> Page:
+    async def query(self, query: Query) -> ItemPage:
         page = await super().query(query)
         self.items += len(page.items)
         self.most = max(self.most, len(page.items))
@@ -114,18 +114,18 @@ class LaggingDatabase(WatchedDatabase):
         super().__init__(database)
         self.hidden = set(hidden)
 
-    async def query(self, query: Query) -> Page:
+    async def query(self, query: Query) -> ItemPage:
         page = await super().query(replace(query, limit=None))
         return self._without_hidden(query, page)
 
-    def _without_hidden(self, query: Query, page: Page) -> Page:
+    def _without_hidden(self, query: Query, page: ItemPage) -> ItemPage:
         """The page that an index without the hidden items would have given."""
         entity, index = query.entity, query.by
         items = page.items
         if index != entity.table.primary:
             items = [item for item in items if entity.key_of(item) not in self.hidden]
         if query.limit is None or len(items) <= query.limit:
-            return Page(items, None, page.partitions)
+            return ItemPage(items, None, page.partitions)
         read = list(dict.fromkeys(entity.partition_of(index, item) for item in page.items))
         last = items[query.limit - 1]
-        return Page(items[: query.limit], last, read.index(entity.partition_of(index, last)) + 1)
+        return ItemPage(items[: query.limit], last, read.index(entity.partition_of(index, last)) + 1)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from graph.domains.earthquakes.model import possible_id
 from graph.domains.fdsn.event_types import QUAKEML_TYPES, quakeml_type
-from graph.domains.fdsn.geojson import GeoJson
+from graph.domains.fdsn.geojson import FdsnGeoJson
 from graph.domains.fdsn.public_ids import AUTHORITY, event_id_of, local_part
 from graph.domains.fdsn.quakeml import QuakeML, escaped
-from graph.domains.fdsn.text import Text
+from graph.domains.fdsn.text import EventText
 from graph.domains.fdsn.usgs_csv import COLUMNS, UsgsCsv
 from tests.domains.earthquakes.builders import an_event
 
@@ -63,7 +63,7 @@ def test_the_depth_is_in_metres_or_kilometres_and_may_be_missing() -> None:
     assert b"<depth><value>8410.0</value></depth>" in QUAKEML.rows([an_event(depth=8.41)])
     assert b"<depth><value>-1230.0</value></depth>" in QUAKEML.rows([an_event(depth=-1.23)])
     assert b"<depth>" not in QUAKEML.rows([an_event(depth=None)])
-    assert [Text().rows([an_event(depth=depth)]).split(b"|")[4] for depth in (None, 0)] == [b"", b"0.0"]
+    assert [EventText().rows([an_event(depth=depth)]).split(b"|")[4] for depth in (None, 0)] == [b"", b"0.0"]
 
 
 def test_the_status_becomes_the_mode_and_the_status_of_the_evaluation_if_it_is_known() -> None:
@@ -85,11 +85,11 @@ def test_a_deleted_event_does_not_exist() -> None:
     deleted = an_event(status="deleted", type="earthquake")
 
     assert b"<type>not existing</type>" in QUAKEML.rows([deleted])
-    assert Text().rows([deleted]).endswith(b"|not existing\n")
+    assert EventText().rows([deleted]).endswith(b"|not existing\n")
 
 
 def test_a_value_of_the_text_holds_no_separator() -> None:
-    line = Text().rows([an_event("us|1", place="5 km | N\nof\x85 X\u200cY", mag_type="m|l")]).decode()
+    line = EventText().rows([an_event("us|1", place="5 km | N\nof\x85 X\u200cY", mag_type="m|l")]).decode()
 
     assert line.count("\n") == 1
     assert line.count("|") == 13
@@ -117,7 +117,7 @@ def test_the_csv_for_a_spreadsheet_has_no_text_that_it_would_compute() -> None:
 
 
 def test_geojson_in_parts_is_one_document() -> None:
-    geojson = GeoJson(url="http://x/", generated_ms=1, version="1.2.0")
+    geojson = FdsnGeoJson(url="http://x/", generated_ms=1, version="1.2.0")
     events = [an_event(f"us{number}", lat=number, lon=-number, depth=number or None) for number in range(3)]
 
     written = geojson.head + geojson.rows(events[:2]) + geojson.rows([]) + geojson.rows(events[2:]) + geojson.tail(3)
@@ -125,4 +125,4 @@ def test_geojson_in_parts_is_one_document() -> None:
     assert [feature["id"] for feature in read["features"]] == ["us0", "us1", "us2"]
     assert read["metadata"]["count"] == 3
     assert read["bbox"] == [-2, 0, 0, 0, 2, 2]
-    assert json.loads(GeoJson(url="", generated_ms=1, version="").head + geojson.tail(0))["features"] == []
+    assert json.loads(FdsnGeoJson(url="", generated_ms=1, version="").head + geojson.tail(0))["features"] == []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.model import Event
-from graph.domains.felt.candidates import Candidate, candidates_of
+from graph.domains.felt.candidates import EventCandidate, candidates_of
 from graph.domains.felt.intensity import FeltIntensity, felt_intensity
 from graph.domains.sightings.collected_reports import CollectedReports, FeltAt
 from graph.domains.sightings.entities import FELT_REPORTS
@@ -40,7 +40,7 @@ class Shaken:
 
     async def candidates(
         self, reports: Sequence[FeltAt], attributes: frozenset[str] | None = None
-    ) -> list[list[Candidate]]:
+    ) -> list[list[EventCandidate]]:
         """The earthquakes that reports may be of."""
         return await candidates_of(self.catalogue, reports, attributes)
 

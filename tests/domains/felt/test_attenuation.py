@@ -2,13 +2,7 @@
 
 import pytest
 
-from graph.domains.felt.attenuation import (
-    LEAST_MAG,
-    expected_intensity,
-    felt_radius_km,
-    hypocentral_km,
-    plausibility,
-)
+from graph.domains.felt.attenuation import LEAST_MAG, expected_intensity, felt_radius_km, hypocentral_km, plausibility
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.model import DELETED
 from graph.domains.felt.attenuation import plausibility
-from graph.domains.felt.candidates import Candidate
+from graph.domains.felt.candidates import EventCandidate
 from graph.domains.sightings.collected_reports import FeltAt
 from graph.geography.areas import distance_km
 from graph.store.contract import Put
@@ -18,7 +18,7 @@ from tests.domains.felt.reporting import NOON_S, shaken
 HERE = (35.6, -117.6)
 
 
-def ids(candidates: list[Candidate]) -> list[str]:
+def ids(candidates: list[EventCandidate]) -> list[str]:
     return [candidate.event.event_id for candidate in candidates]
 
 

@@ -10,8 +10,8 @@ from graph.domains.libera.manifests import (
     LARGEST_MANIFEST,
     MOST_FILES,
     BrokenManifest,
-    ListedFile,
     Manifest,
+    ManifestFile,
     read_manifest,
 )
 from graph.domains.libera.names import ManifestName
@@ -31,11 +31,11 @@ def test_an_output_manifest_has_the_files_of_both_sides() -> None:
     inputs = [{"filename": "s3://bucket/L1A\u30002024/given.nc", "checksum": MD5.upper()}]
     manifest = read({"manifest_type": "OUTPUT", "files": [FILE], "configuration": {"input_manifest_files": inputs}})
 
-    assert manifest.files == [ListedFile("/out/made.nc", MD5)]
-    assert manifest.inputs == [ListedFile("s3://bucket/L1A\u30002024/given.nc", MD5)]
+    assert manifest.files == [ManifestFile("/out/made.nc", MD5)]
+    assert manifest.inputs == [ManifestFile("s3://bucket/L1A\u30002024/given.nc", MD5)]
     assert [each.name for each in (*manifest.files, *manifest.inputs)] == ["made.nc", "given.nc"]
     copy = {**FILE, "filename": "/copy/made.nc"}
-    assert read({"files": [FILE, copy]}).files == [ListedFile("/out/made.nc", MD5)], "a file that is listed twice"
+    assert read({"files": [FILE, copy]}).files == [ManifestFile("/out/made.nc", MD5)], "a file that is listed twice"
 
 
 def test_a_manifest_may_tell_no_inputs() -> None:

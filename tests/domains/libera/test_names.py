@@ -7,14 +7,7 @@ from uuid import UUID
 import pytest
 
 from graph.domains.libera.described import described
-from graph.domains.libera.names import (
-    Level0Name,
-    ManifestKind,
-    ManifestName,
-    ProductName,
-    UnknownName,
-    parse_name,
-)
+from graph.domains.libera.names import Level0Name, ManifestKind, ManifestName, ProductName, UnknownName, parse_name
 
 ULID = "01GDHWG4R0W8KXWY0KRDD6BZTT"
 PRODUCT = "LIBERA_L1B_RAD-4CH_V1-2-3RC1_20270301T223000_20270302T013000_R27061120000.nc"

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from graph.domains.otlp.values import Unreadable
-from graph.domains.service_logs.model import Problem, ServiceLogType
+from graph.domains.service_logs.model import LogProblem, ServiceLogType
 from tests.domains.otlp.messages import joined, record, request
 from tests.domains.otlp.reading import NOW_NS, read, read_one
 
@@ -160,10 +160,10 @@ def test_a_value_has_at_most_sixteen_levels_and_a_record_ten_thousand_elements_a
     assert read_one(record(siblings)).message == orjson.dumps(siblings).decode()
     assert read_one(record(many)).message == orjson.dumps(many).decode()
     for sent, reason, code in (
-        (record(nested(17)), "more than 16 levels", Problem.LOG_INVALID),
-        (record(attributes={"a": nested(17)}), "more than 16 levels", Problem.LOG_INVALID),
-        (record([[0] * 5_000, [0] * 5_000]), "more than 10,000 elements", Problem.LOG_INVALID),
-        (record(attributes={str(n): n for n in range(129)}), "at most 128 attributes", Problem.METADATA_INVALID),
+        (record(nested(17)), "more than 16 levels", LogProblem.LOG_INVALID),
+        (record(attributes={"a": nested(17)}), "more than 16 levels", LogProblem.LOG_INVALID),
+        (record([[0] * 5_000, [0] * 5_000]), "more than 10,000 elements", LogProblem.LOG_INVALID),
+        (record(attributes={str(n): n for n in range(129)}), "at most 128 attributes", LogProblem.METADATA_INVALID),
     ):
         with pytest.raises(Unreadable, match=reason) as caught:
             read_one(sent)

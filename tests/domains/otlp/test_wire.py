@@ -7,13 +7,13 @@ from hypothesis import given
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 from graph.domains.otlp import wire
-from graph.domains.otlp.formats import Group, TooManyRecords
+from graph.domains.otlp.formats import RecordGroup, TooManyRecords
 from graph.domains.otlp.values import Unreadable
 from tests.domains.otlp.messages import record, request
 from tests.domains.otlp.strategies import requests
 
 
-def groups(body: bytes) -> list[Group]:
+def groups(body: bytes) -> list[RecordGroup]:
     """What a walk finds."""
     return asyncio.run(wire.groups(body))
 
@@ -26,7 +26,7 @@ def field(number: int, content: bytes) -> bytes:
 @given(requests())
 def test_the_walk_finds_what_protobuf_finds(request: ExportLogsServiceRequest) -> None:
     assert groups(request.SerializeToString()) == [
-        Group(
+        RecordGroup(
             resource.resource.SerializeToString(),
             scope.scope.SerializeToString(),
             [each.SerializeToString() for each in scope.log_records],
@@ -46,13 +46,13 @@ def test_unknown_fields_are_passed_over() -> None:
         scope = field(2, b"") + unknown + field(1, b"\x0a\x01a") + field(2, b"")
         resource = field(2, scope) + unknown + field(1, b"\x10\x01") + unknown
 
-        assert groups(unknown + field(1, resource)) == [Group(b"\x10\x01", b"\x0a\x01a", [b"", b""])]
+        assert groups(unknown + field(1, resource)) == [RecordGroup(b"\x10\x01", b"\x0a\x01a", [b"", b""])]
 
 
 def test_a_resource_in_parts_is_merged_as_protobuf_does() -> None:
     resource = field(1, b"\x0a\x00") + field(2, field(2, b"")) + field(1, b"\x10\x01")
 
-    assert groups(field(1, resource)) == [Group(b"\x0a\x00\x10\x01", b"", [b""])]
+    assert groups(field(1, resource)) == [RecordGroup(b"\x0a\x00\x10\x01", b"", [b""])]
 
 
 BROKEN = [

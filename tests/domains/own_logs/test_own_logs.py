@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graph.api.recording import Record, Recorder, Recording
+from graph.api.recording import RecordedWork, Recorder, Recording
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.own_logs.own_logs import LONGEST_VALUE, OwnLogs, keeping_own_logs, log_of_record
 from graph.domains.service_logs.entities import ENTITIES, SERVICE_LOG
@@ -17,8 +17,8 @@ from graph.domains.service_logs.model import (
     LONGEST_MESSAGE,
     OWN_SERVICE,
     LogLevel,
+    LogProblem,
     NewLog,
-    Problem,
     ServiceLog,
     ServiceLogType,
 )
@@ -71,13 +71,13 @@ class ListRecorder(Recorder):
     """Keeps records in lists."""
 
     def __init__(self) -> None:
-        self.added: list[Record] = []
-        self.written: list[Record] = []
+        self.added: list[RecordedWork] = []
+        self.written: list[RecordedWork] = []
 
-    def add(self, record: Record) -> None:
+    def add(self, record: RecordedWork) -> None:
         self.added.append(record)
 
-    async def write(self, record: Record) -> None:
+    async def write(self, record: RecordedWork) -> None:
         self.written.append(record)
 
 
@@ -113,9 +113,9 @@ def kept(database: FailingDatabase, caplog: pytest.LogCaptureFixture) -> Iterato
         yield kept
 
 
-def a_record(number: int = 1, **others: Any) -> Record:
+def a_record(number: int = 1, **others: Any) -> RecordedWork:
     values: dict[str, Any] = {"route": "/earthquakes", "writes": False, "status": 200, "latency_ms": 12, **others}
-    return Record(request_id=uuid(number), timestamp=NOW, **values)
+    return RecordedWork(request_id=uuid(number), timestamp=NOW, **values)
 
 
 # Records
@@ -199,7 +199,7 @@ async def test_a_line_below_info_is_not_kept_and_an_error_has_the_end_of_its_tra
 
 
 async def test_no_value_of_a_line_prevents_its_log(kept: Kept) -> None:
-    values = ("\udfff", float("nan"), 1e200, 2**70, {1, 2}, Problem.EXPIRED, [object()])
+    values = ("\udfff", float("nan"), 1e200, 2**70, {1, 2}, LogProblem.EXPIRED, [object()])
     for value in values:
         logger.error("Odd \udfff" + "x" * LONGEST_MESSAGE, value=value)
     await kept.own.flush()
@@ -283,5 +283,5 @@ async def test_nothing_is_kept_after_the_end_or_written_under_the_services_name_
 
     assert inner.own.waiting == 0
     assert kept.own.waiting == 1  # the outer one still is
-    assert [rejection.code for rejection in report.rejections] == [Problem.SERVICE_INVALID]
+    assert [rejection.code for rejection in report.rejections] == [LogProblem.SERVICE_INVALID]
     assert await stored(database) == []

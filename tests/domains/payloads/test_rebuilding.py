@@ -20,11 +20,7 @@ from tests.domains.earthquakes.revisions.histories import a_record, ingests
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.usgs.usgs_history import DAY_MS, UsgsHistory
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, week_features
-from tests.domains.payloads.kept import (
-    a_keeper,
-    assert_it_rebuilds,
-    rebuilt,
-)
+from tests.domains.payloads.kept import a_keeper, assert_it_rebuilds, rebuilt
 from tests.domains.watches.cuts import Cut, Meanwhile
 from tests.processes import quakegraph
 

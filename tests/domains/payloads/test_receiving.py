@@ -12,7 +12,7 @@ from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE, FILES_ROUTE, RECENT_ROUTE
 from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents
-from graph.domains.payloads.model import Ending, Payload
+from graph.domains.payloads.model import IngestEnding, Payload
 from graph.store.contract import Database
 from tests.domains.earthquakes.ingest.ingests import NOW, a_feature, file_of
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, week_features
@@ -34,7 +34,7 @@ class Notes:
     async def received(self, payload: Payload) -> None:
         self.received_payloads.append((payload, len([item async for item in self._database.scan(EVENT)])))
 
-    async def ended(self, payload: Payload, ending: Ending) -> None:
+    async def ended(self, payload: Payload, ending: IngestEnding) -> None:
         self.ended_payloads.append((payload, ending.counts, ending.error))
 
 
@@ -109,7 +109,7 @@ class Waiting(Notes):
         super().__init__(database)
         self.may_end = asyncio.Event()
 
-    async def ended(self, payload: Payload, ending: Ending) -> None:
+    async def ended(self, payload: Payload, ending: IngestEnding) -> None:
         await self.may_end.wait()
         await super().ended(payload, ending)
 

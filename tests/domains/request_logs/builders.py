@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from graph.api.recording import Record
+from graph.api.recording import RecordedWork
 from graph.core.days import DAY_MS
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import Amount
@@ -41,8 +41,8 @@ def a_log(timestamp: int, number: int = 1, **others: Any) -> RequestLog:
 
 def log_with(log_type: LogType, **values: Any) -> RequestLog:
     """A log with these values."""
-    of_record = {name: values.pop(name) for name in Record.__slots__ if name in values}
-    return log_of(Record(writes=log_type is LogType.INGEST, facts=values, **of_record))
+    of_record = {name: values.pop(name) for name in RecordedWork.__slots__ if name in values}
+    return log_of(RecordedWork(writes=log_type is LogType.INGEST, facts=values, **of_record))
 
 
 @asynccontextmanager

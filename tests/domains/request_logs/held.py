@@ -16,7 +16,7 @@ from graph.core.services import Services
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.model import RequestLog
 from graph.store.contract import Database, Put
-from graph.store.query import Page, Query
+from graph.store.query import ItemPage, Query
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.request_ids import RequestIds
 from tests.bearers import SCOPES
@@ -75,7 +75,7 @@ class HeldDatabase(WatchedDatabase):
         await super().put_many(puts)
         self.written.append([RequestLog(put.item) for put in puts])
 
-    async def query(self, query: Query) -> Page:
+    async def query(self, query: Query) -> ItemPage:
         await self.queries.passed()
         return await super().query(query)
 

@@ -8,14 +8,14 @@ from strawberry.utils.await_maybe import await_maybe
 from graph.core.days import DAY_MS
 from graph.core.errors import BadUserInput
 from graph.core.paging import Paging
-from graph.domains.request_logs.access_patterns import LogSelection
+from graph.domains.request_logs.access_patterns import RequestLogSelection
 from graph.domains.request_logs.entities import LOG
 from graph.domains.request_logs.model import LogType
 from graph.store.conditions import Compare
 from tests.domains.earthquakes.builders import at
 from tests.domains.request_logs.builders import MIDNIGHT, NOW, a_log, stored_logs, uuid
 
-ALL = LogSelection()
+ALL = RequestLogSelection()
 LEAP_DAY = at("2024-02-29")
 OLDEST = NOW - 7 * DAY_MS + 1000  # a log that is kept for a second more
 
@@ -30,23 +30,23 @@ HISTORY = [
 
 SELECTED = [
     (ALL, [5, 4, 3, 2, 1]),
-    (LogSelection(start_ms=MIDNIGHT), [5, 4, 3]),
-    (LogSelection(end_ms=MIDNIGHT - 1), [2, 1]),
-    (LogSelection(route="/earthquake"), []),
-    (LogSelection(route=""), []),
-    (LogSelection(log_type=LogType.INGEST), [4, 2]),
-    (LogSelection(min_status=400), [5, 2, 1]),
-    (LogSelection(MIDNIGHT - 1, NOW, min_status=400), [5, 2]),
-    (LogSelection(MIDNIGHT - 1, NOW, LogType.INGEST, "/ingest/recent", 503), [2]),
+    (RequestLogSelection(start_ms=MIDNIGHT), [5, 4, 3]),
+    (RequestLogSelection(end_ms=MIDNIGHT - 1), [2, 1]),
+    (RequestLogSelection(route="/earthquake"), []),
+    (RequestLogSelection(route=""), []),
+    (RequestLogSelection(log_type=LogType.INGEST), [4, 2]),
+    (RequestLogSelection(min_status=400), [5, 2, 1]),
+    (RequestLogSelection(MIDNIGHT - 1, NOW, min_status=400), [5, 2]),
+    (RequestLogSelection(MIDNIGHT - 1, NOW, LogType.INGEST, "/ingest/recent", 503), [2]),
     # Times with more or fewer digits than those of the logs
-    (LogSelection(start_ms=0), [5, 4, 3, 2, 1]),
-    (LogSelection(start_ms=-1), [5, 4, 3, 2, 1]),
-    (LogSelection(start_ms=at("2000-01-01")), [5, 4, 3, 2, 1]),
-    (LogSelection(end_ms=at("2300-01-01")), [5, 4, 3, 2, 1]),
-    (LogSelection(at("0001-01-01"), at("9999-12-31")), [5, 4, 3, 2, 1]),
-    (LogSelection(start_ms=at("2300-01-01")), []),
-    (LogSelection(end_ms=at("2000-01-01")), []),
-    (LogSelection(end_ms=-1), []),
+    (RequestLogSelection(start_ms=0), [5, 4, 3, 2, 1]),
+    (RequestLogSelection(start_ms=-1), [5, 4, 3, 2, 1]),
+    (RequestLogSelection(start_ms=at("2000-01-01")), [5, 4, 3, 2, 1]),
+    (RequestLogSelection(end_ms=at("2300-01-01")), [5, 4, 3, 2, 1]),
+    (RequestLogSelection(at("0001-01-01"), at("9999-12-31")), [5, 4, 3, 2, 1]),
+    (RequestLogSelection(start_ms=at("2300-01-01")), []),
+    (RequestLogSelection(end_ms=at("2000-01-01")), []),
+    (RequestLogSelection(end_ms=-1), []),
 ]
 """Selection → the logs of `HISTORY` that it finds, newest first."""
 
@@ -65,17 +65,17 @@ async def test_a_selection_finds_what_it_says_page_by_page_in_both_directions(en
 
 def test_a_window_that_ends_before_it_begins_or_a_route_longer_than_any_is_refused() -> None:
     with pytest.raises(BadUserInput):
-        LogSelection(start_ms=2, end_ms=1)
-    LogSelection(route="/" * 256)
+        RequestLogSelection(start_ms=2, end_ms=1)
+    RequestLogSelection(route="/" * 256)
     with pytest.raises(BadUserInput):
-        LogSelection(route="/" * 257)
+        RequestLogSelection(route="/" * 257)
 
 
 async def test_a_log_is_found_for_seven_days_and_no_longer(engine: str) -> None:
     expired, kept = a_log(NOW - 7 * DAY_MS, 1), a_log(OLDEST, 2)
     async with stored_logs(engine, [expired, kept]) as logs:
         assert (await logs.page(ALL, Paging(10))).records == [kept]
-        assert (await logs.page(LogSelection(start_ms=0), Paging(10))).records == [kept]
+        assert (await logs.page(RequestLogSelection(start_ms=0), Paging(10))).records == [kept]
         assert await logs.at([LOG.key_of(each.item) for each in (expired, kept)]) == {LOG.key_of(kept.item): kept}
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graph.api.recording import Record
+from graph.api.recording import RecordedWork
 from graph.domains.request_logs.entities import LOG, key_of
 from graph.domains.request_logs.model import LogType, RequestLog
 from graph.domains.request_logs.recording import log_of
@@ -82,7 +82,7 @@ def test_a_number_that_no_item_can_hold_is_dropped() -> None:
 def test_storable_facts_of_a_domain_are_kept_together() -> None:
     def facts_of(**facts: Any) -> RequestLog:
         of_request: dict[str, Any] = {"request_id": REQUEST_ID, "timestamp": STARTED, "route": "/node", "status": 200}
-        return log_of(Record(writes=False, latency_ms=3, facts=facts, **of_request))
+        return log_of(RecordedWork(writes=False, latency_ms=3, facts=facts, **of_request))
 
     for unstorable in (None, 1e200, float("nan"), 2**200, object(), {1, 2}):
         log = facts_of(page_size=50, station="GSC", strange=unstorable)

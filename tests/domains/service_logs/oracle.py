@@ -7,11 +7,11 @@ from unicodedata import category, normalize
 
 from graph.core.paging import Paging, Position
 from graph.domains.service_logs.model import LogLevel, ServiceLog, ServiceLogType
-from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.selection import ServiceLogSelection
 from graph.domains.service_logs.volumes import LogInterval, LogVolume, VolumeBy
 
 
-def selects(selection: LogSelection, log: ServiceLog) -> bool:
+def selects(selection: ServiceLogSelection, log: ServiceLog) -> bool:
     """Whether the log is meant."""
     time = int(log.time_unix_nano) // 1000
     metadata = {name: _as_text(value) for name, value in (log.metadata or {}).items()}
@@ -48,7 +48,9 @@ def place(log: ServiceLog) -> tuple[float, str]:
     return log.timestamp, log.service_name
 
 
-def expected_page(logs: Sequence[ServiceLog], selection: LogSelection, paging: Paging, *, forward: bool) -> list[str]:
+def expected_page(
+    logs: Sequence[ServiceLog], selection: ServiceLogSelection, paging: Paging, *, forward: bool
+) -> list[str]:
     """The ids of a page. `logs` are all stored ones."""
     order = sorted((log for log in logs if selects(selection, log)), key=place, reverse=not forward)
 

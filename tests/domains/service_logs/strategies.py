@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from graph.domains.service_logs.model import LogLevel, NewLog, ServiceLogType
-from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.selection import ServiceLogSelection
 from tests.domains.service_logs.builders import DAY, MICROSECOND, MIDNIGHT_NS, NOON_NS, SECOND
 
 SERVICES = ("hot", "late", "quiet", "käse #1 ")  # the second one becomes hot between two batches
@@ -44,11 +44,11 @@ slots = times.map(lambda time_ns: time_ns // 1000)
 names = st.lists(st.sampled_from([*SERVICES, "unknown", "", "x" * 65, "\ud800", "hot#3"]), max_size=3).map(tuple)
 
 
-def _selection(bounds: tuple[int | None, int | None], **others: Any) -> LogSelection:
+def _selection(bounds: tuple[int | None, int | None], **others: Any) -> ServiceLogSelection:
     first, last = bounds
     if first is not None and last is not None and first > last:
         first, last = last, first
-    return LogSelection(first=first, last=last, **others)
+    return ServiceLogSelection(first=first, last=last, **others)
 
 
 selections = st.builds(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graph.core.paging import Page, Paging
 from graph.domains.service_logs.entities import ENTITIES
 from graph.domains.service_logs.model import NewLog, ServiceLog, ServiceLogType
-from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.selection import ServiceLogSelection
 from graph.domains.service_logs.volumes import LogInterval, VolumeBy
 from graph.store.ordering import PageRequest
 from tests.domains.service_logs.builders import (
@@ -54,7 +54,7 @@ async def written(
         yield logs, clock
 
 
-async def page(logs: Logs, selection: LogSelection, paging: Paging, *, forward: bool) -> Page[ServiceLog]:
+async def page(logs: Logs, selection: ServiceLogSelection, paging: Paging, *, forward: bool) -> Page[ServiceLog]:
     return await logs.read.page(selection, PageRequest(paging), forward=forward)
 
 
@@ -108,7 +108,7 @@ async def test_a_page_has_what_any_filter_selects_between_any_cursors_in_either_
     before: list[NewLog],
     later: list[NewLog],
     days: int,
-    wanted: list[tuple[LogSelection, int, bool, bool]],
+    wanted: list[tuple[ServiceLogSelection, int, bool, bool]],
     data: st.DataObject,
 ) -> None:
     async with written(engine, before, later) as (logs, clock):
@@ -162,8 +162,8 @@ async def test_a_crowd_at_the_edge_of_a_minute_is_filtered_and_counted_by_its_ow
 
         for services in (None, ("checkout",)):
             for text in (None, "1", "next"):
-                before = LogSelection(last=minute - 1, services=services, text=text)
-                after = LogSelection(first=minute, last=minute, services=services, text=text)
+                before = ServiceLogSelection(last=minute - 1, services=services, text=text)
+                after = ServiceLogSelection(first=minute, last=minute, services=services, text=text)
                 wanted = [f"{n}" for n in range(1500) if (text or "") in f"{n}"]
                 for forward in (True, False):
                     found = messages((await page(logs, before, Paging(1500), forward=forward)).records)
@@ -194,4 +194,4 @@ async def test_logs_expire_days_after_the_end_of_their_day_as_their_type_says(en
 
 
 async def messages_of_first_page(logs: Logs) -> list[str]:
-    return sorted(messages((await page(logs, LogSelection(), Paging(5), forward=True)).records))
+    return sorted(messages((await page(logs, ServiceLogSelection(), Paging(5), forward=True)).records))

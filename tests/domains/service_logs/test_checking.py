@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from graph.domains.service_logs.checking import Checks
-from graph.domains.service_logs.model import LogLevel, NewLog, Problem, Rejection, ServiceLogType, WriteReport
+from graph.domains.service_logs.model import LogLevel, LogProblem, NewLog, RejectedLog, ServiceLogType, WriteReport
 from graph.domains.service_logs.repairs import CHANGED, HALF_CHARACTER
 from graph.domains.service_logs.settings import ServiceLogSettings
 from tests.domains.service_logs.builders import DAY, NOON, NOON_NS, SECOND, a_log, is_consistent, service_logs
@@ -17,11 +17,11 @@ OTHER_UUID = "0198f3c2-0000-7000-8000-00000000000b"
 TRACE, SPAN = "5b8efff7" * 4, "eee19b7e" * 2
 
 
-def problem_of(log: NewLog, **settings: Any) -> Problem | None:
+def problem_of(log: NewLog, **settings: Any) -> LogProblem | None:
     """Why a log is refused."""
     found = Checks(ServiceLogSettings(**{**KEPT_2_DAYS, **settings}), NOW, {}).draft(7, log)
     assert found.index == 7
-    return found.code if isinstance(found, Rejection) else None
+    return found.code if isinstance(found, RejectedLog) else None
 
 
 def nested(levels: int) -> dict[str, Any]:
@@ -49,24 +49,24 @@ GOOD = [
 ]
 
 REFUSED = [
-    *((a_log(service=name), Problem.SERVICE_INVALID) for name in ("", "x" * 65, "a\x00", "a\nb", "\x7f", "\ud800")),
-    *((a_log(service=f"a#{digit}"), Problem.SERVICE_INVALID) for digit in range(10)),
-    (a_log(service="#1"), Problem.SERVICE_INVALID),
-    *((a_log(time_ns=time_ns), Problem.TIME_INVALID) for time_ns in (-1, 2**63, -(10**30), 10**30)),
-    (a_log(time_ns=NOON_NS + 7201 * SECOND), Problem.TIME_IN_FUTURE),
-    (a_log(time_ns=2**63 - 1, log_type=ServiceLogType.AUDIT), Problem.TIME_IN_FUTURE),
-    *((a_log(time_ns=time_ns), Problem.EXPIRED) for time_ns in (TODAY - 2 * DAY - 1, 0)),
-    (a_log(time_ns=TODAY - 3 * DAY - 1, log_type=ServiceLogType.SYSTEM), Problem.EXPIRED),
+    *((a_log(service=name), LogProblem.SERVICE_INVALID) for name in ("", "x" * 65, "a\x00", "a\nb", "\x7f", "\ud800")),
+    *((a_log(service=f"a#{digit}"), LogProblem.SERVICE_INVALID) for digit in range(10)),
+    (a_log(service="#1"), LogProblem.SERVICE_INVALID),
+    *((a_log(time_ns=time_ns), LogProblem.TIME_INVALID) for time_ns in (-1, 2**63, -(10**30), 10**30)),
+    (a_log(time_ns=NOON_NS + 7201 * SECOND), LogProblem.TIME_IN_FUTURE),
+    (a_log(time_ns=2**63 - 1, log_type=ServiceLogType.AUDIT), LogProblem.TIME_IN_FUTURE),
+    *((a_log(time_ns=time_ns), LogProblem.EXPIRED) for time_ns in (TODAY - 2 * DAY - 1, 0)),
+    (a_log(time_ns=TODAY - 3 * DAY - 1, log_type=ServiceLogType.SYSTEM), LogProblem.EXPIRED),
     *(
-        (a_log(log_id=text), Problem.LOG_ID_INVALID)
+        (a_log(log_id=text), LogProblem.LOG_ID_INVALID)
         for text in ("", UUID[:-1], f"{UUID}0", f"{UUID}\n", "g" + UUID[1:])
     ),
-    (a_log(log_id=UUID.replace("-", "")), Problem.LOG_ID_INVALID),
-    (a_log(metadata={f"n{n}": n for n in range(129)}), Problem.METADATA_INVALID),
-    *((a_log(metadata={"x": value}), Problem.METADATA_INVALID) for value in (2**63, 1e126, 1e-131, object())),
-    *((a_log(metadata={"x": value}), Problem.METADATA_INVALID) for value in (float("nan"), float("inf"))),
-    (a_log(metadata={"": 1}), Problem.METADATA_INVALID),
-    (a_log(metadata=nested(32)), Problem.METADATA_INVALID),
+    (a_log(log_id=UUID.replace("-", "")), LogProblem.LOG_ID_INVALID),
+    (a_log(metadata={f"n{n}": n for n in range(129)}), LogProblem.METADATA_INVALID),
+    *((a_log(metadata={"x": value}), LogProblem.METADATA_INVALID) for value in (2**63, 1e126, 1e-131, object())),
+    *((a_log(metadata={"x": value}), LogProblem.METADATA_INVALID) for value in (float("nan"), float("inf"))),
+    (a_log(metadata={"": 1}), LogProblem.METADATA_INVALID),
+    (a_log(metadata=nested(32)), LogProblem.METADATA_INVALID),
 ]
 
 
@@ -76,13 +76,13 @@ def test_a_log_at_a_bound_of_each_rule_is_taken_and_one_beyond_is_refused_with_t
     for log_type in ServiceLogType:  # of a type that is kept for ever, none expires
         days = f"{log_type.value}_log_days"
         assert problem_of(a_log(time_ns=0, log_type=log_type), **{days: 0}) is None
-        assert problem_of(a_log(time_ns=0, log_type=log_type), **{days: 36_500}) is Problem.EXPIRED
+        assert problem_of(a_log(time_ns=0, log_type=log_type), **{days: 36_500}) is LogProblem.EXPIRED
 
 
 def stored(log: NewLog) -> Any:
     """The item of a log."""
     draft = Checks(ServiceLogSettings(), NOW, {}).draft(0, log)
-    assert not isinstance(draft, Rejection)
+    assert not isinstance(draft, RejectedLog)
     return draft.item
 
 

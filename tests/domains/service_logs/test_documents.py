@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from graph.domains.service_logs.model import Problem
+from graph.domains.service_logs.model import LogProblem
 from tests.documents.pages import Page, fields_of, sent
 from tests.settings import Settings
 
@@ -22,5 +22,5 @@ async def test_the_subscription_sends_what_is_stored(tmp_path: Path) -> None:
 
 
 def test_the_lists_of_rejections_and_of_fields_are_complete() -> None:
-    assert PAGE.names("Rejections and limits")[: len(Problem)] == [problem.value for problem in Problem]
+    assert PAGE.names("Rejections and limits")[: len(LogProblem)] == [problem.value for problem in LogProblem]
     assert sorted(PAGE.names("A log")) == sorted(fields_of("ServiceLog") - {"id", "requestLog"})

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.domains.service_logs.json_log import FIELDS, NAMES, log_of
-from graph.domains.service_logs.model import NewLog, Rejection, ServiceLogType
+from graph.domains.service_logs.model import NewLog, RejectedLog, ServiceLogType
 from tests.domains.service_logs.lines import a_line
 
 UUID = "0b3ccd6e-0000-4000-8000-0123456789ab"
@@ -145,7 +145,7 @@ def test_what_is_no_log_is_rejected_with_a_reason() -> None:
     for code, every in cases.items():
         for values in every:
             rejection = log_of(values)
-            assert isinstance(rejection, Rejection), values
+            assert isinstance(rejection, RejectedLog), values
             assert rejection.code.value == code, values
 
 
@@ -158,5 +158,5 @@ JSON = st.recursive(
 
 @given(values=st.dictionaries(st.sampled_from(sorted({*FIELDS, *NAMES})) | st.text(), JSON, max_size=4))
 def test_any_object_is_a_log_or_a_rejection(values: dict[str, Any]) -> None:
-    assert isinstance(log_of(values), NewLog | Rejection)
-    assert isinstance(log_of(a_line(**values)), NewLog | Rejection)
+    assert isinstance(log_of(values), NewLog | RejectedLog)
+    assert isinstance(log_of(a_line(**values)), NewLog | RejectedLog)

@@ -10,12 +10,12 @@ import pytest
 from graph.core.errors import InvalidCursor
 from graph.domains.service_logs.live import ServiceLogBroadcast
 from graph.domains.service_logs.model import ServiceLog, ServiceLogType
-from graph.domains.service_logs.selection import LogSelection
-from graph.feed.broadcast import Notice
+from graph.domains.service_logs.selection import ServiceLogSelection
+from graph.feed.broadcast import SubscriberMessage
 from tests.domains.service_logs.builders import DAY, NOON_NS, SECOND, Logs, a_log, held_clock, service_logs
 from tests.processes import TIMEOUT_S
 
-ALL = LogSelection()
+ALL = ServiceLogSelection()
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ async def broadcasting(logs: Logs) -> AsyncIterator[ServiceLogBroadcast]:
         assert broadcast.subscriptions == 0
 
 
-async def some(notices: AsyncIterator[Notice[ServiceLog]], number: int) -> list[str]:
+async def some(notices: AsyncIterator[SubscriberMessage[ServiceLog]], number: int) -> list[str]:
     """The messages of the next logs, so many, of which none was dropped."""
     async with asyncio.timeout(TIMEOUT_S):
         taken = [await anext(notices) for _ in range(number)]
@@ -43,7 +43,7 @@ async def some(notices: AsyncIterator[Notice[ServiceLog]], number: int) -> list[
 
 async def test_only_selected_logs_stored_after_subscribing_are_sent_in_the_order_of_storing(logs: Logs) -> None:
     await logs.write(a_log(message="before"))
-    warnings = LogSelection(services=("checkout", "hot"), min_severity=13, metadata=(("user", "anna"),))
+    warnings = ServiceLogSelection(services=("checkout", "hot"), min_severity=13, metadata=(("user", "anna"),))
     anna: dict[str, Any] = {"metadata": {"user": "anna"}}
     async with broadcasting(logs) as broadcast, aclosing(await broadcast.logs(warnings)) as notices:
         first = asyncio.ensure_future(some(notices, 3))

@@ -8,11 +8,11 @@ from strawberry.utils.await_maybe import await_maybe
 from graph.core.paging import Paging
 from graph.domains.service_logs.entities import LOG_VOLUME, SERVICE_LOG, TIMESTAMP_INDEX
 from graph.domains.service_logs.model import LogLevel, ServiceLog, ServiceLogType
-from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.selection import ServiceLogSelection
 from graph.store.contract import Action, Database
 from graph.store.merging import AT_LEAST
 from graph.store.ordering import PageRequest
-from graph.store.query import Page, Query
+from graph.store.query import ItemPage, Query
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.service_logs.builders import (
     MICROSECOND,
@@ -41,7 +41,7 @@ class Counting(WatchedDatabase):
         self.logs = 0
         self.transactions: list[int] = []  # their actions
 
-    async def query(self, query: Query) -> Page:
+    async def query(self, query: Query) -> ItemPage:
         page = await super().query(query)
         self.logs += len(page.items) if query.entity is SERVICE_LOG else 0
         return page
@@ -68,7 +68,7 @@ async def written(engine: str) -> AsyncIterator[Logs]:
 
 
 async def read(
-    written: Logs, selection: LogSelection, paging: Paging, *, rows_per_part: int | None = None
+    written: Logs, selection: ServiceLogSelection, paging: Paging, *, rows_per_part: int | None = None
 ) -> tuple[list[ServiceLog], Counting]:
     """A page newest first, and what it cost."""
     watched = Counting(written.database)
@@ -85,12 +85,12 @@ async def test_a_page_by_service_takes_one_query_and_reads_its_own_logs_and_a_ho
         after = (
             {"timestamp": (NOON_NS + 3000) / SECOND + seconds, "service_name": "service 3"} if seconds < EACH else None
         )
-        records, watched = await read(written, LogSelection(services=("service 3",)), Paging(SIZE, after=after))
+        records, watched = await read(written, ServiceLogSelection(services=("service 3",)), Paging(SIZE, after=after))
         assert [record.message for record in records] == [f"{n}" for n in range(seconds - 1, -1, -1)[:SIZE]]
         assert watched.queries() == [(SERVICE_LOG.table.primary.name, 1)]
         assert watched.logs <= SIZE + 3
 
-    records, watched = await read(written, LogSelection(services=HOT), Paging(SIZE))
+    records, watched = await read(written, ServiceLogSelection(services=HOT), Paging(SIZE))
 
     assert [record.message for record in records] == [f"{n}" for n in range(EACH - 1, EACH - 1 - SIZE, -1)]
     if written.database.merges > 1:
@@ -103,11 +103,11 @@ async def test_a_page_by_service_takes_one_query_and_reads_its_own_logs_and_a_ho
 
 
 async def test_a_page_by_type_takes_one_query_and_one_of_all_logs_at_most_three(written: Logs) -> None:
-    records, watched = await read(written, LogSelection(types=(ServiceLogType.APPLICATION,)), Paging(SIZE))
+    records, watched = await read(written, ServiceLogSelection(types=(ServiceLogType.APPLICATION,)), Paging(SIZE))
     assert (len(records), watched.queries()) == (SIZE, [(TIMESTAMP_INDEX.name, 1)])
     assert watched.logs <= SIZE + 3
 
-    records, watched = await read(written, LogSelection(), Paging(SIZE))
+    records, watched = await read(written, ServiceLogSelection(), Paging(SIZE))
     assert (len(records), len({record.service for record in records})) == (SIZE, SERVICES)
     if written.database.merges > 1:
         assert watched.queries() == [(TIMESTAMP_INDEX.name, 3)]
@@ -124,7 +124,7 @@ async def test_a_filtered_page_reads_only_the_periods_that_have_such_logs(engine
         errors = [a_log(time_ns=NOON_NS - n * 60 * SECOND, message=f"error {n}", severity=17) for n in (390, 380, 375)]
         await written.write(*hours, *errors)
 
-        selection = LogSelection(services=("checkout",), levels=(LogLevel.ERROR,))
+        selection = ServiceLogSelection(services=("checkout",), levels=(LogLevel.ERROR,))
         records, watched = await read(written, selection, Paging(2), rows_per_part=20)
 
         assert [record.message for record in records] == ["error 375", "error 380"]
@@ -185,7 +185,7 @@ async def test_what_precedes_a_page_is_read_only_on_request_and_global_ids_toget
     watched = Counting(written.database)
     logs = logs_of(watched, clock=held_clock())
     after = {"timestamp": NOON_NS / SECOND + 100, "service_name": "service 3"}
-    page = await logs.read.page(LogSelection(services=("service 3",)), PageRequest(Paging(SIZE, after=after)))
+    page = await logs.read.page(ServiceLogSelection(services=("service 3",)), PageRequest(Paging(SIZE, after=after)))
     assert len(watched.queries()) == 1
     assert await await_maybe(page.has_previous)
     assert len(watched.queries()) == 2

@@ -3,7 +3,7 @@
 import asyncio
 
 from graph.domains.service_logs.entities import LOGGING_SERVICE
-from graph.domains.service_logs.model import Problem, WriteReport
+from graph.domains.service_logs.model import LogProblem, WriteReport
 from graph.domains.service_logs.services import KNOWN_MS
 from graph.work.account import charged_to
 from tests.domains.service_logs.builders import NOON, a_log, held_clock, is_consistent, logs_of, service_logs
@@ -15,14 +15,14 @@ async def test_one_service_more_than_the_most_is_rejected_and_the_known_ones_go_
         report = await logs.writer.write([a_log("c"), a_log("a"), a_log("b"), a_log("a", message="more"), a_log("c")])
         assert (report.accepted, [(each.index, each.code) for each in report.rejections]) == (
             3,
-            [(0, Problem.TOO_MANY_SERVICES), (4, Problem.TOO_MANY_SERVICES)],
+            [(0, LogProblem.TOO_MANY_SERVICES), (4, LogProblem.TOO_MANY_SERVICES)],
         )
 
         other = logs_of(logs.database, clock=held_clock(), max_services=2)  # of another process
         for number, process in enumerate((logs, other)):
             assert await process.write(a_log("b", message=f"later {number}")) == WriteReport(1, 0, ())
             (rejection,) = (await process.writer.write([a_log("d")])).rejections
-            assert rejection.code is Problem.TOO_MANY_SERVICES
+            assert rejection.code is LogProblem.TOO_MANY_SERVICES
         assert [service.name for service in await logs.services.all()] == ["a", "b"]
         assert {log.service for log in await logs.stored()} == {"a", "b"}
         assert [service.name for service in await logs.services.named(["a", "a", "c", "", "x" * 65, "\ud800"])] == ["a"]
@@ -38,7 +38,7 @@ async def test_one_sender_adds_half_of_the_services_at_most_and_a_forgotten_one_
         async def refused(caller: str, *names: str) -> list[str]:
             with charged_to(an_account(caller=caller)):
                 report = await process.writer.write([a_log(name) for name in names])
-            assert {each.code for each in report.rejections} <= {Problem.TOO_MANY_SERVICES}
+            assert {each.code for each in report.rejections} <= {LogProblem.TOO_MANY_SERVICES}
             return [names[each.index] for each in report.rejections]
 
         assert await refused("anna", "a1", "a2", "a3") == ["a3"]

@@ -1,8 +1,8 @@
 """The slots of a batch are found without holding the event loop, and a crowd is not read again for each of its logs."""
 
-from graph.domains.service_logs.checking import Draft
-from graph.domains.service_logs.model import MOST_SHIFT, Problem
-from graph.domains.service_logs.slots import PLACED_AT_ONCE, Slots, TakenSlots
+from graph.domains.service_logs.checking import LogDraft
+from graph.domains.service_logs.model import MOST_SHIFT, LogProblem
+from graph.domains.service_logs.slots import PLACED_AT_ONCE, BatchSlots, TakenSlots
 from tests.domains.service_logs.builders import NOON_NS, a_log, numbered, service_logs
 from tests.turns import turns_counted
 
@@ -10,9 +10,9 @@ LOGS = 10 * PLACED_AT_ONCE
 
 
 async def test_many_logs_are_placed_in_pieces() -> None:
-    drafts = [Draft(n, "checkout", 1000 * n, {"log_id": f"{n}"}, n, 0) for n in range(LOGS)]
+    drafts = [LogDraft(n, "checkout", 1000 * n, {"log_id": f"{n}"}, n, 0) for n in range(LOGS)]
     async with service_logs("sqlite") as logs, turns_counted() as turns:
-        placed = await Slots(logs.database, logs.services, TakenSlots()).place(drafts)
+        placed = await BatchSlots(logs.database, logs.services, TakenSlots()).place(drafts)
 
     assert [draft.slot for draft in placed] == list(range(LOGS))
     assert turns.number >= LOGS // PLACED_AT_ONCE
@@ -27,7 +27,7 @@ async def test_a_log_is_shifted_by_a_crowd_as_far_as_the_bound_and_refused_behin
 
         assert (report.accepted, report.skipped) == (2, 0)
         assert [(each.index, each.code) for each in report.rejections] == [
-            (1, Problem.TIME_CROWDED),
-            (2, Problem.TIME_CROWDED),
+            (1, LogProblem.TIME_CROWDED),
+            (2, LogProblem.TIME_CROWDED),
         ]
         assert [log.timestamp for log in await logs.stored()] == [slot / 1e6, (slot + MOST_SHIFT) / 1e6]

@@ -17,7 +17,7 @@ from graph.domains import DOMAINS
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.live import ServiceLogBroadcast
 from graph.domains.service_logs.model import NewLog, ServiceLog
-from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.selection import ServiceLogSelection
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.tail_command import tail_logs
 from graph.domains.service_logs.writing import LogWriter
@@ -173,7 +173,9 @@ class LateLogs(ServiceLogs):
         super().__init__(services.of(Resources).database, services.of(LoggingServices))
         self._writer = services.of(LogWriter)
 
-    async def page(self, selection: LogSelection, request: PageRequest, *, forward: bool = False) -> Page[ServiceLog]:
+    async def page(
+        self, selection: ServiceLogSelection, request: PageRequest, *, forward: bool = False
+    ) -> Page[ServiceLog]:
         await self._writer.write([a_log("late")])
         return await super().page(selection, request, forward=forward)
 
@@ -187,7 +189,7 @@ async def test_a_log_that_is_stored_before_the_newest_are_read_is_printed_once(
         await writer.write([a_log("old")])
         following = Services([services.of(ServiceLogBroadcast)])
         following.add(LateLogs(services), ServiceLogs)
-        work = tail_logs(following, selection=LogSelection, lines=10, follow=True, as_json=False)
+        work = tail_logs(following, selection=ServiceLogSelection, lines=10, follow=True, as_json=False)
         async with BackgroundTasks() as tasks:
             tasks.start("following", lambda: work)
             printed = ""

@@ -10,7 +10,7 @@ import pytest
 
 from graph.domains.service_logs.entities import ENTITIES
 from graph.domains.service_logs.model import INFO, NewLog, WriteReport
-from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.selection import ServiceLogSelection
 from graph.store.location import StoreLocation
 from graph.store.ordering import PageRequest
 from tests.domains.service_logs.builders import (
@@ -206,6 +206,6 @@ async def test_counters_expire_with_their_logs_where_the_setting_has_changed(eng
         for days, left in ((2, ["paid 0", "paid 1", "paid 2"]), (1, ["paid 0", "paid 2"]), (0, [])):
             assert await long.messages() == left
             assert await is_consistent_in_counts(long)
-            page = await long.read.page(LogSelection(text="PAID"), PageRequest.of_first(10), forward=True)
+            page = await long.read.page(ServiceLogSelection(text="PAID"), PageRequest.of_first(10), forward=True)
             assert [log.message for log in page.records] == left
             clock.now += days * 86_400_000

@@ -16,7 +16,7 @@ from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.hiding import hide
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.live import SightingBroadcast
-from graph.domains.sightings.model import Outcome, Profile, Sighting
+from graph.domains.sightings.model import Profile, ReportOutcome, Sighting
 from graph.domains.sightings.profiles import profile_of
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.reporting import Report, Reporting
@@ -51,7 +51,7 @@ class SightingStore:
     changes: SightingChanges
     broadcast: SightingBroadcast
 
-    async def report(self, user_id: str = ANNA, category: str = "SHAKING", **given: Any) -> Outcome:
+    async def report(self, user_id: str = ANNA, category: str = "SHAKING", **given: Any) -> ReportOutcome:
         """Report something, downtown unless it is said where."""
         where: dict[str, Any] = {} if given.keys() & {"area", "lat"} else {"area": "Downtown"}
         return await self.reporting.report(user_id, Report(category=category, **where, **given))
@@ -62,7 +62,7 @@ class SightingStore:
         assert reported.created
         return reported.sighting
 
-    async def confirm(self, user_id: str, sighting: Sighting) -> Outcome:
+    async def confirm(self, user_id: str, sighting: Sighting) -> ReportOutcome:
         """Confirm a sighting."""
         return await self.confirming.confirm(user_id, sighting.sighting_id)
 

@@ -19,7 +19,7 @@ from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.confidence import rank
 from graph.domains.sightings.entities import PROFILE, SIGHTING_BY_ID, SIGHTING_CHANGE
 from graph.domains.sightings.lifetimes import Lifetimes
-from graph.domains.sightings.model import AREAS, Area, Sighting
+from graph.domains.sightings.model import AREAS, ActiveArea, Sighting
 from graph.domains.sightings.profiles import streak_on
 from graph.domains.sightings.reading import HOUR_S, Trend
 from graph.domains.sightings.tiers import TrustTier
@@ -249,12 +249,12 @@ class World:
         for window_hours in WINDOWS:
             assert await self.ours.sightings.trends(window_hours) == self.model.trends(window_hours)
 
-    async def _areas(self) -> list[Area]:
+    async def _areas(self) -> list[ActiveArea]:
         """All active areas, one a page."""
-        found: list[Area] = []
+        found: list[ActiveArea] = []
         more, cursor = True, None
         while more:
-            page: Page[Area] = await self.ours.areas.page(PageRequest(Paging(1, after=cursor)))
+            page: Page[ActiveArea] = await self.ours.areas.page(PageRequest(Paging(1, after=cursor)))
             found += page.records
             more = bool(page.has_more)
             cursor = AREAS.place_of(AREAS.cursor_of(page.records[-1].item), "after") if more else None

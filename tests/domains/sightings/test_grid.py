@@ -5,7 +5,7 @@ from math import asin, atan2, cos, degrees, inf, nextafter, pi, radians, sin
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from graph.domains.sightings.grid import KM1, KM10, KM100, KM1000, Grid, Point
+from graph.domains.sightings.grid import KM1, KM10, KM100, KM1000, CellGrid, Point
 from graph.geography.areas import EARTH_RADIUS_KM, Circle, distance_km
 from tests.effort import rounds
 
@@ -53,7 +53,7 @@ def parts(cell: str) -> tuple[int, int]:
 
 
 @given(grid=grids, point=points | corners)
-def test_a_point_is_near_the_centre_of_its_cell(grid: Grid, point: Point) -> None:
+def test_a_point_is_near_the_centre_of_its_cell(grid: CellGrid, point: Point) -> None:
     centre = grid.centre(grid.cell(*point))
     assert distance_km(*point, centre._asdict()) < 1.2 * HEIGHTS_KM[grid]
 
@@ -61,7 +61,7 @@ def test_a_point_is_near_the_centre_of_its_cell(grid: Grid, point: Point) -> Non
 @given(grid=grids, point=points | corners)
 @example(KM10, Point(90.0, 180.0))
 @example(KM1, Point(-90.0, -180.0))
-def test_the_centre_of_a_cell_lies_in_that_cell(grid: Grid, point: Point) -> None:
+def test_the_centre_of_a_cell_lies_in_that_cell(grid: CellGrid, point: Point) -> None:
     cell = grid.cell(*point)
     assert grid.cell(*grid.centre(cell)) == cell
 
@@ -95,7 +95,7 @@ def test_rows_reach_from_pole_to_pole_and_columns_around_the_earth() -> None:
     bearing=st.sampled_from([0.0, pi / 2, pi]) | st.floats(-pi, pi),
 )
 def test_the_cells_around_a_circle_cover_every_point_of_it(
-    grid: Grid, centre: Point, size: float, share: float, bearing: float
+    grid: CellGrid, centre: Point, size: float, share: float, bearing: float
 ) -> None:
     circle = Circle(*centre, size * HEIGHTS_KM[grid])
     point = away(centre, share * circle.radius_km, bearing)
@@ -128,7 +128,7 @@ def test_a_small_circle_touches_the_cells_on_both_sides_of_an_edge() -> None:
 
 
 @given(grid=grids, centre=points, size=st.floats(0, 10))
-def test_too_many_cells_are_none(grid: Grid, centre: Point, size: float) -> None:
+def test_too_many_cells_are_none(grid: CellGrid, centre: Point, size: float) -> None:
     circle = Circle(*centre, size * HEIGHTS_KM[grid])
     cells = grid.cells_around(circle, ALL_AROUND)
     assert cells is not None

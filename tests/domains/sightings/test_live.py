@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-from graph.domains.sightings.model import CHANGES_IN_ORDER, ChangeKind, SightingChange
-from graph.feed.broadcast import Notice
+from graph.domains.sightings.model import CHANGES_IN_ORDER, SightingChange, SightingChangeKind
+from graph.feed.broadcast import SubscriberMessage
 from tests.domains.sightings.in_store import ANNA, BEN, CARA, SightingStore, sightings
 from tests.processes import TIMEOUT_S
 
-REPORTED, CONFIRMED, HIDDEN = ChangeKind.REPORTED, ChangeKind.CONFIRMED, ChangeKind.HIDDEN
+REPORTED, CONFIRMED, HIDDEN = SightingChangeKind.REPORTED, SightingChangeKind.CONFIRMED, SightingChangeKind.HIDDEN
 
 
-async def some(notices: AsyncIterator[Notice[SightingChange]], number: int) -> list[SightingChange]:
+async def some(notices: AsyncIterator[SubscriberMessage[SightingChange]], number: int) -> list[SightingChange]:
     """The next changes, so many, of which none was dropped."""
     async with asyncio.timeout(TIMEOUT_S):
         taken = [await anext(notices) for _ in range(number)]
@@ -26,7 +26,7 @@ def cursor_of(change: SightingChange) -> str:
     return CHANGES_IN_ORDER.cursor_of(change.item)
 
 
-def shown(changes: list[SightingChange]) -> list[tuple[ChangeKind, str]]:
+def shown(changes: list[SightingChange]) -> list[tuple[SightingChangeKind, str]]:
     """What has happened to which sighting."""
     return [(change.kind, change.sighting_id) for change in changes]
 

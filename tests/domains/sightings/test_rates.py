@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from graph.domains.sightings.entities import REPORT_COUNT
-from graph.domains.sightings.model import Outcome
+from graph.domains.sightings.model import ReportOutcome
 from graph.domains.sightings.rates import TooManyReports
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import everything_in
@@ -62,7 +62,7 @@ async def test_of_many_reports_from_a_cell_at_once_as_many_as_may_are_stored_wha
         ]
         outcomes = await asyncio.gather(*reports, return_exceptions=True)
 
-        assert [isinstance(outcome, Outcome) and outcome.created for outcome in outcomes].count(True) == MOST
+        assert [isinstance(outcome, ReportOutcome) and outcome.created for outcome in outcomes].count(True) == MOST
         assert [isinstance(outcome, TooManyReports) for outcome in outcomes].count(True) == AT_ONCE - MOST
         counts = [item["number"] for item in await processes[0].items(REPORT_COUNT)]
         assert sorted(counts) == [*[1] * MOST, MOST]  # of the areas, and of the cell

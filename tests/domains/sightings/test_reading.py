@@ -11,7 +11,7 @@ from graph.core.errors import QueryTooComplex
 from graph.core.paging import Paging
 from graph.domains.sightings.categories import USUAL
 from graph.domains.sightings.entities import BLIP, LISTED_SIGHTING, SIGHTING, TRENDING
-from graph.domains.sightings.grid import KM10, KM100, KM1000, Grid
+from graph.domains.sightings.grid import KM10, KM100, KM1000, CellGrid
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.model import Sighting
 from graph.domains.sightings.selection import MOST_CELLS, SightingSelection
@@ -22,16 +22,7 @@ from graph.store.ordering import PageRequest
 from graph.work.account import charged_to
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.watched_database import WatchedDatabase
-from tests.domains.sightings.built import (
-    a_sighting,
-    ids,
-    ids_of,
-    newest_first,
-    page_of,
-    place_of,
-    readable,
-    reading,
-)
+from tests.domains.sightings.built import a_sighting, ids, ids_of, newest_first, page_of, place_of, readable, reading
 from tests.domains.sightings.in_store import ANNA, BEN, CARA, LIFETIMES, NOON_S, held_clock
 from tests.effort import rounds
 from tests.work.accounts import an_account
@@ -129,7 +120,7 @@ async def test_a_page_has_what_any_filter_selects_between_any_cursors(
     assert [each.values() for each in page.records] == [Sighting(item).values() for item in expected]
 
 
-def _cells(grid: Grid, radius_km: float) -> list[str]:
+def _cells(grid: CellGrid, radius_km: float) -> list[str]:
     return grid.cells_around(Circle(0, 0, radius_km), MOST_CELLS) or []
 
 

@@ -8,12 +8,7 @@ from statistics import fmean, pstdev
 import pytest
 
 from graph.domains.statistics import assessment
-from graph.domains.statistics.goodness_of_fit import (
-    b_change,
-    ks_distance,
-    sample_above,
-    scatter,
-)
+from graph.domains.statistics.goodness_of_fit import b_change, ks_distance, sample_above, scatter
 from graph.domains.statistics.great_events import great_events
 from graph.domains.statistics.gutenberg_richter import (
     BIN,

@@ -12,13 +12,13 @@ from graph.domains.triggers.deliveries import Deliveries
 from graph.domains.triggers.delivering.health import Health
 from graph.domains.triggers.delivering.outcomes import given_up, outcome_of
 from graph.domains.triggers.delivering.results import Result, Results
-from graph.domains.triggers.delivering.retry_policy import RetryPolicy
+from graph.domains.triggers.delivering.retry_policy import DeliveryRetryPolicy
 from graph.domains.triggers.endpoints import EndpointChanges, Endpoints
 from graph.domains.triggers.entities import DELIVERY, QUEUE, TRIGGER_EVENT
 from graph.domains.triggers.inbox import EventSelection, Inbox
-from graph.domains.triggers.model import Delivery, Endpoint, NewEvent, TriggerEvent, event_key
+from graph.domains.triggers.model import Delivery, Endpoint, NewTriggerEvent, TriggerEvent, event_key
 from graph.domains.triggers.outbox import Outbox
-from graph.domains.triggers.sending.answers import Answer
+from graph.domains.triggers.sending.answers import SendResult
 from graph.domains.triggers.sending.destinations import Destinations
 from graph.domains.triggers.sending.resolver import Resolver
 from graph.domains.watches.watches import Watches
@@ -37,18 +37,18 @@ ANNA, BEN = "anna", "ben"
 URL = "http://127.0.0.1:9/hook"  # nothing is sent there
 LOOPBACK = Destinations((ip_network("127.0.0.0/8"),), http=True)
 ATTEMPTS = 3  # of a delivery, before it is given up
-POLICY = RetryPolicy((60.0,) * (ATTEMPTS - 1), lambda least, greatest: greatest)
+POLICY = DeliveryRetryPolicy((60.0,) * (ATTEMPTS - 1), lambda least, greatest: greatest)
 
-OK = Answer(status=200, latency_ms=3)
-ERROR = Answer(status=500, latency_ms=3)
-GONE = Answer(status=410, latency_ms=3)
+OK = SendResult(status=200, latency_ms=3)
+ERROR = SendResult(status=500, latency_ms=3)
+GONE = SendResult(status=410, latency_ms=3)
 
 
 def a_new_event(
     event_type: str = "order.completed", payload: Mapping[str, Any] | None = None, user_id: str = ANNA, **others: Any
-) -> NewEvent:
+) -> NewTriggerEvent:
     """An event that breaks no rule; what is not given does not matter."""
-    return NewEvent(user_id, event_type, {"order": 18} if payload is None else payload, {}, **others)
+    return NewTriggerEvent(user_id, event_type, {"order": 18} if payload is None else payload, {}, **others)
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Triggers:
         endpoint, _ = await self.endpoints.create(user_id, self.url + query, EndpointChanges(**changes))
         return endpoint
 
-    async def create(self, *events: NewEvent) -> list[TriggerEvent]:
+    async def create(self, *events: NewTriggerEvent) -> list[TriggerEvent]:
         """Create new events, one after the other."""
         created = [await self.outbox.create(event) for event in events]
         assert [is_duplicate for _, is_duplicate in created] == [False] * len(events)
@@ -106,7 +106,7 @@ class Triggers:
         assert item is not None
         return item
 
-    async def attempt(self, delivery: Delivery, answer: Answer) -> None:
+    async def attempt(self, delivery: Delivery, answer: SendResult) -> None:
         """Store what an attempt came to."""
         now = self.clock()
         await self._write(Result(outcome_of(delivery, answer, POLICY, now, now), _doing_well))

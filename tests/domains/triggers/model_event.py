@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from graph.domains.triggers.statuses import Progress, Transition, TriggerEventStatus
+from graph.domains.triggers.statuses import EventProgress, EventTransition, TriggerEventStatus
 
 RECEIVED, DELIVERED, FAILED, RETRYING = (
     TriggerEventStatus.RECEIVED,
@@ -13,11 +13,11 @@ RECEIVED, DELIVERED, FAILED, RETRYING = (
 
 # Document 004, "Status Transitions".
 DOCUMENTED = {
-    (RECEIVED, DELIVERED): Transition.DELIVER,
-    (RECEIVED, FAILED): Transition.FAIL,
-    (FAILED, RETRYING): Transition.RETRY,
-    (RETRYING, DELIVERED): Transition.DELIVER,
-    (RETRYING, FAILED): Transition.FAIL,
+    (RECEIVED, DELIVERED): EventTransition.DELIVER,
+    (RECEIVED, FAILED): EventTransition.FAIL,
+    (FAILED, RETRYING): EventTransition.RETRY,
+    (RETRYING, DELIVERED): EventTransition.DELIVER,
+    (RETRYING, FAILED): EventTransition.FAIL,
 }
 
 
@@ -51,9 +51,9 @@ class ModelEvent:
         return RETRYING if self.ever_failed else RECEIVED
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> EventProgress:
         of = self.deliveries.count
-        return Progress(self.status, of("waiting"), of("failed"), self.retries)
+        return EventProgress(self.status, of("waiting"), of("failed"), self.retries)
 
     def at(self, state: str) -> list[int]:
         """The deliveries in a state."""

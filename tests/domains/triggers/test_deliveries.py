@@ -15,7 +15,7 @@ from graph.domains.triggers import deliveries
 from graph.domains.triggers.deliveries import ATTEMPTS_SHOWN, OF_ENDPOINT, DeliverySelection
 from graph.domains.triggers.entities import ATTEMPT, DELIVERY, QUEUE
 from graph.domains.triggers.model import Delivery, DeliveryState, Endpoint, delivery_key
-from graph.domains.triggers.sending.answers import Answer, Failure
+from graph.domains.triggers.sending.answers import Failure, SendResult
 from graph.store.contract import Delete, Put
 from graph.store.ordering import PageRequest
 from graph.work.account import charged_to
@@ -173,11 +173,11 @@ async def test_attempts_tell_what_was_answered_the_last_one_first(engine: str) -
         await ours.numbered(2)
         other, delivery = await ours.of_endpoint(endpoint)
         await ours.attempt(other, OK)
-        await ours.attempt(delivery, Answer(latency_ms=15_000, error=Failure.TIMED_OUT))
+        await ours.attempt(delivery, SendResult(latency_ms=15_000, error=Failure.TIMED_OUT))
         clock.now += 60_000
         (_, again) = await ours.of_endpoint(endpoint)
         assert again.next_attempt is not None
-        await ours.attempt(again, Answer(latency_ms=7, status=200, excerpt="thanks ü"))
+        await ours.attempt(again, SendResult(latency_ms=7, status=200, excerpt="thanks ü"))
 
         (_, done) = await ours.of_endpoint(endpoint)
         assert (done.state, done.attempt_count, done.next_attempt) == (DELIVERED, 2, None)

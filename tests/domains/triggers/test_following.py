@@ -12,7 +12,7 @@ from graph.domain import Resources
 from graph.domains import DOMAINS
 from graph.domains.triggers import background, following
 from graph.domains.triggers.entities import FEED_POSITION, TRIGGER_EVENT
-from graph.domains.triggers.following import Follower, Followers, IsTold, Position, Wanted
+from graph.domains.triggers.following import FeedPosition, Follower, Followers, IsTold, Wanted
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.quotas import HOUR_MS, WatchQuota
 from graph.domains.watches.entities import WATCH_CHANGES
@@ -37,11 +37,11 @@ class Steps:
     async def since(self) -> int | None:
         return 0
 
-    async def wanted(self, change: Change, behind: Position, is_told: IsTold) -> AsyncGenerator[Wanted, None]:
+    async def wanted(self, change: Change, behind: FeedPosition, is_told: IsTold) -> AsyncGenerator[Wanted, None]:
         for watch_id in WATCHES:
             if watch_id > behind.watch_id and is_told(ANNA):
                 event = a_new_event(payload={"feed": self.feed, "change": change.number, "watch": watch_id})
-                yield Wanted(event, Position(change.number - 1, 0, watch_id))
+                yield Wanted(event, FeedPosition(change.number - 1, 0, watch_id))
 
     async def store(self, *, ttl: int = NOON // 1000 + 3600) -> None:
         """Store a change that expires then, epoch seconds."""

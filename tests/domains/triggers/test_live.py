@@ -11,7 +11,7 @@ from graph.domains.triggers.entities import INBOX
 from graph.domains.triggers.inbox import EventSelection
 from graph.domains.triggers.live import TriggerEventBroadcast
 from graph.domains.triggers.model import TriggerEvent
-from graph.feed.broadcast import Notice
+from graph.feed.broadcast import SubscriberMessage
 from tests.domains.triggers.in_store import ANNA, BEN, DAY_MS, Triggers, a_new_event, held_clock, triggers
 from tests.processes import TIMEOUT_S
 
@@ -26,7 +26,7 @@ async def broadcasting(ours: Triggers) -> AsyncIterator[TriggerEventBroadcast]:
         assert broadcast.subscriptions == 0
 
 
-async def some(notices: AsyncIterator[Notice[TriggerEvent]], number: int) -> list[int]:
+async def some(notices: AsyncIterator[SubscriberMessage[TriggerEvent]], number: int) -> list[int]:
     """The numbers of the next events, so many, of which none was dropped."""
     async with asyncio.timeout(TIMEOUT_S):
         taken = [await anext(notices) for _ in range(number)]

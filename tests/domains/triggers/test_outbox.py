@@ -13,7 +13,7 @@ from graph.domains.triggers.entities import ENDPOINT, EVENT_CHANGES, FEED_POSITI
 from graph.domains.triggers.errors import IdempotencyKeyReused
 from graph.domains.triggers.model import DeliveryState, TriggerEvent, delivery_key
 from graph.domains.triggers.outbox import Mark
-from graph.domains.triggers.statuses import Progress, TriggerEventStatus
+from graph.domains.triggers.statuses import EventProgress, TriggerEventStatus
 from graph.store.conditions import Absent, Condition, Present
 from graph.store.contract import Database, Delete, Update
 from graph.store.values import InvalidItem
@@ -85,7 +85,7 @@ async def test_an_event_is_stored_with_a_delivery_for_each_endpoint_that_wants_i
             {"order": 18, "ü": [None, 1.5]},
         )
         assert (event.timestamp, event.item["ttl"]) == ("2100-03-02T12:00:00.000000Z", NOON // 1000 + 30 * 86_400)
-        assert event.progress == Progress(TriggerEventStatus.RECEIVED, 3, 0, 0)
+        assert event.progress == EventProgress(TriggerEventStatus.RECEIVED, 3, 0, 0)
         wanting = {everything.endpoint_id, orders.endpoint_id, paused.endpoint_id}
         assert {key.partition("#")[0] for key in event.delivery_keys} == wanting
         for endpoint in (refunds, of_ben):

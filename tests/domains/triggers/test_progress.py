@@ -14,7 +14,7 @@ from graph.domains.triggers.deliveries import DeliverySelection
 from graph.domains.triggers.entities import QUEUE
 from graph.domains.triggers.inbox import EventSelection
 from graph.domains.triggers.model import Delivery, DeliveryState, Endpoint, TriggerEvent
-from graph.domains.triggers.sending.answers import Answer
+from graph.domains.triggers.sending.answers import SendResult
 from graph.domains.triggers.statuses import TriggerEventStatus
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.triggers.in_store import (
@@ -78,7 +78,7 @@ class StoredEvents(RuleBasedStateMachine):
         return (await self.ours.deliveries.by_key(ANNA, [named]))[named]
 
     @rule(some=chosen, acknowledge=st.booleans())
-    def attempt(self, some: list[tuple[int, Answer | None]], acknowledge: bool) -> None:
+    def attempt(self, some: list[tuple[int, SendResult | None]], acknowledge: bool) -> None:
         """Attempt some deliveries, and store what comes of it at the same time, perhaps with an acknowledgement."""
         if not (waiting := self.deliveries("waiting")):
             return
@@ -100,7 +100,7 @@ class StoredEvents(RuleBasedStateMachine):
             for key, _ in attempted:
                 self.models[key].acknowledge()
 
-    def note(self, key: str, at: int, answer: Answer | None) -> None:
+    def note(self, key: str, at: int, answer: SendResult | None) -> None:
         """Note in the model what came of an attempt."""
         model = self.models[key]
         if answer is None:

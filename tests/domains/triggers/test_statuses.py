@@ -7,12 +7,12 @@ from itertools import product
 import pytest
 
 from graph.domains.triggers.errors import Conflict
-from graph.domains.triggers.statuses import Progress, Transition, TriggerEventStatus, after
+from graph.domains.triggers.statuses import EventProgress, EventTransition, TriggerEventStatus, after
 from tests.domains.triggers.model_event import DOCUMENTED, FAILED, RECEIVED, ModelEvent, led_to
 
 
 def test_a_transition_leads_where_the_document_says_or_is_refused() -> None:
-    for status, transition in product(TriggerEventStatus, Transition):
+    for status, transition in product(TriggerEventStatus, EventTransition):
         allowed = [to for (begin, to), by in DOCUMENTED.items() if (begin, by) == (status, transition)]
         if allowed:
             assert [after(status, transition)] == allowed
@@ -22,10 +22,10 @@ def test_a_transition_leads_where_the_document_says_or_is_refused() -> None:
             assert (refused.value.code, refused.value.status) == ("CONFLICT", 409)
             assert str(refused.value) == f"An event that is {status.value} cannot {transition.name.lower()}."
     with pytest.raises(Conflict):
-        after(FAILED, Transition.RETRY, Transition.DELIVER, Transition.FAIL)
+        after(FAILED, EventTransition.RETRY, EventTransition.DELIVER, EventTransition.FAIL)
 
 
-def steps(model: ModelEvent, progress: Progress) -> Iterator[tuple[ModelEvent, Progress]]:
+def steps(model: ModelEvent, progress: EventProgress) -> Iterator[tuple[ModelEvent, EventProgress]]:
     """All that may happen next."""
     for at, state in enumerate(model.deliveries):
         if state != "waiting":
@@ -52,7 +52,7 @@ def steps(model: ModelEvent, progress: Progress) -> Iterator[tuple[ModelEvent, P
 
 def test_an_event_follows_the_documented_table_in_whatever_order_its_deliveries_end() -> None:
     for number in range(4):
-        reached = [(ModelEvent(["waiting"] * number), Progress(RECEIVED, number, 0, 0))]
+        reached = [(ModelEvent(["waiting"] * number), EventProgress(RECEIVED, number, 0, 0))]
         for _ in range(5):
             further = {}
             for before in reached:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from graph.core.errors import DatabaseUnavailable
 from graph.store.contract import Database, Update
 from graph.store.entity import Item, Key
-from graph.store.query import Page, Query
+from graph.store.query import ItemPage, Query
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class Intercepted(WatchedDatabase):
     async def transact(self, actions: Any) -> tuple[int, ...]:
         return await self.around("transact", actions, partial(super().transact, actions))
 
-    async def query(self, query: Query) -> Page:
+    async def query(self, query: Query) -> ItemPage:
         return await self.around("query", query, partial(super().query, query))
 
 

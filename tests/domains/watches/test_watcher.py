@@ -19,15 +19,7 @@ from graph.store.contract import Put
 from tests.domains.earthquakes.revisions.histories import a_record
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.watches.cuts import Meanwhile
-from tests.domains.watches.stations import (
-    USER,
-    Station,
-    a_station,
-    a_watch,
-    say_every_kind,
-    told_by,
-    watches_in,
-)
+from tests.domains.watches.stations import USER, Station, a_station, a_watch, say_every_kind, told_by, watches_in
 
 
 def kinds_told(events: list[TriggerEvent]) -> list[tuple[str, str]]:

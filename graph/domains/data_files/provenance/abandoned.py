@@ -11,7 +11,7 @@ from graph.domains.data_files.model import RunState
 from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.provenance.reports import RunReport
 from graph.domains.data_files.times import text_of_ms
-from graph.runtime.lease import Done, Lease, LeaseItem, LeaseState
+from graph.runtime.lease import JobResult, Lease, LeaseItem, LeaseState
 from graph.store.contract import Database
 from graph.store.query import Query
 
@@ -29,7 +29,7 @@ class AbandonedRuns:
         self._runs = runs
         self.lease = Lease(database, LeaseItem(ENDING_RUNS.key_for()), clock, lasts_ms=LEASE_MS)
 
-    async def end(self, _: LeaseState, now: int) -> Done:
+    async def end(self, _: LeaseState, now: int) -> JobResult:
         """End those of an epoch millisecond, the oldest first. If there may be more, the next attempt is due at once.
 
         When they have ended is unknown, so they have no such time.
@@ -40,7 +40,7 @@ class AbandonedRuns:
         for run in found:
             report = RunReport(algorithm=run["algorithm"], run_id=run["run-id"], state=RunState.ABORTED)
             await self._runs.record(report)
-        return Done(now if len(found) == RUNS_AT_ONCE else now + EVERY_MS)
+        return JobResult(now if len(found) == RUNS_AT_ONCE else now + EVERY_MS)
 
     async def end_forever(self) -> None:
         """End abandoned runs again and again, under one lease with the other processes on the table."""

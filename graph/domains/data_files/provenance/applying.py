@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from graph.domains.data_files.claims import IS_CLAIM, MAKER
 from graph.domains.data_files.entities import FILE_REVISION, RUN, USED
-from graph.domains.data_files.provenance.attempt import Attempt, refusal, revision_key
+from graph.domains.data_files.provenance.attempt import RunChanges, refusal, revision_key
 from graph.domains.data_files.provenance.cycles import next_late_run
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.writes import MOST_BYTES, packed, together, too_large, write_ahead
@@ -27,7 +27,7 @@ from graph.store.values import InvalidItem
 from graph.work.account import give_way
 
 
-async def is_applied(attempt: Attempt) -> bool:
+async def is_applied(attempt: RunChanges) -> bool:
     """Write the changes, unless others have changed the same meanwhile. Large ones take several attempts.
 
     Raises:
@@ -54,7 +54,7 @@ async def is_applied(attempt: Attempt) -> bool:
     return not await attempt.database.transact(rest)
 
 
-async def _register_first(attempt: Attempt) -> None:
+async def _register_first(attempt: RunChanges) -> None:
     """Register the new files, and claim those that the run generates."""
     limit = attempt.database.transaction_limit
     for write in attempt.files:
@@ -70,11 +70,11 @@ async def _register_first(attempt: Attempt) -> None:
             return
 
 
-def _unclaimed(attempt: Attempt) -> list[str]:
+def _unclaimed(attempt: RunChanges) -> list[str]:
     return [each for each in attempt.generated if attempt.stored[each].get(MAKER) != attempt.run["run-id"]]
 
 
-async def _claim_ahead(attempt: Attempt, references: Sequence[str]) -> None:
+async def _claim_ahead(attempt: RunChanges, references: Sequence[str]) -> None:
     """Claim versions. What another run has claimed is taken over, and that run notices by the number."""
     others = frozenset(attempt.others)
     at_once = attempt.database.transaction_limit - 1
@@ -88,13 +88,13 @@ async def _claim_ahead(attempt: Attempt, references: Sequence[str]) -> None:
             return
 
 
-def _early_claim(attempt: Attempt, reference: str) -> Update:
+def _early_claim(attempt: RunChanges, reference: str) -> Update:
     """Says that the run will have generated a version. Its maker must be the one that was read."""
     condition = unchanged(stored, MAKER) if (stored := attempt.stored.get(reference)) else None
     return Update(revision_key(reference), set={MAKER: attempt.run["run-id"], IS_CLAIM: True}, condition=condition)
 
 
-def _edge_actions(attempt: Attempt) -> list[Action]:
+def _edge_actions(attempt: RunChanges) -> list[Action]:
     """The edges to what the run used, which is marked as used."""
     run_id = attempt.run["run-id"]
     puts = [Put(USED, {"used": each, "run-id": run_id, "report": attempt.token}) for each in attempt.used]
@@ -108,7 +108,7 @@ def _edge_actions(attempt: Attempt) -> list[Action]:
     ]
 
 
-def _other_actions(attempt: Attempt) -> list[Action]:
+def _other_actions(attempt: RunChanges) -> list[Action]:
     """The run, the files, and what makes sure that no cycle comes about."""
     attempt.run["used"] = [*attempt.run["used"], *attempt.used]
     attempt.run["generated"] = [*attempt.run["generated"], *attempt.generated]
@@ -127,13 +127,13 @@ def _other_actions(attempt: Attempt) -> list[Action]:
     )
 
 
-def _invalidation(attempt: Attempt, version: Version) -> Update:
+def _invalidation(attempt: RunChanges, version: Version) -> Update:
     """Says which run has made a new revision of a file."""
     before = Version(version.name, version.revision - 1)
     return Update(FILE_REVISION.key_for(*before), set={"invalidated-by": attempt.run["run-id"]})
 
 
-def _claim(attempt: Attempt, reference: str) -> Update:
+def _claim(attempt: RunChanges, reference: str) -> Update:
     """Says that the run has generated a version, which is used by no run unless it was before."""
     made = {MAKER: attempt.run["run-id"]}
     if (stored := attempt.stored.get(reference)) is None:  # it is registered by the same transaction

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 
 from graph.core.errors import BadUserInput
-from graph.domains.data_files.checking import Draft, FileRefused, drafted
+from graph.domains.data_files.checking import FileDraft, FileRefused, drafted
 from graph.domains.data_files.claims import IS_CLAIM, MAKER, settle
 from graph.domains.data_files.entities import FILE_REVISION, LONGEST_NAME, REPORT_LENGTH, RUN
 from graph.domains.data_files.errors import AlreadyGenerated, ProvenanceCycle, UnknownVersion
@@ -18,7 +18,7 @@ from graph.domains.data_files.provenance.cycles import first_ancestor, late_runs
 from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile, described
 from graph.domains.data_files.references import Version
-from graph.domains.data_files.stored import Stored
+from graph.domains.data_files.stored import RegisteredFiles
 from graph.domains.data_files.writes import FileWrite, is_registered, write_of
 from graph.store.client_input import check_input
 from graph.store.contract import Database, Update
@@ -38,7 +38,7 @@ class Expected:
 
 
 @dataclass(slots=True)
-class Attempt:
+class RunChanges:
     """A report's changes, decided by what was read."""
 
     database: Database
@@ -62,11 +62,11 @@ class Attempt:
         edges: Edges,
         report: RunReport,
         run_id: str,
-        drafts: Sequence[Draft],
+        drafts: Sequence[FileDraft],
         *,
         at: str,
         expected: Expected | None = None,
-    ) -> "Attempt":
+    ) -> "RunChanges":
         """Read what the report is about, unless it is expected, and decide what it changes.
 
         Raises:
@@ -77,16 +77,16 @@ class Attempt:
         drafts = [*drafts, *await drafts_of(attempt._due_outputs(drafts))]
         used = (file.name for file in report.used if not (expected and file.new))
         names = {*used, *(draft.name for draft in drafts)}
-        told: list[UsedFile | Draft] = [*report.used, *drafts]
+        told: list[UsedFile | FileDraft] = [*report.used, *drafts]
         versions = [(each.name, each.dataset_version) for each in told if each.dataset_version]
-        stored = await Stored.of(database, names, versions)
+        stored = await RegisteredFiles.of(database, names, versions)
         made = await attempt._made(report.used, drafts, stored)
         attempt._use(report.used, stored, made, at)
         await attempt._generate(drafts, stored, at)
         await attempt._check()
         return attempt
 
-    def _due_outputs(self, drafts: Sequence[Draft]) -> list[NewFile]:
+    def _due_outputs(self, drafts: Sequence[FileDraft]) -> list[NewFile]:
         """The files that a completed run has named before, and generates now."""
         if self.run["state"] != RunState.COMPLETE.value:
             return []
@@ -94,7 +94,9 @@ class Attempt:
         named = [name for name in self.run["outputs"] if name not in given]
         return [NewFile(name=name, metadata={"run": self.run["run-id"]}) for name in named]
 
-    async def _made(self, files: Sequence[UsedFile], drafts: Sequence[Draft], stored: Stored) -> dict[str, int]:
+    async def _made(
+        self, files: Sequence[UsedFile], drafts: Sequence[FileDraft], stored: RegisteredFiles
+    ) -> dict[str, int]:
         """The revisions of used files that the run has generated, or has registered first, by the files' names."""
         made = {version.name: version.revision for each in self.run["generated"] if (version := Version.of(each))}
         used = {file.name for file in files} & stored.files.keys()
@@ -103,7 +105,7 @@ class Attempt:
         own = [file for file in both if latest[Version.of_item(file).reference].get(MAKER) == self.run["run-id"]]
         return made | {file["file-name"]: file["revision"] for file in own}
 
-    def _use(self, files: Sequence[UsedFile], stored: Stored, made: Mapping[str, int], at: str) -> None:
+    def _use(self, files: Sequence[UsedFile], stored: RegisteredFiles, made: Mapping[str, int], at: str) -> None:
         """Bind what the report used to versions. What it has used before stays bound to that version."""
         bound = {version.name: each for each in self.run["used"] if (version := Version.of(each))}
         used = {*self.run["used"], *self.used}
@@ -136,7 +138,7 @@ class Attempt:
                 self.used.append(reference)
             bound[file.name] = reference
 
-    async def _generate(self, drafts: Sequence[Draft], stored: Stored, at: str) -> None:
+    async def _generate(self, drafts: Sequence[FileDraft], stored: RegisteredFiles, at: str) -> None:
         """Register what the run generates. It generates one revision of a file."""
         done = {version.name for each in self.run["generated"] if (version := Version.of(each))}
         for draft in drafts:
@@ -156,7 +158,7 @@ class Attempt:
             else:
                 self.generated.append(Version.of_item(known).reference)
 
-    def _known(self, draft: Draft, stored: Stored) -> Item | None:
+    def _known(self, draft: FileDraft, stored: RegisteredFiles) -> Item | None:
         """The registered revision that a file is."""
         if draft.dataset_version is not None:
             return stored.versions.get((draft.name, draft.dataset_version))
@@ -227,7 +229,7 @@ def revision_key(reference: str) -> Key:
     return FILE_REVISION.key_for(*version)
 
 
-async def drafts_of(files: Iterable[NewFile]) -> list[Draft]:
+async def drafts_of(files: Iterable[NewFile]) -> list[FileDraft]:
     """Check the files that a run generates; BadUserInput if one breaks a rule, since a run is recorded whole."""
     drafts = []
     for file in files:

@@ -40,7 +40,7 @@ KnownRuns = dict[str, KnownRun]
 """By the ids of runs."""
 
 
-class Users(NamedTuple):
+class RunsUsing(NamedTuple):
     """The runs that used versions."""
 
     runs: dict[str, list[KnownRun]]  # by the reference of what they used
@@ -63,7 +63,7 @@ class Edges:
         runs = await self._runs(run_ids, frozenset({"used"}))
         return {run_id: item["used"] for run_id, item in runs.items()}
 
-    async def users(self, references: Sequence[str], known: KnownRuns, most: int | None = None) -> Users:
+    async def users(self, references: Sequence[str], known: KnownRuns, most: int | None = None) -> RunsUsing:
         """The runs that used versions.
 
         Args:
@@ -79,12 +79,12 @@ class Edges:
                 known |= {run_id: KnownRun(run_id, run["generated"], run["reports"]) for run_id, run in new.items()}
                 for edge in found:
                     if read == most:
-                        return Users(users, edge["used"])
+                        return RunsUsing(users, edge["used"])
                     read += 1
                     run = known.get(edge["run-id"])
                     if run is not None and edge["report"] in run.reports:
                         users.setdefault(edge["used"], []).append(run)
-        return Users(users, None)
+        return RunsUsing(users, None)
 
     async def _used(self, references: Sequence[str], most: int | None) -> AsyncGenerator[Sequence[Item], None]:
         """The edges from versions to the runs that used them, some at a time."""

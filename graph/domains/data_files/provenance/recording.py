@@ -10,7 +10,7 @@ from graph.domains.data_files.entities import FILE, FILE_REVISION, LONGEST_NAME
 from graph.domains.data_files.errors import UnknownVersion
 from graph.domains.data_files.model import Run
 from graph.domains.data_files.provenance.applying import is_applied
-from graph.domains.data_files.provenance.attempt import Attempt, Expected, drafts_of
+from graph.domains.data_files.provenance.attempt import Expected, RunChanges, drafts_of
 from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.data_files.registering import Registration
@@ -56,7 +56,7 @@ class Runs:
         others = rounds("other writers kept changing the same files or the same run")
         while True:
             next(others)
-            attempt = await Attempt.of(
+            attempt = await RunChanges.of(
                 self._database, self._edges, report, run_id, drafts, at=text_of_ms(self._clock()), expected=expected
             )
             expected = None

@@ -35,7 +35,7 @@ class Planned(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FileGroup:
     """The files of a product and day in a stage."""
 
     product: str | None
@@ -48,7 +48,7 @@ class Stage:
     """Files that can be made again at the same time, once those of the stages before are."""
 
     number: int  # from 1
-    groups: Sequence[Group]
+    groups: Sequence[FileGroup]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ async def plan_of(edges: Edges, versions: Sequence[Version]) -> ReprocessingPlan
         groups[ranks[reference], item.get("product", ""), days[0]].append(planned)
         if at % FILES_AT_ONCE == 0:
             await give_way()
-    stages: dict[int, list[Group]] = defaultdict(list)
+    stages: dict[int, list[FileGroup]] = defaultdict(list)
     for (rank, product, day), files in sorted(groups.items()):
-        stages[rank].append(Group(product or None, date.fromisoformat(day) if day else None, sorted(files)))
+        stages[rank].append(FileGroup(product or None, date.fromisoformat(day) if day else None, sorted(files)))
     return ReprocessingPlan(versions, [Stage(rank, of_rank) for rank, of_rank in stages.items()])
 
 

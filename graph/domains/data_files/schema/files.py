@@ -82,7 +82,7 @@ class DataFile(relay.Node):
         return await info.context.service(DataFiles).revisions(file.name, page)
 
 
-async def _parts(file: model.DataFile, info: Info) -> Sequence[model.Part]:
+async def _parts(file: model.DataFile, info: Info) -> Sequence[model.MetadataPart]:
     return await info.context.loader(load_parts, None).load(file.name) or ()
 
 

@@ -34,22 +34,22 @@ class DataFileVersion:
     revision: int = strawberry.field(description="The number of the revision.")
 
 
-@record_type(provenance.Node, "A revision that belongs to a lineage.")
+@record_type(provenance.LineageVersion, "A revision that belongs to a lineage.")
 class LineageNode:
     distance: int = strawberry.field(description="Runs between it and the file that was asked for; 0 for that itself.")
 
     @field("The revision.")
     @staticmethod
-    def file(node: strawberry.Parent[provenance.Node]) -> model.FileRevision:
+    def file(node: strawberry.Parent[provenance.LineageVersion]) -> model.FileRevision:
         return node.revision
 
     @field("The run that generated it; null if none is known.", cost=2)
     @staticmethod
-    async def run(node: strawberry.Parent[provenance.Node], info: Info) -> model.Run | None:
+    async def run(node: strawberry.Parent[provenance.LineageVersion], info: Info) -> model.Run | None:
         return await run_of(info, node.revision.generated_by)
 
 
-@record_type(provenance.Edge, "An edge between a run and a revision.")
+@record_type(provenance.LineageLink, "An edge between a run and a revision.")
 class LineageEdge:
     relation: Relation = strawberry.field(description="What the run did.")
     run_id: strawberry.ID = strawberry.field(description="The run's own id.")
@@ -79,12 +79,12 @@ class Lineage:
 
     @field("The revisions, the nearest first.")
     @staticmethod
-    async def nodes(lineage: strawberry.Parent[provenance.Lineage]) -> list[provenance.Node]:
+    async def nodes(lineage: strawberry.Parent[provenance.Lineage]) -> list[provenance.LineageVersion]:
         return lineage.nodes
 
     @field("What runs used and generated of them.")
     @staticmethod
-    async def edges(lineage: strawberry.Parent[provenance.Lineage]) -> list[provenance.Edge]:
+    async def edges(lineage: strawberry.Parent[provenance.Lineage]) -> list[provenance.LineageLink]:
         await charge_rows(read=len(lineage.edges))  # a run may have a thousand of them for each node
         return lineage.edges
 
@@ -131,7 +131,7 @@ class PlannedFile:
     state: ReprocessingState = strawberry.field(description="Whether it is still as it was made.")
 
 
-@record_type(reprocessing.Group, "The files of a product and day in a stage of a plan.")
+@record_type(reprocessing.FileGroup, "The files of a product and day in a stage of a plan.")
 class ReprocessingGroup:
     product: str | None = strawberry.field(description="The product; null for files without one.")
     day: date | None = strawberry.field(description="The first day that the files apply to; null without any.")
@@ -146,7 +146,7 @@ class ReprocessingStage:
 
     @field("The files, by product and day.", size=USUAL_GROUP)
     @staticmethod
-    async def groups(stage: strawberry.Parent[reprocessing.Stage]) -> Sequence[reprocessing.Group]:
+    async def groups(stage: strawberry.Parent[reprocessing.Stage]) -> Sequence[reprocessing.FileGroup]:
         return stage.groups
 
 

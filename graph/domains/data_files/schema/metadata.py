@@ -7,7 +7,7 @@ import strawberry
 from strawberry.scalars import JSON
 
 from graph.api.context import Context
-from graph.domains.data_files.model import Part
+from graph.domains.data_files.model import MetadataPart
 from graph.domains.data_files.reading import DataFiles
 
 
@@ -36,7 +36,7 @@ class FileCalibration:
     calibration_version: str = strawberry.field(description="The version of the calibration.")
 
 
-async def load_parts(context: Context, names: Sequence[str], _: None) -> Mapping[str, list[Part]]:
+async def load_parts(context: Context, names: Sequence[str], _: None) -> Mapping[str, list[MetadataPart]]:
     """The further items of these files, by their names; none of a file without such items."""
     found = await context.service(DataFiles).parts(names)
-    return {name: [Part(item) for item in items] for name, items in found.items()}
+    return {name: [MetadataPart(item) for item in items] for name, items in found.items()}

@@ -8,7 +8,7 @@ from graph.api.scalars import LARGEST_EXACT, describe_enum
 from graph.api.schema import Scalars
 from graph.core.numbers import whole
 from graph.domains.data_files.entities import LONGEST_VERSION
-from graph.domains.data_files.model import Problem, RunState
+from graph.domains.data_files.model import RegistrationProblem, RunState
 from graph.domains.data_files.provenance.lineage import Direction, Relation
 from graph.domains.data_files.provenance.reprocessing import ReprocessingState
 from graph.domains.data_files.selection import VersionRule
@@ -84,7 +84,7 @@ describe_enum(
     REPLACED="A later revision of the file is registered.",
 )
 describe_enum(
-    Problem,
+    RegistrationProblem,
     "Why a file is not registered.",
     name="DataFileProblem",
     NAME_INVALID="Its name is empty or has control characters.",

@@ -14,7 +14,7 @@ from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 from graph.domains.data_files import new_files
-from graph.domains.data_files.model import Problem, RegistrationReport, Rejection, Run, RunState
+from graph.domains.data_files.model import FileRejection, RegistrationProblem, RegistrationReport, Run, RunState
 from graph.domains.data_files.new_files import NewFile, too_many_items
 from graph.domains.data_files.provenance.recording import Runs, check_number
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
@@ -79,15 +79,15 @@ class DataFileInput:
         default=None, description="What it calibrates, if it is a calibration."
     )
 
-    def file(self, index: int) -> NewFile | Rejection:
+    def file(self, index: int) -> NewFile | FileRejection:
         """The file."""
         days = [self.applicable_dates or (), *(each.applicable_dates for each in self.sortable or ())]
         if message := too_many_items(days, self.additional or (), self.calibrations or ()):
-            return Rejection(index, self.name, Problem.TOO_MANY_ITEMS, message)
+            return FileRejection(index, self.name, RegistrationProblem.TOO_MANY_ITEMS, message)
         metadata: Any = self.metadata or {}
         objects = [metadata, *(each.attributes for each in self.additional or ())]
         if not all(isinstance(each, dict) for each in objects):
-            return Rejection(index, self.name, Problem.METADATA_INVALID, "Metadata must be objects.")
+            return FileRejection(index, self.name, RegistrationProblem.METADATA_INVALID, "Metadata must be objects.")
         sortable = [new_files.SortableMetadata(**vars(each)) for each in self.sortable or ()]
         if self.applicable_dates:
             sortable.append(new_files.SortableMetadata(applicable_dates=self.applicable_dates))
@@ -109,7 +109,7 @@ class DataFileInput:
         )
 
 
-async def _files(given: Sequence[DataFileInput]) -> list[NewFile | Rejection]:
+async def _files(given: Sequence[DataFileInput]) -> list[NewFile | FileRejection]:
     files = []
     for index, each in enumerate(given):
         files.append(each.file(index))
@@ -122,11 +122,11 @@ class RegisterFilesInput:
     files: list[DataFileInput] = strawberry.field(description=f"At most {MOST_FILES:,}.")
 
 
-@record_type(Rejection, "A file that is not registered.")
+@record_type(FileRejection, "A file that is not registered.")
 class DataFileRejection:
     index: int = strawberry.field(description="Its place among the given files, from 0.")
     name: str = strawberry.field(description="Its name.")
-    code: Problem = strawberry.field(description="Why, as a stable code.")
+    code: RegistrationProblem = strawberry.field(description="Why, as a stable code.")
     message: str = strawberry.field(description="Why, in words.")
 
 
@@ -166,7 +166,7 @@ class RecordRunInput:
         """The report of the run; BadUserInput if it has too many files, or one that cannot be read."""
         check_number(self.used or (), self.generated or ())
         generated = await _files(self.generated or ())
-        if refused := [file for file in generated if isinstance(file, Rejection)]:
+        if refused := [file for file in generated if isinstance(file, FileRejection)]:
             raise BadUserInput(f"{refused[0].name!r}: {refused[0].message}")
         return RunReport(
             algorithm=self.algorithm,

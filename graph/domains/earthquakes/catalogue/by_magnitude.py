@@ -24,7 +24,7 @@ from graph.domains.earthquakes.model import GREATEST_MAG, LEAST_MAG
 from graph.domains.earthquakes.revisions.merged_walk import MergedWalk
 from graph.domains.earthquakes.revisions.views import Stream
 from graph.domains.earthquakes.selection import Selection
-from graph.store.between import Between, Found
+from graph.store.between import Between, ItemsFound
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Query
@@ -65,7 +65,7 @@ class MagnitudeWalk:
     query_of: Callable[[Selection, Stream], Query]  # for the selected versions of a stream; it reads their magnitudes
     in_time: Callable[[Selection], MergedWalk]  # the walk through the same versions in order of time
 
-    async def read(self, size: int, within: Between, *, forward: bool) -> Found:
+    async def read(self, size: int, within: Between, *, forward: bool) -> ItemsFound:
         """The first versions between two places; with `forward`, the smallest ones.
 
         Raises:
@@ -89,7 +89,7 @@ class MagnitudeWalk:
                 "Too many events would have to be read to order them by magnitude: "
                 "narrow the time range or the range of magnitudes, or order by time."
             ) from error
-        return Found(items, more, partitions)
+        return ItemsFound(items, more, partitions)
 
     async def _windows(self, wanted: int, within: Between, *, forward: bool) -> AsyncGenerator[Level, None]:
         """The magnitudes to read, one range after the other."""
@@ -117,12 +117,12 @@ class MagnitudeWalk:
         highs = [GREATEST_MAG, selected.maximum, within.before[0] if within.before else None]
         return Level(max(low for low in lows if low is not None), min(high for high in highs if high is not None))
 
-    async def _walk(self, level: Level, size: int, within: Between, *, forward: bool) -> Found:
+    async def _walk(self, level: Level, size: int, within: Between, *, forward: bool) -> ItemsFound:
         """The first versions of one magnitude."""
         walk = self.in_time(replace(self.selection, magnitudes=level.magnitudes))
         return await walk.read(size, within.among(level.least), forward=forward)
 
-    async def _sort(self, level: Level, size: int, within: Between, *, forward: bool) -> Found:
+    async def _sort(self, level: Level, size: int, within: Between, *, forward: bool) -> ItemsFound:
         """The first versions of a range. All of them are read."""
         first, count = nsmallest if forward else nlargest, size + 1
         best: dict[MagnitudePlace, Item] = {}
@@ -136,7 +136,7 @@ class MagnitudeWalk:
                     if len(best) > count + SPARE:
                         best = {place: best[place] for place in first(count, best)}
         found = [best[place] for place in first(count, best)]
-        return Found(found[:size], len(found) > size, partitions)
+        return ItemsFound(found[:size], len(found) > size, partitions)
 
     async def _read(
         self, selection: Selection, stream: Stream, *, by_facets: bool

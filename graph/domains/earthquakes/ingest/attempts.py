@@ -5,7 +5,7 @@ from typing import Self
 
 from graph.core.errors import GraphError, outcome_of
 from graph.domains.earthquakes.usgs.errors import UpstreamFailure
-from graph.runtime.lease import Done, LeaseState
+from graph.runtime.lease import JobResult, LeaseState
 from graph.store.records import Record, Stored
 
 LONGEST_PAUSE_S = 1800.0  # between failed attempts, unless attempts are further apart anyway
@@ -35,7 +35,7 @@ class Attempts(Record):
         """Failures in a row, up to the latest attempt."""
         return self.failures_in_a_row or 0
 
-    def failed(self, error: Exception, *, now: int, every_s: float, between: Between) -> Done:
+    def failed(self, error: Exception, *, now: int, every_s: float, between: Between) -> JobResult:
         """The result of a failed attempt, with a pause before the next one.
 
         Args:
@@ -44,7 +44,7 @@ class Attempts(Record):
         """
         pause = _pause_s(self.failures, error, every_s=every_s, between=between)
         failed = {"lastError": str(outcome_of(error)[1]), "lastErrorAt": now, "failures": self.failures + 1}
-        return Done(now + round(1000 * pause), failed)
+        return JobResult(now + round(1000 * pause), failed)
 
 
 def _pause_s(failures: int, error: Exception, *, every_s: float, between: Between) -> float:

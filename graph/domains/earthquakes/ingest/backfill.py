@@ -17,7 +17,7 @@ from http import HTTPStatus
 from graph.core.clock import Clock
 from graph.core.days import DAY_MS, datetime_of
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks, Done, NoMarks, Window
+from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks, FinishedPart, NoMarks, Window
 from graph.domains.earthquakes.usgs.answers import UsgsAnswer, UsgsCount
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse
@@ -30,7 +30,7 @@ TOO_MUCH = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARG
 
 
 @dataclass(slots=True)
-class Progress:
+class BackfillProgress:
     """The progress of a back-fill."""
 
     to_fetch: int | None = None  # events, as USGS counted them at the beginning; None until then
@@ -51,7 +51,7 @@ class Backfill:
     clock: Clock
     store: Callable[[UsgsAnswer, EventQuery], Awaitable[None]]  # returns when all of the query's answer is stored
     advanced: Callable[[], None]  # called when `progress` has changed
-    progress: Progress = field(default_factory=Progress)
+    progress: BackfillProgress = field(default_factory=BackfillProgress)
 
     async def run(self) -> None:
         """Store the parts that an earlier run has not stored.
@@ -117,7 +117,7 @@ class Backfill:
         events = await self._stored(query, await self._count(query))
         if events is None:
             return _halves(window)
-        await self.marks.add(Done(window, events))
+        await self.marks.add(FinishedPart(window, events))
         self.progress.parts += 1
         self.advanced()
         return []

@@ -48,7 +48,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class FinishedPart:
     """A finished part: every event is stored, or was rejected."""
 
     window: Window
@@ -72,14 +72,14 @@ class BackfillMarks:
         self._run = ""  # the run's id, once it was found or begun
         self.began_s = clock() // 1000  # when the run began, epoch seconds
 
-    async def resume(self) -> list[Done] | None:
+    async def resume(self) -> list[FinishedPart] | None:
         """The finished parts of the unfinished run; None if there is no such run."""
         found = await self._database.get(self._key)
         if found is None:
             return None
         self._run, self.began_s = found["run"], found["ttl"] - KEPT_S
         marks = await self._database.query(Query(entity=BACKFILL_PART, partitions=((self._run,),)))
-        return [Done(Window(mark["startMs"], mark["endMs"]), mark["events"]) for mark in marks.items]
+        return [FinishedPart(Window(mark["startMs"], mark["endMs"]), mark["events"]) for mark in marks.items]
 
     async def begin(self) -> None:
         """Begin a run, or join the run that another process has begun meanwhile."""
@@ -90,7 +90,7 @@ class BackfillMarks:
         if not await self._database.put(begun) and (other := await self._database.get(self._key)):
             self._run = other["run"]
 
-    async def add(self, done: Done) -> None:
+    async def add(self, done: FinishedPart) -> None:
         """Mark a part as done."""
         part = {
             "run": self._run,
@@ -118,14 +118,14 @@ class NoMarks:
     def __init__(self, clock: Clock) -> None:
         self.began_s = clock() // 1000  # when the run began, epoch seconds
 
-    async def resume(self) -> list[Done] | None:
+    async def resume(self) -> list[FinishedPart] | None:
         """No run is unfinished."""
         return None
 
     async def begin(self) -> None:
         """Mark nothing."""
 
-    async def add(self, done: Done) -> None:
+    async def add(self, done: FinishedPart) -> None:
         """Mark nothing."""
 
     async def forget(self) -> None:

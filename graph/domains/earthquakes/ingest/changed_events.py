@@ -19,7 +19,7 @@ STATE = ("revision", "updated", "ids", "names")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EventStep:
     """The change of one event's item."""
 
     stored: Item | None  # as it was read; None of a new event
@@ -80,7 +80,7 @@ class ChangedEvents(Write):
     def __init__(
         self,
         record: Incoming,
-        steps: Sequence[Step],
+        steps: Sequence[EventStep],
         aliases: Sequence[Put],
         ids: Iterable[str],
         looked_at: LookedAt,

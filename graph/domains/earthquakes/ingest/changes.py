@@ -17,12 +17,12 @@ from graph.core.clock import Clock
 from graph.core.days import DAY_MS
 from graph.domains.earthquakes.entities import CHANGES
 from graph.domains.earthquakes.ingest.attempts import Attempts, Between, warn
-from graph.domains.earthquakes.ingest.backfill import Progress
+from graph.domains.earthquakes.ingest.backfill import BackfillProgress
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.requests import changes_since
 from graph.observability.logs import get_logger
-from graph.runtime.lease import Done, Lease, LeaseItem, LeaseState
+from graph.runtime.lease import JobResult, Lease, LeaseItem, LeaseState
 from graph.store.contract import Database
 from graph.work.tasks import Sleep
 
@@ -78,12 +78,12 @@ async def follow_forever(
 
 async def _follow(
     ingest: Ingest, clock: Clock, between: Between, runs_s: float, lease: LeaseState, started: int
-) -> Done:
+) -> JobResult:
     """Ask once for what changed, from the epoch millisecond `started` on."""
     state = ChangesState.of(lease)
-    progress = Progress()
+    progress = BackfillProgress()
 
-    def advanced(_: IngestReport, latest: Progress) -> None:
+    def advanced(_: IngestReport, latest: BackfillProgress) -> None:
         nonlocal progress
         progress = latest
 
@@ -95,12 +95,12 @@ async def _follow(
     except Exception as error:  # also a defect, which should be met less often too
         if running.expired():
             logger.info("Following the changes of USGS takes long, and goes on later")
-            return Done(clock())
+            return JobResult(clock())
         if not state.failures:
             _warn(error)
         return state.failed(error, now=clock(), every_s=FIRST_PAUSE_S, between=between)
     logger.info("Followed the changes of USGS", **report.log_facts)
-    return Done(max(started + EVERY_MS, clock()), {"lastSuccess": progress.began_ms, "failures": 0})
+    return JobResult(max(started + EVERY_MS, clock()), {"lastSuccess": progress.began_ms, "failures": 0})
 
 
 def _warn(error: Exception) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graph.domains.earthquakes.entities import ALIAS
-from graph.domains.earthquakes.ingest.changed_events import ChangedEvents, Step
+from graph.domains.earthquakes.ingest.changed_events import ChangedEvents, EventStep
 from graph.domains.earthquakes.ingest.record_values import RecordValues, best_of, text_order
-from graph.domains.earthquakes.ingest.write import LookedAt, NewEvent, Write
+from graph.domains.earthquakes.ingest.write import FirstVersion, LookedAt, Write
 from graph.domains.earthquakes.model import DELETED, Event, Incoming, SourceDeletion
 from graph.domains.earthquakes.revisions.names import (
     MOST_IDS,
@@ -41,7 +41,7 @@ _OF_THE_DAY = frozenset({"dayBucket", "ingestedAt"})
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownEvents:
     """What is stored of some ids."""
 
     events: Mapping[str, Item]  # by id, whole; also merged ones
@@ -53,17 +53,17 @@ class Known:
         return [item for item in self.events.values() if "mergedInto" not in item]
 
 
-NOTHING = Known({}, {})
+NOTHING = KnownEvents({}, {})
 
 
-def write_of(record: Incoming, known: Known) -> Write | None:
+def write_of(record: Incoming, known: KnownEvents) -> Write | None:
     """What a record changes; None for nothing.
 
     Args:
         known: what is stored of its ids, of all ids of the events that these name, and of those that follow them now.
     """
     if known is NOTHING and isinstance(record, Event):
-        return NewEvent.with_aliases(record)
+        return FirstVersion.with_aliases(record)
     names = joined(*map(names_of, known.current))
     too_much = len(known.current) > MOST_EVENTS or len({*ids_of(record), *names}) > MOST_NAMES
     said = _alone(record) if too_much else record
@@ -97,7 +97,7 @@ def _alone(record: Incoming) -> Incoming:
     return Event({name: value for name, value in record.item.items() if name != "ids"})
 
 
-def _early(event_id: str, deletion: SourceDeletion, known: Known) -> list[Put]:
+def _early(event_id: str, deletion: SourceDeletion, known: KnownEvents) -> list[Put]:
     """The item that remembers the deletion of an unknown event; none if one as late is remembered."""
     remembered, time = known.aliases.get(event_id, {}), Rank.of(deletion).time
     if remembered.get("deletedAt", time - 1) >= time:
@@ -112,17 +112,17 @@ def _as_read(alias: Item) -> Condition:
 
 def _steps(
     record: Incoming,
-    known: Known,
+    known: KnownEvents,
     values: Sequence[RecordValues],
     latest: Mapping[str, RecordValues],
     groups: Sequence[Names],
-) -> list[Step]:
+) -> list[EventStep]:
     """The steps from the stored events to those that the ids name now, that of the record's own event first.
 
     Args:
         latest: id → the values of the record that is the latest one of this id and was published under it.
     """
-    steps: list[Step] = []
+    steps: list[EventStep] = []
     event_of: dict[str, str] = {}  # id → the id of the event that it names
     for group in sorted(groups, key=lambda group: record.event_id not in group):
         event_id, best = event_id_of(group), best_of(values, group)
@@ -140,15 +140,15 @@ def _steps(
         if into is None or into == item["eventId"]:
             continue
         if "mergedInto" not in item:
-            steps.append(Step(item, merged_version(completed(item), into, record.updated), is_version=True))
+            steps.append(EventStep(item, merged_version(completed(item), into, record.updated), is_version=True))
         elif item["mergedInto"] != into:
-            steps.append(Step(item, {**item, "mergedInto": into}, is_version=False))
+            steps.append(EventStep(item, {**item, "mergedInto": into}, is_version=False))
     return steps
 
 
 def _step(
     event_id: str, names: Names, best: RecordValues, hidden: Mapping[str, Item], stored: Item | None, record: Incoming
-) -> list[Step]:
+) -> list[EventStep]:
     """The step to an event with these names and values; none if it is as it was."""
     item = {**best.item, "eventId": event_id}
     if best.rank.event_id != event_id:
@@ -165,17 +165,17 @@ def _step(
     if stored is None:
         first = next_version(None, live)
         if not of_values:
-            return [Step(None, with_names(first, names, hidden), is_version=True)]
+            return [EventStep(None, with_names(first, names, hidden), is_version=True)]
         after = with_names(next_version(completed(first), item), names, hidden, of_values)
-        return [Step(None, after, is_version=True, first=first)]
+        return [EventStep(None, after, is_version=True, first=first)]
     before = completed(stored)
     after = with_names(next_version(before, item), names, hidden, of_values)
     if after in [{name: value for name, value in each.items() if name != "changedAt"} for each in (stored, before)]:
         return []
-    return [Step(stored, after, is_version=after["revision"] != before["revision"])]
+    return [EventStep(stored, after, is_version=after["revision"] != before["revision"])]
 
 
-def _aliases(known: Known, groups: Sequence[Names]) -> list[Put]:
+def _aliases(known: KnownEvents, groups: Sequence[Names]) -> list[Put]:
     """The aliases to be kept: of ids that name another event than before, and have no event of their own."""
     puts: list[Put] = []
     named = {item["eventId"]: names_of(item) for item in known.current}

@@ -9,12 +9,12 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from graph.api.recording import Record, Recording
+from graph.api.recording import RecordedWork, Recording
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, outcome_of
 from graph.core.geojson.feature_splitter import InvalidGeoJson
 from graph.core.geojson.reading import Readable, read_features
-from graph.domains.earthquakes.ingest.backfill import NO_EVENTS, Backfill, Progress
+from graph.domains.earthquakes.ingest.backfill import NO_EVENTS, Backfill, BackfillProgress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
 from graph.domains.earthquakes.ingest.intake import Intake, Read, without_progress
 from graph.domains.earthquakes.ingest.old_features import without_unknown
@@ -125,7 +125,7 @@ class Ingest:
     async def window(
         self,
         query: EventQuery,
-        advanced: Callable[[IngestReport, Progress], None] | None = None,
+        advanced: Callable[[IngestReport, BackfillProgress], None] | None = None,
         *,
         only_stored_before: int | None = None,
     ) -> IngestReport:
@@ -258,7 +258,7 @@ class Ingest:
         status, code = outcome_of(error)
         self._observe(route, report, code or "OK")
         await self._recording.write(
-            Record(
+            RecordedWork(
                 request_id=report.request_id,
                 timestamp=started,
                 route=route,

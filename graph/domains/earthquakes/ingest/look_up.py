@@ -7,7 +7,7 @@ or as aliases. An event that was merged leads to the event that it was merged in
 from collections.abc import Iterable, MutableMapping, Sequence
 
 from graph.domains.earthquakes.entities import ALIAS, EVENT
-from graph.domains.earthquakes.ingest.deciding import NOTHING, Known
+from graph.domains.earthquakes.ingest.deciding import NOTHING, KnownEvents
 from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion, is_deleted
 from graph.domains.earthquakes.revisions.merges import follow_merges
 from graph.domains.earthquakes.revisions.names import NEVER, Rank, absorb, followed, ids_of, joined, names_of
@@ -76,7 +76,7 @@ class LookUp:
         own_ids = {record.event_id for record in records}  # an insert finds whether these are stored
         await self._read((*(unknown - own_ids), *(item["eventId"] for item in found.values())))
 
-    async def known(self, records: Sequence[Incoming]) -> list[Known]:
+    async def known(self, records: Sequence[Incoming]) -> list[KnownEvents]:
         """What is stored of the ids of each record."""
         found = [await self._current(record) for record in records]
         names = [
@@ -86,11 +86,11 @@ class LookUp:
         keys = {EVENT.key_for(event_id) for some in names for event_id in some}
         items = await self._database.get_many(list(keys)) if keys else {}
         whole = {item["eventId"]: item for item in items.values()}
-        known: list[Known] = []
+        known: list[KnownEvents] = []
         for record, some in zip(records, names, strict=True):
             aliases = {each: self._of_alias[each] for each in some.union(ids_of(record)) if each in self._of_alias}
             events = {each: whole[each] for each in sorted(some) if each in whole}  # in any process the same
-            known.append(Known(events, aliases) if events or aliases else NOTHING)
+            known.append(KnownEvents(events, aliases) if events or aliases else NOTHING)
         return known
 
     async def _current(self, record: Incoming) -> dict[str, Item]:

@@ -7,7 +7,7 @@ from graph.domains.earthquakes.entities import POLL
 from graph.domains.earthquakes.ingest.attempts import Attempts
 from graph.domains.earthquakes.usgs.answers import NO_VALIDATORS, Validators
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
-from graph.runtime.lease import Done, Lease, LeaseItem
+from graph.runtime.lease import JobResult, Lease, LeaseItem
 from graph.store.contract import Database
 from graph.store.records import Stored
 
@@ -40,9 +40,9 @@ class PollState(Attempts):
         version = (self.versions or {}).get(feed.value)
         return Validators(**version) if version else NO_VALIDATORS
 
-    def succeeded(self, feed: UsgsFeed, stored: Validators, *, began: int, next_attempt: int) -> Done:
+    def succeeded(self, feed: UsgsFeed, stored: Validators, *, began: int, next_attempt: int) -> JobResult:
         """The result of a successful poll: a version of the feed was stored, or is still the latest."""
         version = {"etag": stored.etag, "last_modified": stored.last_modified}
         versions = {**(self.versions or {}), feed.value: {name: value for name, value in version.items() if value}}
         wide = {} if feed is UsgsFeed.ALL_DAY else {"lastWideSuccess": began}
-        return Done(next_attempt, {"lastSuccess": began, "failures": 0, "versions": versions, **wide})
+        return JobResult(next_attempt, {"lastSuccess": began, "failures": 0, "versions": versions, **wide})

@@ -16,7 +16,7 @@ from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, PollState, poll_lease
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
 from graph.observability.logs import get_logger
-from graph.runtime.lease import Done, LeaseState
+from graph.runtime.lease import JobResult, LeaseState
 from graph.store.contract import Database
 from graph.work.tasks import Sleep
 
@@ -62,7 +62,7 @@ async def poll_forever(
 
 async def _poll(
     ingest: Ingest, every_s: float, clock: Clock, between: Between, lease: LeaseState, started: int
-) -> Done:
+) -> JobResult:
     """Poll once, from the epoch millisecond `started` on."""
     state = PollState.of(lease)
     feed = feed_after(None if state.last_success is None else started - state.last_success)

@@ -18,7 +18,7 @@ from graph.core.clock import Clock
 from graph.core.geojson.feature_json import RawFeature
 from graph.core.paging import Paging
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.ingest.backfill import Backfill, Progress
+from graph.domains.earthquakes.ingest.backfill import Backfill, BackfillProgress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks, NoMarks
 from graph.domains.earthquakes.ingest.differences import Difference, DifferenceKind, differences_of
 from graph.domains.earthquakes.ingest.ingest import RECONCILE_ROUTE, Ingest
@@ -29,7 +29,7 @@ from graph.domains.earthquakes.model import DELETED, SOURCE, Event
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.usgs.answers import UsgsAnswer
 from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.domains.earthquakes.usgs.look_ups import LOOK_UPS_AT_ONCE, Pace
+from graph.domains.earthquakes.usgs.look_ups import LOOK_UPS_AT_ONCE, LookUpPace
 from graph.domains.earthquakes.usgs.normalise import ids_of
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.store.contract import Database
@@ -57,7 +57,7 @@ class Reconciler:
     usgs: UsgsClient
     ingest: Ingest
     clock: Clock
-    pace: Callable[[], Pace] = Pace  # of the look-ups of one reconciliation
+    pace: Callable[[], LookUpPace] = LookUpPace  # of the look-ups of one reconciliation
 
     async def reconcile(
         self,
@@ -65,7 +65,7 @@ class Reconciler:
         *,
         dry_run: bool = False,
         found: Callable[[Difference], None] = lambda difference: None,
-        advanced: Callable[[ReconcileReport, Progress], None] = lambda report, progress: None,
+        advanced: Callable[[ReconcileReport, BackfillProgress], None] = lambda report, progress: None,
     ) -> ReconcileReport:
         """Reconcile the events of a window.
 
@@ -113,8 +113,8 @@ class _Run:
     query: EventQuery
     dry_run: bool
     found: Callable[[Difference], None]
-    advanced: Callable[[ReconcileReport, Progress], None]
-    pace: Pace
+    advanced: Callable[[ReconcileReport, BackfillProgress], None]
+    pace: LookUpPace
     report: ReconcileReport = field(default_factory=ReconcileReport)
 
     def __post_init__(self) -> None:

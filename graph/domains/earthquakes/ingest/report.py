@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from graph.domains.earthquakes.ingest.write import Outcome
-from graph.domains.earthquakes.rules import Rejection
+from graph.domains.earthquakes.rules import EventRejection
 
 REJECTIONS_LISTED = 1000  # of an ingest; further ones are only counted
 
@@ -21,7 +21,7 @@ class IngestReport:
     deleted: int = 0  # those of the revised ones that the source has deleted
     skipped: int = 0  # stored already, as they are now or later
     rejected: int = 0  # against a rule of the catalogue
-    rejections: list[Rejection] = field(default_factory=list)  # the first REJECTIONS_LISTED
+    rejections: list[EventRejection] = field(default_factory=list)  # the first REJECTIONS_LISTED
     truncated: bool = False  # whether USGS had more events of the window than the limit
     retries: int = 0  # attempts on USGS after the first
     upstream_size: int | None = None  # bytes of the body or file, or of all bodies
@@ -44,7 +44,7 @@ class IngestReport:
             self.revised += number
         setattr(self, outcome, getattr(self, outcome) + number)
 
-    def reject(self, rejection: Rejection) -> None:
+    def reject(self, rejection: EventRejection) -> None:
         """Count an event that was not taken."""
         self.fetched += 1
         self.rejected += 1
@@ -92,6 +92,6 @@ class PartReport(IngestReport):
         super().count(outcome, number)
         self._whole.count(outcome, number)
 
-    def reject(self, rejection: Rejection) -> None:
+    def reject(self, rejection: EventRejection) -> None:
         super().reject(rejection)
         self._whole.reject(rejection)

@@ -18,11 +18,11 @@ from cachetools import FIFOCache
 
 from graph.core.clock import Clock
 from graph.domains.earthquakes.entities import ALIAS, EVENT
-from graph.domains.earthquakes.ingest.deciding import Known, write_of
+from graph.domains.earthquakes.ingest.deciding import KnownEvents, write_of
 from graph.domains.earthquakes.ingest.look_up import LookUp, is_known
 from graph.domains.earthquakes.ingest.payload import Chunk
 from graph.domains.earthquakes.ingest.transaction import Transaction
-from graph.domains.earthquakes.ingest.write import NewEvent, Outcome, Write
+from graph.domains.earthquakes.ingest.write import FirstVersion, Outcome, Write
 from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion
 from graph.domains.earthquakes.revisions.names import Rank, ids_of
 from graph.domains.earthquakes.summaries import ITEMS_OF_A_PERIOD, recount
@@ -114,7 +114,7 @@ class Storing:
         # A refused insert shows that its event is stored. A deletion inserts nothing.
         await look_up.own_ids([each for each in records if not probably_new or isinstance(each, SourceDeletion)])
         if not self._revises:
-            return [NewEvent(each) for each in records if isinstance(each, Event) and not look_up.own(each)]
+            return [FirstVersion(each) for each in records if isinstance(each, Event) and not look_up.own(each)]
         unsure: list[Incoming] = []
         for begin in range(0, len(records), RECORDS_AT_ONCE):
             await give_way()
@@ -163,7 +163,7 @@ class Storing:
         return transaction.owners(refused) if refused else None
 
 
-async def _decided(records: Sequence[Incoming], known: Sequence[Known]) -> list[Write]:
+async def _decided(records: Sequence[Incoming], known: Sequence[KnownEvents]) -> list[Write]:
     """The writes of records, of each by what is known of its ids."""
     writes: list[Write] = []
     for at, (record, of_record) in enumerate(zip(records, known, strict=True)):

@@ -53,7 +53,7 @@ class Write(ABC):
         """Count its changes for the summaries."""
 
 
-class NewEvent(Write):
+class FirstVersion(Write):
     """The first version of an event. A bulk ingest makes many."""
 
     __slots__ = ("_of_version", "days", "ids", "inserts", "item", "keys", "names", "record", "size", "time_ms")
@@ -75,7 +75,7 @@ class NewEvent(Write):
         self._of_version: Item = {}
 
     @classmethod
-    def with_aliases(cls, event: Event) -> "NewEvent":
+    def with_aliases(cls, event: Event) -> "FirstVersion":
         """The write that keeps the other ids of the event."""
         return cls(event, ids_of(event)[1:] if "ids" in event.item else ())
 

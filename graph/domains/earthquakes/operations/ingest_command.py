@@ -15,7 +15,7 @@ from graph.core.errors import GraphError
 from graph.core.names import camel_case
 from graph.core.times import TIME_FORMS, InvalidTime, millis_ceil, millis_floor, parse_time
 from graph.domain import Services
-from graph.domains.earthquakes.ingest.backfill import Progress
+from graph.domains.earthquakes.ingest.backfill import BackfillProgress
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.errors import UpstreamFailure
@@ -48,7 +48,7 @@ class Outcome:
     source: str  # the file's name, or USGS
     report: IngestReport  # if there is an error, of the events before it
     error: GraphError | None = None
-    progress: Progress = field(default_factory=Progress)  # stays empty unless a window is ingested
+    progress: BackfillProgress = field(default_factory=BackfillProgress)  # stays empty unless a window is ingested
 
     @property
     def message(self) -> str:
@@ -96,7 +96,7 @@ async def _ingest_window(ingest: Ingest, query: EventQuery, *, quiet: bool) -> O
     with ExitStack() as stack:
         advance: Callable[[int], None] | None = None
 
-        def advanced(report: IngestReport, progress: Progress) -> None:
+        def advanced(report: IngestReport, progress: BackfillProgress) -> None:
             nonlocal advance
             outcome.report, outcome.progress = report, progress
             if progress.to_fetch is None:

@@ -10,7 +10,7 @@ import orjson
 
 from graph.command_line import progress_bar
 from graph.domain import Services
-from graph.domains.earthquakes.ingest.backfill import Progress
+from graph.domains.earthquakes.ingest.backfill import BackfillProgress
 from graph.domains.earthquakes.ingest.differences import Difference
 from graph.domains.earthquakes.ingest.reconcile import Reconciler, ReconcileReport
 from graph.domains.earthquakes.operations.ingest_command import HOW_TO_RESUME, with_camel_case
@@ -33,7 +33,7 @@ async def reconcile_window(services: Services, query: EventQuery, *, dry_run: bo
     with ExitStack() as stack:
         advance: Callable[[int], None] | None = None
 
-        def advanced(latest: ReconcileReport, progress: Progress) -> None:
+        def advanced(latest: ReconcileReport, progress: BackfillProgress) -> None:
             nonlocal advance, report
             report = latest
             if progress.to_fetch is not None and advance is None:

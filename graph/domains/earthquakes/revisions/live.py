@@ -11,7 +11,7 @@ from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
 from graph.domains.earthquakes.revisions.versions import RevisionKind
 from graph.domains.earthquakes.selection import Selection
-from graph.feed.broadcast import Broadcast, Charge, Notice, Records, free_of_charge
+from graph.feed.broadcast import Broadcast, Charge, FeedRecords, SubscriberMessage, free_of_charge
 from graph.feed.sequence import ChangeSequence
 from graph.store.contract import Database
 
@@ -27,7 +27,7 @@ class EventBroadcast(Broadcast[EventRevision]):
     def __init__(self, database: Database) -> None:
         super().__init__(
             event_sequence(database),
-            Records(
+            FeedRecords(
                 load=History(database).revisions,
                 key_of_cursor=_key_of_cursor,
                 cursor_of=attrgetter("notice_cursor"),
@@ -40,7 +40,7 @@ class EventBroadcast(Broadcast[EventRevision]):
         after: str | None = None,
         charge: Charge = free_of_charge,
         kinds: Collection[RevisionKind] = tuple(RevisionKind),
-    ) -> AsyncGenerator[Notice[EventRevision], None]:
+    ) -> AsyncGenerator[SubscriberMessage[EventRevision], None]:
         """Subscribe to versions of the selected events, see `subscribe`.
 
         Args:

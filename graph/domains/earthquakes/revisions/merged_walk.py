@@ -16,7 +16,7 @@ from graph.core.days import day_span
 from graph.core.paging import Page, Paging, Position
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.store.between import Between, Found, page_between
+from graph.store.between import Between, ItemsFound, page_between
 from graph.store.entity import Item
 from graph.store.time_walk import Keep, Walk
 
@@ -43,12 +43,12 @@ class MergedWalk:
         """A page in order of time, or with `forward=False` in reverse."""
         return await page_between(self.read, paging, forward=forward, place_of=_place, record_of=record_of)
 
-    async def read(self, size: int, within: Between, *, forward: bool) -> Found:
+    async def read(self, size: int, within: Between, *, forward: bool) -> ItemsFound:
         """The first versions between two places, which are times and event ids."""
         items: list[Item] = []
         selection, partitions, more = _select(self._selection, within), 0, False
         if selection is None:
-            return Found(items, more, partitions)
+            return ItemsFound(items, more, partitions)
         async with aclosing(self._windows(selection, size + 1, forward=forward)) as windows:
             async for window in windows:
                 found, more, read = await self._read_window(window, size - len(items), within, forward=forward)
@@ -56,7 +56,7 @@ class MergedWalk:
                 partitions += read
                 if more:
                     break
-        return Found(items, more, partitions)
+        return ItemsFound(items, more, partitions)
 
     async def _windows(self, selection: Selection, wanted: int, *, forward: bool) -> AsyncGenerator[Selection, None]:
         """Parts of a selection, one after the other: some days that may fill a page, then twice as many each time."""
@@ -78,12 +78,12 @@ class MergedWalk:
         if days:
             yield window()
 
-    async def _read_window(self, selection: Selection, size: int, within: Between, *, forward: bool) -> Found:
+    async def _read_window(self, selection: Selection, size: int, within: Between, *, forward: bool) -> ItemsFound:
         """The first versions of a part of the range, and whether more follow in it."""
         readings = [await self._walk(of, selection, within).read(size + 1, forward=forward) for of in self._walks]
         merged = _merged([reading.items for reading in readings], forward=forward)
         more = len(merged) > size or any(reading.more for reading in readings)
-        return Found(merged[:size], more, sum(reading.partitions for reading in readings))
+        return ItemsFound(merged[:size], more, sum(reading.partitions for reading in readings))
 
     def _walk(self, of: WalkOf, selection: Selection, within: Between) -> Walk:
         own = selection.keep

@@ -15,7 +15,7 @@ REVISIONS = Order("revisions", Whole("revision", least=1), POSSIBLE_ID)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ValueChange:
     """A tracked value that differs from the version before."""
 
     field: str  # its name in the graph
@@ -65,11 +65,11 @@ class EventRevision(Record):
         return None if self.published_at is None else (self.published_at - self.item["eventTsMs"]) / 60_000
 
     @cached_property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[ValueChange]:
         """The tracked values that differ from the version before; of the first version, none."""
         if self.before is None:
             return []
-        return [Change(name, before, after) for name, (before, after) in changed(self.before, self.item).items()]
+        return [ValueChange(name, before, after) for name, (before, after) in changed(self.before, self.item).items()]
 
     @property
     def notice_cursor(self) -> str:

@@ -14,9 +14,9 @@ from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
 from graph.domains.earthquakes.schema.revisions import EventRevision
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
-from graph.feed.broadcast import Notice
+from graph.feed.broadcast import SubscriberMessage
 
-EventVersion = strawberry.Parent[Notice[versions.EventRevision]]
+EventVersion = strawberry.Parent[SubscriberMessage[versions.EventRevision]]
 
 
 @strawberry.type(description="A message to a subscriber: a stored version of an event, or the number of dropped ones.")

@@ -75,18 +75,18 @@ class Deletion:
     published_time: datetime | None = time_field("published_at", "When the source published it.")
 
 
-@record_type(records.Change, "A value that differs from the version before.")
+@record_type(records.ValueChange, "A value that differs from the version before.")
 class RevisionChange:
     field: str = strawberry.field(description="The name of the event's field.")
 
     @fields.field("The value before; null for none.", reads=[])
     @staticmethod
-    def before(change: strawberry.Parent[records.Change]) -> JSON | None:
+    def before(change: strawberry.Parent[records.ValueChange]) -> JSON | None:
         return cast("JSON | None", change.before)
 
     @fields.field("The value of this version; null for none.", reads=[])
     @staticmethod
-    def after(change: strawberry.Parent[records.Change]) -> JSON | None:
+    def after(change: strawberry.Parent[records.ValueChange]) -> JSON | None:
         return cast("JSON | None", change.after)
 
 

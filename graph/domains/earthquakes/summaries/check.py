@@ -30,7 +30,7 @@ from graph.domains.earthquakes.summaries.recount import recount
 from graph.domains.earthquakes.summaries.state import CONFIRMATIONS, CheckState, check_lease, confirmed
 from graph.domains.earthquakes.summaries.summary import day_key
 from graph.observability.logs import get_logger
-from graph.runtime.lease import Done, LeaseState
+from graph.runtime.lease import JobResult, LeaseState
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Query
@@ -58,7 +58,7 @@ class SummaryCheck:
         self._clock = clock
         self._every_ms = round(every_s * 1000)
 
-    async def check(self, lease: LeaseState, began: int) -> Done:
+    async def check(self, lease: LeaseState, began: int) -> JobResult:
         """Check some days, from that epoch millisecond on."""
         state, today = CheckState(lease.attributes), datetime_of(began).date()
         known = state.differences
@@ -79,7 +79,7 @@ class SummaryCheck:
             logger.warning("Events of another program were counted in the summaries", days=corrected)
         _log(confirmed(known), confirmed(comparison.differences))
         left["differences"] = comparison.differences
-        return Done(self._clock() + self._pause_ms(comparison), left)
+        return JobResult(self._clock() + self._pause_ms(comparison), left)
 
     def _pause_ms(self, comparison: "_Comparison") -> int:
         """The time until the next check, so that no more events are counted in a minute than usual."""

@@ -37,7 +37,7 @@ from graph.domains.earthquakes.usgs.answers import (
 from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse, UpstreamFailure, UpstreamUnavailable
 from graph.domains.earthquakes.usgs.requests import (
     EventQuery,
-    Question,
+    UsgsQuestion,
     UsgsRequest,
     count_of,
     look_up_of,
@@ -129,7 +129,7 @@ class UsgsClient:
 
     async def _send_with_retries(
         self,
-        request: UsgsRequest | Question,
+        request: UsgsRequest | UsgsQuestion,
         read: Callable[[httpx.Response], Awaitable[T]],
         *,
         known: Validators = NO_VALIDATORS,
@@ -169,7 +169,7 @@ class UsgsClient:
 
     async def _attempt(
         self,
-        request: UsgsRequest | Question,
+        request: UsgsRequest | UsgsQuestion,
         read: Callable[[httpx.Response], Awaitable[T]],
         known: Validators,
         expected: Collection[int],
@@ -191,7 +191,7 @@ class UsgsClient:
             raise UpstreamUnavailable("USGS cannot be reached: try again later.", retry_after_s=0) from error
 
     @asynccontextmanager
-    async def _response(self, request: UsgsRequest | Question, known: Validators) -> AsyncIterator[httpx.Response]:
+    async def _response(self, request: UsgsRequest | UsgsQuestion, known: Validators) -> AsyncIterator[httpx.Response]:
         """Send the request, follow redirects within the origin of USGS, and yield the answer with its body unread."""
         url = self._base_url + request.path
         headers = {**_HEADERS, **known.conditions}

@@ -10,7 +10,7 @@ LOOK_UPS_AT_ONCE = 4
 LOOK_UPS_A_MINUTE = 100  # what libcomcat, USGS's own client, allows itself
 
 
-class Pace:
+class LookUpPace:
     """Spreads look-ups over time, after a first few at once."""
 
     def __init__(

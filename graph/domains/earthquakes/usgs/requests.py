@@ -101,24 +101,24 @@ def _text(ms: int | None) -> str | None:
 UsgsRequest = EventQuery | UsgsFeed
 
 
-class Question(NamedTuple):
+class UsgsQuestion(NamedTuple):
     """A request to the FDSN service that is answered with no list of events."""
 
     path: str
     parameters: Mapping[str, str]
 
 
-def count_of(query: EventQuery) -> Question:
+def count_of(query: EventQuery) -> UsgsQuestion:
     """The number of events that match the conditions of a query, whatever its limit."""
-    return Question("/fdsnws/event/1/count", {"format": "geojson", **query.conditions})
+    return UsgsQuestion("/fdsnws/event/1/count", {"format": "geojson", **query.conditions})
 
 
-def look_up_of(event_id: str) -> Question:
+def look_up_of(event_id: str) -> UsgsQuestion:
     """One event by any of its ids.
 
     Deleted events are not asked for: USGS then says that the event was deleted, and otherwise that it has none.
     """
-    return Question(EventQuery.path, {"format": "geojson", "eventid": event_id})
+    return UsgsQuestion(EventQuery.path, {"format": "geojson", "eventid": event_id})
 
 
 def public_url(request: UsgsRequest) -> str:

@@ -9,7 +9,7 @@ from graph.api.scalars import describe_enum
 from graph.core.times import first_microsecond, last_microsecond
 from graph.domains.service_logs import model
 from graph.domains.service_logs.model import LogLevel, ServiceLogType
-from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.selection import ServiceLogSelection
 
 describe_enum(
     ServiceLogType,
@@ -63,9 +63,9 @@ class ServiceLogFilter:
     )
 
     @property
-    def selection(self) -> LogSelection:
+    def selection(self) -> ServiceLogSelection:
         """The filter as a selection."""
-        return LogSelection(
+        return ServiceLogSelection(
             first=first_microsecond(self.start_time) if self.start_time else None,
             last=last_microsecond(self.end_time) if self.end_time else None,
             services=None if self.services is None else tuple(self.services),
@@ -78,6 +78,6 @@ class ServiceLogFilter:
         )
 
 
-def selection_of(filter: ServiceLogFilter | None) -> LogSelection:
+def selection_of(filter: ServiceLogFilter | None) -> ServiceLogSelection:
     """The selection of a filter; all logs without one."""
-    return filter.selection if filter else LogSelection()
+    return filter.selection if filter else ServiceLogSelection()

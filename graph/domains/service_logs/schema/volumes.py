@@ -15,7 +15,7 @@ from graph.domains.service_logs import volumes
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.model import MICROSECONDS, LogLevel, ServiceLogType
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
-from graph.domains.service_logs.selection import LogSelection
+from graph.domains.service_logs.selection import ServiceLogSelection
 from graph.domains.service_logs.volumes import LogInterval, VolumeBy
 
 USUAL_COUNTS = 100  # for the price of a volume
@@ -77,7 +77,7 @@ class LogVolumeQueries:
     ) -> list[volumes.LogVolume]:
         now = 1000 * info.context.clock()
         named = None if services is None else tuple(services)
-        selected = LogSelection(
+        selected = ServiceLogSelection(
             first_microsecond(start_time) if start_time else None,
             last_microsecond(end_time) if end_time else None,
             services=named,

@@ -14,12 +14,12 @@ from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 from graph.core.times import first_microsecond
 from graph.domains.service_logs import model
-from graph.domains.service_logs.model import LogLevel, NewLog, Problem, Rejection, ServiceLogType
+from graph.domains.service_logs.model import LogLevel, LogProblem, NewLog, RejectedLog, ServiceLogType
 from graph.domains.service_logs.scopes import SERVICE_LOGS_WRITE
 from graph.domains.service_logs.writing import MOST_LOGS, LogWriter
 
 describe_enum(
-    Problem,
+    LogProblem,
     "Why a log is rejected.",
     name="ServiceLogProblem",
     SERVICE_INVALID="Its service has no valid name.",
@@ -60,11 +60,11 @@ class LogInput:
     trace_id: str | None = strawberry.field(default=None, description="Trace id, 32 hexadecimal digits.")
     span_id: str | None = strawberry.field(default=None, description="Span id, 16 hexadecimal digits.")
 
-    def log(self, index: int, now: int) -> NewLog | Rejection:
+    def log(self, index: int, now: int) -> NewLog | RejectedLog:
         """The log; `now` in epoch milliseconds."""
         metadata: Any = self.metadata
         if not isinstance(metadata, dict | None):
-            return Rejection(index, Problem.METADATA_INVALID, "The metadata must be an object.")
+            return RejectedLog(index, LogProblem.METADATA_INVALID, "The metadata must be an object.")
         return NewLog(
             service=self.service,
             message=self.message,
@@ -83,10 +83,10 @@ class WriteLogsInput:
     logs: list[LogInput] = strawberry.field(description=f"At most {MOST_LOGS:,}.")
 
 
-@record_type(Rejection, "A log that was not stored.")
+@record_type(RejectedLog, "A log that was not stored.")
 class LogRejection:
     index: int = strawberry.field(description="Its place among the given logs, from 0.")
-    code: Problem = strawberry.field(description="Why, as a stable code.")
+    code: LogProblem = strawberry.field(description="Why, as a stable code.")
     message: str = strawberry.field(description="Why, in words.")
 
 

@@ -17,7 +17,7 @@ from graph.domains.sightings.selection import SightingSelection
 from graph.store.ordering import PageRequest
 
 
-@record_type(model.Area, "An area that has active sightings.", pages="areas")
+@record_type(model.ActiveArea, "An area that has active sightings.", pages="areas")
 class Area:
     slug: str = strawberry.field(description="The name by which sightings are found: lower-case letters and hyphens.")
     name: str = strawberry.field(description="Its name.")
@@ -27,7 +27,9 @@ class Area:
 
     @connection_field("Its active sightings, newest first.", model.BY_TIME, size=relay.PAGE_SIZE, cost=10, reads=[])
     @staticmethod
-    async def sightings(area: strawberry.Parent[model.Area], info: Info, page: PageRequest) -> Page[model.Sighting]:
+    async def sightings(
+        area: strawberry.Parent[model.ActiveArea], info: Info, page: PageRequest
+    ) -> Page[model.Sighting]:
         return await info.context.service(Sightings).page(SightingSelection(areas=(area.slug,)), page)
 
 
@@ -38,5 +40,5 @@ class AreaQueries:
         model.AREAS,
         scope=SIGHTINGS_READ,
     )
-    async def areas(self, info: Info, page: PageRequest) -> Page[model.Area]:
+    async def areas(self, info: Info, page: PageRequest) -> Page[model.ActiveArea]:
         return await info.context.service(ActiveAreas).page(page)

@@ -13,12 +13,12 @@ from graph.domains.sightings import model
 from graph.domains.sightings.areas import NamedArea
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.live import SightingBroadcast
-from graph.domains.sightings.model import ChangeKind
+from graph.domains.sightings.model import SightingChangeKind
 from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 
 describe_enum(
-    ChangeKind,
+    SightingChangeKind,
     "What has happened to a sighting.",
     name="SightingChangeKind",
     REPORTED="It was reported.",
@@ -29,7 +29,7 @@ describe_enum(
 
 @record_type(model.SightingChange, "What has happened to a sighting.")
 class SightingChange:
-    kind: ChangeKind = strawberry.field(description="What has happened.")
+    kind: SightingChangeKind = strawberry.field(description="What has happened.")
     sighting_id: strawberry.ID = strawberry.field(description="The sighting's own id.")
 
     @field("The sighting as the change has left it; null once it has expired or is hidden.")

@@ -64,7 +64,7 @@ class HideSightingInput:
     reason: str = strawberry.field(description=f"Why, at most {LONGEST_REASON} characters. It is stored and logged.")
 
 
-@record_type(model.Outcome, "The sighting as it is now.")
+@record_type(model.ReportOutcome, "The sighting as it is now.")
 class SightingPayload:
     sighting: Sighting = strawberry.field(description="The sighting.")
     created: bool = strawberry.field(
@@ -90,7 +90,7 @@ class ReportingMutations:
         self,
         info: Info,
         input: Annotated[ReportSightingInput, "The report."],
-    ) -> model.Outcome:
+    ) -> model.ReportOutcome:
         report = Report(
             category=input.category,
             area=input.area,
@@ -107,7 +107,7 @@ class ReportingMutations:
         self,
         info: Info,
         input: Annotated[ConfirmSightingInput, "The sighting."],
-    ) -> model.Outcome:
+    ) -> model.ReportOutcome:
         return await info.context.service(Confirming).confirm(info.context.user, sighting_id_of(input.id))
 
     @field("Hide a sighting for good.", scope=SIGHTINGS_MODERATE, cost=10)

@@ -18,7 +18,7 @@ from graph.domains.statistics.gutenberg_richter import LEAST_EVENTS
 from graph.domains.statistics.networks import Network
 from graph.domains.statistics.population import SAMPLE
 from graph.domains.statistics.reliability import Reliability
-from graph.domains.statistics.statistics import Relation
+from graph.domains.statistics.statistics import MagnitudeRelation
 
 MOST_NETWORKS = 100
 ASSESSED = 10  # a part that takes some milliseconds; what it computes is charged besides
@@ -37,7 +37,7 @@ Confidence = Annotated[
 ]
 
 
-value_type(assessment.Interval, "ConfidenceInterval")
+value_type(assessment.EstimateInterval, "ConfidenceInterval")
 value_type(goodness.GoodnessOfFit)
 value_type(Network, "SeismicNetwork")
 value_type(b_positive.BPositive)
@@ -58,7 +58,7 @@ value_type(b_positive.BOverTime, "BValuesOverTime", windows=[ListSize(assumed_si
 
 
 @record_type(
-    Relation,
+    MagnitudeRelation,
     "The relation log10 N = a - b M, N being the number of events with at least magnitude M, "
     "estimated from the events at and above the magnitude of completeness.",
 )
@@ -85,18 +85,18 @@ class GutenbergRichter:
         cost=ASSESSED,
     )
     @staticmethod
-    async def reliability(relation: strawberry.Parent[Relation]) -> Reliability | None:
+    async def reliability(relation: strawberry.Parent[MagnitudeRelation]) -> Reliability | None:
         judged = await relation.verdict()
         return judged.reliability if judged else None
 
     @field("Why there is no estimate, or why it is not reliable; null if its reliability is `GOOD`.", cost=ASSESSED)
     @staticmethod
-    async def reason(relation: strawberry.Parent[Relation]) -> str | None:
+    async def reason(relation: strawberry.Parent[MagnitudeRelation]) -> str | None:
         return await relation.reason()
 
     @field("Whether the magnitudes are exponential. Null if there is no estimate.", cost=ASSESSED)
     @staticmethod
-    async def goodness_of_fit(relation: strawberry.Parent[Relation]) -> goodness.GoodnessOfFit | None:
+    async def goodness_of_fit(relation: strawberry.Parent[MagnitudeRelation]) -> goodness.GoodnessOfFit | None:
         return await relation.goodness_of_fit()
 
     @field(
@@ -106,7 +106,7 @@ class GutenbergRichter:
         cost=ASSESSED,
     )
     @staticmethod
-    async def networks(relation: strawberry.Parent[Relation]) -> Sequence[Network]:
+    async def networks(relation: strawberry.Parent[MagnitudeRelation]) -> Sequence[Network]:
         return (await relation.networks()).networks[:MOST_NETWORKS]
 
     @field(
@@ -116,14 +116,14 @@ class GutenbergRichter:
     )
     @staticmethod
     async def bootstrap(
-        relation: strawberry.Parent[Relation], confidence: Confidence = 0.95
-    ) -> assessment.Interval | None:
+        relation: strawberry.Parent[MagnitudeRelation], confidence: Confidence = 0.95
+    ) -> assessment.EstimateInterval | None:
         return await relation.bootstrap(confidence)
 
     @field("b through time: of windows with a number of events, all with the same completeness.", cost=ASSESSED)
     @staticmethod
     async def over_time(
-        relation: strawberry.Parent[Relation],
+        relation: strawberry.Parent[MagnitudeRelation],
         events: Annotated[
             int,
             f"Events of each window at and above the completeness, {LEAST_EVENTS} or more.",

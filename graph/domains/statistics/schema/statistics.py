@@ -119,7 +119,7 @@ class CatalogueStatistics:
         selected: strawberry.Parent[statistics.Statistics],
         completeness_magnitude: CompletenessMagnitude = None,
         corrected: Corrected = True,
-    ) -> statistics.Relation:
+    ) -> statistics.MagnitudeRelation:
         least = await selected.completeness(given=completeness_magnitude, corrected=corrected)
         return await selected.gutenberg_richter(least)
 

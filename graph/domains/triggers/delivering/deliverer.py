@@ -11,7 +11,7 @@ from functools import partial
 
 from graph.domains.triggers.delivering.due import DueDeliveries
 from graph.domains.triggers.delivering.recent import RecentRetries
-from graph.domains.triggers.delivering.worker import Delivering, Worker
+from graph.domains.triggers.delivering.worker import Delivering, EndpointWorker
 from graph.domains.triggers.entities import DUE_INDEX, QUEUE
 from graph.domains.triggers.queues import SHARDS
 from graph.runtime.open_files import most_open_files
@@ -45,7 +45,7 @@ class Deliverer:
     def __init__(self, shared: Delivering) -> None:
         self._shared = shared
         self._recent = RecentRetries()
-        self._workers: dict[str, Worker] = {}
+        self._workers: dict[str, EndpointWorker] = {}
         self._tasks: BackgroundTasks | None = None  # while it runs
         self._to_look = asyncio.Event()
 
@@ -115,8 +115,8 @@ class Deliverer:
             self._workers[endpoint_id] = self._new_worker(endpoint_id)  # what another had read may be lost
         del self._workers[endpoint_id]
 
-    def _new_worker(self, endpoint_id: str) -> Worker:
-        return Worker(self._shared, DueDeliveries(self._shared.database, self._recent, endpoint_id))
+    def _new_worker(self, endpoint_id: str) -> EndpointWorker:
+        return EndpointWorker(self._shared, DueDeliveries(self._shared.database, self._recent, endpoint_id))
 
 
 def _due_until(time: int) -> Query:

@@ -2,7 +2,7 @@
 
 from graph.domains.triggers.endpoints import Endpoints, disabled
 from graph.domains.triggers.event_types import DISABLED, payload_of_disabled
-from graph.domains.triggers.model import Endpoint, NewEvent
+from graph.domains.triggers.model import Endpoint, NewTriggerEvent
 from graph.domains.triggers.outbox import Outbox
 from graph.observability.logs import get_logger
 from graph.store.rounds import until_applied
@@ -21,7 +21,7 @@ async def disable(endpoints: Endpoints, outbox: Outbox, endpoint: Endpoint, reas
     if stored is None or not stored.is_open:
         return False
     others = [each for each in of_user if each is not stored and each.wants(DISABLED)]
-    event = NewEvent(
+    event = NewTriggerEvent(
         stored.user_id,
         DISABLED,
         payload_of_disabled(stored, reason),

@@ -28,7 +28,7 @@ LONG_LAG_MS = 10_000  # likewise, if it has not shown it for long
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DueReading:
     """What a reading found."""
 
     deliveries: list[Delivery]
@@ -60,7 +60,7 @@ class DueDeliveries:
         """Take note of the queue as it is stored."""
         self._user_id, self._cursor = queue["user_id"], self._cursor or queue["head"]
 
-    async def read(self, now: int, *, ordered: bool, whenever: bool = False) -> Reading:
+    async def read(self, now: int, *, ordered: bool, whenever: bool = False) -> DueReading:
         """The next deliveries that are due, without those that were read before and have not ended.
 
         Args:
@@ -122,14 +122,14 @@ class DueDeliveries:
             if claims.get(delivery.sequence) is delivery:
                 del claims[delivery.sequence]
 
-    async def _read_some(self, until: int) -> Reading:
+    async def _read_some(self, until: int) -> DueReading:
         """The next deliveries in order, and those that are attempted again until then."""
         again = await self._read_again(until)
         claimed = set(self._fresh)  # some may end while this reads them as they were before
         fresh, more = await self._read_fresh()
         fresh = [each for each in fresh if "due" not in each.item and each.sequence not in claimed]
         self._fresh.update((each.sequence, each) for each in fresh)
-        return Reading([*again, *fresh], more or len(again) == AT_ONCE)
+        return DueReading([*again, *fresh], more or len(again) == AT_ONCE)
 
     async def _read_fresh(self) -> tuple[list[Delivery], bool]:
         """The next waiting deliveries in order, and whether more may follow."""
@@ -157,17 +157,17 @@ class DueDeliveries:
             self._recent.forget(self.endpoint_id, each.sequence)
         return due
 
-    async def _read_one(self, now: int) -> Reading:
+    async def _read_one(self, now: int) -> DueReading:
         """The first delivery that has not ended, if it is due."""
         if self._fresh or self._again or (first := await self._first_waiting()) is None:
-            return Reading([], more=False)
+            return DueReading([], more=False)
         due: int = first.item.get("due", 0)
         if due > now:
             self._blocked_until = due
             self._cursor = min(self._cursor, first.sequence)  # it is read again then
-            return Reading([], more=False)
+            return DueReading([], more=False)
         self._fresh[first.sequence] = first
-        return Reading([first], more=True)
+        return DueReading([first], more=True)
 
     async def _first_waiting(self) -> Delivery | None:
         """The first delivery that has not ended: one before the cursor that was replayed, or the next one."""

@@ -6,19 +6,19 @@ from typing import Any
 
 import orjson
 
-from graph.domains.triggers.delivering.retry_policy import RetryPolicy, is_delivered
+from graph.domains.triggers.delivering.retry_policy import DeliveryRetryPolicy, is_delivered
 from graph.domains.triggers.model import Delivery, DeliveryState, TriggerEvent
-from graph.domains.triggers.sending.answers import Answer
-from graph.domains.triggers.statuses import Progress
+from graph.domains.triggers.sending.answers import SendResult
+from graph.domains.triggers.statuses import EventProgress
 from graph.store.entity import Item
 
 DELIVERED, RETRIED, FAILED = "delivered", "retried", "failed"
 
-Advance = Callable[[Progress], Progress]
+Advance = Callable[[EventProgress], EventProgress]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class DeliveryOutcome:
     """What became of a delivery."""
 
     name: str  # delivered, retried or failed
@@ -39,12 +39,14 @@ def body_of(event: TriggerEvent, sequence: int) -> str:
     return orjson.dumps(said).decode()
 
 
-def given_up(delivery: Delivery, now: int) -> Outcome:
+def given_up(delivery: Delivery, now: int) -> DeliveryOutcome:
     """The outcome for a delivery whose endpoint or event is gone."""
-    return Outcome(FAILED, delivery, _ended(delivery, DeliveryState.FAILED, now), None, Progress.given_up)
+    return DeliveryOutcome(FAILED, delivery, _ended(delivery, DeliveryState.FAILED, now), None, EventProgress.given_up)
 
 
-def outcome_of(delivery: Delivery, answer: Answer, policy: RetryPolicy, began: int, now: int) -> Outcome:
+def outcome_of(
+    delivery: Delivery, answer: SendResult, policy: DeliveryRetryPolicy, began: int, now: int
+) -> DeliveryOutcome:
     """The outcome of an attempt.
 
     Args:
@@ -54,15 +56,15 @@ def outcome_of(delivery: Delivery, answer: Answer, policy: RetryPolicy, began: i
     attempt = _attempt(delivery, answer, began)
     advance: Advance
     if is_delivered(answer):
-        name, after, advance = DELIVERED, _ended(delivery, DeliveryState.DELIVERED, now), Progress.delivered
+        name, after, advance = DELIVERED, _ended(delivery, DeliveryState.DELIVERED, now), EventProgress.delivered
     elif due := policy.next_attempt(delivery, answer, now):
-        name, after, advance = RETRIED, {**delivery.item, "due": due}, Progress.postponed
+        name, after, advance = RETRIED, {**delivery.item, "due": due}, EventProgress.postponed
     else:
-        name, after, advance = FAILED, _ended(delivery, DeliveryState.FAILED, now), Progress.given_up
+        name, after, advance = FAILED, _ended(delivery, DeliveryState.FAILED, now), EventProgress.given_up
     after["attempts"] = delivery.attempt_count + 1
     if delivery.attempt_count:
-        return Outcome(name, delivery, after, attempt, lambda progress: advance(progress.retried()))
-    return Outcome(name, delivery, after, attempt, advance)
+        return DeliveryOutcome(name, delivery, after, attempt, lambda progress: advance(progress.retried()))
+    return DeliveryOutcome(name, delivery, after, attempt, advance)
 
 
 def _ended(delivery: Delivery, state: DeliveryState, now: int) -> Item:
@@ -71,7 +73,7 @@ def _ended(delivery: Delivery, state: DeliveryState, now: int) -> Item:
     return ended
 
 
-def _attempt(delivery: Delivery, answer: Answer, began: int) -> Item:
+def _attempt(delivery: Delivery, answer: SendResult, began: int) -> Item:
     item: dict[str, Any] = {
         "endpoint_id": delivery.endpoint_id,
         "user_id": delivery.user_id,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.domains.triggers.deliveries import key_of_its_event, unchanged
-from graph.domains.triggers.delivering.outcomes import Outcome
+from graph.domains.triggers.delivering.outcomes import DeliveryOutcome
 from graph.domains.triggers.entities import ATTEMPT, DELIVERY, QUEUE
 from graph.domains.triggers.inbox import progressed
 from graph.domains.triggers.model import PROGRESS, TriggerEvent
@@ -28,7 +28,7 @@ logger = get_logger(__name__)
 class Result:
     """What is stored of an outcome."""
 
-    outcome: Outcome
+    outcome: DeliveryOutcome
     queue: Callable[[], Item]  # its attributes that a worker knows, when the result is stored
 
     @property

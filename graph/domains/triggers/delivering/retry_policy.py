@@ -12,34 +12,34 @@ from http import HTTPStatus
 
 from graph.domains.triggers.event_types import TEST
 from graph.domains.triggers.model import Delivery
-from graph.domains.triggers.sending.answers import Answer
+from graph.domains.triggers.sending.answers import SendResult
 
 LONGEST_RETRY_AFTER_S = 3600.0  # a longer one is taken for this
 
 
-def is_delivered(answer: Answer) -> bool:
+def is_delivered(answer: SendResult) -> bool:
     """Whether an endpoint has taken a delivery. A redirect is no success, and is not followed."""
     return answer.status is not None and 200 <= answer.status < 300
 
 
-def is_gone(answer: Answer) -> bool:
+def is_gone(answer: SendResult) -> bool:
     """Whether an endpoint wants no further deliveries. 404 is temporary: some programs answer it while they restart."""
     return answer.status == HTTPStatus.GONE
 
 
-def retry_after_ms(answer: Answer) -> int:
+def retry_after_ms(answer: SendResult) -> int:
     """How long an endpoint wants to be left alone, within a bound; 0 if it did not say."""
     return round(1000 * min(answer.retry_after_s or 0, LONGEST_RETRY_AFTER_S))
 
 
 @dataclass(frozen=True, slots=True)
-class RetryPolicy:
+class DeliveryRetryPolicy:
     """The waits between the attempts of a delivery."""
 
     waits_s: Sequence[float]  # the greatest wait before each attempt after the first, seconds
     between: Callable[[float, float], float]  # chooses a number between two others at random
 
-    def next_attempt(self, delivery: Delivery, answer: Answer, now: int) -> int | None:
+    def next_attempt(self, delivery: Delivery, answer: SendResult, now: int) -> int | None:
         """When a delivery is attempted again, epoch milliseconds; None if it is given up.
 
         Args:

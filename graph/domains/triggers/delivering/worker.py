@@ -18,15 +18,15 @@ from graph.domains.triggers.deliveries import key_of_its_event
 from graph.domains.triggers.delivering.disabling import FAILING, GONE
 from graph.domains.triggers.delivering.due import DueDeliveries
 from graph.domains.triggers.delivering.health import Health
-from graph.domains.triggers.delivering.outcomes import Outcome, body_of, given_up, outcome_of
+from graph.domains.triggers.delivering.outcomes import DeliveryOutcome, body_of, given_up, outcome_of
 from graph.domains.triggers.delivering.results import Result, Results
-from graph.domains.triggers.delivering.retry_policy import RetryPolicy, is_delivered, is_gone, retry_after_ms
+from graph.domains.triggers.delivering.retry_policy import DeliveryRetryPolicy, is_delivered, is_gone, retry_after_ms
 from graph.domains.triggers.entities import ENDPOINT, QUEUE
 from graph.domains.triggers.model import Delivery, Endpoint, EndpointState, TriggerEvent
 from graph.domains.triggers.queues import IDLE, PARKED, due_at
-from graph.domains.triggers.sending.answers import Answer
+from graph.domains.triggers.sending.answers import SendResult
 from graph.domains.triggers.sending.messages import Message
-from graph.domains.triggers.sending.sender import Sender
+from graph.domains.triggers.sending.sender import MessageSender
 from graph.store.conditions import AllOf, Compare
 from graph.store.contract import Database, Delete, Update
 from graph.store.entity import Item
@@ -41,17 +41,17 @@ class Delivering:
     """What the workers of a process share."""
 
     database: Database
-    sender: Sender
+    sender: MessageSender
     results: Results
     disable: Callable[[Endpoint, str], Awaitable[object]]  # with the reason
-    policy: RetryPolicy
+    policy: DeliveryRetryPolicy
     clock: Clock
     slots: Slots  # requests to all endpoints, by user
     count: Callable[[str], None]  # counts an attempt by its outcome: `delivered`, `retried` or `failed`
     look_every_s: float = 1.0  # for attempts that became due, while others hang
 
 
-class Worker:
+class EndpointWorker:
     """Delivers to one endpoint."""
 
     def __init__(self, shared: Delivering, due: DueDeliveries) -> None:
@@ -194,7 +194,7 @@ class Worker:
             self._ready.extend(reading.deliveries)
             self._is_drained = not reading.more
 
-    async def _attempt(self, delivery: Delivery) -> Outcome | None:
+    async def _attempt(self, delivery: Delivery) -> DeliveryOutcome | None:
         """Send a delivery once, unless its endpoint was deleted or its event has expired. None while it has to wait."""
         shared, event_key = self._shared, key_of_its_event(delivery)
         endpoint_key = ENDPOINT.key_for(delivery.user_id, delivery.endpoint_id)
@@ -215,7 +215,7 @@ class Worker:
             await shared.disable(endpoint, FAILING)
         return outcome_of(delivery, answer, shared.policy, began, now)
 
-    def _note(self, answer: Answer, now: int) -> None:
+    def _note(self, answer: SendResult, now: int) -> None:
         """Note how the endpoint does."""
         if is_delivered(answer):
             if self._at_once < AT_ONCE and (self._ready or not self._is_drained):
@@ -228,7 +228,7 @@ class Worker:
             wait_ms = retry_after_ms(answer)
             self._health = self._health.after_failure(now, least_ms=least_ms, retry_after_ms=wait_ms)
 
-    async def _store(self, outcome: Outcome) -> None:
+    async def _store(self, outcome: DeliveryOutcome) -> None:
         """Store an outcome. Only then may the queue's head pass its delivery."""
         await self._shared.results.write(Result(outcome, self._state))
         self._shared.count(outcome.name)

@@ -21,7 +21,7 @@ from graph.domains.triggers import model
 from graph.domains.triggers.deliveries import Deliveries
 from graph.domains.triggers.endpoints import OLDEST_FIRST, EndpointChanges, Endpoints, WithSecret
 from graph.domains.triggers.event_types import TEST, payload_of_test
-from graph.domains.triggers.model import API_VERSION, EndpointState, NewEvent
+from graph.domains.triggers.model import API_VERSION, EndpointState, NewTriggerEvent
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.queues import Queue
 from graph.domains.triggers.schema.deliveries import Delivery
@@ -207,7 +207,7 @@ class EndpointMutations:
         context, user_id = info.context, info.context.user
         endpoint = await context.service(Endpoints).enabled(user_id, input.endpoint_id)
         event, _ = await context.service(Outbox).create(
-            NewEvent(
+            NewTriggerEvent(
                 user_id,
                 TEST,
                 payload_of_test(endpoint.endpoint_id),

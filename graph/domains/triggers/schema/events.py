@@ -23,7 +23,13 @@ from graph.domains.triggers.deliveries import OF_EVENT, Deliveries
 from graph.domains.triggers.entities import INBOX
 from graph.domains.triggers.inbox import EventSelection, Inbox
 from graph.domains.triggers.live import TriggerEventBroadcast
-from graph.domains.triggers.model import API_VERSION, LARGEST_PAYLOAD, LONGEST_IDEMPOTENCY_KEY, LONGEST_TYPE, NewEvent
+from graph.domains.triggers.model import (
+    API_VERSION,
+    LARGEST_PAYLOAD,
+    LONGEST_IDEMPOTENCY_KEY,
+    LONGEST_TYPE,
+    NewTriggerEvent,
+)
 from graph.domains.triggers.outbox import Created, Outbox
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.domains.triggers.statuses import TriggerEventStatus
@@ -161,7 +167,7 @@ class TriggerEventMutations:
             "correlation_id": input.correlation_id,
         }
         payload: Any = input.payload
-        event = NewEvent(
+        event = NewTriggerEvent(
             info.context.user,
             input.event_type,
             payload,

@@ -43,7 +43,7 @@ CAUSES = tuple(_CAUSES)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SendResult:
     """What came of an attempt. It has either a status or an error.
 
     The status is the receiver's decision. If the body ends early or never, the excerpt is what arrived of it.

@@ -33,11 +33,11 @@ class Connector(TCPConnector):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        kind: type[ResponseHandler] = _Connection
+        kind: type[ResponseHandler] = _PinnedConnection
         self._factory = partial(kind, self._loop)
 
 
-class _Connection(ResponseHandler):
+class _PinnedConnection(ResponseHandler):
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
         self._heads = 0  # since the last request

@@ -18,7 +18,7 @@ import aiohttp
 from graph import __version__
 from graph.core.clock import Clock, now_ms
 from graph.core.retry_after import seconds_to_wait
-from graph.domains.triggers.sending.answers import CAUSES, Answer, Failure, excerpt_of
+from graph.domains.triggers.sending.answers import CAUSES, Failure, SendResult, excerpt_of
 from graph.domains.triggers.sending.connections import Connector, open_socket
 from graph.domains.triggers.sending.destinations import EndpointRefused
 from graph.domains.triggers.sending.messages import Message
@@ -49,7 +49,7 @@ def checking_certificates(authorities: str | None = None) -> SSLContext:
     return context
 
 
-class Sender:
+class MessageSender:
     """Sends messages. There is one for each process; the caller bounds how many are sent at once."""
 
     def __init__(
@@ -89,7 +89,7 @@ class Sender:
     async def __aexit__(self, *raised: object) -> None:
         await self._session.close()
 
-    async def send(self, message: Message) -> Answer:
+    async def send(self, message: Message) -> SendResult:
         """Send a message once. Whatever the network and the receiver do comes back as an answer."""
         began = perf_counter()
         deadline = asyncio.get_running_loop().time() + self._timeout_s
@@ -103,9 +103,9 @@ class Sender:
                     allow_redirects=False,
                 )
         except CAUSES as error:
-            return Answer(_ms_since(began), error=Failure.of(error))
+            return SendResult(_ms_since(began), error=Failure.of(error))
         body = await _beginning_of_body(response, deadline)
-        return Answer(
+        return SendResult(
             _ms_since(began),
             response.status,
             excerpt=excerpt_of(body),

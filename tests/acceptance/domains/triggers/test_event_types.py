@@ -11,13 +11,7 @@ from graph.domains.area_watches.reported import REPORTED
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.triggers.checking import check_type
-from graph.domains.triggers.event_types import (
-    DISABLED,
-    EVENT_TYPES,
-    TEST,
-    payload_of_disabled,
-    payload_of_test,
-)
+from graph.domains.triggers.event_types import DISABLED, EVENT_TYPES, TEST, payload_of_disabled, payload_of_test
 from graph.domains.watches.event_types import CREATED, DELETED, EARTHQUAKE_TYPES, REVISED, payload_of_watch
 from graph.domains.watches.model import Watch
 from graph.store.sqlite import open_sqlite

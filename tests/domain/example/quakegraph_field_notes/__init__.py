@@ -25,10 +25,10 @@ from graph.command_line import CommandLine, store_option
 from graph.core.days import datetime_of
 from graph.core.paging import Page
 from graph.domain import Domain, Resources, Scope, Services, SettingsPart, Task
-from graph.feed.broadcast import Broadcast, Records
+from graph.feed.broadcast import Broadcast, FeedRecords
 from graph.feed.sequence import ChangeSequence, SequenceEntities
 from graph.observability.logs import get_logger
-from graph.runtime.lease import LEASE_ATTRIBUTES, Done, Lease, LeaseItem, LeaseState
+from graph.runtime.lease import LEASE_ATTRIBUTES, JobResult, Lease, LeaseItem, LeaseState
 from graph.store.attributes import Real, Text, Whole
 from graph.store.client_input import check_input, find
 from graph.store.design import Index, KeyAttribute, TableDesign
@@ -196,10 +196,10 @@ async def count_forever(services: Services) -> None:
     resources, notes = services.of(Resources), services.of(FieldNotes)
     every_ms = round(1000 * resources.settings.part(NoteSettings).field_note_count)
 
-    async def count(state: LeaseState, now: int) -> Done:
+    async def count(state: LeaseState, now: int) -> JobResult:
         counted = {"notes": await notes.count(), "round": state.attributes.get("round", 0) + 1}
         logger.info("Counted field notes", **counted)
-        return Done(now + every_ms, counted)
+        return JobResult(now + every_ms, counted)
 
     await Lease(resources.database, LeaseItem(COUNT.key_for()), resources.clock, lasts_ms=5000).run_forever(count)
 
@@ -216,7 +216,7 @@ def count_field_notes(line: CommandLine, store: str | None) -> None:
 async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
     """Open what resolvers, tasks and commands ask for."""
     notes = FieldNotes(resources)
-    async with NoteBroadcast(notes.sequence, Records.of(RECENT, notes.by_id)) as broadcast:
+    async with NoteBroadcast(notes.sequence, FeedRecords.of(RECENT, notes.by_id)) as broadcast:
         resources.endings.add(broadcast.end)
         yield notes, broadcast
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from graph.core.errors import BadUserInput
 from graph.domains.data_files.errors import AlreadyGenerated, ProvenanceCycle
 from graph.domains.data_files.new_files import NewFile
-from graph.domains.data_files.provenance.lineage import Direction, Edge, Relation
+from graph.domains.data_files.provenance.lineage import Direction, LineageLink, Relation
 from graph.domains.data_files.provenance.reports import UsedFile
 from tests.domains.data_files.in_store import FAR, FileStore, checksum, references, run_id, version_of
 
@@ -158,9 +158,9 @@ class Model:
         ways = [_reached(way, reference, 2 * depth) for way in self._ways(direction)]
         return {each: length // 2 for way in ways for each, length in way.items() if isinstance(each, str)}
 
-    def edges(self, reference: str, direction: Direction, depth: int) -> set[Edge]:
+    def edges(self, reference: str, direction: Direction, depth: int) -> set[LineageLink]:
         """The edges that lead so far."""
-        found: set[Edge] = set()
+        found: set[LineageLink] = set()
         for way in self._ways(direction):
             reached = _reached(way, reference, 2 * depth - 1)
             found |= {self._edge(one, other) for one, other in way if one in reached}
@@ -171,12 +171,12 @@ class Model:
         ways = {Direction.DOWNSTREAM: [downstream], Direction.UPSTREAM: [upstream]}
         return ways.get(direction, [downstream, upstream])
 
-    def _edge(self, one: Node, other: Node) -> Edge:
+    def _edge(self, one: Node, other: Node) -> LineageLink:
         run, reference = (one, other) if isinstance(one, int) else (other, one)
         assert isinstance(run, int)
         assert isinstance(reference, str)
         relation = Relation.USED if (reference, run) in self.graph else Relation.GENERATED
-        return Edge(relation, reference, run_id(run))
+        return LineageLink(relation, reference, run_id(run))
 
     def affected(self, starts: Iterable[str]) -> list[list[str]]:
         """All that was made from some versions, by the number of steps that it takes."""

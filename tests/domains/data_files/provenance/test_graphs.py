@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.domains.data_files.provenance.lineage import LEAST_EDGES, Direction, Edge, Lineage
+from graph.domains.data_files.provenance.lineage import LEAST_EDGES, Direction, Lineage, LineageLink
 from tests.domains.data_files.in_store import FAR, FileStore, data_files, distances, names, stages
 from tests.domains.data_files.provenance.histories import Model, Step, histories
 from tests.effort import rounds
@@ -78,10 +78,10 @@ def assert_honest(lineage: Lineage, of: str, direction: Direction, depth: int, m
 
 async def followed_to_the_end(
     ours: FileStore, start: str, direction: Direction, most: int
-) -> tuple[set[str], set[Edge]]:
+) -> tuple[set[str], set[LineageLink]]:
     """All nodes and edges that asking again at each frontier finds, for more at once where that is needed."""
     nodes: set[str] = set()
-    edges: set[Edge] = set()
+    edges: set[LineageLink] = set()
     asked = {start: most}
     waiting = [start]
     while waiting:

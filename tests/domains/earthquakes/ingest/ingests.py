@@ -23,7 +23,7 @@ from graph.domains.earthquakes.ingest.reconcile import Reconciler
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.model import is_listed
 from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.domains.earthquakes.usgs.look_ups import Pace
+from graph.domains.earthquakes.usgs.look_ups import LookUpPace
 from graph.domains.request_logs.entities import LOG
 from graph.observability.metrics import Metrics
 from graph.store.contract import Database
@@ -121,7 +121,7 @@ def a_reconciler(
     usgs: UsgsServer,
     http: httpx.AsyncClient,
     clock: Clock,
-    pace: Callable[[], Pace] = lambda: Pace(1e9),
+    pace: Callable[[], LookUpPace] = lambda: LookUpPace(1e9),
     *,
     copies: bool = False,
 ) -> Reconciler:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.ingest.backfill import PARTS_AT_ONCE, Progress
+from graph.domains.earthquakes.ingest.backfill import PARTS_AT_ONCE, BackfillProgress
 from graph.domains.earthquakes.ingest.backfill_marks import Window
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse, UpstreamUnavailable
@@ -197,7 +197,7 @@ async def test_an_outage_ends_the_ingest_after_the_parts_in_progress_and_all_ret
     catalogue = station.usgs.catalogue
     station.usgs.hold(evenly(40), limit=LIMIT)
     station.usgs.answer_next(status(503), html(), cut_json(), *[catalogue] * 12, *[status(503)] * 8)
-    told: list[tuple[IngestReport, Progress]] = []
+    told: list[tuple[IngestReport, BackfillProgress]] = []
 
     with pytest.raises(UpstreamUnavailable):
         await station.ingest.window(WINDOW, lambda *now: told.append(now))

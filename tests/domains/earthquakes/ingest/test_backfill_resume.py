@@ -12,21 +12,13 @@ import pytest
 
 from graph.core.days import DAY_MS
 from graph.domains.earthquakes.entities import BACKFILL, BACKFILL_PART, EVENT
-from graph.domains.earthquakes.ingest.backfill_marks import KEPT_S, BackfillMarks, Done, Window
+from graph.domains.earthquakes.ingest.backfill_marks import KEPT_S, BackfillMarks, FinishedPart, Window
 from graph.domains.earthquakes.usgs.errors import UpstreamUnavailable
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.store.contract import Database
 from graph.store.query import Query
 from tests.domains.earthquakes.ingest.guarded import GuardedDatabase, GuardedTransport
-from tests.domains.earthquakes.ingest.ingests import (
-    NOW,
-    Station,
-    a_feature,
-    an_ingest,
-    counts,
-    recounted,
-    summaries_in,
-)
+from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, an_ingest, counts, recounted, summaries_in
 from tests.domains.earthquakes.usgs.usgs_server import FDSN_QUERY, status
 from tests.domains.entities import documented
 from tests.effort import THOROUGH
@@ -95,7 +87,7 @@ class Fuse:
         return False
 
 
-async def done_in(database: Database, query: EventQuery) -> list[Done]:
+async def done_in(database: Database, query: EventQuery) -> list[FinishedPart]:
     """What is marked as done of a run that was begun."""
     return await BackfillMarks(database, query, lambda: NOW).resume() or []
 
@@ -144,7 +136,7 @@ DAY = NOW - DAY_MS
 QUERY = EventQuery(20_000, DAY, NOW, 2.5)
 
 
-async def stopped(station: Station, query: EventQuery = QUERY) -> list[Done]:
+async def stopped(station: Station, query: EventQuery = QUERY) -> list[FinishedPart]:
     """Let a back-fill of 40 events end in an outage after some answers. Returns what of it is done."""
     features = [a_feature(f"us{n}", time=DAY + n * DAY_MS // 40) for n in range(40)]
     station.usgs.hold(features, limit=5)
@@ -210,7 +202,7 @@ async def test_marks_are_small_items_that_expire_after_thirty_days(any_station: 
 
 async def test_two_simultaneous_backfills_share_their_marks_and_a_run_forgets_no_other(station: Station) -> None:
     first, second, third = (BackfillMarks(station.database, QUERY, station.clock) for _ in range(3))
-    parts = [Done(Window(DAY, DAY), 1), Done(Window(DAY + 1, NOW), 2)]
+    parts = [FinishedPart(Window(DAY, DAY), 1), FinishedPart(Window(DAY + 1, NOW), 2)]
     for marks, part in zip((first, second), parts, strict=True):
         await marks.begin()
         await marks.add(part)

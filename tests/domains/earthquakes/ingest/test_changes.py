@@ -24,24 +24,8 @@ from graph.domains.earthquakes.ingest.changes import (
 )
 from graph.domains.earthquakes.ingest.status import IngestStatusReader
 from graph.work.tasks import BackgroundTasks
-from tests.domains.earthquakes.ingest.ingests import (
-    NOW,
-    Station,
-    a_feature,
-    events_in,
-    file_of,
-    logs_in,
-    longest,
-)
-from tests.domains.earthquakes.usgs.usgs_server import (
-    FDSN_COUNT,
-    FDSN_QUERY,
-    collection,
-    epoch_ms,
-    html,
-    stall,
-    status,
-)
+from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, events_in, file_of, logs_in, longest
+from tests.domains.earthquakes.usgs.usgs_server import FDSN_COUNT, FDSN_QUERY, collection, epoch_ms, html, stall, status
 from tests.domains.entities import documented
 from tests.held_time import HeldTime
 

@@ -11,16 +11,9 @@ from graph.domains.earthquakes.ingest.differences import Difference
 from graph.domains.earthquakes.ingest.reconcile import ReconcileReport
 from graph.domains.earthquakes.model import Event, is_listed
 from graph.domains.earthquakes.usgs.errors import UpstreamUnavailable
-from graph.domains.earthquakes.usgs.look_ups import LOOK_UPS_A_MINUTE, Pace
+from graph.domains.earthquakes.usgs.look_ups import LOOK_UPS_A_MINUTE, LookUpPace
 from graph.domains.earthquakes.usgs.requests import EventQuery
-from tests.domains.earthquakes.ingest.ingests import (
-    NOW,
-    Station,
-    a_feature,
-    a_reconciler,
-    file_of,
-    logs_in,
-)
+from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_reconciler, file_of, logs_in
 from tests.domains.earthquakes.ingest.truth import assert_it_is_the_truth
 from tests.domains.earthquakes.usgs.usgs_history import BEGINNING, DAY_MS, Life, UsgsHistory, Version
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, status
@@ -224,7 +217,7 @@ async def test_look_ups_are_spread_over_time_and_bounded(station: Station, histo
         pauses.append(seconds)
         now[0] += seconds
 
-    pace = Pace(at_once=5, sleep=sleep, clock=lambda: now[0])
+    pace = LookUpPace(at_once=5, sleep=sleep, clock=lambda: now[0])
     at_pace = a_reconciler(station.database, station.ingest, station.usgs, station.http, station.clock, lambda: pace)
     report = await at_pace.reconcile(WINDOW)
 

@@ -15,7 +15,7 @@ from graph.domains.earthquakes.revisions.live import EventBroadcast, event_seque
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.revisions.versions import RevisionKind
 from graph.domains.earthquakes.selection import Selection
-from graph.feed.broadcast import Notice
+from graph.feed.broadcast import SubscriberMessage
 from graph.store.contract import Database
 from tests.domains.earthquakes.builders import an_event, catalogue_of, events_at, ids, ingest
 from tests.domains.earthquakes.oracle import selects
@@ -26,7 +26,9 @@ from tests.effort import rounds
 from tests.processes import TIMEOUT_S
 
 
-async def some(notices: AsyncIterator[Notice[EventRevision]], number: int) -> list[Notice[EventRevision]]:
+async def some(
+    notices: AsyncIterator[SubscriberMessage[EventRevision]], number: int
+) -> list[SubscriberMessage[EventRevision]]:
     """The next of them, so many."""
     async with asyncio.timeout(TIMEOUT_S):
         return [await anext(notices) for _ in range(number)]
@@ -71,7 +73,7 @@ async def test_each_transaction_has_the_next_number_and_its_events_have_it_too(d
 CREATED, REVISED, DELETED = RevisionKind.CREATED, RevisionKind.REVISED, RevisionKind.DELETED
 
 
-def told(notices: list[Notice[EventRevision]]) -> list[tuple[str, RevisionKind, float]]:
+def told(notices: list[SubscriberMessage[EventRevision]]) -> list[tuple[str, RevisionKind, float]]:
     return [(each.record.event.event_id, each.record.kind, each.record.event.mag) for each in notices if each.record]
 
 

@@ -9,7 +9,7 @@ from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries.summary import Summary, day_key, year_key
 from graph.store.contract import Database
 from graph.store.entity import Item
-from graph.store.query import Page, Partition, Query
+from graph.store.query import ItemPage, Partition, Query
 from tests.domains.earthquakes.builders import INGESTED_AT, NOON, an_event, at, catalogue_of, ids, ingest, stored
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import documented
@@ -66,10 +66,10 @@ class HalfCommitted(WatchedDatabase):
         super().__init__(database)
         self.days_before: Sequence[Item] | None = days_before
 
-    async def query(self, query: Query) -> Page:
+    async def query(self, query: Query) -> ItemPage:
         page = await super().query(query)
         if query.entity is DAY_SUMMARY and self.days_before is not None:
-            page = Page(self.days_before, None)
+            page = ItemPage(self.days_before, None)
         return page
 
 

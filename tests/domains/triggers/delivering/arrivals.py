@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from graph.domains.triggers.model import Delivery, Endpoint, TriggerEvent
-from graph.domains.triggers.statuses import Progress, TriggerEventStatus
+from graph.domains.triggers.statuses import EventProgress, TriggerEventStatus
 from graph.store.entity import Item
 from tests.domains.triggers.delivering.workshop import Workshop
 from tests.domains.triggers.in_store import sequences
@@ -52,7 +52,7 @@ async def assert_all_arrived(shop: Workshop, *endpoints: Endpoint) -> None:
                 retries.update({each.event_id: each.attempt_count - 1 for each in deliveries})
                 _check_requests(shop, endpoint, deliveries, events)
         assert {event_id: event.progress for event_id, event in events.items()} == {
-            event_id: Progress(TriggerEventStatus.DELIVERED, 0, 0, number) for event_id, number in retries.items()
+            event_id: EventProgress(TriggerEventStatus.DELIVERED, 0, 0, number) for event_id, number in retries.items()
         }
 
 

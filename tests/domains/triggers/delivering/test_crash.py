@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from graph.core.clock import now_ms
-from graph.domains.triggers.model import Endpoint, NewEvent
+from graph.domains.triggers.model import Endpoint, NewTriggerEvent
 from graph.domains.watches.model import ChangeKind
 from graph.store.location import StoreLocation
 from tests.domains.earthquakes.revisions.histories import Source, a_record
@@ -103,7 +103,7 @@ async def endpoints_of(shop: Workshop) -> list[Endpoint]:
 
 async def create(shop: Workshop, source: Source, rounds: range) -> None:
     """Create an event of ada and of bea and an earthquake for each of these numbers."""
-    new = [NewEvent(user, "quake.felt", {"n": n, "user": user}, {}) for n in rounds for user in ("ada", "bea")]
+    new = [NewTriggerEvent(user, "quake.felt", {"n": n, "user": user}, {}) for n in rounds for user in ("ada", "bea")]
     said = source.say(*[a_record(f"us{n}") for n in rounds])
     await asyncio.gather(said, *[shop.outbox.create(event) for event in new])
 

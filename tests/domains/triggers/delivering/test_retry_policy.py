@@ -8,18 +8,18 @@ from hypothesis import strategies as st
 
 from graph.domains.triggers.delivering.retry_policy import (
     LONGEST_RETRY_AFTER_S,
-    RetryPolicy,
+    DeliveryRetryPolicy,
     is_delivered,
     is_gone,
     retry_after_ms,
 )
 from graph.domains.triggers.model import Delivery
-from graph.domains.triggers.sending.answers import Answer, Failure
+from graph.domains.triggers.sending.answers import Failure, SendResult
 from graph.domains.triggers.settings import TriggerSettings
 
 NOW = 1_691_031_133_000
 WAITS_S: tuple[float, ...] = TriggerSettings().webhook_retries
-ERROR = Answer(12, 500)
+ERROR = SendResult(12, 500)
 
 
 def greatest(_: float, high: float) -> float:
@@ -36,7 +36,7 @@ def a_delivery(attempts: int = 0, first_attempt: int = 1, **others: Any) -> Deli
 
 
 def test_the_schedule_is_the_one_of_standard_webhooks_which_a_replay_begins_again_and_a_test_does_not_follow() -> None:
-    policy = RetryPolicy(WAITS_S, greatest)
+    policy = DeliveryRetryPolicy(WAITS_S, greatest)
     waits = [policy.next_attempt(a_delivery(attempts), ERROR, NOW) for attempts in range(10)]
 
     minute, hour = 60_000, 3_600_000
@@ -47,18 +47,18 @@ def test_the_schedule_is_the_one_of_standard_webhooks_which_a_replay_begins_agai
     assert policy.next_attempt(a_delivery(event_type="endpoint.test"), ERROR, NOW) is None
 
 
-def next_attempt(answer: Answer, **others: Any) -> int | None:
-    return RetryPolicy(WAITS_S, greatest).next_attempt(a_delivery(**others), answer, NOW)
+def next_attempt(answer: SendResult, **others: Any) -> int | None:
+    return DeliveryRetryPolicy(WAITS_S, greatest).next_attempt(a_delivery(**others), answer, NOW)
 
 
 def test_every_2xx_is_a_success_410_is_the_end_and_anything_else_is_repeated() -> None:
     for code in (200, 201, 202, 204, 299):
-        assert is_delivered(Answer(12, code))
-    repeated = [Answer(12, code) for code in (199, *range(300, 410), *range(411, 600), 600)]
-    for answer in (*repeated, *(Answer(12, error=failure) for failure in Failure)):
+        assert is_delivered(SendResult(12, code))
+    repeated = [SendResult(12, code) for code in (199, *range(300, 410), *range(411, 600), 600)]
+    for answer in (*repeated, *(SendResult(12, error=failure) for failure in Failure)):
         assert (is_delivered(answer), is_gone(answer)) == (False, False)
         assert next_attempt(answer) == NOW + 5000
-    gone = Answer(12, 410, retry_after_s=10)
+    gone = SendResult(12, 410, retry_after_s=10)
     assert is_gone(gone)
     assert next_attempt(gone) is None
 
@@ -72,8 +72,8 @@ def test_every_2xx_is_a_success_410_is_the_end_and_anything_else_is_repeated() -
 def test_a_wait_lies_between_nothing_and_its_greatest_length_or_is_what_the_endpoint_asks_for(
     attempts: int, seed: int, retry_after: float | None, code: int
 ) -> None:
-    policy = RetryPolicy(WAITS_S, random.Random(seed).uniform)
-    answer = Answer(12, code, retry_after_s=retry_after)
+    policy = DeliveryRetryPolicy(WAITS_S, random.Random(seed).uniform)
+    answer = SendResult(12, code, retry_after_s=retry_after)
 
     due = policy.next_attempt(a_delivery(attempts), answer, NOW)
 
@@ -85,10 +85,10 @@ def test_a_wait_lies_between_nothing_and_its_greatest_length_or_is_what_the_endp
 
 def test_the_jitter_is_full() -> None:
     chosen = random.Random(20260803)
-    policy = RetryPolicy((100.0,), chosen.uniform)
+    policy = DeliveryRetryPolicy((100.0,), chosen.uniform)
     waits = [(policy.next_attempt(a_delivery(), ERROR, NOW) or 0) - NOW for _ in range(2000)]
 
     assert min(waits) < 1000
     assert max(waits) > 99_000
     assert abs(sum(waits) / len(waits) - 50_000) < 2500
-    assert RetryPolicy((100.0,), least).next_attempt(a_delivery(), ERROR, NOW) == NOW + 1
+    assert DeliveryRetryPolicy((100.0,), least).next_attempt(a_delivery(), ERROR, NOW) == NOW + 1

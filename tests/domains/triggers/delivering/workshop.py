@@ -21,13 +21,13 @@ from graph.domains.triggers.delivering.deliverer import Deliverer, slots_beside
 from graph.domains.triggers.delivering.disabling import disable
 from graph.domains.triggers.delivering.due import DueDeliveries
 from graph.domains.triggers.delivering.recent import RecentRetries
-from graph.domains.triggers.delivering.retry_policy import RetryPolicy
-from graph.domains.triggers.delivering.worker import Delivering, Worker
+from graph.domains.triggers.delivering.retry_policy import DeliveryRetryPolicy
+from graph.domains.triggers.delivering.worker import Delivering, EndpointWorker
 from graph.domains.triggers.entities import ATTEMPT, DUE_INDEX, ENTITIES, QUEUE
 from graph.domains.triggers.event_types import TEST, payload_of_test
-from graph.domains.triggers.model import Attempt, DeliveryState, Endpoint, NewEvent, TriggerEvent
+from graph.domains.triggers.model import Attempt, DeliveryState, Endpoint, NewTriggerEvent, TriggerEvent
 from graph.domains.triggers.queues import IDLE, SHARDS
-from graph.domains.triggers.sending.sender import Sender
+from graph.domains.triggers.sending.sender import MessageSender
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.contract import Database
 from graph.store.entity import Item
@@ -131,16 +131,16 @@ class Workshop(Triggers):
         """A deliverer of its own."""
         return Deliverer(self.shared)
 
-    def worker(self, endpoint: Endpoint) -> Worker:
+    def worker(self, endpoint: Endpoint) -> EndpointWorker:
         """A worker for an endpoint."""
         return self._worker(endpoint.endpoint_id)
 
-    def _worker(self, endpoint_id: str) -> Worker:
-        return Worker(self.shared, DueDeliveries(self.database, self.recent, endpoint_id))
+    def _worker(self, endpoint_id: str) -> EndpointWorker:
+        return EndpointWorker(self.shared, DueDeliveries(self.database, self.recent, endpoint_id))
 
     async def event(self, user: str = ANNA, **payload: Any) -> TriggerEvent:
         """A new event."""
-        (event,) = await self.create(NewEvent(user, "quake.felt", payload, {}))
+        (event,) = await self.create(NewTriggerEvent(user, "quake.felt", payload, {}))
         return event
 
     async def some_events(self, number: int, user: str = ANNA) -> list[TriggerEvent]:
@@ -150,7 +150,7 @@ class Workshop(Triggers):
     async def test(self, endpoint: Endpoint) -> None:
         """Create a test of an endpoint."""
         payload = payload_of_test(endpoint.endpoint_id)
-        await self.create(NewEvent(endpoint.user_id, TEST, payload, {}, endpoint_ids=(endpoint.endpoint_id,)))
+        await self.create(NewTriggerEvent(endpoint.user_id, TEST, payload, {}, endpoint_ids=(endpoint.endpoint_id,)))
 
     async def replay(self, endpoint: Endpoint, *states: DeliveryState) -> int:
         """Begin the deliveries in these states again; all that have ended, if none is given."""
@@ -245,14 +245,14 @@ async def a_workshop_on(
     counted = Counted()
     async with (
         triggers_of(database, clock=clock) as ours,
-        Sender(ours.resolver, clock=clock, timeout_s=TIMEOUT_S) as sender,
+        MessageSender(ours.resolver, clock=clock, timeout_s=TIMEOUT_S) as sender,
     ):
         shared = Delivering(
             database=database,
             sender=sender,
             results=ours.results,
             disable=partial(disable, ours.endpoints, ours.outbox),
-            policy=RetryPolicy(waits_s, lambda _, greatest: greatest),
+            policy=DeliveryRetryPolicy(waits_s, lambda _, greatest: greatest),
             clock=clock,
             slots=slots_beside(connections),
             count=counted,

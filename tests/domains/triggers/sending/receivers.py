@@ -11,11 +11,11 @@ from ssl import SSLContext
 from typing import Any
 
 from graph.domains.triggers.sending.addresses import Network
-from graph.domains.triggers.sending.answers import Answer
+from graph.domains.triggers.sending.answers import SendResult
 from graph.domains.triggers.sending.destinations import Destinations, EndpointRefused
 from graph.domains.triggers.sending.messages import Message
 from graph.domains.triggers.sending.resolver import LookUp, Resolver
-from graph.domains.triggers.sending.sender import Sender
+from graph.domains.triggers.sending.sender import MessageSender
 
 Reply = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 """Writes an answer to a request. May close the connection."""
@@ -131,10 +131,10 @@ async def _read(reader: asyncio.StreamReader) -> Request:
 class Outbound:
     """A sender, and the resolver that it asks."""
 
-    sender: Sender
+    sender: MessageSender
     resolver: Resolver
 
-    async def send(self, url: str, **changes: Any) -> Answer:
+    async def send(self, url: str, **changes: Any) -> SendResult:
         """Send a message to a URL."""
         given = {"url": url, "webhook_id": "msg_1", "body": BODY, "secrets": (FIRST,), **changes}
         return await self.sender.send(Message(**given))
@@ -156,7 +156,7 @@ async def outbound(
     look_up = {"look_up": options.pop("look_up")} if "look_up" in options else {}
     resolver = resolver or Resolver(destinations, **look_up)
     try:
-        async with Sender(resolver, **options) as sender:
+        async with MessageSender(resolver, **options) as sender:
             yield Outbound(sender, resolver)
     finally:
         await resolver.close()

@@ -8,7 +8,7 @@ from time import sleep
 
 import pytest
 
-from graph.domains.triggers.sending.answers import EXCERPT_BYTES, Answer, Failure
+from graph.domains.triggers.sending.answers import EXCERPT_BYTES, Failure, SendResult
 from graph.domains.triggers.sending.connections import RECEIVE_BUFFER_BYTES, open_socket
 from graph.domains.triggers.sending.sender import TIMEOUT_S
 from tests.domains.triggers.sending.receivers import Receiver, Reply, outbound, receiving, saying, status, then_close
@@ -20,7 +20,7 @@ HEAD = b"HTTP/1.1 200 OK\r\n"
 MEGABYTE = 1024 * 1024
 
 
-async def attempt(reply: Reply, timeout_s: float = TIMEOUT_S) -> Answer:
+async def attempt(reply: Reply, timeout_s: float = TIMEOUT_S) -> SendResult:
     async with receiving(reply) as receiver, outbound(timeout_s=timeout_s) as ours:
         return await ours.send(receiver.url())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from ssl import SSLContext
 from typing import Any
 
-from graph.domains.triggers.sending.answers import Answer, Failure
+from graph.domains.triggers.sending.answers import Failure, SendResult
 from tests.domains.triggers.sending.certificates import EXPIRED, LATER, authority
 from tests.domains.triggers.sending.receivers import OWN_NETWORK, names, outbound, receiving
 
@@ -15,7 +15,7 @@ HTTPS_ONLY = replace(OWN_NETWORK, http=False)
 LOOK_UP = names(hook_example="127.0.0.1", hook_example_="127.0.0.1")
 
 
-async def send(url: str, tls: SSLContext | None, **options: Any) -> Answer:
+async def send(url: str, tls: SSLContext | None, **options: Any) -> SendResult:
     async with outbound(HTTPS_ONLY, look_up=LOOK_UP, tls=tls, **options) as ours:
         return await ours.send(url)
 
