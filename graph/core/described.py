@@ -1,4 +1,4 @@
-"""Values whose parts say what they are, once for the code and for whoever shows them, such as the graph."""
+"""Frozen values that describe their parts. The graph shows these descriptions."""
 
 from dataclasses import MISSING, dataclass, field
 from typing import Any, TypeVar, dataclass_transform

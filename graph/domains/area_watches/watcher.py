@@ -28,7 +28,7 @@ class AreaWatcher:
     async def wanted(self, change: Change, behind: FeedPosition, is_told: IsTold) -> AsyncGenerator[Wanted, None]:
         """What watches want of a change behind a position, in order of the watches' ids.
 
-        A watch wants what was stored after it was made. No user is told of the own sightings.
+        A watch reports what was stored after it was made, but not its own user's sightings.
         """
         if (sighting := await self._changes.reported(change.number)) is None:
             return

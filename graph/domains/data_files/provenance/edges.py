@@ -105,7 +105,7 @@ class Edges:
     async def runs_that_used(self, version: Version, request: PageRequest) -> Page[UsingRun]:
         """A page of the runs that used a version, in order of their ids: also where a lineage follows fewer.
 
-        Each is there once, since a run is told of a version that it used by one report.
+        Each run is listed once, since one report says that a run used a version.
 
         Raises:
             InvalidCursor: A cursor is another version's.

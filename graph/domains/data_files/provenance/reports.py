@@ -1,4 +1,4 @@
-"""What is told of a run, and the run as it is after a further report. No I/O."""
+"""Reports of a run, and the state of the run after each report. No I/O."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
