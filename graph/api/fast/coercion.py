@@ -13,7 +13,7 @@ five hundred events. A compiled function takes 2 µs:
         result["eventId"] = v
         …
         if known != len(value): raise Doubtful
-        return result
+        return make0(result)
 
 It accepts valid values and reports no errors. For any other value it raises `Doubtful`, or what a
 scalar raised; then graphql-core coerces all variables again and reports the error.
@@ -111,16 +111,17 @@ class Coercions:
         return function
 
     def _object_function(self, type_: GraphQLInputObjectType) -> Coerce:
-        if type_.is_one_of or type_.out_type is not GraphQLInputObjectType.out_type:
+        if type_.is_one_of:
             return partial(_leaf, type_)
         namespace = _namespace()
+        make = namespace.constant("make", type_.out_type)
         lines = ["if value.__class__ is not dict: raise Doubtful", "known, result = 0, {}"]
         for name, field in type_.fields.items():
             left_out = f"if v is Undefined: {_left_out(namespace, name, field)}"
             lines += [f"v = value.get({name!r}, Undefined)", left_out, "else:"]
             taken = ["known += 1", *self._lines(namespace, field.type, "v"), f"result[{field.out_name or name!r}] = v"]
             lines += [f"    {line}" for line in taken]
-        return namespace.define("value", [*lines, "if known != len(value): raise Doubtful", "return result"])
+        return namespace.define("value", [*lines, "if known != len(value): raise Doubtful", f"return {make}(result)"])
 
 
 def _namespace() -> Namespace:

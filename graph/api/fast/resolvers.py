@@ -1,73 +1,81 @@
 """Faster resolvers: what Strawberry's asynchronous resolvers compute on every call is computed once.
 
 To call a resolver with six arguments, Strawberry walks through their types, looks up their names and
-builds the chain of extensions: 8 µs, and 5 µs for the lookup of an event. A field with plain
-parameters gets a resolver that has all of this ready. Any other field keeps Strawberry's.
+builds the chain of extensions: 8 µs, and 5 µs for the lookup of an event. Here graphql-core, which coerces the
+arguments, also gives them their names in Python, and makes instances of input types, once for each document or
+variable. So a resolver gets them ready, and nothing may change them.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING
 from functools import partial, reduce
 from typing import Any, cast
 
 from graphql import (
+    GraphQLArgument,
     GraphQLField,
     GraphQLInputObjectType,
-    GraphQLInputType,
-    GraphQLList,
     GraphQLNamedType,
     GraphQLObjectType,
     GraphQLResolveInfo,
-    Undefined,
-    get_nullable_type,
+    get_named_type,
     is_required_input_field,
 )
 from strawberry.extensions import FieldExtension
 from strawberry.extensions.field_extension import build_field_extension_resolvers
-from strawberry.relay import GlobalID
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types import Info
-from strawberry.types.base import StrawberryMaybe, StrawberryObjectDefinition
+from strawberry.types.base import StrawberryObjectDefinition
 from strawberry.types.field import StrawberryField
+from strawberry.utils.await_maybe import await_maybe
 
-from graph.api.fast.plain_fields import NeedsExecutor, field_of
-from graph.core.compilation import Namespace
-
-Convert = Callable[[Any], Any]
-"""A coerced value → the value for a resolver. It is never called for null, which stays None."""
+from graph.api.fast.plain_fields import field_of
 
 
 def replace_slow_resolvers(types: Iterable[GraphQLNamedType]) -> None:
-    """Replace the resolvers of fields with plain parameters by faster ones."""
+    """Replace the resolvers of asynchronous fields, and of those that take input objects, by faster ones."""
     for named in types:
-        if isinstance(named, GraphQLObjectType):
+        if isinstance(named, GraphQLInputObjectType):
+            _make_instances(named)
+        elif isinstance(named, GraphQLObjectType):
             for definition in named.fields.values():
                 field = field_of(definition)
-                if definition.subscribe:
-                    continue  # its resolver returns a stream, not the field's value
-                if field and field.base_resolver and field.is_async:
-                    with suppress(NeedsExecutor):
-                        definition.resolve = _resolver(definition, field)
+                if field and field.base_resolver and (field.is_async or any(map(_is_object, definition.args.values()))):
+                    which = "subscribe" if definition.subscribe else "resolve"
+                    setattr(definition, which, _resolver(definition, field))
+
+
+def _is_object(argument: GraphQLArgument) -> bool:
+    return isinstance(get_named_type(argument.type), GraphQLInputObjectType)
+
+
+def _make_instances(of: GraphQLInputObjectType) -> None:
+    """Let graphql-core make instances of an input type's class."""
+    definition: StrawberryObjectDefinition = of.extensions[GraphQLCoreConverter.DEFINITION_BACKREF]
+    checked, make = of.out_type, cast("Callable[..., Any]", definition.origin)
+    for given in of.fields.values():
+        field: StrawberryField = given.extensions[GraphQLCoreConverter.DEFINITION_BACKREF]
+        given.out_name = field.python_name
+        if not is_required_input_field(given) and field.default_value is field.default_factory is MISSING:
+            make = partial(make, **{field.python_name: None})
+    of.out_type = lambda value: make(**checked(value))  # type: ignore[method-assign]
 
 
 def _resolver(definition: GraphQLField, field: StrawberryField) -> Callable[..., Any]:
     base = field.base_resolver
-    if base is None or base.root_parameter or any(_maps_arguments(extension) for extension in field.extensions):
-        raise NeedsExecutor
+    assert base is not None  # noqa: S101 - the caller has asked
     resolve = cast("Callable[..., Any]", base.wrapped_func)
     takes_self = base.self_parameter is not None
-    parent = base.parent_parameter.name if base.parent_parameter else None
+    parents = [each.name for each in (base.parent_parameter, base.root_parameter) if each]
     info_name = base.info_parameter.name if base.info_parameter else None
-    names = {
-        name: (argument.python_name, _conversion(given.type))
-        for (name, given), argument in zip(definition.args.items(), field.arguments, strict=True)
-    }
+    mappings = [each.map_arguments for each in field.extensions if _maps_arguments(each)]
+    for argument, given in zip(field.arguments, definition.args.values(), strict=True):
+        given.out_name = argument.python_name
 
     def call(source: Any, info: Info, **arguments: Any) -> Any:
         if info_name:
             arguments[info_name] = info
-        if parent:
+        for parent in parents:
             arguments[parent] = source
         return resolve(source, **arguments) if takes_self else resolve(**arguments)
 
@@ -75,70 +83,16 @@ def _resolver(definition: GraphQLField, field: StrawberryField) -> Callable[...,
         lambda next_, extension: partial(extension, next_), build_field_extension_resolvers(field), call
     )
 
-    async def resolved(source: Any, raw: GraphQLResolveInfo[Any], **given: Any) -> Any:
-        arguments: dict[str, Any] = {}
-        for name, value in given.items():
-            python_name, convert = names[name]
-            arguments[python_name] = value if value is None or convert is None else convert(value)
-        return await chain(source, Info(_raw_info=raw, _field=field), **arguments)
+    def resolved(source: Any, raw: GraphQLResolveInfo[Any], **arguments: Any) -> Any:
+        for mapping in mappings:
+            arguments = mapping(arguments)
+        return chain(source, Info(_raw_info=raw, _field=field), **arguments)
 
-    return resolved
+    async def resolved_later(source: Any, raw: GraphQLResolveInfo[Any], **arguments: Any) -> Any:
+        return await await_maybe(resolved(source, raw, **arguments))
+
+    return resolved_later if field.is_async else resolved
 
 
 def _maps_arguments(extension: FieldExtension) -> bool:
     return type(extension).map_arguments is not FieldExtension.map_arguments
-
-
-def _conversion(of: GraphQLInputType, inside: tuple[GraphQLInputObjectType, ...] = ()) -> Convert | None:
-    """The function that converts values of a type; None if they need no conversion."""
-    named = get_nullable_type(of)
-    if isinstance(named, GraphQLList):
-        each = _conversion(named.of_type, inside)
-        return list if each is None else partial(_list, each)
-    if isinstance(named, GraphQLInputObjectType):
-        return _input(named, inside)
-    return None
-
-
-def _list(convert: Convert, values: list[Any]) -> list[Any]:
-    return [value if value is None else convert(value) for value in values]
-
-
-def _input(of: GraphQLInputObjectType, inside: tuple[GraphQLInputObjectType, ...]) -> Convert:
-    """A function that makes instances of an input type's class."""
-    if of in inside:
-        raise NeedsExecutor
-    definition = of.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
-    if not isinstance(definition, StrawberryObjectDefinition) or definition.from_input:
-        raise NeedsExecutor
-    namespace = Namespace(make=definition.origin)
-    arguments: list[str] = []
-    alternatives: dict[str, tuple[str, Convert | None]] = {}
-    for name, given in of.fields.items():
-        field = given.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
-        if not isinstance(field, StrawberryField) or isinstance(field.type, StrawberryMaybe) or field.type is GlobalID:
-            raise NeedsExecutor
-        if field.default_factory is not MISSING:
-            raise NeedsExecutor
-        convert = _conversion(given.type, (*inside, of))
-        if definition.is_one_of:
-            alternatives[name] = field.python_name, convert
-            continue
-        # A value with a default for clients is always there. Other optional values default to None in Python.
-        is_there = is_required_input_field(given) or given.default_value is not Undefined
-        if not is_there and field.default_value not in (None, MISSING):
-            raise NeedsExecutor
-        value = f"value[{name!r}]" if is_there else f"value.get({name!r})"
-        if convert:
-            value = f"None if (given := {value}) is None else {namespace.constant('convert', convert)}(given)"
-        arguments.append(f"{field.python_name}=({value})")
-    if definition.is_one_of:
-        return partial(_one_of, definition.origin, alternatives)
-    return namespace.define("value", [f"return make({', '.join(arguments)})"])
-
-
-def _one_of(make: Callable[..., Any], alternatives: Mapping[str, tuple[str, Convert | None]], value: Any) -> Any:
-    """An instance of an input type that has exactly one of its fields."""
-    ((name, given),) = value.items()
-    python_name, convert = alternatives[name]
-    return make(**{python_name: convert(given) if convert else given})
