@@ -5,7 +5,7 @@ refers to it: at its end it drops everything that refers back to it.
 """
 
 from asyncio import Task, current_task, gather
-from collections.abc import AsyncGenerator, Awaitable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from inspect import CORO_CREATED, getcoroutinestate, iscoroutine
 from typing import Any, NamedTuple, cast
@@ -19,10 +19,9 @@ from graphql import (
     GraphQLOutputType,
     GraphQLResolveInfo,
     OperationType,
-    Undefined,
 )
 from graphql.execution import Executor, create_source_event_stream
-from graphql.execution.collect_fields import FieldDetails, GroupedFieldSet
+from graphql.execution.collect_fields import FieldDetails
 from graphql.execution.executor import default_field_resolver, default_type_resolver
 from graphql.execution.values import VariableValues
 from graphql.pyutils import AwaitableOrValue, Path
@@ -121,25 +120,6 @@ class PlainExecutor(Executor[Any]):
             finally:
                 del events  # the error's traceback holds this frame
         return cast("AsyncGenerator[Any, None]", events)
-
-    def execute_fields(
-        self,
-        parent_type: GraphQLObjectType,
-        source_value: Any,
-        path: Path | None,
-        grouped_field_set: GroupedFieldSet,
-        position_context: Any,
-    ) -> AwaitableOrValue[dict[str, Any]]:
-        if path is not None or len(grouped_field_set) > 1:
-            return super().execute_fields(parent_type, source_value, path, grouped_field_set, position_context)
-        # Nearly all operations have one root field, which needs no waiting for several.
-        ((name, details),) = grouped_field_set.items()
-        result = self.execute_field(
-            parent_type, source_value, details, Path(None, name, parent_type.name), position_context
-        )
-        if self.is_awaitable(result):
-            return _named(name, result)
-        return {} if result is Undefined else {name: result}
 
     def _is_awaitable(self, value: Any) -> bool:
         if not optimized_is_awaitable(value):
@@ -294,7 +274,3 @@ def _cause(failed: ExecutionResult) -> Exception:
     error = failed.errors[0] if failed.errors else GraphQLError("There is no such stream.")
     cause = error.original_error
     return error if cause is None or isinstance(cause, GraphQLError) else cause
-
-
-async def _named(name: str, value: Awaitable[Any]) -> dict[str, Any]:
-    return {name: await value}
