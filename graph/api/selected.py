@@ -35,7 +35,7 @@ from strawberry.types import Info
 from graph.api.fast.plain_fields import field_of
 from graph.api.selections import selected_fields
 from graph.store.query import Needed
-from graph.store.records import Derived, Nested, Record, Stored
+from graph.store.records import Derived, Record, Stored
 
 _NEEDS = "needed_attributes"
 
@@ -168,7 +168,7 @@ class _Reading:
         match getattr_static(self._record_class, name, None):
             case Stored(attribute=attribute):
                 self.attributes.add(attribute)
-            case Derived(attributes=attributes) | Nested(attributes=attributes):
+            case Derived(attributes=attributes):
                 self.attributes.update(attributes)
             case _:
                 self.everything = True

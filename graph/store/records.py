@@ -29,7 +29,6 @@ from graph.store.query import Needed
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 R = TypeVar("R", bound="Record")
-N = TypeVar("N", bound="Record")
 PARTIAL_CLASSES = 256  # kept classes; each takes about 2 KB
 
 
@@ -156,25 +155,6 @@ class Derived(Generic[T]):
             return self
         item = record.item
         return self.compute(*[item[name] for name in self.attributes])
-
-
-class Nested(Generic[N]):
-    """A descriptor of some attributes of an item as a record of their own; None if the item lacks one of them."""
-
-    def __init__(self, record: type[N]) -> None:
-        """Name the class of that record."""
-        self.record = record
-        self.attributes = tuple(dict.fromkeys(each.attribute for each in record.stored().values()))
-
-    @overload
-    def __get__(self, record: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, record: "Record", owner: type) -> N | None: ...
-    def __get__(self, record: "Record | None", owner: type) -> Self | N | None:
-        if record is None:
-            return self
-        item = record.item
-        return None if any(item.get(name) is None for name in self.attributes) else self.record(item)
 
 
 class NotRead:
@@ -316,7 +296,7 @@ async def records_at(
 @lru_cache(4 * PARTIAL_CLASSES)
 def _reading(whole: Hashable, attributes: frozenset[str]) -> type[Record]:
     of_class = cast("type[Record]", whole)
-    unread = {name for name, optional in _optional(of_class).items() if not attributes.issuperset(optional)}
+    unread = {name for name, optional in _optional(of_class).items() if optional not in attributes}
     return _partial(whole, frozenset(unread)) if unread else of_class
 
 
@@ -325,15 +305,13 @@ def _partial(of_class: Hashable, unread: frozenset[str]) -> type[Record]:
     """A record class without some optional attributes."""
     whole = cast("type[Record]", of_class)
     optional = _optional(whole)
-    refused = {name: NotRead(", ".join(optional[name])) for name in sorted(unread)}
+    refused = {name: NotRead(optional[name]) for name in sorted(unread)}
     return type(whole.__name__, (whole,), {"__slots__": (), "__module__": whole.__module__, **refused})
 
 
-def _optional(record: type[Record]) -> dict[str, tuple[str, ...]]:
-    """The attributes of items whose absence means something, by the names of the descriptors that read them."""
-    members = _members(record).items()
-    stored = {name: (each.attribute,) for name, each in members if isinstance(each, Stored) and each.optional}
-    return stored | {name: each.attributes for name, each in members if isinstance(each, Nested)}
+def _optional(record: type[Record]) -> dict[str, str]:
+    """The optional attributes of items by the names of the descriptors that read them."""
+    return {name: each.attribute for name, each in record.stored().items() if each.optional}
 
 
 def _members(record: type[Record]) -> dict[str, Any]:

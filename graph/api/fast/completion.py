@@ -28,7 +28,7 @@ place, an exception, an awaitable, a float for an Int), the function raises `Unp
 resolver raised, and the executor completes the same value again.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -52,7 +52,7 @@ from graph.api.fast.plain_fields import NeedsExecutor, resolution
 from graph.api.fast.sources import AttributeSource
 from graph.api.relay import itself
 from graph.core.compilation import Namespace
-from graph.store.records import Derived, Nested, Records, Stored
+from graph.store.records import Derived, Records, Stored
 from graph.store.rows import Columns, Rows
 
 PARAMETERS = "value, info"  # of a compiled function
@@ -260,15 +260,10 @@ class _CompiledField:
         named = get_nullable_type(definition.type)
         self.same: _Selection | None = None
         """The selection of the same record as another type."""
-        self._below: _Selection | None = None
-        """The selection of another record."""
-        if not isinstance(named, GraphQLObjectType):
-            self._completion = compilation.completion(definition.type, details)
-        elif self._resolve is itself:
+        if self._resolve is itself and isinstance(named, GraphQLObjectType):
             self.same = _Selection(compilation, named, details)
         else:
-            self._below = _Selection(compilation, named, details)
-            self._completion = _Completion(named is definition.type, _Records(self._below).one)
+            self._completion = compilation.completion(definition.type, details)
 
     def lines(self, namespace: Namespace, source: AttributeSource) -> tuple[list[str], str]:
         """Lines that complete the value, and its expression."""
@@ -281,10 +276,6 @@ class _CompiledField:
             ):
                 written_as = f"{variable} = {namespace.constant('written', written)}({variable})"
                 return [f"{variable} = {stored}", *self._unless_none(variable, written_as)], variable
-            case Nested(record=record_class, attributes=names) if lines := self._nested(
-                namespace, variable, source, record_class, names
-            ):
-                return lines, variable
             case Stored(attribute=name, convert=convert, optional=optional) if (
                 stored := source.expression(namespace, name, optional=optional)
             ) and (convert is None or isinstance(self._completion, LeafCompletion)):
@@ -305,21 +296,6 @@ class _CompiledField:
         if self._completion.nullable:
             return [f"if {variable} is not None: {line}"]
         return [f"if {variable} is None: raise Unplain", line]
-
-    def _nested(
-        self, namespace: Namespace, variable: str, source: AttributeSource, record_class: type, names: Sequence[str]
-    ) -> list[str]:
-        """Lines that complete attributes as a record of their own, which is not made; none if it must be."""
-        values = [source.expression(namespace, name, optional=True) for name in names]
-        if not self._below or None in values or not self._completion.nullable or any(self._below.types()):
-            return []
-        nested = source.nested(record_class)
-        lines, found = self._below.lines(namespace, nested)
-        if nested.takes_record:
-            return []
-        missing = " or ".join(f"{value} is None" for value in values)
-        present = [f"    {line}" for line in (*lines, f"{variable} = {found}")]
-        return [f"if {missing}: {variable} = None", "else:", *present]
 
     def _completed(self, namespace: Namespace, variable: str, convert: Convert | None) -> list[str]:
         """Lines that complete a stored value."""

@@ -30,12 +30,6 @@ class AttributeSource:
         missing = " or ".join(f"{value} is None" for value in values)
         return [f"if {missing}: raise Unplain"] if self.columns and missing else []
 
-    def nested(self, record_class: type) -> "AttributeSource":
-        """The same attributes, for records of another class, which are not at hand themselves."""
-        nested = AttributeSource(record_class, self.columns)
-        nested.takes_record = False
-        return nested
-
     def of_record(self, expression: str) -> str:
         """An expression that needs the record, which is `value`."""
         self.takes_record = True

@@ -8,12 +8,12 @@ from graph.core.days import datetime_of
 from graph.core.times import rfc3339_of_seconds
 from graph.domains.sightings.confidence import Confidence
 from graph.domains.sightings.entities import AREA, SIGHTING_BY_ID, SIGHTING_CHANGE, TRENDING
-from graph.domains.sightings.grid import KM10, Point
+from graph.domains.sightings.grid import Point
 from graph.domains.sightings.iso import iso_of, seconds_of, time_of, written
 from graph.domains.sightings.tiers import TrustTier, tier_of
 from graph.store.attributes import Text
 from graph.store.ordering import Order, Ordering
-from graph.store.records import Derived, EntityRecord, Nested, Record, Stored
+from graph.store.records import EntityRecord, Record, Stored
 from graph.store.values import InvalidItem
 
 
@@ -40,16 +40,6 @@ def _time(seconds: int) -> datetime:
     return datetime_of(1000 * seconds)
 
 
-class RoundedPosition(Record):
-    """The middle of the cell of 10 km in which a sighting was."""
-
-    __slots__ = ()
-
-    lat = Stored("lat", float)
-    lon = Stored("lon", float)
-    precision_km = Derived(lambda: float(KM10.km))
-
-
 class Sighting(EntityRecord):
     """What somebody has felt or seen, as long as it has not expired."""
 
@@ -66,7 +56,6 @@ class Sighting(EntityRecord):
     expires_at = Stored("expiresAt", _time, written=rfc3339_of_seconds)
     lat = Stored[float | None]("lat", float, optional=True)
     lon = Stored[float | None]("lon", float, optional=True)
-    rounded_position = Nested(RoundedPosition)
     event_id = Stored[str | None]("eventId", optional=True)
     reporter_tier = Stored("reporterTier", TrustTier)
     confirmations = Stored[int]("confirmationCount")

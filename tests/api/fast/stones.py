@@ -20,7 +20,7 @@ from graph.api.fast.plan import OperationPlan
 from graph.api.fast.resolvers import replace_slow_resolvers
 from graph.api.scalars import SCALARS, EpochMillis
 from graph.core.paging import Later
-from graph.store.records import Derived, Nested, Record, Records, Stored
+from graph.store.records import Derived, Record, Records, Stored
 from graph.store.rows import Rows
 from tests.store.samples import NamedColumns
 
@@ -68,7 +68,10 @@ class StoneRecord(Record):
     marks = Stored[Any]("marks", _louder, optional=True)
     grain = Stored[Any]("grain", optional=True)
     label = Derived(_label, "name", "weight")
-    spot = Nested(SpotRecord)
+
+    @property
+    def spot(self) -> Any:
+        return None if self.item.get("weight") is None else SpotRecord(self.item)
 
     @property
     def below(self) -> Any:

@@ -25,7 +25,7 @@ from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.confidence import Freshness
 from graph.domains.sightings.entities import ID_LENGTH
 from graph.domains.sightings.reading import Sightings
-from graph.domains.sightings.schema.values import RoundedPosition, SightingCategory
+from graph.domains.sightings.schema.values import RoundedPosition, SightingCategory, rounded
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.domains.sightings.selection import MOST_AREAS, SightingSelection
 from graph.domains.sightings.tiers import TrustTier
@@ -54,9 +54,11 @@ class Sighting(relay.Node):
     confirmations: int = strawberry.field(description="The number of users who have confirmed it.")
     reporter_tier: TrustTier = strawberry.field(description="How far its reporter was trusted at the report.")
     event_id: str | None = strawberry.field(description="Id of the earthquake that the reporter names.")
-    rounded_position: RoundedPosition | None = strawberry.field(
-        name="position", description="Where it is, rounded. Null if the reporter gave no position."
-    )
+
+    @field("Where it is, rounded. Null if the reporter gave no position.", reads=["lat", "lon"])
+    @staticmethod
+    def position(sighting: strawberry.Parent[model.Sighting]) -> RoundedPosition | None:
+        return rounded(sighting.position)
 
     @field("How much it can be trusted at a time, by the confirmations until now.", reads=[*CONFIDENCE])
     @staticmethod
