@@ -10,12 +10,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from graph.store.conditions import Condition, all_of, folds_text
+from graph.store.conditions import all_of, conjuncts, folds_text, names_in, predicate
 from graph.store.dynamodb.codec import EncodedItem, decode
 from graph.store.dynamodb.pages import Read, answers, first_reading, following, grown, one_answer
 from graph.store.dynamodb.requests import QueryRequests, Request, Requests
 from graph.store.entity import Item
-from graph.store.filtering import DividedFilter
+from graph.store.filtering import check_filter
 from graph.store.query import Partition, Query, narrowed
 from graph.store.rows import filtered, joined, picked, values_of
 from graph.work.account import give_way
@@ -35,12 +35,17 @@ class PreparedDynamoQuery:
             count: whether the items are only counted.
         """
         self._send = send
-        self._filter: DividedFilter[Condition] = DividedFilter(query, _testable)
+        check_filter(query.where)
+        rest = all_of(*[part for part in conjuncts(query.where) if folds_text(part)])
+        tested, needed = names_in(rest), query.needed
+        self._holds = predicate(rest) if rest else None
+        self._tested_alone = frozenset[str]() if needed is None else tested - needed
         self._completed = query.completed
         self._is_filtered = query.where is not None
-        self._counted = count and not self._filter.has_rest
+        self._counted = count and not rest
         # The query as DynamoDB answers it.
-        self._query = query = replace(query, where=all_of(*self._filter.translated), attributes=self._filter.needed)
+        testable = all_of(*[part for part in conjuncts(query.where) if not folds_text(part)])
+        self._query = query = replace(query, where=testable, attributes=None if needed is None else needed | tested)
         self._requests_of: Callable[[Query], QueryRequests] = partial(requests.query, now=now, count=self._counted)
         self._requests = self._requests_of(query)
         self._decode = requests.codec(query.entity).decoder(query.needed).decode
@@ -105,9 +110,19 @@ class PreparedDynamoQuery:
             for some in in_pieces(answer["Items"]):
                 if items:
                     await give_way()
-                items = joined(items, self._completed(self._filter.matching(self._decode(some))))
+                items = joined(items, self._completed(self._tested(self._decode(some))))
             request, most = following(request, answer), grown(most)
             yield items, None if request is None else decode(request["ExclusiveStartKey"][self._sort.key.name])
+
+    def _tested(self, items: Sequence[Item]) -> Sequence[Item]:
+        """The items that pass what Python tests, without attributes that only this needed."""
+        if self._holds is None:
+            return items
+        matching = list(filter(self._holds, items))
+        for name in self._tested_alone:
+            for item in matching:
+                item.pop(name, None)
+        return matching
 
     def _from(self, start: Mapping[str, Any] | None) -> QueryRequests:
         """The reads from the sort key of a position on."""
@@ -129,11 +144,6 @@ class PreparedDynamoQuery:
 def _is_behind(place: Any, place_of: Callable[[Item], Any], forward: bool, item: Item) -> bool:
     """Whether an item comes after a place."""
     return bool(place_of(item) > place if forward else place_of(item) < place)
-
-
-def _testable(condition: Condition) -> Condition | None:
-    """The condition, if the expression language has it."""
-    return None if folds_text(condition) else condition
 
 
 def in_pieces(encoded: Sequence[EncodedItem]) -> Sequence[Sequence[EncodedItem]]:

@@ -163,7 +163,7 @@ class SqliteDatabase(Database):
     async def query_each(self, query: Query) -> Sequence[ItemPage]:
         limit, partitions = query.limit, query.partitions
         prepared = self._prepared(query)
-        if not limit or query.start or prepared.tests_items:
+        if not limit or query.start:
             return await super().query_each(query)
         pages: list[ItemPage] = []
         at_once = min(max(ROWS_PER_SLICE // limit, 1), self.merges)
@@ -175,15 +175,7 @@ class SqliteDatabase(Database):
 
     async def count(self, query: Query) -> int:
         prepared = self._prepared(query)
-        if not prepared.tests_items:
-            return await self._read(lambda db: prepared.count(db, query.partitions, self._now()))
-        query = replace(query, attributes=frozenset())
-        prepared, counted = self._prepared(query), 0
-        left: _Left | None = _Left(query.partitions, None)
-        while left:
-            some, left = await self._slice(prepared, query, left, None)
-            counted += len(some)
-        return counted
+        return await self._read(lambda db: prepared.count(db, query.partitions, self._now()))
 
     def _prepared(self, query: Query) -> PreparedSqlQuery:
         check_partitions(query)

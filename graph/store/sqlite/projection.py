@@ -14,9 +14,7 @@ from graph.core.compilation import Namespace
 from graph.store.attributes import JsonDocument, Truth
 from graph.store.entity import Entity, Item
 from graph.store.rows import Row
-from graph.store.sqlite.sql import quoted
-
-OTHERS = "others"  # the column of undeclared attributes
+from graph.store.sqlite.sql import OTHERS, quoted
 
 
 class Projection:

@@ -1,9 +1,8 @@
-"""Reads the items of partitions. SQL tests what it can of a filter, and Python tests the rest."""
+"""Reads the items of partitions. SQL tests the filter."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, groupby
 from typing import Any
 
@@ -11,7 +10,7 @@ import orjson
 
 from graph.store.conditions import Compare, conjuncts
 from graph.store.entity import Item
-from graph.store.filtering import DividedFilter
+from graph.store.filtering import check_filter
 from graph.store.query import Partition, Query, narrowed
 from graph.store.rows import Row, Rows, joined, values_of
 from graph.store.sqlite.projection import Projection, projection
@@ -26,7 +25,6 @@ ROWS_PER_SLICE = (
 )
 ROWS_PER_CALL = 128  # fetched at a time; the job may end in between. A page of a hundred, and one row more, fits
 VALUES_PER_ROW = 3  # a row itself costs as much as so many values
-ROWS_TESTED_AT_ONCE = 250  # fewer, if the limit may be reached early and further rows would be read in vain
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class Slice:
     """The result of one job."""
 
     items: Sequence[Item]
-    last_row: Item | None  # matching or not; the next job reads on after it; None when nothing is left
+    last_row: Item | None  # the next job reads on after it; None when nothing is left
 
 
 def fetch(db: ReadConnection, columns: Projection, sql: str, values: Sequence[Any]) -> list[Row]:
@@ -64,21 +62,18 @@ class PreparedSqlQuery:
         self._merged = query.merged
         self._partition_names = table.entity.templates[by].partition.names
         self._between = bounds = narrowed(query.between)
-        self._defaults, self._completed = query.defaults, query.completed
+        self._defaults = query.defaults
         for bound in filter(None, bounds):
             table.entity.templates[by].sort.prefix(bound)  # raises what DynamoDB's engine raises
-        self._filter = DividedFilter(query, partial(translate, entity=table.entity))
-        self._narrowing = "".join([f" AND {term}" for term, _ in self._filter.translated])
-        self._narrowed = [value for _, values in self._filter.translated for value in values]
-        self._columns = projection(table.entity, self._filter.needed)
+        check_filter(query.where)
+        parts = list(conjuncts(query.where))
+        terms = [translate(part, table.entity) for part in parts]
+        self._narrowing = "".join([f" AND {term}" for term, _ in terms])
+        self._narrowed = [value for _, values in terms for value in values]
+        self._columns = projection(table.entity, query.needed)
         ranked_by = table.ranked_by(by)
-        ranked = any(isinstance(part, Compare) and part.attribute == ranked_by for part in conjuncts(query.where))
+        ranked = any(isinstance(part, Compare) and part.attribute == ranked_by for part in parts)
         self._from = self._reading.ranked_table if ranked else self._reading.table
-
-    @property
-    def tests_items(self) -> bool:
-        """Whether SQL cannot test the whole filter."""
-        return self._filter.has_rest
 
     def read(
         self,
@@ -95,12 +90,12 @@ class PreparedSqlQuery:
             limit: the most items.
         """
         items: Sequence[Item] = []
-        rows = ROWS_PER_SLICE if limit is None or not self.tests_items else ROWS_TESTED_AT_ONCE
+        rows = ROWS_PER_SLICE
         for run in [partitions] if self._merged else _runs(partitions, start is not None):
-            wanted = rows if limit is None or self.tests_items else min(limit - len(items), rows)
+            wanted = rows if limit is None else min(limit - len(items), rows)
             found = self._items(db, run, now, start, wanted)
             last = self._table.entity.position_of(self._reading.index, found[-1]) if len(found) == wanted else None
-            items = joined(items, self._completed(self._filter.matching(found)) if self.tests_items else found)
+            items = joined(items, found)
             if last is not None:
                 return Slice(items, last)
             rows -= len(found)
@@ -110,7 +105,7 @@ class PreparedSqlQuery:
     def read_each(
         self, db: ReadConnection, partitions: Sequence[Partition], now: int, limit: int
     ) -> dict[Partition, Sequence[Item]]:
-        """The first items of each partition. SQL must test the whole filter."""
+        """The first items of each partition."""
         selected, values = self._selected(self._columns.sql, [[partition] for partition in partitions], now)
         first = f"SELECT * FROM ({selected} ORDER BY {', '.join(self._reading.order) or '1'} LIMIT ?)"
         bound = [value for of_partition in values for value in (*of_partition, limit)]
@@ -124,7 +119,7 @@ class PreparedSqlQuery:
         return found
 
     def count(self, db: ReadConnection, partitions: Sequence[Partition], now: int) -> int:
-        """The number of items. SQL must test the whole filter."""
+        """The number of items."""
         counted = 0
         for run in _runs(sorted(partitions), False):
             selected, (values,) = self._selected("count(*)", [run], now)
@@ -135,10 +130,7 @@ class PreparedSqlQuery:
     def _items(
         self, db: ReadConnection, partitions: Sequence[Partition], now: int, start: Mapping[str, Any] | None, limit: int
     ) -> Sequence[Item]:
-        """The items that SQL selects from a run of partitions, in order or in reverse, or from merged ones.
-
-        They have the defaults, unless Python tests them next: a test may ask for an attribute's absence.
-        """
+        """The items that SQL selects from a run of partitions, in order or in reverse, or from merged ones."""
         order = self._reading.order
         runs = [[partition] for partition in partitions] if self._merged else [partitions]
         if len(runs[0]) > 1:
@@ -148,7 +140,7 @@ class PreparedSqlQuery:
         # SQLite reads each part of a compound statement through the index, only as far as the order of all needs it.
         sql = f"{' UNION ALL '.join([selected] * len(runs))} ORDER BY {', '.join(order) or '1'} LIMIT ?"
         rows = Rows(self._columns, fetch(db, self._columns, sql, [*chain.from_iterable(values), limit]))
-        return rows if self.tests_items else self._with_defaults(rows)
+        return self._with_defaults(rows)
 
     def _with_defaults(self, rows: Rows) -> Sequence[Item]:
         return self._columns.completed(rows.values, self._defaults) if self._defaults else rows

@@ -1,5 +1,6 @@
 """Parts of SQL: quoted names and translated conditions."""
 
+from collections.abc import Callable
 from typing import Any
 
 from graph.store.attributes import Attribute, Real, Text, Truth, Whole
@@ -10,44 +11,56 @@ from graph.store.sqlite.folded import folded_test
 Term = tuple[str, list[Any]]
 """A condition in SQL, and the values that it binds."""
 
+OTHERS = "others"  # the column of undeclared attributes, a mapping in JSON
+
+JSON_TYPES = {str: "'text'", float: "'integer', 'real'", bool: "'true', 'false'"}
+"""The types that SQLite names, by the types that values are compared as."""
+
 
 def quoted(name: str | None) -> str:
     """A quoted name for SQL."""
     return '"' + str(name).replace('"', '""') + '"'
 
 
-def translate(condition: Condition, entity: Entity) -> Term | None:
-    """The condition as SQL; None if it concerns an attribute without a column.
-
-    A column has one type, so a comparison with a value of another type holds for no item.
-    """
+def translate(condition: Condition, entity: Entity) -> Term:
+    """The condition as SQL."""
     match condition:
         case Compare(name, sign, value):
-            if (attribute := entity.named.get(name)) is None:
-                return None if entity.open else _constant(False)
-            return (f"{quoted(name)} {sign} ?", [value]) if kind_of(value) is _kind(attribute) else _constant(False)
+            return _tested(entity, name, kind_of(value), lambda column: (f"{column} {sign} ?", [value]))
         case OneOf(name, values):
             return translate(AnyOf(tuple(Compare(name, "=", value) for value in values)), entity)
         case Present(name) | Absent(name):
             is_present = isinstance(condition, Present)
-            if name not in entity.named:
-                return None if entity.open else _constant(not is_present)
-            return f"{quoted(name)} IS {'NOT ' if is_present else ''}NULL", []
+            if name in entity.named:
+                return f"{quoted(name)} IS {'NOT ' if is_present else ''}NULL", []
+            if not entity.open:
+                return _constant(not is_present)
+            return f"{'' if is_present else 'NOT '}EXISTS ({_undeclared('1')})", [name]
         case SameText(_, ()):
             return _constant(False)
         case SameText(name) | HasText(name):
-            if (attribute := entity.named.get(name)) is None:
-                return None if entity.open else _constant(False)
-            return folded_test(quoted(name), condition) if _kind(attribute) is str else _constant(False)
+            return _tested(entity, name, str, lambda column: folded_test(column, condition))
         case AllOf(conditions) | AnyOf(conditions):
             parts = [translate(part, entity) for part in conditions]
             operator = " AND " if isinstance(condition, AllOf) else " OR "
-            known = [part for part in parts if part is not None]
-            if len(known) < len(parts):
-                return None
-            if not known:
+            if not parts:
                 return _constant(isinstance(condition, AllOf))
-            return f"({operator.join(sql for sql, _ in known)})", [value for _, values in known for value in values]
+            return f"({operator.join(sql for sql, _ in parts)})", [value for _, values in parts for value in values]
+
+
+def _tested(entity: Entity, name: str, kind: type, test: Callable[[str], Term]) -> Term:
+    """A test of an attribute's value, which holds only for one of this type. A column has one type."""
+    if (attribute := entity.named.get(name)) is not None:
+        return test(quoted(name)) if _kind(attribute) is kind else _constant(False)
+    if not entity.open or kind not in JSON_TYPES:
+        return _constant(False)
+    sql, values = test("value")
+    return f"EXISTS ({_undeclared(f'type IN ({JSON_TYPES[kind]}) AND {sql}')})", [name, *values]
+
+
+def _undeclared(test: str) -> str:
+    """The undeclared attributes of the bound name that pass a test."""
+    return f"SELECT 1 FROM json_each({OTHERS}) WHERE key = ? AND {test}"
 
 
 def _constant(holds: bool) -> Term:
