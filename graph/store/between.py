@@ -36,6 +36,9 @@ class Between:
         return replace(self, after=_rest(self.after, value), before=_rest(self.before, value))
 
 
+WHOLE = Between()
+
+
 def _rest(place: Place | None, value: Any) -> Place | None:
     return place[1:] if place and place[0] == value else None
 
@@ -75,12 +78,7 @@ async def page_between(
         end = place_of(items[0]) if items else start
         beyond = Between(None, end, not items) if direction else Between(end, None, not items)
         behind = Later(partial(_anything, read, beyond, forward=not direction))
-    return page_of(found, paging, record_of, behind)
-
-
-def page_of(found: ItemsFound, paging: Paging, record_of: Callable[[Item], T], behind: bool | Later[bool]) -> Page[T]:
-    """The page of what was found in the direction of reading."""
-    records = Records(record_of, found.items)
+    records = Records(record_of, items)
     return Page(
         records=records[::-1] if paging.backward else records,
         partitions=found.partitions,

@@ -35,12 +35,6 @@ def narrowed(between: Bounds, by: Bounds = UNBOUNDED) -> tuple[Prefix, Prefix]:
     return max(low, other_low), max(high, other_high, key=len) if begin_alike else min(high, other_high)
 
 
-def lies_within(place: Prefix, between: Bounds) -> bool:
-    """Whether the values of all attributes of a sort key lie within bounds."""
-    low, high = map(_prefix, between)
-    return place[: len(low)] >= low and place[: len(high)] <= high
-
-
 def _prefix(bound: Any) -> Prefix:
     return bound if isinstance(bound, tuple) else () if bound is None else (bound,)
 

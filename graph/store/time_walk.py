@@ -4,22 +4,19 @@ The walk makes pages complete: it reads partition after partition until a page i
 resumes at the exact position where the page before stopped. The order of partitions is the order
 of time. A plan names the partitions that may hold a match.
 
-Items with equal sort keys are in the order of the query, which the store may choose. So keys are only
-compared for equality here. If a reading must end before a given position, a query finds the items of
-that tie that come first.
+Items with equal sort keys are in the order of their primary keys, so every item has a place in the list.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
-from graph.core.paging import Later, Page, Paging, Position
-from graph.store.between import ItemsFound, page_of
+from graph.core.paging import Page, Paging, Position
+from graph.store.between import WHOLE, Between, ItemsFound, Place, page_between
 from graph.store.contract import Database
 from graph.store.entity import Item
-from graph.store.query import Bounds, Partition, Prefix, Query, lies_within, narrowed
+from graph.store.query import Bounds, Partition, Prefix, Query, narrowed
 from graph.store.rows import filtered, joined
 from graph.work.account import charge_rows, give_way
 
@@ -83,12 +80,13 @@ class Walk:
             keep: the part of the filter that stores cannot test.
         """
         self._database = database
-        self._query = query if keep is None else reading_for(query, keep)
+        self._query = replace(query if keep is None else reading_for(query, keep), orders_ties=True)
         self._plan = plan
         self._keep = keep
         self._entity = query.entity
         self._index = query.by
         self._sort = query.entity.templates[query.by].sort.names
+        self._names = query.entity.position_names(query.by)
 
     async def page(
         self,
@@ -103,36 +101,38 @@ class Walk:
         Args:
             place_of: a position of the connection → that in the index; None if they are the same.
         """
-        after, before = (place_of(at) if at and place_of else at for at in (paging.after, paging.before))
-        start, stop = (before, after) if paging.backward else (after, before)
-        forward = forward != paging.backward
-        found = await self.read(paging.size, forward=forward, start=start, stop=stop)
-        behind = Later(partial(self._behind, start, found.items, forward=not forward)) if start else False
-        return page_of(found, paging, record_of, behind)
+        return await page_between(
+            self.read,
+            paging,
+            forward=forward,
+            place_of=lambda position: self._place(place_of(position) if place_of else position),
+            record_of=record_of,
+        )
 
-    async def read(
-        self, size: int, *, forward: bool, start: Position | None = None, stop: Position | None = None
-    ) -> ItemsFound:
-        """Read at most `size` items after `start` and before `stop`, if they are given."""
+    async def read(self, size: int, within: Between = WHOLE, *, forward: bool) -> ItemsFound:
+        """The first items of a part of the list, or with `forward=False` the last ones, in reverse."""
         await give_way()
         wanted = size + 1  # one item more shows exactly whether more follow
-        admitted = await self._admission(stop, forward)
         items: Sequence[Item] = []
         partitions = 0
-        query, last = self._query, self._partition(stop) if stop else None
-        async with aclosing(self._batches(wanted, forward, start, stop)) as batches:
+        query, after, before = self._query, self._position(within.after), self._position(within.before)
+        start, stop = (after, before) if forward else (before, after)
+        first, last = (self._partition(place) if place else None for place in (start, stop))
+        bounded = {last, first if within.with_ends else None}  # are read alone, as the ends bound them
+        admitted = self._admission(within if stop or within.with_ends else None)
+        async with aclosing(self._batches(wanted, forward, first, last)) as batches:
             async for batch, rows in batches:
                 if query.where:
                     await charge_rows(tested=rows)
-                behind = start if start and self._partition(start) == batch[0] else None
+                behind = start if batch[0] == first and not within.with_ends else None
                 while batch and len(items) < wanted:
                     rest = wanted - len(items)
                     if self._keep:
                         rest = rest if self._keep.learn else max(rest, READ_AT_LEAST)
                         await charge_rows(read=rest)
-                    # The partition of `stop` is the last one, and the only one that `stop` bounds.
-                    some = batch[:-1] if batch[-1] == last and len(batch) > 1 else batch
-                    between = self._until(stop, forward) if some == [last] else query.between
+                    is_bounded = batch[0] in bounded
+                    some = batch[:1] if is_bounded else [each for each in batch if each not in bounded]
+                    between = self._bounds(batch[0], after, before) if is_bounded else query.between
                     page = await self._database.query(
                         replace(query, partitions=some, between=between, forward=forward, start=behind, limit=rest)
                     )
@@ -151,40 +151,20 @@ class Walk:
             await give_way()
         return ItemsFound(items[:size], len(items) > size, partitions)
 
-    async def _behind(self, start: Position, items: Sequence[Item], *, forward: bool) -> bool:
-        """Whether anything matches behind the items of a page, where they begin, in this direction."""
-        if items:
-            return await self._anything(forward, items[0])
-        return await self._holds(start) or await self._anything(forward, start)
-
-    async def _anything(self, forward: bool, start: Position) -> bool:
-        return (await self.read(0, forward=forward, start=start)).more
-
-    async def _holds(self, place: Position) -> bool:
-        """Whether the item with exactly this key exists and matches."""
-        at = self._at(place)
-        if not lies_within(at, self._query.between):
-            return False
-        tie = await self._database.query(replace(self._query, partitions=[self._partition(place)], between=(at, at)))
-        await self._learn(tie.items)
-        key, keep = self._entity.key_of(place), self._keep
-        return any(self._entity.key_of(item) == key and (not keep or keep.holds(item)) for item in tie.items)
-
     async def _learn(self, items: Sequence[Item]) -> None:
         if self._keep and self._keep.learn:
             await self._keep.learn(items)
 
     async def _batches(
-        self, wanted: int, forward: bool, start: Position | None, stop: Position | None
+        self, wanted: int, forward: bool, first: Partition | None, last: Partition | None
     ) -> AsyncGenerator[Batch, None]:
         """Partitions to read together: as many as promise a full page, then twice as many each time."""
-        last = self._partition(stop) if stop else None
-        # Behind `start`, its partition may hold little of what it promises. So its promise does not count, except where
+        # Behind a place, its partition may hold little of what it promises. So its promise does not count, except where
         # one partition too many costs a request of its own.
-        is_counted = start is None or self._database.is_remote
+        is_counted = first is None or self._database.is_remote
         batch: list[Partition] = []
         promised = rows_held = 0
-        async with aclosing(self._plan(forward=forward, start=self._partition(start) if start else None)) as promises:
+        async with aclosing(self._plan(forward=forward, start=first)) as promises:
             async for some in promises:
                 for partition, most, rows in some:
                     if last is not None and (partition > last if forward else partition < last):
@@ -201,39 +181,24 @@ class Walk:
         if batch:
             yield Batch(batch, rows_held)
 
-    def _until(self, stop: Position | None, forward: bool) -> Bounds:
-        """The bounds, narrowed to the position of `stop`."""
-        between = self._query.between
-        if stop is None:
-            return between
-        at = self._at(stop)
-        return narrowed(between, (None, at) if forward else (at, None))
+    def _bounds(self, partition: Partition, *ends: Position | None) -> Bounds:
+        """The bounds, narrowed to those of two positions that lie in a partition."""
+        low, high = (self._at(each) if each and self._partition(each) == partition else None for each in ends)
+        return narrowed(self._query.between, (low, high))
 
-    async def _admission(self, stop: Position | None, forward: bool) -> Callable[[Item], bool] | None:
-        """A function that returns whether an item comes before `stop` and passes the filter; None if all do."""
+    def _admission(self, within: Between | None) -> Callable[[Item], bool] | None:
+        """A function that returns whether an item lies within a part of the list and passes the filter; None if all do."""
         holds = self._keep.holds if self._keep else None
-        if stop is None:
+        if within is None:
             return holds
-        at, at_of, last, partition_of = self._at(stop), self._at, self._partition(stop), self._partition
-        key_of = self._entity.key_of
-        tie = Query(
-            entity=self._entity,
-            index=self._query.index,
-            partitions=[self._partition(stop)],
-            between=(at, at),
-            forward=not forward,
-            start=stop,
-            attributes=frozenset(),
-            orders_ties=self._query.orders_ties,
-        )
-        before = {key_of(item) for item in (await self._database.query(tie)).items}
+        return lambda item: within.holds(self._place(item)) and (holds is None or holds(item))
 
-        def admitted(item: Item) -> bool:
-            # Of the items that tie with `stop`, only those that come before it.
-            is_before = at_of(item) != at or partition_of(item) != last or key_of(item) in before
-            return is_before and (holds is None or holds(item))
+    def _place(self, position: Position) -> Place:
+        """The place of a position in the index."""
+        return tuple([position[name] for name in self._names])
 
-        return admitted
+    def _position(self, place: Place | None) -> Position | None:
+        return dict(zip(self._names, place, strict=True)) if place else None
 
     def _at(self, place: Position) -> Prefix:
         """The values of the sort key."""

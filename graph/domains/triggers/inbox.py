@@ -105,7 +105,6 @@ class Inbox:
             index=way.index,
             between=way.between(selection.first, selection.last),
             attributes=request.attributes,
-            orders_ties=True,
         )
         return await Walk(self._database, query, partial(each_of, [(user_id,)]), way.keep).page(
             request.paging,

@@ -244,7 +244,7 @@ class Catalogue:
         keep: Keep | None,
     ) -> Walk:
         """The walk through the selected versions of a stream that pass the rest of a filter, too."""
-        query = replace(stream.query(selection, attributes), defaults=defaults, orders_ties=True)
+        query = replace(stream.query(selection, attributes), defaults=defaults)
         return Walk(self._database, query, partial(self.planner.days, selection, stream), keep)
 
     def _merged_walk(self, view: View, attributes: Needed, defaults: Defaults, selection: Selection) -> MergedWalk:
