@@ -53,7 +53,6 @@ class Query:
     limit: int | None = None  # the most matching items; None reads to the end
     where: Condition | None = None  # the filter
     attributes: Needed = None
-    defaults: dict[str, Any] | None = None  # first in each item, with its own values where it has any
     orders_ties: bool = False  # whether the primary key orders items with equal sort keys; else the engine chooses
 
     @property
@@ -65,11 +64,6 @@ class Query:
     def needed(self) -> Needed:
         """The attributes to read: the needed ones and the position. None for all."""
         return None if self.attributes is None else self.attributes.union(self.entity.position_names(self.by))
-
-    def completed(self, items: Sequence[Item]) -> Sequence[Item]:
-        """Items with the defaults."""
-        defaults = self.defaults
-        return [{**defaults, **item} for item in items] if defaults else items
 
 
 @dataclass(frozen=True, slots=True)

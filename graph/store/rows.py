@@ -138,13 +138,13 @@ def _both(first: Any, second: Any) -> _Both:
 
 
 def values_of(items: Sequence[Item], names: Sequence[str]) -> list[Row]:
-    """The values of these attributes of each item, which no item lacks."""
+    """The values of these attributes of each item, None for one that it lacks."""
     if isinstance(items, Rows) and not any(map(items.columns.reading, names)):
         at = [items.columns.names.index(name) for name in names]
         if len(at) > 1:
             return list(map(itemgetter(*at), items.values))
         return [(row[at[0]],) for row in items.values]
-    return [tuple([item[name] for name in names]) for item in items]
+    return [tuple([item.get(name) for name in names]) for item in items]
 
 
 def sums_of(items: Sequence[Item], names: Sequence[str]) -> list[int]:

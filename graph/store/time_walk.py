@@ -187,7 +187,7 @@ class Walk:
         return narrowed(self._query.between, (low, high))
 
     def _admission(self, within: Between | None) -> Callable[[Item], bool] | None:
-        """A function that returns whether an item lies within a part of the list and passes the filter; None if all do."""
+        """A function that returns whether an item lies within a part and passes the filter; None if all do."""
         holds = self._keep.holds if self._keep else None
         if within is None:
             return holds

@@ -5,7 +5,7 @@ from itertools import pairwise, product
 
 import pytest
 
-from graph.store.conditions import Absent, Compare, Condition
+from graph.store.conditions import Compare
 from graph.store.contract import Delete
 from graph.store.query import UNBOUNDED, Bounds
 from graph.store.values import InvalidItem
@@ -58,10 +58,10 @@ async def test_one_page_of_each_partition_is_that_of_a_query_of_the_partition(ta
     days = ["wed", "none", "mon", *(f"{n}" for n in range(40)), "tue"]
     await table.put_many([timed(f"{n:02}", n * n % 5, days[n % 4], n=n) for n in range(20)])
     await table.put_many([timed(day, 1, day, n=1) for day in days[4:]])
-    query = table.query_of(BY_TIME, days, defaults={"mag": 3.0})
+    query = table.query_of(BY_TIME, days)
     limits: list[tuple[int | None, int | None]] = [(1, None), (3, None), (3, 2), (None, None)]
     for number, (limit, most) in enumerate(limits):
-        for where in (None, Compare("n", "<", 15)):  # which SQLite's engine tests in Python
+        for where in (None, Compare("n", "<", 15)):
             forward = (number % 2 == 0) is (where is None)
             query = replace(query, limit=limit, between=(None, most), forward=forward, where=where)
 
@@ -145,15 +145,3 @@ async def test_a_start_that_lacks_a_key_is_refused(table: OneEntity) -> None:
 
     with pytest.raises(InvalidItem):
         await table.query(BY_TIME, "mon", start={"day": "mon", "at": 1})
-
-
-@pytest.mark.parametrize("where", [None, Absent("mag"), Absent("level")])
-async def test_items_have_the_defaults_first_and_their_own_values(table: OneEntity, where: Condition | None) -> None:
-    await table.put_many([timed("a", 1, kind="quake", note="x"), timed("b", 2)])
-    defaults = {"level": 7, "kind": "none", "made": None, "mag": 0.5}
-
-    page = await table.query(BY_TIME, "mon", where=where, attributes=("kind", "note", "mag"), defaults=defaults)
-
-    assert page.items == [defaults | timed("a", 1, kind="quake", note="x"), defaults | timed("b", 2)]
-    assert [[*item][: len(defaults)] for item in page.items] == [[*defaults]] * 2
-    assert defaults == {"level": 7, "kind": "none", "made": None, "mag": 0.5}

@@ -9,7 +9,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.model import Event
@@ -34,13 +34,12 @@ class Encoder(Protocol):
     """Writes one export."""
 
     reads: frozenset[str]  # the attributes of an event that it needs, beside its position
-    defaults: dict[str, Any] | None = None  # first in each item, with its own values where it has any
 
     def begin(self) -> bytes:
         """What comes before the first event."""
 
     async def rows(self, events: Sequence[Event]) -> bytes:
-        """The next events, at most `ROWS_AT_ONCE`, whose items may change. Some bytes may come later."""
+        """The next events, at most `ROWS_AT_ONCE`. Some bytes may come later."""
 
     async def end(self, ending: ExportEnding) -> bytes:
         """The rest, with the count and a hash."""

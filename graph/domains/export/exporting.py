@@ -36,7 +36,7 @@ class Export:
     async def write_page(self) -> None:
         """Read and write the next events. If that fails, the next call neither repeats nor misses an event."""
         if not self._unwritten and not self.source.is_over:
-            self._unwritten = await self.source.next_page(self.encoder.reads, self.encoder.defaults)
+            self._unwritten = await self.source.next_page(self.encoder.reads)
         while self._unwritten:
             piece, self._unwritten = self._unwritten[:ROWS_AT_ONCE], self._unwritten[ROWS_AT_ONCE:]
             self.written.append(await self.encoder.rows(piece))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, InvalidCursor
 from graph.core.paging import Paging, Position
-from graph.domains.earthquakes.catalogue import Catalogue, Defaults, EventPage
+from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.entities import EVENT_SEQUENCE
 from graph.domains.earthquakes.model import BY_TIME, Event
 from graph.domains.earthquakes.revisions.views import AsOf, Deleted, View
@@ -70,34 +70,32 @@ class ExportSource:
         source._last = await source._start(request.after)
         return source
 
-    async def next_page(self, attributes: frozenset[str], defaults: Defaults) -> Sequence[Event]:
+    async def next_page(self, attributes: frozenset[str]) -> Sequence[Event]:
         """The next events, perhaps none although others follow. The caller is charged for them.
 
         It may be called again after it has failed: then it neither repeats nor misses an event.
 
         Args:
             attributes: the needed ones of each event.
-            defaults: of attributes that an event lacks.
         """
         if self._change is not None:
-            page = await self._page(View(deleted=self._deleted), attributes, defaults)
+            page = await self._page(View(deleted=self._deleted), attributes)
             if await self._changes.latest() != self._change:
                 self._change = None
         if self._change is None:
-            page = await self._page(View(AsOf(recorded_ms=self.as_of_ms), self._deleted), attributes, defaults)
+            page = await self._page(View(AsOf(recorded_ms=self.as_of_ms), self._deleted), attributes)
         await charge_rows(read=2 * len(page.records))  # to write an event takes as long as to read it
         if page.records:
             self._last = BY_TIME.position_of(page.records[-1].item)
         self.is_over = not page.has_more
         return page.records
 
-    async def _page(self, view: View, attributes: frozenset[str], defaults: Defaults) -> EventPage:
+    async def _page(self, view: View, attributes: frozenset[str]) -> EventPage:
         return await self._catalogue.page(
             self._selection,
             Paging(EVENTS_PER_PAGE, after=self._last),
             ascending=self._ascending,
             attributes=attributes,
-            defaults=defaults,
             view=view,
         )
 

@@ -16,11 +16,11 @@ import orjson
 
 from graph.core.spreadsheets import INERT, inert
 from graph.core.times import rfc3339_of_millis
-from graph.domains.earthquake_events import TIME_ORDERED
-from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.model import Event, listed
 from graph.domains.export.columns import COLUMNS, READ, TIME, ColumnType
 from graph.domains.export.encoders import Encoder, ExportEnding
+from graph.store.records import items_of
+from graph.store.rows import values_of
 
 NAMES = tuple(column.name for column in COLUMNS)
 """The columns of a text format."""
@@ -31,59 +31,47 @@ NULL = orjson.Fragment(b"")
 END = orjson.Fragment(b"\n")
 """Marks the end of a row of CSV. No text of orjson's has a line feed, which it escapes."""
 
-TIME_ATTRIBUTE = next(column.attribute for column in COLUMNS if column.name == TIME)
-NOT_WRITTEN = tuple(name for name in EVENT.position_names(TIME_ORDERED) if name not in NAMES)  # read all the same
-INSTEAD = tuple((column.name, column.instead) for column in COLUMNS if column.instead)
+ATTRIBUTES = tuple(column.attribute for column in COLUMNS)
+TIME_AT = NAMES.index(TIME)
+INSTEAD = tuple((at, ATTRIBUTES.index(column.instead)) for at, column in enumerate(COLUMNS) if column.instead)
+DEFAULTS = tuple((at, column.default) for at, column in enumerate(COLUMNS) if column.default is not None)
 TRUTHS, LISTS = (
-    tuple(column.name for column in COLUMNS if column.kind is kind) for kind in (ColumnType.TRUTH, ColumnType.NAMES)
+    tuple(at for at, column in enumerate(COLUMNS) if column.kind is kind)
+    for kind in (ColumnType.TRUTH, ColumnType.NAMES)
 )
 
 
-class _Rows:
-    """Makes rows of events: their values by the columns' names, in order."""
+def _rows(events: Sequence[Event], null: Any, write_names: Callable[[str], Any]) -> list[list[Any]]:
+    """Events as rows: their values in the order of the columns.
 
-    def __init__(self, null: Any, write_names: Callable[[str], Any], **others: Any) -> None:
-        """Prepare the rows of a format.
-
-        Args:
-            null: its value for null.
-            write_names: writes a list of names, which is stored as text.
-            others: values that stand behind the columns of every row.
-        """
-        self._null = null
-        self._write_names = write_names
-        self.defaults = {column.name: column.default or null for column in COLUMNS} | others
-
-    def of(self, events: Sequence[Event]) -> list[dict[str, Any]]:
-        """The items of events, which were read with the defaults, as rows. The items change."""
-        null, write_names = self._null, self._write_names
-        rows = []
-        for event in events:
-            row: dict[str, Any] = event.item
-            row[TIME] = rfc3339_of_millis(row[TIME_ATTRIBUTE])
-            for name in NOT_WRITTEN:
-                del row[name]
-            for name, instead in INSTEAD:
-                if row[name] is null:
-                    row[name] = row[instead]
-            for name in TRUTHS:
-                if (value := row[name]) is not null:
-                    row[name] = value == 1
-            for name in LISTS:
-                if (value := row[name]) is not null:
-                    row[name] = write_names(value)
-            rows.append(row)
-        return rows
-
-
-JSON_ROWS, CSV_ROWS = _Rows(None, listed), _Rows(NULL, methodcaller("strip", ","), end=END)
+    Args:
+        null: the format's value for null.
+        write_names: writes a list of names, which is stored as text.
+    """
+    rows = []
+    for values in values_of(items_of(events), ATTRIBUTES):
+        row = [*values] if null is None else [null if value is None else value for value in values]
+        row[TIME_AT] = rfc3339_of_millis(values[TIME_AT])
+        for at, instead in INSTEAD:
+            if values[at] is None:
+                row[at] = row[instead]
+        for at, default in DEFAULTS:
+            if values[at] is None:
+                row[at] = default
+        for at in TRUTHS:
+            if values[at] is not None:
+                row[at] = values[at] == 1
+        for at in LISTS:
+            if values[at] is not None:
+                row[at] = write_names(values[at])
+        rows.append(row)
+    return rows
 
 
 class Ndjson(Encoder):
     """A JSON object on each line. The last line is `{"_end": …}`; its hash is that of all bytes before it."""
 
     reads = READ
-    defaults = JSON_ROWS.defaults
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
@@ -92,7 +80,7 @@ class Ndjson(Encoder):
         return b""
 
     async def rows(self, events: Sequence[Event]) -> bytes:
-        lines = _lines(JSON_ROWS.of(events))
+        lines = _lines([dict(zip(NAMES, row, strict=True)) for row in _rows(events, None, listed)])
         self._hash.update(lines)
         return lines
 
@@ -113,7 +101,6 @@ class Csv(Encoder):
     """
 
     reads = READ
-    defaults = CSV_ROWS.defaults
 
     def __init__(self, *, comments: bool = False, spreadsheet: bool = False) -> None:
         self._comments = comments
@@ -124,10 +111,10 @@ class Csv(Encoder):
         return self._hashed(f"{','.join(NAMES)}\n".encode())
 
     async def rows(self, events: Sequence[Event]) -> bytes:
-        rows = [[*row.values()] for row in CSV_ROWS.of(events)]
+        rows = _rows(events, NULL, methodcaller("strip", ","))
         if self._spreadsheet:
             rows = [[inert(value) for value in row] for row in rows]
-        return self._hashed(_csv_lines(rows))
+        return self._hashed(_csv_lines([[*row, END] for row in rows]))
 
     def read_text(self, written: str) -> str:
         """A text as it was before it was written."""

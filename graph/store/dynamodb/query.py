@@ -40,7 +40,6 @@ class PreparedDynamoQuery:
         tested, needed = names_in(rest), query.needed
         self._holds = predicate(rest) if rest else None
         self._tested_alone = frozenset[str]() if needed is None else tested - needed
-        self._completed = query.completed
         self._is_filtered = query.where is not None
         self._counted = count and not rest
         # The query as DynamoDB answers it.
@@ -110,7 +109,7 @@ class PreparedDynamoQuery:
             for some in in_pieces(answer["Items"]):
                 if items:
                     await give_way()
-                items = joined(items, self._completed(self._tested(self._decode(some))))
+                items = joined(items, self._tested(self._decode(some)))
             request, most = following(request, answer), grown(most)
             yield items, None if request is None else decode(request["ExclusiveStartKey"][self._sort.key.name])
 

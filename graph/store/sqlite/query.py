@@ -62,7 +62,6 @@ class PreparedSqlQuery:
         self._merged = query.merged
         self._partition_names = table.entity.templates[by].partition.names
         self._between = bounds = narrowed(query.between)
-        self._defaults = query.defaults
         for bound in filter(None, bounds):
             table.entity.templates[by].sort.prefix(bound)  # raises what DynamoDB's engine raises
         check_filter(query.where)
@@ -114,7 +113,7 @@ class PreparedSqlQuery:
         begin = 0
         for partition, some in groupby(values_of(rows, self._partition_names)):
             end = begin + sum(1 for _ in some)
-            found[partition] = self._with_defaults(rows[begin:end])
+            found[partition] = rows[begin:end]
             begin = end
         return found
 
@@ -139,11 +138,7 @@ class PreparedSqlQuery:
         selected, values = self._selected(self._columns.sql, runs, now, start)
         # SQLite reads each part of a compound statement through the index, only as far as the order of all needs it.
         sql = f"{' UNION ALL '.join([selected] * len(runs))} ORDER BY {', '.join(order) or '1'} LIMIT ?"
-        rows = Rows(self._columns, fetch(db, self._columns, sql, [*chain.from_iterable(values), limit]))
-        return self._with_defaults(rows)
-
-    def _with_defaults(self, rows: Rows) -> Sequence[Item]:
-        return self._columns.completed(rows.values, self._defaults) if self._defaults else rows
+        return Rows(self._columns, fetch(db, self._columns, sql, [*chain.from_iterable(values), limit]))
 
     def _selected(
         self, columns: str, runs: Sequence[Sequence[Partition]], now: int, start: Mapping[str, Any] | None = None

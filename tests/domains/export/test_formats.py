@@ -4,7 +4,7 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -120,17 +120,12 @@ EVENTS = st.lists(
 
 @given(EVENTS)
 async def test_ndjson_has_a_line_for_each_event_and_csv_a_record(events: list[Event]) -> None:
-    lines = (await Ndjson().rows(read_with(Ndjson.defaults, events))).split(b"\n")
-    text = (await Csv().rows(read_with(Csv.defaults, events))).decode()
+    lines = (await Ndjson().rows(events)).split(b"\n")
+    text = (await Csv().rows(events)).decode()
 
     assert lines.pop() == b""
     assert [found(orjson.loads(line)) for line in lines] == list(map(expected, events))
     assert list(map(found, csv.DictReader(io.StringIO(text, newline=""), NAMES))) == list(map(expected, events))
-
-
-def read_with(defaults: Mapping[str, Any], events: list[Event]) -> list[Event]:
-    """The events as a store gives them."""
-    return [Event({**defaults, **event.item}) for event in events]
 
 
 def found(record: dict[str, Any]) -> tuple[Any, ...]:

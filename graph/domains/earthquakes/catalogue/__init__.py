@@ -5,7 +5,7 @@ A page costs only what it holds. The summaries name the days that can have a mat
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -31,9 +31,6 @@ from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Needed
 from graph.store.time_walk import Keep, Walk
-
-Defaults = dict[str, Any] | None
-"""Values of attributes that an event lacks, in the order in which its item has them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,13 +125,9 @@ class Catalogue:
         *,
         ascending: bool = False,
         attributes: Needed = None,
-        defaults: Defaults = None,
         view: View = PRESENT,
     ) -> EventPage:
         """A page of the selected events, newest first unless `ascending`.
-
-        Args:
-            defaults: as of `Query`.
 
         Raises:
             HistoryUnavailable: The view is of a time before the first ingest, and no version of then is stored.
@@ -144,11 +137,11 @@ class Catalogue:
         record_of = Event.reading(attributes)
         if len(view.streams) == 1:
             (stream,) = view.streams
-            walk = self._walk(stream, attributes, defaults, selection, selection.keep)
+            walk = self._walk(stream, attributes, selection, selection.keep)
             place_of = partial(_place, prefix=stream.prefix)
             page = await walk.page(paging, forward=ascending, place_of=place_of, record_of=record_of)
         else:
-            merged = self._merged_walk(view, attributes, defaults, selection)
+            merged = self._merged_walk(view, attributes, selection)
             page = await merged.page(paging, forward=ascending, record_of=record_of)
         await self._history.check(view.as_of, found=_has_any(page, paging))
         return EventPage(**vars(page), total=partial(self._total_with, page, paging, selection, view))
@@ -177,7 +170,7 @@ class Catalogue:
             selection,
             view.streams,
             query_of=lambda selection, stream: stream.query(selection, needed),
-            in_time=partial(self._merged_walk, view, needed, None),
+            in_time=partial(self._merged_walk, view, needed),
         )
         page = await page_between(
             walk.read,
@@ -235,21 +228,14 @@ class Catalogue:
         """The selection, with what its ids name now, for a query that is not made here."""
         return await locate(self._database, selection)
 
-    def _walk(
-        self,
-        stream: Stream,
-        attributes: Needed,
-        defaults: Defaults,
-        selection: Selection,
-        keep: Keep | None,
-    ) -> Walk:
+    def _walk(self, stream: Stream, attributes: Needed, selection: Selection, keep: Keep | None) -> Walk:
         """The walk through the selected versions of a stream that pass the rest of a filter, too."""
-        query = replace(stream.query(selection, attributes), defaults=defaults)
+        query = stream.query(selection, attributes)
         return Walk(self._database, query, partial(self.planner.days, selection, stream), keep)
 
-    def _merged_walk(self, view: View, attributes: Needed, defaults: Defaults, selection: Selection) -> MergedWalk:
+    def _merged_walk(self, view: View, attributes: Needed, selection: Selection) -> MergedWalk:
         """The walk through the selected versions of a view."""
-        walks = [partial(self._walk, stream, attributes, defaults) for stream in view.streams]
+        walks = [partial(self._walk, stream, attributes) for stream in view.streams]
         return MergedWalk(selection, partial(self.planner.days_of_any, view.streams), walks)
 
 
