@@ -4,11 +4,9 @@ It is plain HTML, CSS and JavaScript modules, the files of `page/`, and queries 
 The map and the plots are drawn by third-party packages (`graph/pages/packages/`), which `third_party.js` loads.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -16,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 from graph.pages import packages
 from graph.pages.dashboard.sources import VERSION
 from graph.pages.dashboard.templates import FILES, PATH, THIRD_PARTY, PageTemplate
-from graph.pages.kept_file import kept_file
+from graph.pages.kept_file import files_route
 
 __all__ = ["FILES", "PAGE_SIZE", "PATH", "THIRD_PARTY", "VERSION", "routes"]
 
@@ -33,18 +31,10 @@ def routes(most_on_page: int, served: Sequence[str]) -> list[BaseRoute]:
     page = PageTemplate("index.html", served, page_size=str(min(PAGE_SIZE, most_on_page)))
     return [
         Route("/", partial(_page, page)),
-        Route(f"{PATH}/{VERSION}/{{name:path}}", partial(_file, FILES)),
+        files_route(f"{PATH}/{VERSION}", FILES),
         *packages.routes("dashboard"),
     ]
 
 
 async def _page(page: PageTemplate, request: Request) -> Response:
     return page.answer(request)
-
-
-async def _file(files: Mapping[str, Path], request: Request) -> Response:
-    """Serve one of the files, by its exact name."""
-    path = files.get(request.path_params["name"])
-    if path is None:
-        raise HTTPException(404)
-    return kept_file(path, request)

@@ -11,14 +11,12 @@ from hashlib import sha256
 from html import escape
 from pathlib import Path
 
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from graph.pages import packages
 from graph.pages.headers import page_headers
-from graph.pages.kept_file import kept_file
+from graph.pages.kept_file import files_route
 
 PATH = "/graphiql"  # the folder of the web page's own files
 
@@ -30,14 +28,6 @@ _SCROLL_LOCK = "'sha256-Y/huXlwoYkVyQlxwSVcCi1RCDGDCSVBzDt0hYP9qlTc='"
 
 
 @dataclass(frozen=True, slots=True)
-class OwnFile:
-    """A script or style sheet of our own."""
-
-    name: str  # in the URL; holds a hash of the content, so the file may be cached for ever
-    path: Path
-
-
-@dataclass(frozen=True, slots=True)
 class Example:
     """A tab that GraphiQL opens at its start. Its title is the operation's name."""
 
@@ -45,9 +35,9 @@ class Example:
     variables: str | None = None  # JSON, as the variables pane shows it
 
 
-def _own(path: Path) -> OwnFile:
-    digest = sha256(path.read_bytes()).hexdigest()[:16]
-    return OwnFile(f"{path.stem}-{digest}{path.suffix}", path)
+def _own_name(path: Path) -> str:
+    """The name of a file in its URL. It holds a hash of the content, so the file may be cached for ever."""
+    return f"{path.stem}-{sha256(path.read_bytes()).hexdigest()[:16]}{path.suffix}"
 
 
 def examples_of(folder: Path) -> tuple[Example, ...]:
@@ -60,7 +50,7 @@ def examples_of(folder: Path) -> tuple[Example, ...]:
 
 
 THIRD_PARTY = packages.files_of("graphiql")
-OWN = (_own(_HERE / "graphiql.css"), _own(_HERE / "graphiql.js"))
+OWN = {_own_name(path): path for path in (_HERE / "graphiql.css", _HERE / "graphiql.js")}
 
 
 def page(graphql_path: str, examples: Iterable[Example], *, from_package: bool | None = None) -> Response:
@@ -73,7 +63,7 @@ def page(graphql_path: str, examples: Iterable[Example], *, from_package: bool |
     """
     packaged = packages.packaged(THIRD_PARTY) if from_package is None else from_package
     elements = [_element(f"/{file.url(from_package=True)}") if packaged else _checked(file) for file in THIRD_PARTY]
-    elements += [_element(f"{PATH}/{file.name}") for file in OWN]
+    elements += [_element(f"{PATH}/{name}") for name in OWN]
     loaded = "\n".join(elements)
     tabs = json.dumps([{"query": example.query, "variables": example.variables} for example in examples])
     return HTMLResponse(
@@ -97,9 +87,9 @@ def page(graphql_path: str, examples: Iterable[Example], *, from_package: bool |
     )
 
 
-def routes() -> list[BaseRoute]:
+def routes() -> list[Route]:
     """The routes of the web page's files."""
-    return [*packages.routes("graphiql"), Route(f"{PATH}/{{name}}", _file)]
+    return [*packages.routes("graphiql"), files_route(PATH, OWN)]
 
 
 def _element(url: str, check: str = "") -> str:
@@ -125,11 +115,3 @@ def _policy(from_cdn: Sequence[packages.File]) -> dict[str, list[str]]:
         "img-src": ["'self'", "data:"],
         "font-src": ["'self'", "data:"],  # the style sheet contains its fonts
     }
-
-
-async def _file(request: Request) -> Response:
-    """Serve one of the web page's own files, by its exact name."""
-    found = next((file for file in OWN if file.name == request.path_params["name"]), None)
-    if found is None:
-        raise HTTPException(404)
-    return kept_file(found.path, request)

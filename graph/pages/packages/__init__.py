@@ -7,16 +7,12 @@ the web pages load the same files from the public CDN, and the browser checks ea
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from graph.pages.headers import MEDIA_TYPES
-from graph.pages.kept_file import kept_file
+from graph.pages.kept_file import files_route
 
 PATH = "/packages"  # the folder of the files, as a browser sees it
 CDN = "https://cdn.jsdelivr.net/npm"  # serves the files of an npm package's release unchanged
@@ -78,14 +74,6 @@ def packaged(files: Sequence[File] = FILES) -> bool:
     return all(file.path.is_file() for file in files)
 
 
-def routes(web_page: str) -> list[BaseRoute]:
-    """The route of a web page's files."""
-    return [Route(f"{PATH}/{web_page}/{{name}}", partial(_file, files_of(web_page)))]
-
-
-async def _file(files: Sequence[File], request: Request) -> Response:
-    """Serve one of the files, by its exact name. No other file of the folder is served."""
-    file = next((file for file in files if file.name == request.path_params["name"]), None)
-    if file is None or not file.path.is_file():
-        raise HTTPException(404)
-    return kept_file(file.path, request)
+def routes(web_page: str) -> list[Route]:
+    """The route of a web page's files. No other file of the folder is served."""
+    return [files_route(f"{PATH}/{web_page}", {file.name: file.path for file in files_of(web_page)})]
