@@ -4,8 +4,7 @@
     InvalidItem           it will never work: the request itself is wrong
 
 The engine handles `ConditionalCheckFailed`, a cancelled transaction and a conflict itself. A test
-checks every class of botocore and every error of the operations in use, so an upgrade with a new
-error needs a new rule.
+checks every error of the operations in use, so an upgrade with a new one needs a new rule.
 """
 
 from collections.abc import Iterator
@@ -92,34 +91,6 @@ BOTOCORE: tuple[tuple[str | None, tuple[type[Exception], ...]], ...] = (
         ),
     ),
     (
-        SOFTWARE,
-        (
-            botocore.DataNotFoundError,
-            botocore.ApiVersionNotFoundError,
-            botocore.MissingDependencyException,
-            botocore.MD5UnavailableError,
-            botocore.UnknownServiceStyle,
-            botocore.UnknownSignatureVersionError,
-            botocore.UnsupportedSignatureVersionError,
-            botocore.UnsupportedServiceProtocolsError,
-            botocore.UnknownClientMethodError,
-            botocore.PaginationError,
-            botocore.OperationNotPageableError,
-            botocore.WaiterError,
-            botocore.WaiterConfigError,
-            botocore.UnseekableStreamError,
-            botocore.InvalidExpressionError,
-            botocore.StubResponseError,
-            botocore.InvalidS3AddressingStyleError,
-            botocore.UnsupportedS3ArnError,
-            botocore.UnsupportedS3ControlArnError,
-            botocore.UnsupportedS3ConfigurationError,
-            botocore.UnsupportedS3ControlConfigurationError,
-            botocore.UnsupportedS3AccesspointConfigurationError,
-            botocore.UnsupportedOutpostResourceError,
-        ),
-    ),
-    (
         Invalid,
         (
             botocore.ParamValidationError,
@@ -127,6 +98,7 @@ BOTOCORE: tuple[tuple[str | None, tuple[type[Exception], ...]], ...] = (
             botocore.ValidationError,
         ),
     ),
+    (SOFTWARE, (botocore.BotoCoreError,)),  # all others
 )
 
 CODES: dict[str, str | None] = {
