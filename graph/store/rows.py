@@ -5,9 +5,8 @@ mappings: `api.fast.completion` writes rows into an answer directly.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from operator import itemgetter
-from typing import Any, Protocol, cast, overload
+from typing import Any, Protocol, overload
 
 from graph.store.entity import Item
 
@@ -88,55 +87,6 @@ def picked(items: Sequence[Item], at: Sequence[int]) -> Sequence[Item]:
     return [items[each] for each in at]
 
 
-def beside(items: Sequence[Item], others: Sequence[Item], name: str) -> Sequence[Item]:
-    """Each item with the attributes of the other item that has the same value of this one; without it, it is left out.
-
-    The other item's own values come first.
-    """
-    same, wanted = values_of(others, (name,)), values_of(items, (name,))
-    if isinstance(items, Rows) and isinstance(others, Rows):
-        columns = _both(cast("Any", items.columns), cast("Any", others.columns))
-        rows = dict(zip(same, others.values, strict=True))
-        kept = columns.kept
-        found = [kept(row) + rows[at] for row, at in zip(items.values, wanted, strict=True) if at in rows]
-        return Rows(columns, found)
-    found_items = dict(zip(same, others, strict=True))
-    return [{**item, **found_items[at]} for item, at in zip(items, wanted, strict=True) if at in found_items]
-
-
-class _Both:
-    """The columns of rows, without those that other rows have too, and behind them the columns of the others."""
-
-    def __init__(self, first: Columns, second: Columns) -> None:
-        self._first, self._second = first, second
-        self._own = tuple(name for name in first.names if name not in second.names)
-        at = [first.names.index(name) for name in self._own]
-        self.kept: Callable[[Row], Row] = lambda row: tuple([row[each] for each in at])
-        self.names = (*self._own, *second.names)
-        self.width = len(self._own) + second.width
-
-    def items(self, rows: Sequence[Row]) -> list[Item]:
-        """Makes items of rows."""
-        number = len(self._own)
-        items = self._second.items([row[number:] for row in rows])
-        for at, name in enumerate(self._own):
-            read = self._first.reading(name)
-            for item, row in zip(items, rows, strict=True):
-                if row[at] is not None:
-                    item[name] = row[at] if read is None else read(row[at])
-        return items
-
-    def reading(self, name: str) -> Callable[[Any], Any] | None:
-        """The function that makes an attribute of a value."""
-        return (self._first if name in self._own else self._second).reading(name)
-
-
-@lru_cache(256)
-def _both(first: Any, second: Any) -> _Both:
-    """The columns of both, one object for each pair."""
-    return _Both(first, second)
-
-
 def values_of(items: Sequence[Item], names: Sequence[str]) -> list[Row]:
     """The values of these attributes of each item, None for one that it lacks."""
     if isinstance(items, Rows) and not any(map(items.columns.reading, names)):
@@ -145,11 +95,3 @@ def values_of(items: Sequence[Item], names: Sequence[str]) -> list[Row]:
             return list(map(itemgetter(*at), items.values))
         return [(row[at[0]],) for row in items.values]
     return [tuple([item.get(name) for name in names]) for item in items]
-
-
-def sums_of(items: Sequence[Item], names: Sequence[str]) -> list[int]:
-    """The sum of these attributes of each item, whole numbers; one that it lacks counts nothing."""
-    if isinstance(items, Rows) and not any(map(items.columns.reading, names)):
-        at = [items.columns.names.index(name) for name in names]
-        return [sum([value for each in at if (value := row[each]) is not None]) for row in items.values]
-    return [sum([item.get(name, 0) for name in names]) for item in items]

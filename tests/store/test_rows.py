@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.store.entity import Item
-from graph.store.rows import Row, Rows, beside, filtered, joined, picked, sums_of, values_of
+from graph.store.rows import Row, Rows, filtered, joined, picked, values_of
 from tests.store.samples import NamedColumns
 
 
@@ -32,7 +32,6 @@ def test_rows_answer_as_the_list_of_their_items_does(values: list[Row], more: li
     assert list(filtered(some, lambda item: item["tenths"] > 5)) == filtered(items, lambda item: item["tenths"] > 5)
     for names in (["name"], ["name", "name"], ["tenths"], ["name", "tenths"]):
         assert values_of(some, names) == values_of(items, names) == [tuple(map(item.get, names)) for item in items]
-    assert sums_of(some, ["tenths"]) == sums_of(items, ["tenths"]) == [item["tenths"] for item in items]
     assert list(joined(some, rows(more))) == items + COLUMNS.items(more)
     assert some == items
     assert [some[each] for each in at] == [items[each] for each in at]
@@ -44,38 +43,6 @@ def test_what_is_selected_of_rows_stays_rows(select: Callable[[Sequence[Item]], 
 
     assert isinstance(selected, Rows)
     assert selected.columns is COLUMNS
-
-
-NAMES = NamedColumns(("weight", "name", "count"), last="more")
-"""They share a column with `COLUMNS`."""
-OTHERS = st.lists(
-    st.tuples(st.integers(0, 9), st.text(max_size=1), st.none() | st.integers(0, 9), st.none() | st.booleans()),
-    max_size=9,
-    unique_by=lambda row: row[1],
-)
-
-
-@given(OTHERS)
-def test_sums_of_rows_leave_out_what_is_missing(values: list[Row]) -> None:
-    names = ["count", "weight"]
-    expected = [weight + (count or 0) for weight, _, count, _ in values]
-
-    assert sums_of(Rows(NAMES, values), names) == sums_of(NAMES.items(values), names) == expected
-
-
-@given(ROWS, OTHERS)
-def test_rows_beside_others_are_the_items_of_both(values: list[Row], others: list[Row]) -> None:
-    items, other_items = COLUMNS.items(values), NAMES.items(others)
-    found = beside(rows(values), Rows(NAMES, others), "name")
-    by_name = {item["name"]: item for item in other_items}
-
-    expected = [{**item, **by_name[item["name"]]} for item in items if item["name"] in by_name]
-    assert list(found) == expected == beside(items, other_items, "name")
-    assert isinstance(found, Rows)
-    for name in ("tenths", "name", "weight"):
-        assert values_of(found, [name]) == [(item[name],) for item in expected]
-    assert all(len(row) == found.columns.width for row in found.values)
-    assert found.columns is beside(rows([]), Rows(NAMES, []), "name").columns  # type: ignore[attr-defined]
 
 
 def test_rows_of_other_columns_are_joined_as_items() -> None:

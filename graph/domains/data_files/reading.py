@@ -21,7 +21,7 @@ from graph.store.entity import Item
 from graph.store.ordering import PageRequest
 from graph.store.query import Needed, Partition, Query
 from graph.store.records import Records, items_of, records_at
-from graph.store.rows import beside, values_of
+from graph.store.rows import values_of
 from graph.store.time_walk import Promise, Promises, Walk
 from graph.work.account import charge_rows, give_way
 
@@ -58,7 +58,8 @@ class DataFiles:
         names = dict.fromkeys(values_of(places, FILE.key_names))
         read = reading_minimum(request.attributes)
         files = completed(await self._database.items_at(FILE, names, attributes=read), read)
-        listed = beside(places, files, "file-name")
+        of_name = {file["file-name"]: file for file in files}
+        listed = [{**place, **of_name[name]} for place in places if (name := place["file-name"]) in of_name]
         return replace(page, records=Records(ListedFile.reading(request.attributes), listed))
 
     async def parts(self, names: Iterable[str]) -> Mapping[str, list[Item]]:

@@ -21,7 +21,7 @@ from graph.store.contract import Database
 from graph.store.merging import MergedPartitions
 from graph.store.ordering import PageRequest, each_of
 from graph.store.query import Needed, Query
-from graph.store.rows import sums_of, values_of
+from graph.store.rows import values_of
 from graph.store.time_walk import Walk
 from graph.work.account import charge_rows
 
@@ -120,10 +120,8 @@ class Sightings:
         )
         await charge_rows(read=len(tallies.items))
         counts = dict.fromkeys(names, 0)
-        for (category,), number in zip(
-            values_of(tallies.items, ("category",)), sums_of(tallies.items, hours), strict=True
-        ):
-            counts[category] += number
+        for category, *numbers in values_of(tallies.items, ("category", *hours)):
+            counts[category] += sum(filter(None, numbers))
         trends = [Trend(category, since, count) for category, count in counts.items()]
         return sorted(trends, key=lambda trend: -trend.count)
 
