@@ -4,7 +4,6 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -148,30 +147,12 @@ class SqliteDatabase(Database):
         while left and (limit is None or len(items) < limit):
             some, left = await self._slice(prepared, query, left, None if limit is None else limit - len(items))
             items = joined(items, some)
-        page = self._page(query, items, len(partitions))
-        if page.last_key is None or query.merged:
-            return page
-        last_partition = query.entity.partition_of(query.by, page.last_key)
-        return replace(page, partitions=partitions.index(last_partition) + 1)
-
-    def _page(self, query: Query, items: Sequence[Item], partitions: int) -> ItemPage:
-        """The page of these items, or of the first ones up to the limit."""
-        if query.limit is None or len(items) < query.limit:
-            return ItemPage(items, None, partitions)
-        return ItemPage(items[: query.limit], query.entity.position_of(query.by, items[query.limit - 1]), partitions)
-
-    async def query_each(self, query: Query) -> Sequence[ItemPage]:
-        limit, partitions = query.limit, query.partitions
-        prepared = self._prepared(query)
-        if not limit or query.start:
-            return await super().query_each(query)
-        pages: list[ItemPage] = []
-        at_once = min(max(ROWS_PER_SLICE // limit, 1), self.merges)
-        for at in range(0, len(partitions), at_once):
-            some = partitions[at : at + at_once]
-            found = await self._read(partial(prepared.read_each, partitions=some, now=self._now(), limit=limit))
-            pages += [self._page(query, found.get(partition, []), 1) for partition in some]
-        return pages
+        if limit is None or len(items) < limit:
+            return ItemPage(items, None, len(partitions))
+        last = query.entity.position_of(query.by, items[-1])
+        if query.merged:
+            return ItemPage(items, last, len(partitions))
+        return ItemPage(items, last, partitions.index(query.entity.partition_of(query.by, last)) + 1)
 
     async def count(self, query: Query) -> int:
         prepared = self._prepared(query)

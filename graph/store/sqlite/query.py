@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -12,7 +12,7 @@ from graph.store.conditions import Compare, conjuncts
 from graph.store.entity import Item
 from graph.store.filtering import check_filter
 from graph.store.query import Partition, Query, narrowed
-from graph.store.rows import Row, Rows, joined, values_of
+from graph.store.rows import Row, Rows, joined
 from graph.store.sqlite.projection import Projection, projection
 from graph.store.sqlite.reading import compared, reading
 from graph.store.sqlite.sql import translate
@@ -60,7 +60,6 @@ class PreparedSqlQuery:
         self._table = table
         self._reading = reading(table, by, query.forward, query.merged)
         self._merged = query.merged
-        self._partition_names = table.entity.templates[by].partition.names
         self._between = bounds = narrowed(query.between)
         for bound in filter(None, bounds):
             table.entity.templates[by].sort.prefix(bound)  # raises what DynamoDB's engine raises
@@ -100,22 +99,6 @@ class PreparedSqlQuery:
             rows -= len(found)
             start = None
         return Slice(items, None)
-
-    def read_each(
-        self, db: ReadConnection, partitions: Sequence[Partition], now: int, limit: int
-    ) -> dict[Partition, Sequence[Item]]:
-        """The first items of each partition."""
-        selected, values = self._selected(self._columns.sql, [[partition] for partition in partitions], now)
-        first = f"SELECT * FROM ({selected} ORDER BY {', '.join(self._reading.order) or '1'} LIMIT ?)"
-        bound = [value for of_partition in values for value in (*of_partition, limit)]
-        rows = Rows(self._columns, fetch(db, self._columns, " UNION ALL ".join([first] * len(partitions)), bound))
-        found: dict[Partition, Sequence[Item]] = {}
-        begin = 0
-        for partition, some in groupby(values_of(rows, self._partition_names)):
-            end = begin + sum(1 for _ in some)
-            found[partition] = rows[begin:end]
-            begin = end
-        return found
 
     def count(self, db: ReadConnection, partitions: Sequence[Partition], now: int) -> int:
         """The number of items."""
