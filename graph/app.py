@@ -26,7 +26,7 @@ from graph.domain import Domain, ImproperDomains, Resources, exact_names, in_a_l
 from graph.domains import installed
 from graph.observability.logs import get_logger
 from graph.observability.metrics import Metrics
-from graph.observability.requests import Telemetry, timed_requests
+from graph.observability.requests import timed_requests
 from graph.observability.scrape import Scrape, sample_forever
 from graph.observability.tracing import open_tracing
 from graph.opening import open_services, read_settings
@@ -125,7 +125,8 @@ def create_app(
                     recording=resources.recording,
                     page_sizes=PageSizes(settings.page_size, settings.max_page_size),
                     clock=clock,
-                    telemetry=Telemetry(request_metrics, tracing),
+                    requests=request_metrics,
+                    tracing=tracing,
                     authenticate=authentication(settings, scopes_of(on), http),
                     rates=rates(settings),
                     work=work,

@@ -1,16 +1,13 @@
 """Records each GraphQL request as a metric, a span and a line of the log."""
 
 import logging
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from time import perf_counter
-from typing import Any, Literal
+from typing import Literal
 
 from graph.observability.logs import get_logger
 from graph.observability.metrics import OK, REQUEST_SECONDS, Metrics
 from graph.observability.timed import Timed
-from graph.observability.tracing import Tracing
+from graph.observability.tracing import OperationSpan
 
 ABANDONED, ABANDONED_STATUS = "ABANDONED", 499  # the client left before it had an answer
 LONGEST_NAME = 100  # characters of an operation's name, which a client chooses
@@ -45,42 +42,13 @@ def timed_requests(metrics: Metrics) -> Timed:
     return requests
 
 
-@dataclass(frozen=True, slots=True)
-class Telemetry:
-    """Records requests."""
-
-    metrics: Timed
-    tracing: Tracing
-
-    def request(self, headers: Mapping[str, str]) -> AbstractContextManager[RequestOutcome]:
-        """Record a GraphQL request, from when it is received until its answer is ready to be sent."""
-        return _RequestRecord(self, headers)
-
-
-class _RequestRecord:
-    """Records one request at its end."""
-
-    __slots__ = ("_answer", "_headers", "_operation", "_span", "_started", "_telemetry")
-
-    def __init__(self, telemetry: Telemetry, headers: Mapping[str, str]) -> None:
-        self._telemetry = telemetry
-        self._headers = headers
-        self._answer = RequestOutcome()
-
-    def __enter__(self) -> RequestOutcome:
-        self._started = perf_counter()
-        self._operation = self._telemetry.tracing.operation(self._headers)
-        self._span = self._operation.__enter__()
-        return self._answer
-
-    def __exit__(self, *raised: Any) -> None:
-        answer, seconds = self._answer, perf_counter() - self._started
-        answer.name = answer.name[:LONGEST_NAME] if answer.name else None
-        known = None if answer.operation == "none" else answer.operation
-        self._span.end(known, answer.name, None if answer.code == OK else answer.code)
-        self._telemetry.metrics.add(answer.operation, answer.code, seconds)
-        _log(answer, seconds)
-        self._operation.__exit__(*raised)
+def record(answer: RequestOutcome, seconds: float, span: OperationSpan, metrics: Timed) -> None:
+    """Record a request whose answer is ready to be sent. The seconds are those since it was received."""
+    answer.name = answer.name[:LONGEST_NAME] if answer.name else None
+    known = None if answer.operation == "none" else answer.operation
+    span.end(known, answer.name, None if answer.code == OK else answer.code)
+    metrics.add(answer.operation, answer.code, seconds)
+    _log(answer, seconds)
 
 
 def _log(answer: RequestOutcome, seconds: float) -> None:

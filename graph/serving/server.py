@@ -138,7 +138,7 @@ def configuration(app: ASGIApp, settings: Settings) -> uvicorn.Config:
         app,
         http=connection_class(limits),
         log_config=None,
-        access_log=False,  # `telemetry` logs more
+        access_log=False,  # `observability.requests` logs more
         ws=socket_class(limits),
         ws_max_size=MOST_BODY_BYTES,
         ws_per_message_deflate=False,  # it would take more memory than the rest of an idle WebSocket

@@ -13,6 +13,7 @@ download, is recorded like a root field.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, Self
 
 from starlette.types import Scope
@@ -30,7 +31,9 @@ from graph.core.services import Services
 from graph.feed.broadcast import Charge as Replay
 from graph.feed.broadcast import free_of_charge
 from graph.observability.logs import on_behalf_of
-from graph.observability.requests import RequestOutcome, Telemetry
+from graph.observability.requests import RequestOutcome, record
+from graph.observability.timed import Timed
+from graph.observability.tracing import Tracing
 from graph.transport.deadline import Deadlines
 from graph.transport.errors import outcome
 from graph.work.account import Account, Charge, Work
@@ -53,7 +56,8 @@ class Process:
     recording: Recording
     page_sizes: PageSizes
     clock: Clock
-    telemetry: Telemetry
+    requests: Timed
+    tracing: Tracing
     authenticate: Authenticate
     rates: Rates
     work: Work
@@ -100,7 +104,7 @@ class Exchange:
         self.facts: dict[str, Any] = {}  # for the record of a route, which adds them
         self.at_end: AtEnd = _nothing  # for a route: told the outcome before it is recorded; may add facts
         self.is_sending = False  # whether the head of a long answer is sent, so that no refusal is possible
-        self.answer: RequestOutcome  # the outcome, which the transport fills in
+        self.answer = RequestOutcome()  # the outcome, which the transport fills in
         self.context: Context  # once the request is admitted
         self.spender = spender(caller.subject, address)  # the name that points are charged to
         self._is_admitted = False
@@ -108,12 +112,14 @@ class Exchange:
 
     def __enter__(self) -> Self:
         self._began = self.process.clock()
-        self._measured = self.process.telemetry.request(self._headers)
-        self.answer = self._measured.__enter__()
+        self._started = perf_counter()
+        self._traced = self.process.tracing.operation(self._headers)
+        self._span = self._traced.__enter__()
         return self
 
     def __exit__(self, *raised: Any) -> None:
-        self._measured.__exit__(*raised)
+        record(self.answer, perf_counter() - self._started, self._span, self.process.requests)
+        self._traced.__exit__(*raised)
 
     # Admission
 

@@ -15,8 +15,7 @@ from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogBudget
 from graph.domains.request_logs.buffer import LogBuffer, measure_buffer
 from graph.observability.metrics import Metrics
-from graph.observability.requests import Telemetry, timed_requests
-from graph.observability.tracing import Tracing
+from graph.observability.requests import timed_requests
 from graph.store.contract import Put
 from graph.store.dynamodb.retry_policy import CONNECTIONS
 from graph.store.metrics import StoreMetrics
@@ -30,6 +29,7 @@ from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.engines import empty_database, make_tables, open_dynamodb
 from tests.store.samples import SAMPLE, key, sample
+from tests.transport.processes import a_process, an_exchange
 
 QUIET = ("earthquakes", "request_logs")  # domains whose background work reads nothing meanwhile
 
@@ -92,7 +92,7 @@ def test_requests_and_root_fields_are_counted_by_operation_field_and_first_error
 def test_a_request_whose_client_disconnects_is_counted_as_abandoned() -> None:
     metrics = Metrics()
 
-    with pytest.raises(ClientDisconnect), Telemetry(timed_requests(metrics), Tracing()).request({}):
+    with pytest.raises(ClientDisconnect), an_exchange(a_process(requests=timed_requests(metrics))):
         raise ClientDisconnect
 
     assert read(metrics).value("quakegraph_requests_total", operation="none", code="ABANDONED") == 1

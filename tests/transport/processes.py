@@ -9,7 +9,7 @@ from graph.core.clock import now_ms
 from graph.core.paging import PageSizes
 from graph.core.services import Services
 from graph.observability.metrics import Metrics
-from graph.observability.requests import Telemetry, timed_requests
+from graph.observability.requests import timed_requests
 from graph.observability.tracing import Tracing
 from graph.transport.deadline import Deadlines
 from graph.transport.exchange import Exchange, Process
@@ -29,7 +29,8 @@ def a_process(**given: Any) -> Process:
         "recording": Recording(metrics),
         "page_sizes": PageSizes(),
         "clock": now_ms,
-        "telemetry": Telemetry(timed_requests(metrics), Tracing()),
+        "requests": timed_requests(metrics),
+        "tracing": Tracing(),
         "authenticate": lambda header: ANYBODY,
         "rates": Rates(),
         "work": Work(),
