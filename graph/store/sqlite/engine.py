@@ -6,13 +6,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable,
 from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
 from graph.store.contract import Action, Database, Put, check_actions, check_key, check_keys
 from graph.store.entity import Entity, Item, Key
-from graph.store.query import ItemPage, Partition, Query
+from graph.store.query import ItemPage, Query
 from graph.store.rows import Row, Rows, joined
 from graph.store.sqlite.actions import apply
 from graph.store.sqlite.changes import changes
@@ -143,16 +143,17 @@ class SqliteDatabase(Database):
             raise InvalidItem("the limit of a query must be at least 1")
         prepared = self._prepared(query)
         items: Sequence[Item] = []
-        left: _Left | None = _Left(partitions, query.start)
-        while left and (limit is None or len(items) < limit):
-            some, left = await self._slice(prepared, query, left, None if limit is None else limit - len(items))
+        left, start = partitions, query.start
+        while True:
+            most = ROWS_PER_SLICE if limit is None else min(limit - len(items), ROWS_PER_SLICE)
+            job = partial(prepared.read, partitions=left, now=self._now(), start=start, most=most)
+            some, start = await self._read(job)
             items = joined(items, some)
-        if limit is None or len(items) < limit:
-            return ItemPage(items, None, len(partitions))
-        last = query.entity.position_of(query.by, items[-1])
-        if query.merged:
-            return ItemPage(items, last, len(partitions))
-        return ItemPage(items, last, partitions.index(query.entity.partition_of(query.by, last)) + 1)
+            if start is not None and not query.merged:
+                left = left[left.index(query.entity.partition_of(query.by, start)) :]
+            if start is None or len(items) == limit:
+                read = len(partitions) if start is None or query.merged else len(partitions) - len(left) + 1
+                return ItemPage(items, start, read)
 
     async def count(self, query: Query) -> int:
         prepared = self._prepared(query)
@@ -161,20 +162,6 @@ class SqliteDatabase(Database):
     def _prepared(self, query: Query) -> PreparedSqlQuery:
         check_partitions(query)
         return PreparedSqlQuery(self._tables[query.entity], query)
-
-    async def _slice(
-        self, prepared: PreparedSqlQuery, query: Query, left: "_Left", limit: int | None
-    ) -> "tuple[Sequence[Item], _Left | None]":
-        """The items that one job finds, at most so many, and what is left to read."""
-        partitions, start = left
-        some = await self._read(
-            partial(prepared.read, partitions=partitions, now=self._now(), start=start, limit=limit)
-        )
-        if some.last_row is None:
-            return some.items, None
-        if not query.merged:
-            partitions = partitions[partitions.index(query.entity.partition_of(query.by, some.last_row)) :]
-        return some.items, _Left(partitions, some.last_row)
 
     async def scan(self, entity: Entity, *, attributes: Collection[str] | None = None) -> AsyncIterator[Item]:
         table = self._tables[entity]
@@ -259,13 +246,6 @@ class SqliteDatabase(Database):
         except sqlite3.Error as error:
             self._integrity.notice(error)
             raise DatabaseUnavailable(f"SQLite cannot write: {error}") from error
-
-
-class _Left(NamedTuple):
-    """What is left to read of a query."""
-
-    partitions: Sequence[Partition]
-    start: Mapping[str, Any] | None  # in the first of them
 
 
 class _Refused(Exception):

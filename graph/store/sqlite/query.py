@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -25,14 +24,6 @@ ROWS_PER_SLICE = (
 )
 ROWS_PER_CALL = 128  # fetched at a time; the job may end in between. A page of a hundred, and one row more, fits
 VALUES_PER_ROW = 3  # a row itself costs as much as so many values
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """The result of one job."""
-
-    items: Sequence[Item]
-    last_row: Item | None  # the next job reads on after it; None when nothing is left
 
 
 def fetch(db: ReadConnection, columns: Projection, sql: str, values: Sequence[Any]) -> list[Row]:
@@ -79,26 +70,20 @@ class PreparedSqlQuery:
         partitions: Sequence[Partition],
         now: int,
         start: Mapping[str, Any] | None = None,
-        limit: int | None = None,
-    ) -> "Slice":
-        """The first items of partitions, from at most `ROWS_PER_SLICE` rows.
+        most: int = ROWS_PER_SLICE,
+    ) -> tuple[Sequence[Item], Item | None]:
+        """The first items of partitions, at most so many, and the position of the last one; None if none follows.
 
         Args:
             start: a position in the first partition; only items after it are read.
-            limit: the most items.
         """
         items: Sequence[Item] = []
-        rows = ROWS_PER_SLICE
         for run in [partitions] if self._merged else _runs(partitions, start is not None):
-            wanted = rows if limit is None else min(limit - len(items), rows)
-            found = self._items(db, run, now, start, wanted)
-            last = self._table.entity.position_of(self._reading.index, found[-1]) if len(found) == wanted else None
-            items = joined(items, found)
-            if last is not None:
-                return Slice(items, last)
-            rows -= len(found)
+            items = joined(items, self._items(db, run, now, start, most - len(items)))
+            if len(items) == most:
+                return items, self._table.entity.position_of(self._reading.index, items[-1])
             start = None
-        return Slice(items, None)
+        return items, None
 
     def count(self, db: ReadConnection, partitions: Sequence[Partition], now: int) -> int:
         """The number of items."""
