@@ -18,7 +18,6 @@ write itself, so it may not be `SameText` or `HasText`, nor contain one: that ra
 There is no object for a table: an entity names its table.
 """
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -157,11 +156,6 @@ class Database(ABC):
             await give_way()
             start = page.last_key
             partitions = partitions[partitions.index(query.entity.partition_of(query.by, start)) :] if start else ()
-
-    async def query_each(self, query: Query) -> Sequence[ItemPage]:
-        """One page of each of the query's distinct partitions, in their order. `limit` holds for each of them."""
-        each = [self.query(replace(query, partitions=[partition])) for partition in query.partitions]
-        return await asyncio.gather(*each) if self.is_remote else [await page for page in each]
 
     @abstractmethod
     async def count(self, query: Query) -> int:

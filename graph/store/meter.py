@@ -86,10 +86,6 @@ class MeteredDatabase(Database):
         with self._call("query", (query.entity.table.name,)):
             return await self._database.query(query)
 
-    async def query_each(self, query: Query) -> Sequence[ItemPage]:
-        with self._call("query", (query.entity.table.name,)):
-            return await self._database.query_each(query)
-
     async def count(self, query: Query) -> int:
         with self._call("count", (query.entity.table.name,)):
             return await self._database.count(query)

@@ -18,7 +18,7 @@ import re
 from base64 import urlsafe_b64decode
 from binascii import b2a_base64
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any, TypeVar, cast
 
@@ -33,13 +33,11 @@ from graph.store.contract import Database
 from graph.store.design import Index
 from graph.store.entity import Entity
 from graph.store.query import Needed, Partition, Query
-from graph.store.records import Derived, Record, Records
+from graph.store.records import Derived, Record
 from graph.store.time_walk import Keep, Promises, Walk
 from graph.store.values import InvalidItem
-from graph.work.account import charge_rows, give_way
 
 CURSOR_VERSION = 1
-PAGES_PER_PIECE = 10  # that are read together before giving way to other work
 SOME = 100  # the assumed number of a partition's records, so that a page seldom reads unneeded partitions
 
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
@@ -196,29 +194,6 @@ class Ordering(Order):
             forward=not self._descending,
             record_of=self.record_class(record).reading(attributes),
         )
-
-    async def first_pages(self, database: Database, query: Query, record: type[R]) -> list[Page[R]]:
-        """The first page of each of a query's partitions, of `limit` records, read together."""
-        wanted = query.limit or 0
-        query = replace(query, limit=wanted + 1, forward=not self._descending)
-        if query.where:
-            await charge_rows(tested=SOME * len(query.partitions))
-        record = self.record_class(record).reading(query.attributes)
-        pages: list[Page[R]] = []
-        for at in range(0, len(query.partitions), PAGES_PER_PIECE):
-            await give_way()
-            some = replace(query, partitions=query.partitions[at : at + PAGES_PER_PIECE])
-            pages += [
-                Page(
-                    records=Records(record, each.items[:wanted]),
-                    partitions=1,
-                    backward=False,
-                    has_more=len(each.items) > wanted,
-                    has_behind=False,
-                )
-                for each in await database.query_each(some)
-            ]
-        return pages
 
     def record_class(self, record: type[R]) -> type[R]:
         """The class of this connection's records, which have cursors."""

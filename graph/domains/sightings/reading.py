@@ -3,12 +3,13 @@
 None of them is a scan, and none reads more of what has expired than was reported since the longest life of a sighting.
 """
 
+import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from graph.core.clock import Clock
-from graph.core.paging import Page
+from graph.core.paging import Page, Paging
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.entities import HOURS, SIGHTING_BY_ID, TALLY, TRENDING
 from graph.domains.sightings.iso import iso_of
@@ -79,8 +80,14 @@ class Sightings:
         Args:
             since: epoch seconds.
         """
-        query = self._ranked([category], since, request.attributes)
-        return await Walk(self.database, query, partial(each_of, query.partitions)).page(
+        query = Query(
+            entity=SIGHTING_BY_ID,
+            index=TRENDING,
+            between=(self._now() + 1, None),  # what would have lost all confidence by now has expired
+            where=Compare("reportedAt", ">=", iso_of(since)),
+            attributes=request.attributes,
+        )
+        return await Walk(self.database, query, partial(each_of, [(category,)])).page(
             request.paging,
             forward=False,
             place_of=lambda place: {**place, "category": category},
@@ -91,18 +98,8 @@ class Sightings:
         self, categories: Iterable[str], since: int, size: int, attributes: Needed
     ) -> list[Page[Sighting]]:
         """The first page of `by_confidence` of each category, in the same order."""
-        query = replace(self._ranked(categories, since, attributes), limit=size)
-        return await BY_CONFIDENCE.first_pages(self.database, query, Sighting)
-
-    def _ranked(self, categories: Iterable[str], since: int, attributes: Needed) -> Query:
-        return Query(
-            entity=SIGHTING_BY_ID,
-            index=TRENDING,
-            partitions=[(category,) for category in categories],
-            between=(self._now() + 1, None),  # what would have lost all confidence by now has expired
-            where=Compare("reportedAt", ">=", iso_of(since)),
-            attributes=attributes,
-        )
+        request = PageRequest(Paging(size), attributes)
+        return await asyncio.gather(*[self.by_confidence(category, since, request) for category in categories])
 
     async def trends(self, window_hours: int) -> list[Trend]:
         """The number of active sightings of each category, the greatest first. No sighting is read for it.
