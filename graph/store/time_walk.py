@@ -131,7 +131,7 @@ class Walk:
                         rest = rest if self._keep.learn else max(rest, READ_AT_LEAST)
                         await charge_rows(read=rest)
                     is_bounded = batch[0] in bounded
-                    some = batch[:1] if is_bounded else [each for each in batch if each not in bounded]
+                    some = batch[:1] if is_bounded else batch[:-1] if batch[-1] == last else batch
                     between = self._bounds(batch[0], after, before) if is_bounded else query.between
                     page = await self._database.query(
                         replace(query, partitions=some, between=between, forward=forward, start=behind, limit=rest)
