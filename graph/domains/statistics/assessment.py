@@ -1,5 +1,7 @@
 """How well a Gutenberg-Richter relation is supported: tests and resampling, which give way to other work."""
 
+from typing import Annotated
+
 from graph.core.described import described, value
 from graph.core.errors import BadUserInput
 from graph.domains.statistics.goodness_of_fit import (
@@ -18,6 +20,8 @@ from graph.work.account import charge_rows, give_way
 RESAMPLES = 1_000
 SAMPLES_AT_ONCE = 10  # some milliseconds
 ROWS_PER_SAMPLE = 50  # tested, by the price of time: a sample takes as long
+
+Confidence = Annotated[float, "The probability that the interval holds the true value, 0.5 … 0.9999."]
 
 
 @value

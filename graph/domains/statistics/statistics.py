@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
+from typing import Annotated
 
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.magnitudes import bin_of
 from graph.domains.earthquakes.model import Event
 from graph.domains.statistics import assessment
+from graph.domains.statistics.assessment import Confidence
 from graph.domains.statistics.b_positive import BOverTime, BPositive, BWindow, b_positive, b_windows
 from graph.domains.statistics.events import Events
 from graph.domains.statistics.goodness_of_fit import GoodnessOfFit
@@ -19,6 +21,8 @@ from graph.domains.statistics.gutenberg_richter import (
     gutenberg_richter,
 )
 from graph.domains.statistics.in_space import (
+    GREATEST_DEGREES,
+    LEAST_DEGREES,
     MOST_CELLS,
     DepthCounts,
     Depths,
@@ -27,13 +31,13 @@ from graph.domains.statistics.in_space import (
     TooManyCells,
     grid_of_coarse_cells,
 )
-from graph.domains.statistics.inter_event_times import InterEventTimes, inter_event_times
+from graph.domains.statistics.inter_event_times import MOST_QUANTILES, InterEventTimes, inter_event_times
 from graph.domains.statistics.largest import largest_of
 from graph.domains.statistics.moment import SeismicMoment, seismic_moment
 from graph.domains.statistics.networks import Mixture, mixture
 from graph.domains.statistics.once import once
 from graph.domains.statistics.population import Population, TooManyEvents
-from graph.domains.statistics.rates import Rate, rates
+from graph.domains.statistics.rates import MOST_MAGNITUDES, Rate, rates
 from graph.domains.statistics.reliability import Verdict, verdict
 from graph.domains.statistics.series import Interval, Series, series_of
 from graph.geography.cells import COARSE_DEGREES
@@ -45,10 +49,11 @@ EVENTS_AT_ONCE = 2_000  # counted in columns, in some milliseconds
 WINDOWS_AT_ONCE = 20
 MOST_WINDOW_EVENTS = 100_000
 MOST_DIFFERENCE_BINS = 20  # two magnitudes
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 class Statistics:
-    """Statistics of a population."""
+    """Statistics of a population. The graph has most methods as they are, so arguments say what they are."""
 
     def __init__(self, database: Database, population: Population, *, most_days_read: int) -> None:
         """Prepare them.
@@ -84,7 +89,7 @@ class Statistics:
             return Completeness.given(given)
         return completeness(await self.counts(), corrected=corrected)
 
-    async def series(self, interval: Interval) -> Series:
+    async def series(self, interval: Annotated[Interval, "The length of a period."] = Interval.MONTH) -> Series:
         """The number of events in each period: over the time range or, where it is open, to the outermost event.
 
         Raises:
@@ -107,7 +112,14 @@ class Statistics:
         """
         return await largest_of(self._database, self.population, attributes, most_days_read=self._most_days_read)
 
-    async def rates(self, magnitudes: Sequence[float] | None, confidence: float) -> list[Rate]:
+    async def rates(
+        self,
+        magnitudes: Annotated[
+            Sequence[float] | None,
+            f"Least magnitudes, on tenths, at most {MOST_MAGNITUDES}; by default each whole one.",
+        ] = None,
+        confidence: Confidence = 0.95,
+    ) -> list[Rate]:
         """The number of events a year of at least some magnitudes; none without a time range.
 
         Raises:
@@ -126,12 +138,15 @@ class Statistics:
         edges = {tenths / 10: count for (tenths, on_edge), count in bins if on_edge}
         return seismic_moment(edges, {tenths: count for (tenths, on_edge), count in bins if not on_edge})
 
-    async def b_positive(self, least_difference: float, given: float | None) -> BPositive:
+    async def b_positive(
+        self,
+        least_difference: Annotated[float, "The least difference of magnitudes, on a tenth from 0.1 to 2."] = 0.1,
+        completeness_magnitude: Annotated[
+            float | None,
+            "Leave out events below this magnitude, on a tenth; by default none.",
+        ] = None,
+    ) -> BPositive:
         """The b-value of positive differences of magnitudes.
-
-        Args:
-            least_difference: of those that count, on a tenth.
-            given: leave out events below this magnitude of completeness.
 
         Raises:
             BadUserInput: The difference or the completeness is not on a tenth, or not possible.
@@ -139,37 +154,14 @@ class Statistics:
         bins, is_whole = bin_of(least_difference)
         if not is_whole or not 1 <= bins <= MOST_DIFFERENCE_BINS:
             raise BadUserInput("`leastDifference` must be on a tenth from 0.1 to 2.")
-        least = None if given is None else Completeness.given(given).magnitude
+        least = None if completeness_magnitude is None else Completeness.given(completeness_magnitude).magnitude
         events = await self.population.events()
         if isinstance(events, TooManyEvents):
             return BPositive(reason=events.reason)
         begin = None if least is None else round(least * 10)
         return b_positive([tenths for tenths in events.tenths if begin is None or tenths >= begin], bins)
 
-    async def b_over_time(self, least: Completeness, size: int, step: int | None) -> BOverTime:
-        """The b-values of windows of so many events above the completeness.
-
-        Raises:
-            BadUserInput: A window or a step is not possible, or there are too many windows.
-        """
-        if not LEAST_EVENTS <= size <= MOST_WINDOW_EVENTS:
-            raise BadUserInput(f"`events` must be from {LEAST_EVENTS} to {MOST_WINDOW_EVENTS:,}.")
-        if step is not None and step < 1:
-            raise BadUserInput("`step` must be at least 1.")
-        events = await self.population.events()
-        if least.magnitude is None:
-            return BOverTime(reason=least.reason)
-        if isinstance(events, TooManyEvents):
-            return BOverTime(reason=events.reason)
-        windows: list[BWindow] = []
-        for window in b_windows(events.times, events.tenths, least.magnitude, size, step or max(size // 2, 1)):
-            windows.append(window)
-            if len(windows) % WINDOWS_AT_ONCE == 0:
-                await give_way()
-        reason = None if windows else f"Fewer than {size} events reach the magnitude of completeness."
-        return BOverTime(tuple(windows), reason)
-
-    async def depths(self, bin_km: float) -> Depths:
+    async def depths(self, bin_km: Annotated[float, "Width of a bin, km."] = 10) -> Depths:
         """The number of events by depth.
 
         Raises:
@@ -183,7 +175,13 @@ class Statistics:
             counts.add(events.depths[part])
         return counts.histogram(len(events))
 
-    async def inter_event_times(self, quantiles: Sequence[float]) -> InterEventTimes:
+    async def inter_event_times(
+        self,
+        quantiles: Annotated[
+            Sequence[float] | None,
+            f"Parts of all times, 0 … 1, at most {MOST_QUANTILES}; by default 0.05, 0.25, 0.5, 0.75 and 0.95.",
+        ] = None,
+    ) -> InterEventTimes:
         """The times between events.
 
         Raises:
@@ -192,9 +190,16 @@ class Statistics:
         events = await self.population.events()
         if isinstance(events, TooManyEvents):
             return InterEventTimes(reason=events.reason)
-        return inter_event_times(events.times, quantiles)
+        return inter_event_times(events.times, QUANTILES if quantiles is None else quantiles)
 
-    async def grid(self, degrees_per_cell: float) -> Grid:
+    async def grid(
+        self,
+        degrees_per_cell: Annotated[
+            float,
+            f"Height and width of a cell, degrees, {LEAST_DEGREES:g} … {GREATEST_DEGREES:g}. "
+            f"At most {MOST_CELLS:,} cells may have events.",
+        ] = 5,
+    ) -> Grid:
         """The number of events in each cell of a grid; of too many events, by cells that the summaries count.
 
         Raises:
@@ -263,7 +268,7 @@ class MagnitudeRelation:
         judged = await self.verdict()
         return judged.reason if judged else None
 
-    async def bootstrap(self, confidence: float) -> assessment.EstimateInterval | None:
+    async def bootstrap(self, confidence: Confidence = 0.95) -> assessment.EstimateInterval | None:
         """The interval of the b-value by resampling; None without one.
 
         Raises:
@@ -274,13 +279,35 @@ class MagnitudeRelation:
             return None
         return await assessment.bootstrap(await self._of.counts(), self.completeness, confidence)
 
-    async def over_time(self, size: int, step: int | None) -> BOverTime:
+    async def over_time(
+        self,
+        events: Annotated[int, f"Events of each window at and above the completeness, {LEAST_EVENTS} or more."] = 200,
+        step: Annotated[
+            int | None,
+            "Events from one window's start to the next one's; by default half a window.",
+        ] = None,
+    ) -> BOverTime:
         """The b-values of windows of so many events above the completeness.
 
         Raises:
             BadUserInput: A window or a step is not possible, or there are too many windows.
         """
-        return await self._of.b_over_time(Completeness(self.completeness, self._no_estimate), size, step)
+        if not LEAST_EVENTS <= events <= MOST_WINDOW_EVENTS:
+            raise BadUserInput(f"`events` must be from {LEAST_EVENTS} to {MOST_WINDOW_EVENTS:,}.")
+        if step is not None and step < 1:
+            raise BadUserInput("`step` must be at least 1.")
+        read = await self._of.population.events()
+        if self.completeness is None:
+            return BOverTime(reason=self._no_estimate)
+        if isinstance(read, TooManyEvents):
+            return BOverTime(reason=read.reason)
+        windows: list[BWindow] = []
+        for window in b_windows(read.times, read.tenths, self.completeness, events, step or max(events // 2, 1)):
+            windows.append(window)
+            if len(windows) % WINDOWS_AT_ONCE == 0:
+                await give_way()
+        reason = None if windows else f"Fewer than {events} events reach the magnitude of completeness."
+        return BOverTime(tuple(windows), reason)
 
 
 async def _parts(events: Events) -> AsyncIterator[slice]:

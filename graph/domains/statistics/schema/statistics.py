@@ -1,5 +1,7 @@
 """Statistics of the catalogue."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 
 import strawberry
@@ -7,26 +9,31 @@ import strawberry
 from graph.api.context import Info
 from graph.api.fields import field
 from graph.api.record_type import record_type
-from graph.api.scalars import describe_enum
+from graph.api.scalars import EpochMillis, describe_enum
 from graph.api.selected import selected_attributes
 from graph.api.sizes import Cost, ListSize
+from graph.api.times import time_field
 from graph.api.values import value_type
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
 from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.statistics import b_positive as b_values
-from graph.domains.statistics import gutenberg_richter, in_space, moment, statistics
+from graph.domains.statistics import assessment, b_positive, gutenberg_richter, in_space, moment
+from graph.domains.statistics import goodness_of_fit as goodness
 from graph.domains.statistics import inter_event_times as gaps
 from graph.domains.statistics import rates as event_rates
 from graph.domains.statistics import series as of_periods
+from graph.domains.statistics.networks import Network
+from graph.domains.statistics.population import SAMPLE
 from graph.domains.statistics.reader import StatisticsReader
-from graph.domains.statistics.schema.b_values import Confidence
+from graph.domains.statistics.reliability import Reliability
+from graph.domains.statistics.statistics import QUANTILES, MagnitudeRelation, Statistics
 from graph.geography.cells import COARSE_DEGREES
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 OF_EVENTS = 10  # a part that reads events, which are charged as they are read
+MOST_NETWORKS = 100
+ASSESSED = 10  # a part that takes some milliseconds; what it computes is charged besides
 
 
 describe_enum(
@@ -50,6 +57,93 @@ value_type(gaps.InterEventTimes)
 value_type(in_space.GridCell, each=[Cost(weight="0.0625")])  # of up to 10,000 cells
 value_type(in_space.Grid, cells=[ListSize(assumed_size=in_space.MOST_CELLS)])
 
+describe_enum(
+    Reliability,
+    "How far a b-value can be trusted.",
+    GOOD="No test contradicts the fit.",
+    DOUBTFUL="One test contradicts the fit, by little: use it with its `reason` in mind.",
+    POOR="The events have no common slope: do not use it.",
+)
+
+value_type(assessment.EstimateInterval, "ConfidenceInterval")
+value_type(goodness.GoodnessOfFit)
+value_type(Network, "SeismicNetwork")
+value_type(b_positive.BPositive)
+
+
+@record_type(b_positive.BWindow, "The b-value of some events that follow one another.")
+class BValueWindow:
+    first_ms: EpochMillis = strawberry.field(description="Origin time of the first event, epoch milliseconds.")
+    first_time: datetime = time_field("first_ms", "Origin time of the first event.")
+    last_ms: EpochMillis = strawberry.field(description="Origin time of the last event, epoch milliseconds.")
+    last_time: datetime = time_field("last_ms", "Origin time of the last event.")
+    events: int = strawberry.field(description="The number of events.")
+    b: float = strawberry.field(description="b-value, as that of the relation.")
+    uncertainty: float = strawberry.field(description="Standard deviation of b.")
+
+
+value_type(b_positive.BOverTime, "BValuesOverTime", windows=[ListSize(assumed_size=b_positive.MOST_WINDOWS)])
+
+
+@record_type(
+    MagnitudeRelation,
+    "The relation log10 N = a - b M, N being the number of events with at least magnitude M, "
+    "estimated from the events at and above the magnitude of completeness.",
+)
+class GutenbergRichter:
+    completeness: float | None = strawberry.field(
+        description="The magnitude of completeness of the estimate; null if there is none."
+    )
+    b: float | None = strawberry.field(
+        description="b-value by maximum likelihood for bins of 0.1, ln(1 + 0.1 / (mean - completeness)) / (0.1 ln 10), "
+        "with magnitudes cut to tenths: Tinti and Mulargia (1987), BSSA 77, 2125-2134."
+    )
+    uncertainty: float | None = strawberry.field(
+        description="Standard deviation of b, 2.30 b² times that of the mean: Shi and Bolt (1982), BSSA 72, 1677-1687."
+    )
+    a: float | None = strawberry.field(description="a-value for the whole time range: log10 N where M is 0.")
+    a_per_year: float | None = strawberry.field(
+        description="a-value for a year of 365.25 days: a - log10 of the years of the time range."
+    )
+    events: int = strawberry.field(description="The number of events in the estimate.")
+
+    @field(
+        "How far b can be trusted: by the tests of the goodness of fit, by the number of great events, and "
+        "by whether the events mix networks that are complete from different magnitudes. Null if there is no estimate.",
+        cost=ASSESSED,
+    )
+    @staticmethod
+    async def reliability(relation: strawberry.Parent[MagnitudeRelation]) -> Reliability | None:
+        judged = await relation.verdict()
+        return judged.reliability if judged else None
+
+    reason = field(
+        "Why there is no estimate, or why it is not reliable; null if its reliability is `GOOD`.", cost=ASSESSED
+    )(MagnitudeRelation.reason)
+    goodness_of_fit = field("Whether the magnitudes are exponential. Null if there is no estimate.", cost=ASSESSED)(
+        MagnitudeRelation.goodness_of_fit
+    )
+
+    @field(
+        f"The networks of the events, the most events first, at most {MOST_NETWORKS}. Of more than "
+        f"{SAMPLE:,} events, those of some days are counted, which are spread evenly.",
+        size=MOST_NETWORKS,
+        cost=ASSESSED,
+    )
+    @staticmethod
+    async def networks(relation: strawberry.Parent[MagnitudeRelation]) -> Sequence[Network]:
+        return (await relation.networks()).networks[:MOST_NETWORKS]
+
+    bootstrap = field(
+        f"The interval of b between quantiles of {assessment.RESAMPLES:,} samples, drawn with replacement "
+        "from the events: Efron (1979), Ann. Stat. 7, 1-26. The same events always give the same interval.",
+        cost=ASSESSED,
+    )(MagnitudeRelation.bootstrap)
+    over_time = field(
+        "b through time: of windows with a number of events, all with the same completeness.", cost=ASSESSED
+    )(MagnitudeRelation.over_time)
+
+
 Corrected = Annotated[
     bool,
     "Add 0.2 to the magnitude of maximum curvature, as is usual: Woessner and Wiemer (2005), BSSA 95, "
@@ -62,14 +156,14 @@ CompletenessMagnitude = Annotated[
 
 
 @record_type(
-    statistics.Statistics,
+    Statistics,
     "Statistics of the selected events: of earthquakes alone, unless the filter names `types`. Earthquakes "
     "are the events of type `earthquake`, in any case, and those without a type.",
 )
 class CatalogueStatistics:
     @field("The number of events.", cost=1, reads=[])
     @staticmethod
-    async def count(selected: strawberry.Parent[statistics.Statistics]) -> int:
+    async def count(selected: strawberry.Parent[Statistics]) -> int:
         return (await selected.counts()).total()
 
     @field(
@@ -79,21 +173,15 @@ class CatalogueStatistics:
         reads=[],
     )
     @staticmethod
-    async def largest(selected: strawberry.Parent[statistics.Statistics], info: Info) -> model.Event | None:
+    async def largest(selected: strawberry.Parent[Statistics], info: Info) -> model.Event | None:
         return await selected.largest(selected_attributes(info, model.Event))
 
-    @field(
+    series = field(
         "The number of events over time: from the start of the time range to its end or, "
         "where it is open, from the first event to the last.",
         cost=10,
         reads=[],
-    )
-    @staticmethod
-    async def series(
-        selected: strawberry.Parent[statistics.Statistics],
-        interval: Annotated[of_periods.Interval, "The length of a period."] = of_periods.Interval.MONTH,
-    ) -> of_periods.Series:
-        return await selected.series(interval)
+    )(Statistics.series)
 
     @field(
         "The number of events by magnitude: the bins from the least to the greatest, zeros included.",
@@ -102,103 +190,57 @@ class CatalogueStatistics:
     )
     @staticmethod
     async def magnitude_frequency(
-        selected: strawberry.Parent[statistics.Statistics],
+        selected: strawberry.Parent[Statistics],
     ) -> list[gutenberg_richter.MagnitudeBin]:
         return gutenberg_richter.distribution(await selected.counts())
 
     @field("The magnitude of completeness, by maximum curvature.", reads=[])
     @staticmethod
     async def completeness(
-        selected: strawberry.Parent[statistics.Statistics], corrected: Corrected = True
+        selected: strawberry.Parent[Statistics], corrected: Corrected = True
     ) -> gutenberg_richter.Completeness:
         return await selected.completeness(given=None, corrected=corrected)
 
     @field("The Gutenberg-Richter relation.", reads=["mag", "net"])
     @staticmethod
     async def gutenberg_richter(
-        selected: strawberry.Parent[statistics.Statistics],
+        selected: strawberry.Parent[Statistics],
         completeness_magnitude: CompletenessMagnitude = None,
         corrected: Corrected = True,
-    ) -> statistics.MagnitudeRelation:
+    ) -> MagnitudeRelation:
         least = await selected.completeness(given=completeness_magnitude, corrected=corrected)
         return await selected.gutenberg_richter(least)
 
-    @field("The b-value of positive differences of magnitudes.", cost=OF_EVENTS, reads=["mag"])
-    @staticmethod
-    async def b_positive(
-        selected: strawberry.Parent[statistics.Statistics],
-        least_difference: Annotated[float, "The least difference of magnitudes, on a tenth from 0.1 to 2."] = 0.1,
-        completeness_magnitude: Annotated[
-            float | None,
-            "Leave out events below this magnitude, on a tenth; by default none.",
-        ] = None,
-    ) -> b_values.BPositive:
-        return await selected.b_positive(least_difference, completeness_magnitude)
+    b_positive = field("The b-value of positive differences of magnitudes.", cost=OF_EVENTS, reads=["mag"])(
+        Statistics.b_positive
+    )
 
-    @field(
+    rates = field(
         "The number of events in a year. The time range is that of the filter or, where it is open, from "
         "the day of the first event to that of the last. Empty without events and without a time range.",
         size=ListSize(slicing_arguments=["magnitudes"], assumed_size=13),
         cost=10,
         reads=[],
-    )
-    @staticmethod
-    async def rates(
-        selected: strawberry.Parent[statistics.Statistics],
-        magnitudes: Annotated[
-            list[float] | None,
-            f"Least magnitudes, on tenths, at most {event_rates.MOST_MAGNITUDES}; by default each whole one.",
-        ] = None,
-        confidence: Confidence = 0.95,
-    ) -> list[event_rates.Rate]:
-        return await selected.rates(magnitudes, confidence)
+    )(Statistics.rates)
 
-    @field("The sum of seismic moments.", cost=OF_EVENTS, reads=["mag"])
-    @staticmethod
-    async def seismic_moment(selected: strawberry.Parent[statistics.Statistics]) -> moment.SeismicMoment:
-        return await selected.seismic_moment()
+    seismic_moment = field("The sum of seismic moments.", cost=OF_EVENTS, reads=["mag"])(Statistics.seismic_moment)
 
-    @field("The number of events by depth.", cost=OF_EVENTS, reads=["mag", "depth"])
-    @staticmethod
-    async def depths(
-        selected: strawberry.Parent[statistics.Statistics],
-        bin_km: Annotated[float, "Width of a bin, km."] = 10,
-    ) -> in_space.Depths:
-        return await selected.depths(bin_km)
+    depths = field("The number of events by depth.", cost=OF_EVENTS, reads=["mag", "depth"])(Statistics.depths)
 
-    @field(
+    inter_event_times = field(
         "The times between one event and the next.",
         size=ListSize(slicing_arguments=["quantiles"], sized_fields=["quantiles"], assumed_size=len(QUANTILES)),
         cost=OF_EVENTS,
         reads=["mag"],
-    )
-    @staticmethod
-    async def inter_event_times(
-        selected: strawberry.Parent[statistics.Statistics],
-        quantiles: Annotated[
-            list[float] | None,
-            f"Parts of all times, 0 … 1, at most {gaps.MOST_QUANTILES}; by default 0.05, 0.25, 0.5, 0.75 and 0.95.",
-        ] = None,
-    ) -> gaps.InterEventTimes:
-        return await selected.inter_event_times(QUANTILES if quantiles is None else quantiles)
+    )(Statistics.inter_event_times)
 
-    @field(
+    grid = field(
         "The number of events in the cells of a grid, for maps. If they are too many to be read, "
         f"summaries count those of a time range, in cells of {COARSE_DEGREES} degrees or a multiple of that. Cells are "
         "cut in decimal. 180° east is 180° west, where the first cells begin.",
         cost=OF_EVENTS,
         reads=["mag", "lat", "lon"],
-    )
-    @staticmethod
-    async def grid(
-        selected: strawberry.Parent[statistics.Statistics],
-        degrees_per_cell: Annotated[
-            float,
-            f"Height and width of a cell, degrees, {in_space.LEAST_DEGREES:g} … "
-            f"{in_space.GREATEST_DEGREES:g}. At most {in_space.MOST_CELLS:,} cells may have events.",
-        ] = 5,
-    ) -> in_space.Grid:
-        return await selected.grid(degrees_per_cell)
+    )(Statistics.grid)
 
 
 @strawberry.type
@@ -217,6 +259,6 @@ class StatisticsQueries:
         self,
         info: Info,
         filter: Annotated[EventFilter | None, "Which events; by default all earthquakes."] = None,
-    ) -> statistics.Statistics:
+    ) -> Statistics:
         selection = filter.selection if filter else Selection()
         return await info.context.service(StatisticsReader).of(selection, selected_attributes(info, model.Event))
