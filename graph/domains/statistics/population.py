@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from graph.core.days import DAY_MS, day_bucket, day_span
 from graph.core.errors import QueryTooComplex
@@ -21,7 +22,7 @@ from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import Summaries, Summary
 from graph.domains.statistics.coarse_cells import coarse_cells
-from graph.domains.statistics.events import READABLE, Events, is_earthquake
+from graph.domains.statistics.events import Events, is_earthquake
 from graph.domains.statistics.once import once
 from graph.domains.statistics.other_types import DayCounts, OtherTypes
 from graph.geography.cells import cell_of, coarse_of
@@ -63,34 +64,22 @@ class TooManyEvents:
         return f"{self.limit}: narrow the time range, the magnitudes or the area."
 
 
+@dataclass(eq=False)
 class Population:
     """The events of a selection: earthquakes alone, unless the selection names types."""
 
-    def __init__(
-        self,
-        database: Database,
-        summaries: Summaries,
-        others: OtherTypes,
-        plan: PlanOf,
-        selection: Selection,
-        *,
-        attributes: Needed = None,
-        most_events: int,
-    ) -> None:
-        """Prepare the counting.
+    database: Database
+    summaries: Summaries
+    other_types: OtherTypes
+    plan: PlanOf
+    selection: Selection
+    attributes: frozenset[str]  # that the events are needed with, of `READABLE`
+    most_events: int  # to read
 
-        Args:
-            attributes: those that the events are needed with; None for all that statistics may need.
-            most_events: to read.
-        """
-        self.selection = selection
-        self.span = TimeSpan.of(*selection.span)
-        self.most_events = most_events
-        self.attributes = READABLE if attributes is None else (attributes & READABLE) | {"mag"}
-        self._database = database
-        self._summaries = summaries
-        self._plan = plan
-        self._other_types = others
+    @cached_property
+    def span(self) -> TimeSpan:
+        """The days of the time range."""
+        return TimeSpan.of(*self.selection.span)
 
     async def lacks_greater(self) -> bool:
         """Whether the selection's greatest magnitude leaves out events.
@@ -101,20 +90,9 @@ class Population:
         greatest = self.selection.magnitudes.maximum
         if greatest is None:
             return False
-        at, from_there = (self._with(MagnitudeRange(greatest, end)) for end in (greatest, None))
+        ends = (replace(self.selection, magnitudes=MagnitudeRange(greatest, end)) for end in (greatest, None))
+        at, from_there = (replace(self, selection=selection) for selection in ends)
         return await from_there.total() > await at.total()
-
-    def _with(self, magnitudes: MagnitudeRange) -> "Population":
-        """The events of the same selection with other magnitudes."""
-        return Population(
-            self._database,
-            self._summaries,
-            self._other_types,
-            self._plan,
-            replace(self.selection, magnitudes=magnitudes),
-            attributes=self.attributes,
-            most_events=self.most_events,
-        )
 
     @once
     async def bins(self) -> Counter[Bin]:
@@ -163,7 +141,7 @@ class Population:
     @once
     async def _others(self) -> DayCounts:
         """Day and bin → the number of events that are no earthquakes."""
-        return await self._other_types.counts(self.selection)
+        return await self.other_types.counts(self.selection)
 
     @once
     async def _cut_days(self) -> DayCounts:
@@ -244,12 +222,12 @@ class Population:
 
     async def coarse_cells(self) -> Counter[int] | None:
         """Coarse cell → the number of its events; None if the facets do not count all of them."""
-        counts = await coarse_cells(self._summaries, self.span)
+        counts = await coarse_cells(self.summaries, self.span)
         if counts is None:
             return None
         async for items in self._items(await self._promises_of_cut_days(), None, frozenset({"lat", "lon"})):
             counts.update(coarse_of(cell_of(item["lat"], item["lon"])) for item in items)
-        counts.subtract(await self._other_types.coarse_cells(self.selection))
+        counts.subtract(await self.other_types.coarse_cells(self.selection))
         return +counts
 
     async def sample(self) -> Events:
@@ -273,13 +251,13 @@ class Population:
         Args:
             only: leave out years without such magnitudes.
         """
-        for part in self.span.years(await self._summaries.years()):
+        for part in self.span.years(await self.summaries.years()):
             if only and not part.value.matching(only):
                 continue
             if part.is_whole and not by_day:
                 yield part.year, part.value
                 continue
-            year = await self._summaries.days(part.year, part.value)
+            year = await self.summaries.days(part.year, part.value)
             await charge_rows(tested=len(year.days))
             for place in year.between(part.first, part.last):
                 if (day := year.days[place]) not in part.cut:
@@ -288,8 +266,8 @@ class Population:
 
     async def promise(self, day: str, magnitudes: MagnitudeRange) -> Promise:
         """The promise of one day, by its summary."""
-        of_year = (await self._summaries.years()).get(day[:4])
-        of_day = (await self._summaries.days(day[:4], of_year)).summary(day) if of_year else None
+        of_year = (await self.summaries.years()).get(day[:4])
+        of_day = (await self.summaries.days(day[:4], of_year)).summary(day) if of_year else None
         most = of_day.may_match(magnitudes) if of_day else 0
         return (day,), most, most
 
@@ -304,11 +282,11 @@ class Population:
             return None, None
         if len(first) == 4 or len(last) == 4:
             outer = {first[:4], last[:4]}
-            parts = [part for part in self.span.years(await self._summaries.years()) if part.year in outer]
+            parts = [part for part in self.span.years(await self.summaries.years()) if part.year in outer]
             of_days: Counter[str] = Counter({day: count for day, count in days.items() if len(day) == 8})
             for part in parts:
                 if part.is_whole:
-                    year = await self._summaries.days(part.year, part.value)
+                    year = await self.summaries.days(part.year, part.value)
                     for day, summary in zip(year.days, year.summaries, strict=True):
                         of_days[day] += summary.matching(self.selection.magnitudes)
             for (day, _), count in (await self._others()).items():
@@ -319,7 +297,7 @@ class Population:
 
     async def _promises(self) -> AsyncIterator[Promise]:
         """The days that may hold an event."""
-        async with aclosing(self._plan(self.selection)) as plan:
+        async with aclosing(self.plan(self.selection)) as plan:
             async for some in plan:
                 for promise in some:
                     yield promise
@@ -330,7 +308,7 @@ class Population:
         """The items of some days, with the attributes and their type."""
         query = self.query(where, attributes | {"type"})
         keep = self.selection.keep
-        return items_of(self._database, reading_for(query, keep) if keep else query, promises)
+        return items_of(self.database, reading_for(query, keep) if keep else query, promises)
 
     def query(self, where: Condition | None, attributes: Needed) -> Query:
         """The query for the events of any days."""

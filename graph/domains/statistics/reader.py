@@ -5,6 +5,7 @@ from functools import partial
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.revisions.views import LATEST
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.statistics.events import READABLE
 from graph.domains.statistics.other_types import OtherTypes
 from graph.domains.statistics.population import Population
 from graph.domains.statistics.statistics import Statistics
@@ -43,7 +44,7 @@ class StatisticsReader:
             self._other_types,
             partial(self._catalogue.planner.days, stream=LATEST, forward=True),
             await self._catalogue.locate(selection),
-            attributes=attributes,
+            attributes=READABLE if attributes is None else (attributes & READABLE) | {"mag"},
             most_events=self._most_events,
         )
         await population.bins()
