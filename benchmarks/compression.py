@@ -22,7 +22,7 @@ from benchmarks.markdown import table
 from graph.app import GRAPH_PATH, create_app
 from graph.core import garbage
 from graph.domains import DOMAINS
-from graph.domains.earthquakes.operations.demo import load_sample
+from graph.domains.earthquakes.operations.background import load_sample
 from graph.opening import read_settings
 from graph.pages import dashboard
 

@@ -7,8 +7,7 @@ from graph.domain import Contribution, Domain, Resources
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.schema.events import EventConnection
 from graph.domains.export.commands import export
-from graph.domains.export.exporting import Exports
-from graph.domains.export.metrics import ExportMetrics
+from graph.domains.export.exporting import ExportMetrics, Exports
 from graph.domains.export.routes import export_routes
 from graph.domains.export.schema import ExportOfEvents
 

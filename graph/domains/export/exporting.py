@@ -9,6 +9,7 @@ from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.model import Event
 from graph.domains.export.encoders import ROWS_AT_ONCE, Encoder, ExportEnding
 from graph.domains.export.source import ExportRequest, ExportSource
+from graph.observability.metrics import Metrics
 from graph.store.contract import Database
 from graph.work.account import give_way
 
@@ -81,3 +82,16 @@ class Exports:
         """
         source = await ExportSource.begin(self._catalogue, self._database, self._clock, request)
         return Export(source, encoder, [] if begun else [encoder.begin()])
+
+
+class ExportMetrics:
+    """The metrics of exports over HTTP."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._exports = metrics.counter("exports", "Exports, by outcome.", "format", "code")
+        self._events = metrics.counter("export_events", "Events that were exported.", "format")
+
+    def add(self, format_: str, code: str, events: int) -> None:
+        """Count an export that has ended."""
+        self._exports.labels(format_, code).inc()
+        self._events.labels(format_).inc(events)

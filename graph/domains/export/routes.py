@@ -10,9 +10,8 @@ from starlette.routing import BaseRoute, Route
 from graph.core.errors import BadUserInput
 from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.scopes import EVENTS_READ
-from graph.domains.export.exporting import Export, Exports
+from graph.domains.export.exporting import Export, ExportMetrics, Exports
 from graph.domains.export.formats import PATH, ExportFormat
-from graph.domains.export.metrics import ExportMetrics
 from graph.domains.export.parameters import export_request
 from graph.settings import Settings
 from graph.transport.downloads import Download, download_route

@@ -11,9 +11,8 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.bounds import MOST_TEXTS
 from graph.domains.earthquakes.model import LONGEST_TEXT, Event
-from graph.domains.earthquakes.selection.conditions import conditions_of
+from graph.domains.earthquakes.selection.conditions import MOST_TEXTS, conditions_of
 from graph.domains.fdsn.matching import Matching
 from graph.domains.fdsn.values import (
     Read,

@@ -16,10 +16,10 @@ from graph.core.errors import BadRequest, BadUserInput, GraphError
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.fdsn.errors import VERSION, error_text, status_of
+from graph.domains.fdsn.history import sources_of
 from graph.domains.fdsn.parameters import FORMATS, read_parameters
 from graph.domains.fdsn.service import answer_to, count_of
 from graph.domains.fdsn.settings import FdsnSettings
-from graph.domains.fdsn.sources import sources_of
 from graph.domains.fdsn.wadl import names_xml, usage, wadl
 from graph.settings import Settings
 from graph.transport.downloads import Answering, Download, download_route

@@ -7,9 +7,8 @@ from pathlib import Path
 from graph.domain import Domain, Resources, Task
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogBudget
-from graph.domains.request_logs.buffer import LogBuffer, measure_buffer
+from graph.domains.request_logs.buffer import LogBuffer, LogRecorder, measure_buffer
 from graph.domains.request_logs.entities import ENTITIES
-from graph.domains.request_logs.recording import LogRecorder
 from graph.domains.request_logs.schema import RequestLog, RequestLogQueries
 from graph.domains.request_logs.scopes import LOGS_READ
 from graph.domains.request_logs.settings import RequestLogSettings

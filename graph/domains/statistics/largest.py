@@ -1,6 +1,6 @@
 """The event with the greatest magnitude of a population."""
 
-from graph.domains.earthquakes.catalogue.magnitude_order import magnitude_place
+from graph.domains.earthquakes.catalogue.by_magnitude import magnitude_place
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event

@@ -14,6 +14,7 @@ from cachetools import FIFOCache
 from graph.core.spans import TimeSpan, YearPart
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT
+from graph.domains.earthquakes.facets import COARSE_CELL
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import CACHED_YEARS, Summaries, Summary
@@ -24,7 +25,7 @@ from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Query
 from graph.store.time_walk import Promise, items_of
-from graph.work.account import give_way
+from graph.work.account import charge_rows, give_way
 
 USUALLY_ONE_IN = 20
 """Of USGS's events, one in forty is no earthquake. Where there are more, a reading takes more pages."""
@@ -45,7 +46,7 @@ class CountedBy(NamedTuple, Generic[K]):
 
 
 DAY_AND_BIN = CountedBy(frozenset({"mag"}), lambda item: (item["dayBucket"], bin_of(item["mag"])))
-COARSE_CELL = CountedBy(frozenset({"lat", "lon"}), lambda item: coarse_of(cell_of(item["lat"], item["lon"])))
+BY_COARSE_CELL = CountedBy(frozenset({"lat", "lon"}), lambda item: coarse_of(cell_of(item["lat"], item["lon"])))
 
 
 class OtherTypes:
@@ -83,7 +84,9 @@ class OtherTypes:
         counts: Counter[int] = Counter()
         for part in TimeSpan.of(*selection.span).years(await self._summaries.years()):
             if most_others(part.value):
-                year = self._year(part, COARSE_CELL) if part.is_whole else self._read(part, selection, COARSE_CELL)
+                year = (
+                    self._year(part, BY_COARSE_CELL) if part.is_whole else self._read(part, selection, BY_COARSE_CELL)
+                )
                 counts.update(await year)
                 await give_way()
         return counts
@@ -136,3 +139,46 @@ def _lies_in(of: Bin, magnitudes: MagnitudeRange) -> bool:
     if tenths not in magnitudes.bins:
         return False
     return magnitudes.maximum is None or tenths < magnitudes.bins[-1] or on_edge
+
+
+async def coarse_cells(summaries: Summaries, span: TimeSpan) -> Counter[int] | None:
+    """Coarse cell → the number of events of all types, on the days that the span covers as a whole.
+
+    None if the facets do not count all of them.
+    """
+    counts: Counter[int] = Counter()
+    whole: dict[str, Summary] = {}
+    for part in span.years(await summaries.years()):
+        if part.is_whole:
+            whole[part.year] = part.value
+        elif not await _add_days(counts, summaries, part):
+            return None
+    facets = await summaries.facets_of(whole)
+    if len(facets) < len(whole):
+        return None
+    for item in facets.values():
+        await charge_rows(tested=len(item))
+        await give_way()
+        for name, count in item.items():
+            if name.startswith(COARSE_CELL):
+                counts[int(name[len(COARSE_CELL) :])] += count
+    return counts
+
+
+async def _add_days(counts: Counter[int], summaries: Summaries, part: YearPart[Summary]) -> bool:
+    """Add the days of a part of a year. Returns whether the facets count all of their events."""
+    year = await summaries.days(part.year, part.value)
+    days = year.between(part.first, part.last)
+    places = range(
+        days.start + (bool(days) and year.days[days.start] in part.cut),
+        days.stop - (len(days) > 1 and year.days[days.stop - 1] in part.cut),
+    )
+    await summaries.read_facets(year, places)
+    for facets in year.facets(places):
+        if any(place in places for place in facets.uncounted):
+            return False
+        await charge_rows(tested=facets.size)
+        for cell, count in facets.cells(places):
+            counts[coarse_of(cell)] += count
+        await give_way()
+    return True

@@ -21,10 +21,9 @@ from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import Summaries, Summary
-from graph.domains.statistics.coarse_cells import coarse_cells
 from graph.domains.statistics.events import Events, is_earthquake
 from graph.domains.statistics.once import once
-from graph.domains.statistics.other_types import DayCounts, OtherTypes
+from graph.domains.statistics.other_types import DayCounts, OtherTypes, coarse_cells
 from graph.geography.cells import cell_of, coarse_of
 from graph.store.conditions import Condition
 from graph.store.contract import Database

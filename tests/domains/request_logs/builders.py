@@ -10,8 +10,8 @@ from graph.api.recording import RecordedWork
 from graph.core.days import DAY_MS
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import Amount
+from graph.domains.request_logs.buffer import log_of
 from graph.domains.request_logs.model import LogType, RequestLog
-from graph.domains.request_logs.recording import log_of
 from graph.domains.request_logs.settings import RequestLogSettings
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import ENTITIES

@@ -7,8 +7,7 @@ from graph.api.recording import Recording
 from graph.core.clock import Clock
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import LogBudget
-from graph.domains.request_logs.buffer import LogBuffer
-from graph.domains.request_logs.recording import LogRecorder
+from graph.domains.request_logs.buffer import LogBuffer, LogRecorder
 from graph.domains.request_logs.settings import RequestLogSettings
 from graph.observability.metrics import Metrics
 from graph.store.contract import Database

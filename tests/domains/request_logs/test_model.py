@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from graph.api.recording import RecordedWork
+from graph.domains.request_logs.buffer import log_of
 from graph.domains.request_logs.entities import LOG, key_of
 from graph.domains.request_logs.model import LogType, RequestLog
-from graph.domains.request_logs.recording import log_of
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import documented
 from tests.domains.request_logs.builders import a_log, log_with

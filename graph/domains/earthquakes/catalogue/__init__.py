@@ -14,10 +14,14 @@ from graph.core.errors import DatabaseUnavailable
 from graph.core.paging import Page, Paging, Position
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.catalogue.by_id import find, locate
-from graph.domains.earthquakes.catalogue.by_magnitude import MagnitudeWalk
-from graph.domains.earthquakes.catalogue.magnitude_order import EventByMagnitude, magnitude_place
-from graph.domains.earthquakes.catalogue.planning import FEWEST_DAYS_FOR_FACETS, MostRead, Planner
-from graph.domains.earthquakes.catalogue.totals import EVERYTHING, count_at_rest
+from graph.domains.earthquakes.catalogue.by_magnitude import EventByMagnitude, MagnitudeWalk, magnitude_place
+from graph.domains.earthquakes.catalogue.planning import (
+    EVERYTHING,
+    FEWEST_DAYS_FOR_FACETS,
+    MostRead,
+    Planner,
+    count_at_rest,
+)
 from graph.domains.earthquakes.entities import EVENT, REVISION
 from graph.domains.earthquakes.model import Event, possible_id
 from graph.domains.earthquakes.revisions.history import History

@@ -17,19 +17,40 @@ from math import copysign, inf, nextafter
 from typing import NamedTuple
 
 from graph.core.errors import QueryTooComplex
-from graph.domains.earthquakes.catalogue.magnitude_order import MagnitudePlace, magnitude_place
+from graph.core.paging import Position
 from graph.domains.earthquakes.catalogue.planning import Planner
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
-from graph.domains.earthquakes.model import GREATEST_MAG, LEAST_MAG
+from graph.domains.earthquakes.model import GREATEST_MAG, LEAST_MAG, POSSIBLE_ID, POSSIBLE_TIME, Event
 from graph.domains.earthquakes.revisions.merged_walk import MergedWalk
 from graph.domains.earthquakes.revisions.views import Stream
 from graph.domains.earthquakes.selection import Selection
+from graph.store.attributes import Real
 from graph.store.between import Between, ItemsFound
 from graph.store.contract import Database
 from graph.store.entity import Item
+from graph.store.ordering import Order
 from graph.store.query import Query
 from graph.store.time_walk import items_of, reading_for
 from graph.store.values import LEAST_MAGNITUDE
+
+BY_MAGNITUDE = Order("magnitudes", Real("mag", least=LEAST_MAG, greatest=GREATEST_MAG), POSSIBLE_TIME, POSSIBLE_ID)
+
+MagnitudePlace = tuple[float, int, str]
+"""Magnitude, origin time in epoch milliseconds, event id."""
+
+
+def magnitude_place(item: Position) -> MagnitudePlace:
+    """The place of an event in the order by magnitude. An engine may return 2 for the magnitude 2.0."""
+    return float(item["mag"]), item["eventTsMs"], item["eventId"]
+
+
+class EventByMagnitude(Event):
+    """An event in a list by magnitude. Its item is read with the magnitude, whatever else is needed."""
+
+    __slots__ = ()
+
+    cursor = BY_MAGNITUDE.cursors()
+
 
 GROWTH = 4  # a plan of many years takes as long as some thousand rows, so it is not made often
 FEW = 5000  # versions; the facets of a year take as long to read

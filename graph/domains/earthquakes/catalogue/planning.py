@@ -5,6 +5,9 @@ criteria together match at most as many as the strictest one, and at least as ma
 of 10 events, 8 of which are strong and 7 of which are reviewed, at least 5 are both.
 
 A day is read for a page if it may hold a match, and for a total only if the two numbers differ.
+
+The streams of a view are counted one after the other, and a version may move to another one in between: it would be
+counted twice, or not at all. So a total of several streams holds only if no version was stored while they were counted.
 """
 
 from collections import Counter
@@ -16,12 +19,14 @@ from typing import NamedTuple
 
 from graph.core.spans import TimeSpan, YearPart
 from graph.domains.earthquakes.model import day_of
+from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.earthquakes.revisions.views import LATEST, Stream
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.selection.criteria import ByMagnitude, ChangedSince, Criterion, Range
 from graph.domains.earthquakes.summaries import Bounds, Summaries, Summary
+from graph.store.contract import Database
 from graph.store.query import Partition
-from graph.store.time_walk import Promise, Promises
+from graph.store.time_walk import Promise, Promises, count_of, items_of, reading_for
 from graph.work.account import charge_rows, give_way
 
 FEWEST_DAYS_FOR_FACETS = 32  # of a year: reading the facets of the year takes longer than reading fewer days
@@ -221,3 +226,44 @@ async def _flattened(plan: AsyncGenerator[Promises, None]) -> AsyncGenerator[Pro
 def _day_of(promise: Promise) -> str:
     """The day of a partition, whose name may have a prefix."""
     return day_of(promise[0][0])
+
+
+EVERYTHING = MostRead(maxsize, maxsize, maxsize, attempts=50)
+"""For a count that is needed."""
+
+
+async def count_at_rest(
+    database: Database, planner: Planner, selection: Selection, streams: Sequence[Stream], most: MostRead
+) -> int | None:
+    """The number of selected versions, counted while none was stored; None if that failed, or takes too much.
+
+    Raises:
+        QueryTooComplex: The operation in progress may not read so many.
+    """
+    if len(streams) == 1:
+        return await _count(database, planner, selection, streams, most)
+    sequence = event_sequence(database)
+    latest = await sequence.latest()
+    for _ in range(most.attempts):
+        total, before = await _count(database, planner, selection, streams, most), latest
+        if total is None or (latest := await sequence.latest()) == before:
+            return total
+    return None
+
+
+async def _count(
+    database: Database, planner: Planner, selection: Selection, streams: Sequence[Stream], most: MostRead
+) -> int | None:
+    total = 0
+    for stream in streams:
+        known = await planner.known(selection, stream, most)
+        if known is None:
+            return None
+        total += known.counted
+        query = stream.query(selection, frozenset())
+        if (keep := selection.keep) is None:
+            total += await count_of(database, query, known.unsure)
+            continue
+        async for items in items_of(database, reading_for(query, keep), known.unsure):
+            total += sum(map(keep.holds, items))
+    return total

@@ -12,20 +12,23 @@ from typing import Any
 from graph.api.recording import RecordedWork, Recording
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, outcome_of
+from graph.core.geojson.feature_json import RawFeature
 from graph.core.geojson.feature_splitter import InvalidGeoJson
 from graph.core.geojson.reading import Readable, read_features
+from graph.domains.earthquakes.entities import ALIAS, EVENT
 from graph.domains.earthquakes.ingest.backfill import NO_EVENTS, Backfill, BackfillProgress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
 from graph.domains.earthquakes.ingest.intake import Intake, Read, without_progress
-from graph.domains.earthquakes.ingest.old_features import without_unknown
 from graph.domains.earthquakes.ingest.payload import ANY_FILE, JSON, Body, Receiver, json_body
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.rules import given_record
 from graph.domains.earthquakes.usgs.answers import NO_VALIDATORS, UsgsAnswer, Validators
 from graph.domains.earthquakes.usgs.client import UsgsClient
 from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse, UpstreamFailure
+from graph.domains.earthquakes.usgs.normalise import ids_of, time_of
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents, UsgsFeed
 from graph.store.contract import Database
+from graph.store.entity import Key
 
 RECENT_ROUTE = "/ingest/recent"
 EVENTS_ROUTE = "/ingest/events"
@@ -271,3 +274,28 @@ class Ingest:
         )
         if error is not None:
             raise error
+
+
+async def without_unknown(database: Database, features: Sequence[RawFeature], before: int) -> list[int]:
+    """The places of the features, without those of an earlier origin time whose event is not stored under any id.
+
+    A feature without a time is kept: it is rejected like any other.
+
+    Args:
+        before: an origin time, epoch milliseconds.
+    """
+    old = {
+        position: ids_of(feature)
+        for position, feature in enumerate(features)
+        if (time := time_of(feature)) is not None and time < before
+    }
+    ids = {event_id for names in old.values() for event_id in names}
+    known = await _stored(database, [EVENT.key_for(event_id) for event_id in ids])
+    known |= await _stored(database, [ALIAS.key_for(event_id) for event_id in ids - known])
+    return [position for position in range(len(features)) if position not in old or old[position] & known]
+
+
+async def _stored(database: Database, keys: Sequence[Key]) -> set[str]:
+    """The ids of those keys that have an item."""
+    items = await database.get_many(keys, attributes=("eventId",)) if keys else {}
+    return {key.values[0] for key in items}

@@ -10,9 +10,11 @@ its finished parts are marked, as those of a back-fill.
 """
 
 import asyncio
+import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from graph.core.clock import Clock
 from graph.core.geojson.feature_json import RawFeature
@@ -20,19 +22,77 @@ from graph.core.paging import Paging
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.backfill import Backfill, BackfillProgress
 from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks, NoMarks
-from graph.domains.earthquakes.ingest.differences import Difference, DifferenceKind, differences_of
+from graph.domains.earthquakes.ingest.changed_events import ChangedEvents
 from graph.domains.earthquakes.ingest.ingest import RECONCILE_ROUTE, Ingest
 from graph.domains.earthquakes.ingest.payload import json_body
 from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import DELETED, SOURCE, Event
+from graph.domains.earthquakes.revisions.versions import RevisionKind, changed, kind_of
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.usgs.answers import UsgsAnswer
 from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.domains.earthquakes.usgs.look_ups import LOOK_UPS_AT_ONCE, LookUpPace
 from graph.domains.earthquakes.usgs.normalise import ids_of
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.store.contract import Database
+from graph.work.tasks import Sleep
+
+DifferenceKind = Literal["created", "revised", "renamed", "merged", "deleted", "restored", "unknown", "other"]
+"""What is different: a kind of version; an id that USGS does not know, or that it has given to another event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A difference between the catalogue and USGS."""
+
+    event_id: str  # of the catalogue
+    kind: DifferenceKind
+    changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # attribute → before, after
+    now: str | None = None  # the event that it was merged into, or to which USGS has given the id
+
+
+def differences_of(write: Write) -> Iterator[Difference]:
+    """The differences that a write removes: one for each version that it makes."""
+    if not isinstance(write, ChangedEvents):
+        yield Difference(write.record.event_id, "created")
+        return
+    for step in write.versions:
+        item = step.item
+        kind: DifferenceKind = kind_of(item).value.lower()  # type: ignore[assignment]
+        into = item.get("mergedInto") if kind_of(item) is RevisionKind.MERGED else None
+        before = step.first or step.stored
+        yield Difference(item["eventId"], kind, changed(before, item) if before else {}, into)
+
+
+LOOK_UPS_AT_ONCE = 4
+LOOK_UPS_A_MINUTE = 100  # what libcomcat, USGS's own client, allows itself
+
+
+class LookUpPace:
+    """Spreads look-ups over time, after a first few at once."""
+
+    def __init__(
+        self,
+        a_minute: float = LOOK_UPS_A_MINUTE,
+        *,
+        at_once: int = 20,
+        sleep: Sleep = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._every_s = 60 / a_minute
+        self._ahead_s = at_once * self._every_s
+        self._sleep = sleep
+        self._clock = clock  # seconds
+        self._due = clock() - self._ahead_s
+
+    async def take_turn(self) -> None:
+        """Wait until the next look-up may begin."""
+        now = self._clock()
+        self._due = max(self._due + self._every_s, now - self._ahead_s)
+        if self._due > now:
+            await self._sleep(self._due - now)
+
 
 LOOK_UPS_STORED_AT_ONCE = 100  # after an interruption, at most so many are asked again
 EVENTS_A_PAGE = 1000

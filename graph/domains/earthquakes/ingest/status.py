@@ -9,7 +9,7 @@ from graph.core.clock import Clock
 from graph.core.paging import Paging
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.changes import ChangesState, changes_lease
-from graph.domains.earthquakes.ingest.poll_state import LEASE_MS, PollState, poll_lease
+from graph.domains.earthquakes.ingest.polling import LEASE_MS, PollState, poll_lease
 from graph.domains.earthquakes.selection import Selection
 from graph.runtime.lease import FARTHEST_MS
 from graph.store.contract import Database

@@ -3,16 +3,17 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib.resources import files
 from typing import Any
 
 from graph.core.errors import DatabaseUnavailable
 from graph.domain import Resources, Services
+from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.changes import follow_forever
 from graph.domains.earthquakes.ingest.ingest import Ingest
-from graph.domains.earthquakes.ingest.poll_state import LEASE_MS
-from graph.domains.earthquakes.ingest.polling import poll_forever
+from graph.domains.earthquakes.ingest.polling import LEASE_MS, poll_forever
+from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.status import IngestStatusReader
-from graph.domains.earthquakes.operations.demo import load_sample
 from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.earthquakes.summaries import SummaryStatusReader, check_forever
 
@@ -88,3 +89,14 @@ async def readiness(services: Services) -> Mapping[str, Any]:
             },
         }
     return {}
+
+
+SAMPLE = files("graph.domains.earthquakes") / "sample" / "usgs_all_week_2023-08-03.geojson.gz"
+
+
+async def load_sample(services: Services) -> IngestReport | None:
+    """Store the packaged week of real events, if the catalogue is empty."""
+    if not await services.of(Catalogue).is_empty():
+        return None
+    with SAMPLE.open("rb") as stream:
+        return await services.of(Ingest).file(stream)

@@ -11,8 +11,7 @@ import orjson
 from graph.command_line import progress_bar
 from graph.domain import Services
 from graph.domains.earthquakes.ingest.backfill import BackfillProgress
-from graph.domains.earthquakes.ingest.differences import Difference
-from graph.domains.earthquakes.ingest.reconcile import Reconciler, ReconcileReport
+from graph.domains.earthquakes.ingest.reconcile import Difference, Reconciler, ReconcileReport
 from graph.domains.earthquakes.operations.ingest_command import HOW_TO_RESUME, with_camel_case
 from graph.domains.earthquakes.usgs.errors import UpstreamFailure
 from graph.domains.earthquakes.usgs.requests import EventQuery

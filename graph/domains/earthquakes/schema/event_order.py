@@ -4,7 +4,7 @@ from enum import Enum
 
 import strawberry
 
-from graph.domains.earthquakes.catalogue.magnitude_order import BY_MAGNITUDE
+from graph.domains.earthquakes.catalogue.by_magnitude import BY_MAGNITUDE
 from graph.domains.earthquakes.model import BY_TIME
 from graph.store.ordering import Order
 

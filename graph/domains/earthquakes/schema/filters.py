@@ -10,10 +10,9 @@ import strawberry
 from graph.api.context import Context
 from graph.api.scalars import millis_ceil, millis_floor
 from graph.core.names import camel_case
-from graph.domains.earthquakes.bounds import check_order
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.conditions import conditions_of, ranges_of
+from graph.domains.earthquakes.selection.conditions import check_order, conditions_of, ranges_of
 from graph.geography.areas import Box, Circle
 from graph.geography.polygon import Polygon
 

@@ -6,7 +6,6 @@ from typing import Self
 
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.bounds import check_order, check_possible
 from graph.domains.earthquakes.facets import (
     ALERT,
     DEPTH,
@@ -30,6 +29,8 @@ from graph.domains.earthquakes.selection.conditions import (
     any_text,
     at_least,
     at_most,
+    check_order,
+    check_possible,
     flag,
     given_in,
     part_of_text,

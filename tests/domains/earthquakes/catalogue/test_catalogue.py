@@ -14,7 +14,7 @@ from strawberry.utils.await_maybe import await_maybe
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.core.paging import PageSizes, Paging
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
-from graph.domains.earthquakes.catalogue.magnitude_order import BY_MAGNITUDE
+from graph.domains.earthquakes.catalogue.by_magnitude import BY_MAGNITUDE
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import BY_TIME, Event
 from graph.domains.earthquakes.revisions.views import PRESENT, View

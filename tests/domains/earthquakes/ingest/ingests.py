@@ -19,11 +19,10 @@ from graph.core.clock import Clock
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
 from graph.domains.earthquakes.ingest.ingest import Ingest, Observer, unobserved
-from graph.domains.earthquakes.ingest.reconcile import Reconciler
+from graph.domains.earthquakes.ingest.reconcile import LookUpPace, Reconciler
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.model import is_listed
 from graph.domains.earthquakes.usgs.client import UsgsClient
-from graph.domains.earthquakes.usgs.look_ups import LookUpPace
 from graph.domains.request_logs.entities import LOG
 from graph.observability.metrics import Metrics
 from graph.store.contract import Database

@@ -7,11 +7,9 @@ import pytest
 
 from graph.domains.earthquakes.entities import BACKFILL_PART, EVENT
 from graph.domains.earthquakes.ingest.backfill_marks import Window
-from graph.domains.earthquakes.ingest.differences import Difference
-from graph.domains.earthquakes.ingest.reconcile import ReconcileReport
+from graph.domains.earthquakes.ingest.reconcile import LOOK_UPS_A_MINUTE, Difference, LookUpPace, ReconcileReport
 from graph.domains.earthquakes.model import Event, is_listed
 from graph.domains.earthquakes.usgs.errors import UpstreamUnavailable
-from graph.domains.earthquakes.usgs.look_ups import LOOK_UPS_A_MINUTE, LookUpPace
 from graph.domains.earthquakes.usgs.requests import EventQuery
 from tests.domains.earthquakes.ingest.ingests import NOW, Station, a_feature, a_reconciler, file_of, logs_in
 from tests.domains.earthquakes.ingest.truth import assert_it_is_the_truth

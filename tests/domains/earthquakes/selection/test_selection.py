@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from graph.core.days import FIRST_MS, LAST_MS
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.bounds import MOST_TEXTS
 from graph.domains.earthquakes.magnitudes import MagnitudeRange, bin_of
 from graph.domains.earthquakes.selection import Selection
+from graph.domains.earthquakes.selection.conditions import MOST_TEXTS
 from graph.geography.areas import Box, Circle
 from graph.geography.polygon import Polygon
 

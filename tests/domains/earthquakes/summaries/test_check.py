@@ -24,7 +24,7 @@ from graph.domains.earthquakes.summaries.check import (
     SummaryCheck,
     check_forever,
 )
-from graph.domains.earthquakes.summaries.rebuild import rebuild_summaries
+from graph.domains.earthquakes.summaries.recount import rebuild_summaries
 from graph.domains.earthquakes.summaries.state import (
     CONFIRMATIONS,
     CheckState,

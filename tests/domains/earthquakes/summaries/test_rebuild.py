@@ -12,7 +12,7 @@ from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.summaries.rebuild import ROUNDS, RebuildReport, rebuild_summaries
+from graph.domains.earthquakes.summaries.recount import ROUNDS, RebuildReport, rebuild_summaries
 from graph.domains.earthquakes.summaries.summary import day_key, year_key
 from graph.store.contract import Action, Database, Delete, Put, Update
 from graph.store.entity import Entity, Item, Key
