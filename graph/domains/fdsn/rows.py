@@ -8,7 +8,7 @@ By magnitude, the events up to the last one are read at once, at most some thous
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from graph.core.days import DAY_MS
 from graph.core.paging import Paging, Position
@@ -27,23 +27,18 @@ PAGE_SIZE = 1000  # events; more would hold up other callers
 MOST_SORTED = 5000  # events in memory, some 8 MB
 
 
+@dataclass(slots=True)
 class EventRows:
     """The events of one query."""
 
-    def __init__(self, catalogue: Catalogue, query: FdsnQuery, attributes: Needed) -> None:
-        """Prepare to read.
-
-        Args:
-            attributes: that are needed, beside the position of an event.
-        """
-        self._catalogue = catalogue
-        self._query = query
-        self._attributes = attributes
-        self._left = query.limit  # events; None for all
-        self._after: Position | None = None
-        self._sorted: list[Event] | None = None  # all that are left, where they cannot be read in their order
-        self._begins = True
-        self.is_over = False
+    catalogue: Catalogue
+    query: FdsnQuery
+    attributes: Needed  # beside the position of an event
+    is_over: bool = False
+    _read: int = 0  # events in order of time
+    _after: Position | None = None
+    _sorted: list[Event] | None = None  # all that are left, where they cannot be read in their order
+    _begins: bool = True
 
     async def next_page(self) -> Sequence[Event]:
         """The next events; none if there are no more. It may be called again after it has failed."""
@@ -53,21 +48,21 @@ class EventRows:
             page, self._sorted = self._sorted[:PAGE_SIZE], self._sorted[PAGE_SIZE:]
             self.is_over = not self._sorted
             return page
-        size = PAGE_SIZE if self._left is None else min(PAGE_SIZE, self._left)
+        limit = self.query.limit
+        size = PAGE_SIZE if limit is None else min(PAGE_SIZE, limit - self._read)
         await charge_rows(read=size)
-        read = await self._page(self._query.selection, size, self._after, self._attributes)
-        if self._left is not None:
-            self._left -= len(read.records)
+        read = await self._page(self.query.selection, size, self._after, self.attributes)
+        self._read += len(read.records)
         if read.records:
             self._after = BY_TIME.position_of(read.records[-1].item)
-        self.is_over = not read.has_more or self._left == 0
+        self.is_over = not read.has_more or self._read == limit
         return read.records
 
     async def _begin(self) -> None:
         """Leave out what comes before `offset`, or read and sort."""
-        query = self._query
+        query = self.query
         if query.event_ids is not None:
-            self._sorted = self._cut(await named_events(self._catalogue, query, query.event_ids))
+            self._sorted = self._cut(await named_events(self.catalogue, query, query.event_ids))
         elif query.by_magnitude:
             self._sorted = await self._by_magnitude()
         elif query.offset > 1 and (after := await self._position_of(query.offset - 1)) is None:
@@ -78,7 +73,7 @@ class EventRows:
 
     def _cut(self, events: list[Event]) -> list[Event]:
         """The events from `offset` on, in the query's order, up to `limit`."""
-        query = self._query
+        query = self.query
         if query.by_magnitude:
             events.sort(key=lambda event: (event.mag, event.event_ts_ms, event.event_id), reverse=not query.ascending)
         else:
@@ -87,12 +82,12 @@ class EventRows:
         return events[begin : None if query.limit is None else begin + query.limit]
 
     async def _page(self, selection: Selection, size: int, after: Position | None, attributes: Needed) -> EventPage:
-        return await self._catalogue.page(
+        return await self.catalogue.page(
             selection,
             Paging(size, after=after),
-            ascending=self._query.ascending,
+            ascending=self.query.ascending,
             attributes=attributes,
-            view=self._query.view,
+            view=self.query.view,
         )
 
     async def _by_magnitude(self) -> list[Event]:
@@ -101,11 +96,11 @@ class EventRows:
         Raises:
             TooMuchData: There are too many to be sorted.
         """
-        query, begin = self._query, self._query.offset - 1
+        query, begin = self.query, self.query.offset - 1
         size = MOST_SORTED if query.limit is None else min(begin + query.limit, MOST_SORTED)
         await charge_rows(read=size)
-        page = await self._catalogue.page_by_magnitude(
-            query.selection, Paging(size), ascending=query.ascending, attributes=self._attributes, view=query.view
+        page = await self.catalogue.page_by_magnitude(
+            query.selection, Paging(size), ascending=query.ascending, attributes=self.attributes, view=query.view
         )
         if page.has_more and (query.limit is None or begin + query.limit > MOST_SORTED):
             raise TooMuchData(
@@ -115,12 +110,12 @@ class EventRows:
         return list(page.records[begin:])
 
     async def _exact(self, selection: Selection) -> int:
-        return await self._catalogue.count(selection, self._query.view)
+        return await self.catalogue.count(selection, self.query.view)
 
     async def _position_of(self, number: int) -> Position | None:
         """The position of the event with this number, from 1; None if there is none."""
-        left, selection, after = number, self._query.selection, None
-        if left > PAGE_SIZE and selection.summarised and self._query.view == PRESENT:  # then counts are exact
+        left, selection, after = number, self.query.selection, None
+        if left > PAGE_SIZE and selection.summarised and self.query.view == PRESENT:  # then counts are exact
             selection, left = await self._after_whole_days(left)
         while True:
             size = min(left, PAGE_SIZE)
@@ -138,7 +133,7 @@ class EventRows:
 
         At least one event is still to leave out: its position is where the answer begins.
         """
-        selection, ascending = self._query.selection, self._query.ascending
+        selection, ascending = self.query.selection, self.query.ascending
         first, last = selection.span
         direction = 1 if ascending else -1  # of the query's order
 

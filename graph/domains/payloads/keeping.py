@@ -5,6 +5,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,20 +20,15 @@ from graph.domains.payloads.model import IngestEnding, Payload
 T = TypeVar("T")
 
 
+@dataclass(slots=True)
 class PayloadFolder:
     """The folder in which a process keeps payloads."""
 
-    def __init__(self, path: Path, *, revises: bool) -> None:
-        """Name the folder.
-
-        Args:
-            revises: whether stored events are revised, as the journals say.
-        """
-        self.path = path
-        self.revises = revises
-        self.turns = asyncio.Lock()  # one transaction at a time, so that the journals tell their order
-        self.turn = 0  # transactions that this process has sent
-        self.stored = 0  # the number of the last change that this process has stored
+    path: Path
+    revises: bool  # whether stored events are revised, as the journals say
+    turns: asyncio.Lock = field(default_factory=asyncio.Lock)  # so that the journals tell the order of transactions
+    turn: int = 0  # transactions that this process has sent
+    stored: int = 0  # the number of the last change that this process has stored
 
     async def keep(self, payload: Payload, body: bytes | None) -> "KeptPayload":
         """Begin to keep a payload.

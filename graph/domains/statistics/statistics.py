@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from graph.core.errors import BadUserInput
@@ -52,18 +53,13 @@ MOST_DIFFERENCE_BINS = 20  # two magnitudes
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
+@dataclass(frozen=True, slots=True)
 class Statistics:
     """Statistics of a population. The graph has most methods as they are, so arguments say what they are."""
 
-    def __init__(self, database: Database, population: Population, *, most_days_read: int) -> None:
-        """Prepare them.
-
-        Args:
-            most_days_read: in the search for the largest event.
-        """
-        self.population = population
-        self._database = database
-        self._most_days_read = most_days_read
+    database: Database
+    population: Population
+    most_days_read: int  # in the search for the largest event
 
     async def counts(self) -> Counter[int]:
         """Lower edge of a magnitude bin, in tenths → the number of its events."""
@@ -110,7 +106,7 @@ class Statistics:
 
         None if there is no event, or if finding it could take too many days.
         """
-        return await largest_of(self._database, self.population, attributes, most_days_read=self._most_days_read)
+        return await largest_of(self.database, self.population, attributes, most_days_read=self.most_days_read)
 
     async def rates(
         self,

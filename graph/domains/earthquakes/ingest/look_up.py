@@ -5,6 +5,7 @@ or as aliases. An event that was merged leads to the event that it was merged in
 """
 
 from collections.abc import Iterable, MutableMapping, Sequence
+from dataclasses import dataclass, field
 
 from graph.domains.earthquakes.entities import ALIAS, EVENT
 from graph.domains.earthquakes.ingest.deciding import NOTHING, KnownEvents
@@ -24,28 +25,22 @@ NEEDED = frozenset(
 """The attributes that show whether a record may change an event."""
 
 
+@dataclass(slots=True)
 class LookUp:
     """The stored events of some records, as of one round of reads."""
 
-    def __init__(self, database: Database, aliases: MutableMapping[str, str], *, every: bool = False) -> None:
-        """Prepare to look events up.
-
-        Args:
-            aliases: alias → event id, as known from earlier. New ones are added.
-            every: also look for what was stored of an event's own id before the event was: its deletion, or an alias
-                of another event.
-        """
-        self._every = every
-        self._database = database
-        self._aliases = aliases
-        self._of_alias: dict[str, Item] = {}  # the items of aliases, as they were read
-        self._events: dict[str, Item] = {}  # by id
-        self._looked_for: set[str] = set()  # ids, found or not
+    database: Database
+    aliases: MutableMapping[str, str]  # alias → event id, as known from earlier; new ones are added
+    # Whether to look for what was stored of an event's own id before the event, too: its deletion, or another's alias.
+    every: bool = False
+    _of_alias: dict[str, Item] = field(default_factory=dict)  # the items of aliases, as they were read
+    _events: dict[str, Item] = field(default_factory=dict)  # by id
+    _looked_for: set[str] = field(default_factory=set)  # ids, found or not
 
     async def own_ids(self, records: Sequence[Incoming]) -> None:
         """Find the events with the records' own ids, in one read each."""
         event_ids = [record.event_id for record in records]
-        await self._read([self._aliases.get(each, each) for each in event_ids])
+        await self._read([self.aliases.get(each, each) for each in event_ids])
         if self._events:
             event_ids = [record.event_id for record in records if self.own(record) is None]
         await self._read(event_ids)
@@ -56,7 +51,7 @@ class LookUp:
             return None
         if itself := self._events.get(record.event_id):
             return itself
-        named = self._events.get(self._aliases.get(record.event_id, ""))
+        named = self._events.get(self.aliases.get(record.event_id, ""))
         if named is None or "mergedInto" in named or record.event_id not in names_of(named):
             return None  # it was an alias when an earlier ingest read it
         return named
@@ -66,13 +61,13 @@ class LookUp:
         unknown = set[str]()
         for record in records:
             own = self.own(record)
-            if own is None or self._every or "mergedInto" in own:  # a merged one no longer has its ids
+            if own is None or self.every or "mergedInto" in own:  # a merged one no longer has its ids
                 unknown.update(ids_of(record))
             elif record.ids:
                 unknown.update(set(ids_of(record)) - names_of(own).keys())
-        found = await self._database.get_many(list(ALIAS.keys_for(unknown))) if unknown else {}
+        found = await self.database.get_many(list(ALIAS.keys_for(unknown))) if unknown else {}
         self._of_alias.update({item["alias"]: item for item in found.values()})
-        self._aliases.update({item["alias"]: item["eventId"] for item in found.values()})
+        self.aliases.update({item["alias"]: item["eventId"] for item in found.values()})
         own_ids = {record.event_id for record in records}  # an insert finds whether these are stored
         await self._read((*(unknown - own_ids), *(item["eventId"] for item in found.values())))
 
@@ -84,7 +79,7 @@ class LookUp:
             for record, items in zip(records, found, strict=True)
         ]
         keys = {EVENT.key_for(event_id) for some in names for event_id in some}
-        items = await self._database.get_many(list(keys)) if keys else {}
+        items = await self.database.get_many(list(keys)) if keys else {}
         whole = {item["eventId"]: item for item in items.values()}
         known: list[KnownEvents] = []
         for record, some in zip(records, names, strict=True):
@@ -99,8 +94,8 @@ class LookUp:
             return {}
         found: dict[str, Item] = {}
         for name in ids_of(record):
-            own, other = self._events.get(name), self._events.get(self._aliases.get(name, ""))
-            for item in [own, other if not own or (self._every and other and name in names_of(other)) else None]:
+            own, other = self._events.get(name), self._events.get(self.aliases.get(name, ""))
+            for item in [own, other if not own or (self.every and other and name in names_of(other)) else None]:
                 if (item := await follow_merges(item, self._event)) is not None:
                     found[item["eventId"]] = item
         for item in await self._following(record, found.values()):
@@ -131,7 +126,7 @@ class LookUp:
         item = await self._event(event_id)
         if item is None:
             if event_id not in self._of_alias:
-                found = await self._database.get_many(list(ALIAS.keys_for((event_id,))))
+                found = await self.database.get_many(list(ALIAS.keys_for((event_id,))))
                 self._of_alias.update({each["alias"]: each for each in found.values()})
             if event_id not in self._of_alias:
                 return None
@@ -142,7 +137,7 @@ class LookUp:
         wanted = set(event_ids) - self._looked_for
         self._looked_for |= wanted
         keys = list(EVENT.keys_for(wanted))
-        found = await self._database.get_many(keys, attributes=NEEDED) if keys else {}
+        found = await self.database.get_many(keys, attributes=NEEDED) if keys else {}
         self._events.update({item["eventId"]: item for item in found.values()})
 
     async def _event(self, event_id: str) -> Item | None:

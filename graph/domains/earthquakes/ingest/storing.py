@@ -10,6 +10,8 @@ or a race loses no version and counts no event twice. A refused record is looked
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from operator import attrgetter
 from typing import TypeVar
@@ -42,20 +44,15 @@ Count = Callable[[Outcome, int], None]
 ALIASES_KEPT = 10_000  # aliases of the last polls, so that the next one finds their events by one read each
 
 
+@dataclass(frozen=True, slots=True)
 class Storing:
     """Stores records in the catalogue."""
 
-    def __init__(self, database: Database, sequence: ChangeSequence, clock: Clock, *, revises: bool = True) -> None:
-        """Prepare to store.
-
-        Args:
-            revises: whether stored events are revised; otherwise the first write of an event wins.
-        """
-        self._database = database
-        self._sequence = sequence
-        self._clock = clock
-        self._revises = revises
-        self._aliases: FIFOCache[str, str] = FIFOCache(ALIASES_KEPT)
+    database: Database
+    sequence: ChangeSequence
+    clock: Clock
+    revises: bool = True  # whether stored events are revised; otherwise the first write of an event wins
+    aliases: FIFOCache[str, str] = field(default_factory=partial(FIFOCache, ALIASES_KEPT))
 
     async def store(self, chunk: Chunk, count: Count, *, probably_new: bool) -> None:
         """Store records.
@@ -75,7 +72,7 @@ class Storing:
                 count("skipped", len(pending) - len(writes))
                 at_once, later = _disjoint(writes)
                 refused = await self._apply_all(chunk, at_once, count)
-                if self._revises:
+                if self.revises:
                     missed = set(map(id, refused))
                     await self._complete(chunk, [write for write in at_once if id(write) not in missed])
                 pending, probably_new = [write.record for write in (*refused, *later)], False
@@ -92,12 +89,12 @@ class Storing:
         for write in applied:
             keys = (*ALIAS.keys_for(write.inserts), *EVENT.keys_for(write.names))
             looked_for |= dict.fromkeys(keys, write.record)
-        found = await self._database.get_many(looked_for, attributes=("eventId",)) if looked_for else {}
+        found = await self.database.get_many(looked_for, attributes=("eventId",)) if looked_for else {}
         records = [looked_for[key] for key in found]
         others = rounds(OTHERS)
         while records:
             next(others)
-            look_up = LookUp(self._database, self._aliases, every=True)
+            look_up = LookUp(self.database, self.aliases, every=True)
             await look_up.own_ids(records)
             await look_up.other_ids(records)
             at_once, later = _disjoint(await _decided(records, await look_up.known(records)))
@@ -110,10 +107,10 @@ class Storing:
 
     async def _writes(self, records: Sequence[Incoming], *, probably_new: bool) -> list[Write]:
         """The writes of those records that change something."""
-        look_up = LookUp(self._database, self._aliases)
+        look_up = LookUp(self.database, self.aliases)
         # A refused insert shows that its event is stored. A deletion inserts nothing.
         await look_up.own_ids([each for each in records if not probably_new or isinstance(each, SourceDeletion)])
-        if not self._revises:
+        if not self.revises:
             return [FirstVersion(each) for each in records if isinstance(each, Event) and not look_up.own(each)]
         unsure: list[Incoming] = []
         for begin in range(0, len(records), RECORDS_AT_ONCE):
@@ -131,15 +128,15 @@ class Storing:
     async def _apply(self, chunk: Chunk, writes: Sequence[Write], count: Count) -> list[Write]:
         """Apply writes in transactions. All of them make versions, or none does. Returns the refused ones."""
         refused: list[Write] = []
-        limit = self._database.transaction_limit - ChangeSequence.ACTIONS
+        limit = self.database.transaction_limit - ChangeSequence.ACTIONS
         for some in _transactions(writes, limit):
             while some:
                 numbered = some[0].is_version
                 transaction = await Transaction.of(some)
-                async with self._sequence.reserve() if numbered else nullcontext() as reservation:
+                async with self.sequence.reserve() if numbered else nullcontext() as reservation:
                     missed = await self._transact(chunk, some, transaction, reservation)
                     if missed is not None and reservation:
-                        self._sequence.missed(reservation)
+                        self.sequence.missed(reservation)
                 if missed is None:
                     for outcome, number in Counter(write.outcome for write in some).items():
                         count(outcome, number)
@@ -154,12 +151,12 @@ class Storing:
         """Apply writes in one transaction. None if they were applied; otherwise the places of refused ones."""
         payload = chunk.payload
         async with payload.turn():
-            now = self._clock()
+            now = self.clock()
             await payload.intend(reservation.number if reservation else None, now, writes, chunk)
-            refused = await self._database.transact(transaction.actions(now, reservation, payload.payload_id))
+            refused = await self.database.transact(transaction.actions(now, reservation, payload.payload_id))
             payload.learn(stored=not refused)
         for day in transaction.uncounted_days(refused):
-            await recount(self._database, day, [item["eventId"] for write in writes for item in write.stored or ()])
+            await recount(self.database, day, [item["eventId"] for write in writes for item in write.stored or ()])
         return transaction.owners(refused) if refused else None
 
 
