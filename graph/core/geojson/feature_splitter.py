@@ -82,11 +82,6 @@ class FeatureSplitter:
         """Whether it is no collection but a feature, by its type or, before that was read, by a member."""
         return self.type == "Feature" or (self.type is None and self._name in ("geometry", "properties"))
 
-    @property
-    def scanned(self) -> int:
-        """Bytes of values scanned so far; a byte that was scanned twice counts twice."""
-        return self._extent.scanned
-
     def feed(self, chunk: bytes) -> Iterator[bytes | None]:
         """Take the next chunk, and yield each feature that it completes; None for one that is too long.
 

@@ -29,7 +29,7 @@ class TooDeep(ValueError):
 class ValueExtent:
     """Finds the end of one value after another: `begin` at the first byte, then `scan` until it has `ended`."""
 
-    __slots__ = ("_depth", "_escaped", "_in_text", "_max_depth", "_opening_quote", "_scalar", "ended", "scanned")
+    __slots__ = ("_depth", "_escaped", "_in_text", "_max_depth", "_opening_quote", "_scalar", "ended")
 
     def __init__(self, max_depth: int) -> None:
         self._max_depth = max_depth
@@ -39,7 +39,6 @@ class ValueExtent:
         self._in_text = False
         self._escaped = False  # the last chunk ended with a backslash in a text
         self.ended = True
-        self.scanned = 0  # bytes; one that is scanned twice counts twice
 
     def begin(self, first: int) -> None:
         """Begin a value; `first` is its first byte."""
@@ -57,13 +56,11 @@ class ValueExtent:
         """
         if self._scalar:
             end = _skip_scalar(chunk, start).end()
-            self.scanned += end - start
             self.ended = end < len(chunk)
             return end
         position = start
         if self._opening_quote:
             self._opening_quote, self._in_text = False, True
-            self.scanned += 1
             position += 1
         while position < len(chunk) and not self.ended:
             position = self._scan_text(chunk, position) if self._in_text else self._scan_brackets(chunk, position)
@@ -72,11 +69,9 @@ class ValueExtent:
     def _scan_text(self, chunk: bytes, start: int) -> int:
         """Scan to the end of a text, from a position after its opening quote."""
         end = _skip_text(chunk, start + self._escaped).end()
-        self.scanned += end - start
         self._escaped = False
         if end == len(chunk):
             return end
-        self.scanned += 1
         self._in_text = self._escaped = chunk[end] != QUOTE
         self.ended = not self._in_text and not self._depth
         return end + 1
@@ -100,9 +95,7 @@ class ValueExtent:
                 if depth > self._max_depth:
                     raise TooDeep
             else:
-                self._in_text = True
-                self.scanned += size - position  # the rest was scanned for the closing quote, in vain
+                self._in_text = True  # the rest was scanned for the closing quote, in vain
                 break
         self._depth = depth
-        self.scanned += position - start
         return position
