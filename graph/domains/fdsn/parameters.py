@@ -5,7 +5,7 @@ WADL, as ObsPy does, may use all that is implemented, and nothing else.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 from urllib.parse import parse_qsl
@@ -15,28 +15,24 @@ from graph.domains.earthquakes.model import LONGEST_TEXT, Event
 from graph.domains.earthquakes.selection.conditions import MOST_TEXTS, conditions_of
 from graph.domains.fdsn.matching import Matching
 from graph.domains.fdsn.values import (
-    Read,
-    first_millisecond,
-    last_millisecond,
-    next_millisecond,
+    FIRST_MILLISECOND,
+    LAST_MILLISECOND,
+    NEXT_MILLISECOND,
+    TRUTH,
+    Reader,
     number,
     one_of,
     texts,
-    truth,
     whole,
 )
 from graph.store.attributes import Real, Whole
 
 FORMATS = ("xml", "quakeml", "text", "geojson", "csv", "kml")
-KML_COLOURS = ("age", "depth")
 COUNT_FORMATS = ("text", "xml", "geojson")
 ORDERS = ("time", "time-asc", "magnitude", "magnitude-asc")
-DELETED = ("true", "false", "only")
-ALERTS = ("green", "yellow", "orange", "red")
 HALF_AROUND_KM = 20_037.5  # the greatest distance of two points
 MOST_IDS = 500
 LONGEST_PUBLIC_ID = 1024  # characters
-LARGEST = 1e9  # of numbers without a natural bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +40,10 @@ class Parameter:
     """One parameter of a query."""
 
     name: str
-    type: str  # of XML Schema, for the WADL
-    read: Read[Any]
+    of: Reader  # its values
     description: str
     aliases: tuple[str, ...] = ()
     default: str | None = None
-    options: tuple[str, ...] = ()
     is_extension: bool = False  # of USGS or this service; FDSN does not know it
 
 
@@ -61,132 +55,85 @@ _MAGNITUDE = number(-100, 100)
 _WORDS = texts(MOST_TEXTS, LONGEST_TEXT)
 
 TIME = (
-    Parameter(
-        "starttime", "xs:dateTime", first_millisecond, "Earliest origin time, inclusive, UTC.", aliases=("start",)
-    ),
-    Parameter("endtime", "xs:dateTime", last_millisecond, "Latest origin time, inclusive, UTC.", aliases=("end",)),
-    Parameter("updatedafter", "xs:dateTime", next_millisecond, "Anything of it was stored after this time, UTC."),
+    Parameter("starttime", FIRST_MILLISECOND, "Earliest origin time, inclusive, UTC.", aliases=("start",)),
+    Parameter("endtime", LAST_MILLISECOND, "Latest origin time, inclusive, UTC.", aliases=("end",)),
+    Parameter("updatedafter", NEXT_MILLISECOND, "Anything of it was stored after this time, UTC."),
 )
 PLACE = (
-    Parameter("minlatitude", "xs:double", _LATITUDE, "Southern edge, degrees.", aliases=("minlat",)),
-    Parameter("maxlatitude", "xs:double", _LATITUDE, "Northern edge, degrees.", aliases=("maxlat",)),
+    Parameter("minlatitude", _LATITUDE, "Southern edge, degrees.", aliases=("minlat",)),
+    Parameter("maxlatitude", _LATITUDE, "Northern edge, degrees.", aliases=("maxlat",)),
     Parameter(
         "minlongitude",
-        "xs:double",
         _LONGITUDE,
         "Western edge, degrees. If it is greater than the eastern edge, the area crosses the 180th meridian.",
         aliases=("minlon",),
     ),
-    Parameter("maxlongitude", "xs:double", _LONGITUDE, "Eastern edge, degrees.", aliases=("maxlon",)),
-    Parameter("latitude", "xs:double", _LATITUDE, "Centre of a circle, degrees north.", aliases=("lat",)),
-    Parameter("longitude", "xs:double", _LONGITUDE, "Centre of a circle, degrees east.", aliases=("lon",)),
-    Parameter("minradius", "xs:double", _DEGREES, "Least distance from the centre, degrees."),
-    Parameter("maxradius", "xs:double", _DEGREES, "Greatest distance from the centre, degrees."),
-    Parameter(
-        "maxradiuskm",
-        "xs:double",
-        number(0, HALF_AROUND_KM),
-        "Greatest distance from the centre, km.",
-        is_extension=True,
-    ),
-    Parameter("mindepth", "xs:double", _DEPTH, "Least depth, km; leaves out events without a depth."),
-    Parameter("maxdepth", "xs:double", _DEPTH, "Greatest depth, km; leaves out events without a depth."),
+    Parameter("maxlongitude", _LONGITUDE, "Eastern edge, degrees.", aliases=("maxlon",)),
+    Parameter("latitude", _LATITUDE, "Centre of a circle, degrees north.", aliases=("lat",)),
+    Parameter("longitude", _LONGITUDE, "Centre of a circle, degrees east.", aliases=("lon",)),
+    Parameter("minradius", _DEGREES, "Least distance from the centre, degrees."),
+    Parameter("maxradius", _DEGREES, "Greatest distance from the centre, degrees."),
+    Parameter("maxradiuskm", number(0, HALF_AROUND_KM), "Greatest distance from the centre, km.", is_extension=True),
+    Parameter("mindepth", _DEPTH, "Least depth, km; leaves out events without a depth."),
+    Parameter("maxdepth", _DEPTH, "Greatest depth, km; leaves out events without a depth."),
 )
 SIZE = (
-    Parameter("minmagnitude", "xs:double", _MAGNITUDE, "Least magnitude, inclusive.", aliases=("minmag",)),
-    Parameter("maxmagnitude", "xs:double", _MAGNITUDE, "Greatest magnitude, inclusive.", aliases=("maxmag",)),
+    Parameter("minmagnitude", _MAGNITUDE, "Least magnitude, inclusive.", aliases=("minmag",)),
+    Parameter("maxmagnitude", _MAGNITUDE, "Greatest magnitude, inclusive.", aliases=("maxmag",)),
     Parameter(
-        "magnitudetype",
-        "xs:string",
-        _WORDS,
-        "Any of these types of magnitude, such as mww,mwr, in any case.",
-        aliases=("magtype",),
+        "magnitudetype", _WORDS, "Any of these types of magnitude, such as mww,mwr, in any case.", aliases=("magtype",)
     ),
-    Parameter(
-        "eventtype", "xs:string", _WORDS, "Any of these types of event, by QuakeML's names, such as quarry blast."
-    ),
+    Parameter("eventtype", _WORDS, "Any of these types of event, by QuakeML's names, such as quarry blast."),
 )
 KINDS = (
-    Parameter("includeallorigins", "xs:boolean", truth, "Whether xml has every known origin.", default="false"),
-    Parameter("includeallmagnitudes", "xs:boolean", truth, "Whether xml has every known magnitude.", default="false"),
-    Parameter(
-        "includearrivals", "xs:boolean", truth, "Whether xml has arrivals. The catalogue has none.", default="false"
-    ),
+    Parameter("includeallorigins", TRUTH, "Whether xml has every known origin.", default="false"),
+    Parameter("includeallmagnitudes", TRUTH, "Whether xml has every known magnitude.", default="false"),
+    Parameter("includearrivals", TRUTH, "Whether xml has arrivals. The catalogue has none.", default="false"),
     Parameter(
         "eventid",
-        "xs:string",
         texts(MOST_IDS, LONGEST_PUBLIC_ID),
         f"These events, by id or publicID; at most {MOST_IDS}, with commas between them.",
     ),
-    Parameter(
-        "catalog", "xs:string", _WORDS, "Any of these sources of records, as `catalogs` lists them, in any case."
-    ),
-    Parameter("contributor", "xs:string", _WORDS, "Any of these networks, as `contributors` lists them, in any case."),
+    Parameter("catalog", _WORDS, "Any of these sources of records, as `catalogs` lists them, in any case."),
+    Parameter("contributor", _WORDS, "Any of these networks, as `contributors` lists them, in any case."),
 )
 ANSWER = (
-    Parameter("limit", "xs:int", whole(1), "The most events of the answer."),
-    Parameter("offset", "xs:int", whole(1), "The number of the first event, from 1.", default="1"),
-    Parameter("orderby", "xs:string", one_of(*ORDERS), "The order.", default="time", options=ORDERS),
-    Parameter("format", "xs:string", one_of(*FORMATS), "The format.", default="xml", options=FORMATS),
-    Parameter(
-        "nodata",
-        "xs:int",
-        one_of("204", "404"),
-        "The status if no event matches.",
-        default="204",
-        options=("204", "404"),
-    ),
+    Parameter("limit", whole(1), "The most events of the answer."),
+    Parameter("offset", whole(1), "The number of the first event, from 1.", default="1"),
+    Parameter("orderby", one_of(*ORDERS), "The order.", default="time"),
+    Parameter("format", one_of(*FORMATS), "The format.", default="xml"),
+    Parameter("nodata", one_of("204", "404", type="xs:int"), "The status if no event matches.", default="204"),
 )
 
 
-_Row = tuple[str, str, Read[Any], str, str | None, Sequence[str]]
-
-
-def _bounds(kind: type[Whole | Real]) -> Iterator[_Row]:
+def _bounds(kind: type[Whole | Real]) -> Iterator[Parameter]:
     """The bounds of a selection's numbers of one kind, those of one attribute side by side."""
     kinds: dict[str, Any] = {each.name: each for each in Event.declared()}
     bounds = [(each.attribute, each.fdsn) for each in conditions_of(Matching).values() if each.fdsn]
     attributes = list(dict.fromkeys(attribute for attribute, _ in bounds if isinstance(kinds[attribute], kind)))
     for attribute, (of, fdsn) in product(attributes, bounds):
-        if of == attribute and kind is Real:
-            yield fdsn.name, "xs:double", number(kinds[of].least, kinds[of].greatest), fdsn.description, None, ()
-        elif of == attribute:
-            yield fdsn.name, "xs:int", whole(fdsn.least or 0), fdsn.description, None, ()
+        if of == attribute:
+            bounded = number(kinds[of].least, kinds[of].greatest) if kind is Real else whole(fdsn.least or 0)
+            yield Parameter(fdsn.name, bounded, fdsn.description)
 
 
-EXTENSIONS = tuple(
-    Parameter(name, type_, read, description, default=default, options=tuple(options), is_extension=True)
-    for name, type_, read, description, default, options in (
-        *_bounds(Whole),
-        ("alertlevel", "xs:string", one_of(*ALERTS), "PAGER's alert level.", None, ALERTS),
-        (
-            *("reviewstatus", "xs:string", one_of("all", "automatic", "reviewed"), "Whether a person reviewed it."),
-            *("all", ("all", "automatic", "reviewed")),
-        ),
-        *_bounds(Real),
-        (
-            "producttype",
-            "xs:string",
-            _WORDS,
-            "Any of these types of products, such as shakemap, in any case.",
-            None,
-            (),
-        ),
-        ("kmlcolorby", "xs:string", one_of(*KML_COLOURS), "What decides a colour in kml.", "age", KML_COLOURS),
-        ("kmlanimated", "xs:boolean", truth, "Whether kml shows each event at its time.", "false", ()),
-        ("spreadsheet", "xs:boolean", truth, "Whether csv is for a spreadsheet, which computes =1+1.", "false", ()),
-        (
-            *(
-                "includedeleted",
-                "xs:string",
-                one_of(*DELETED),
-                "Whether deleted events are there, or `only` they.",
-            ),
-            *("false", DELETED),
-        ),
-    )
+EXTENSIONS = (
+    *_bounds(Whole),
+    Parameter("alertlevel", one_of("green", "yellow", "orange", "red"), "PAGER's alert level."),
+    Parameter("reviewstatus", one_of("all", "automatic", "reviewed"), "Whether a person reviewed it.", default="all"),
+    *_bounds(Real),
+    Parameter("producttype", _WORDS, "Any of these types of products, such as shakemap, in any case."),
+    Parameter("kmlcolorby", one_of("age", "depth"), "What decides a colour in kml.", default="age"),
+    Parameter("kmlanimated", TRUTH, "Whether kml shows each event at its time.", default="false"),
+    Parameter("spreadsheet", TRUTH, "Whether csv is for a spreadsheet, which computes =1+1.", default="false"),
+    Parameter(
+        "includedeleted",
+        one_of("true", "false", "only"),
+        "Whether deleted events are there, or `only` they.",
+        default="false",
+    ),
 )
-PARAMETERS = (*TIME, *PLACE, *SIZE, *KINDS, *ANSWER, *EXTENSIONS)
+PARAMETERS = (*TIME, *PLACE, *SIZE, *KINDS, *ANSWER, *(replace(each, is_extension=True) for each in EXTENSIONS))
 
 _BY_NAME = {name: parameter for parameter in PARAMETERS for name in (parameter.name, *parameter.aliases)}
 
@@ -205,7 +152,7 @@ def read_parameters(query_string: bytes) -> Mapping[str, Any]:
         if parameter.name in values:
             raise BadUserInput(f"`{parameter.name}` may be given once{_also(parameter.aliases)}.")
         try:
-            values[parameter.name] = parameter.read(text)
+            values[parameter.name] = parameter.of.read(text)
         except BadUserInput as refusal:
             raise BadUserInput(f"`{name}` {refusal}.") from refusal
     return values

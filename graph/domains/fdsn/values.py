@@ -2,18 +2,24 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import Any
 
 from graph.api.scalars import millis_ceil, millis_floor
 from graph.core.errors import BadUserInput
 from graph.core.names import is_line
 from graph.core.times import InvalidTime, parse_time
 
-T = TypeVar("T")
 
-Read = Callable[[str], T]
-"""The text of a value → the value. The message of a refusal begins with what the value must be."""
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How the text of a value is read. The message of a refusal begins with what the value must be."""
+
+    type: str  # of XML Schema, for the WADL
+    read: Callable[[str], Any]
+    options: tuple[str, ...] = ()  # all values, if they are few words
+
 
 _TIME = re.compile(
     r"(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})"
@@ -53,7 +59,7 @@ def next_millisecond(text: str) -> int:
     return millis_floor(time(text)) + 1
 
 
-def number(least: float, greatest: float) -> Read[float]:
+def number(least: float, greatest: float) -> Reader:
     """A decimal number within bounds, which are included."""
 
     def read(text: str) -> float:
@@ -62,21 +68,19 @@ def number(least: float, greatest: float) -> Read[float]:
             raise BadUserInput(f"must be a number from {least:g} to {greatest:g}")
         return value
 
-    return read
+    return Reader("xs:double", read)
 
 
-def whole(least: int, greatest: int | None = None) -> Read[int]:
-    """A whole number within bounds, which are included."""
+def whole(least: int) -> Reader:
+    """A whole number of at least so many."""
 
     def read(text: str) -> int:
         value = int(found[1]) if (found := _WHOLE.fullmatch(text)) else None
-        if value is None or value < least or (greatest is not None and value > greatest):
-            raise BadUserInput(
-                f"must be a whole number, {least} or more" + (f", and at most {greatest:,}" if greatest else "")
-            )
+        if value is None or value < least:
+            raise BadUserInput(f"must be a whole number, {least} or more")
         return value
 
-    return read
+    return Reader("xs:int", read)
 
 
 def truth(text: str) -> bool:
@@ -86,7 +90,7 @@ def truth(text: str) -> bool:
     raise BadUserInput("must be true or false")
 
 
-def one_of(*options: str) -> Read[str]:
+def one_of(*options: str, type: str = "xs:string") -> Reader:
     """One of some words, in lower case."""
 
     def read(text: str) -> str:
@@ -94,10 +98,10 @@ def one_of(*options: str) -> Read[str]:
             raise BadUserInput(f"must be one of {', '.join(options)}")
         return text.lower()
 
-    return read
+    return Reader(type, read, options)
 
 
-def texts(most: int, longest: int) -> Read[tuple[str, ...]]:
+def texts(most: int, longest: int) -> Reader:
     """Some texts, separated by commas, without spaces around them."""
 
     def read(text: str) -> tuple[str, ...]:
@@ -106,4 +110,10 @@ def texts(most: int, longest: int) -> Read[tuple[str, ...]]:
             raise BadUserInput(f"must be text, or up to {most:,} texts with commas between them")
         return values
 
-    return read
+    return Reader("xs:string", read)
+
+
+TRUTH = Reader("xs:boolean", truth)
+FIRST_MILLISECOND, LAST_MILLISECOND, NEXT_MILLISECOND = (
+    Reader("xs:dateTime", read) for read in (first_millisecond, last_millisecond, next_millisecond)
+)
