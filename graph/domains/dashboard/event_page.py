@@ -1,6 +1,7 @@
 """The web page of an event: its head says what link previews and search engines show of it; scripts add all else."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from urllib.parse import quote
 
@@ -19,22 +20,16 @@ _TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 """Characters that turn the direction of what stands behind them. Titles leave them out."""
 
 
+@dataclass(frozen=True, slots=True)
 class EventPages:
     """The web pages of events."""
 
-    def __init__(self, served: Sequence[str], links: Sequence[Link]) -> None:
-        """Prepare the pages.
-
-        Args:
-            served: what the service has beside events, such as `sightings`.
-            links: where to go from a page that does not exist.
-        """
-        self._template = PageTemplate("event.html", served)
-        self._links = links
+    template: PageTemplate
+    links: Sequence[Link]  # where to go from a page that does not exist
 
     def page(self, request: Request, event: Event) -> Response:
         """The page of an event. That of a deleted one says so, and is gone for search engines."""
-        return self._template.answer(
+        return self.template.answer(
             request,
             root=root_of(request),
             status=410 if is_deleted(event.item) else 200,
@@ -47,7 +42,7 @@ class EventPages:
     def unread_page(self, request: Request, event_id: str) -> Response:
         """The page of an event that only callers with a token may read, which its scripts ask for."""
         head = '<meta name="robots" content="noindex">'
-        return self._template.answer(
+        return self.template.answer(
             request, root=root_of(request), head=head, title="Event", description="", event_id=escape(event_id)
         )
 
@@ -62,7 +57,7 @@ class EventPages:
 
     def refused(self, request: Request, status: int, text: str, **headers: str) -> Response:
         """The page of an event that cannot be read."""
-        return error_page(request, status, text, links=self._links, headers=headers)
+        return error_page(request, status, text, links=self.links, headers=headers)
 
 
 def _title(event: Event) -> str:

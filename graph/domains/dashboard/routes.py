@@ -21,6 +21,7 @@ from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.merges import follow_merges
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.pages import dashboard
+from graph.pages.dashboard.templates import PageTemplate
 from graph.pages.error_page import Link
 from graph.settings import Settings, SettingsPart
 from graph.store.entity import Item
@@ -48,7 +49,7 @@ def dashboard_routes(settings: Settings) -> Sequence[BaseRoute]:
     }
     served = [name for name, is_on in beside.items() if is_on]
     links = [Link("Dashboard", "/"), *([Link("GraphiQL", "/graphql")] if settings.graphiql else [])]
-    pages = EventPages(served, links)
+    pages = EventPages(PageTemplate("event.html", served), links)
     answer, scope = (_page, EVENTS_READ) if settings.public_read else (_unread_page, None)
     return [
         *dashboard.routes(settings.max_page_size, served),

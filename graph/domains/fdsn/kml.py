@@ -5,6 +5,7 @@ https://earthquake.usgs.gov/fdsnws/event/1/ (`kmlcolorby`)
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import inf
 
 from graph.core.days import DAY_MS
@@ -24,23 +25,17 @@ COLOURS: dict[str, tuple[tuple[float, str], ...]] = {
 """Greatest age in milliseconds, or depth in km → the colour: alpha, blue, green, red."""
 
 
+@dataclass(frozen=True)
 class Kml(AnswerFormat):
     """A KML document."""
+
+    now_ms: int  # epoch milliseconds
+    colour_by: str  # what decides an event's colour, `age` or `depth`
+    animated: bool  # whether a viewer shows each event at its time
 
     media_type = "application/vnd.google-earth.kml+xml"
     attributes = frozenset({"mag", "magType", "place", "lat", "lon", "depth", "sourceDepth"})
     is_document_without_events = True
-
-    def __init__(self, *, now_ms: int, colour_by: str = "age", animated: bool = False) -> None:
-        """Write it at a time in epoch milliseconds.
-
-        Args:
-            colour_by: what decides an event's colour, `age` or `depth`.
-            animated: whether a viewer shows each event at its time.
-        """
-        self._now_ms = now_ms
-        self._colour_by = colour_by
-        self._animated = animated
 
     @property
     def head(self) -> bytes:
@@ -58,13 +53,13 @@ class Kml(AnswerFormat):
     def _placemark(self, event: Event) -> str:
         time = rfc3339_of_millis(event.event_ts_ms)
         depth = event.depth if event.source_depth is None else event.source_depth
-        shown = self._now_ms - event.event_ts_ms if self._colour_by == "age" else depth or 0
-        colour = next(colour for most, colour in COLOURS[self._colour_by] if shown <= most)
+        shown = self.now_ms - event.event_ts_ms if self.colour_by == "age" else depth or 0
+        colour = next(colour for most, colour in COLOURS[self.colour_by] if shown <= most)
         description = f"{time}, {'unknown depth' if depth is None else f'{depth:g} km deep'}, {event.event_id}"
         return (
             f"<Placemark><name>{escaped(f'M {event.mag:g} - {event.place}')}</name>"
             f"<description>{escaped(description)}</description>"
-            f"{f'<TimeStamp><when>{time}</when></TimeStamp>' if self._animated else ''}"
+            f"{f'<TimeStamp><when>{time}</when></TimeStamp>' if self.animated else ''}"
             f"<Style><IconStyle><color>{colour}</color><scale>{max(event.mag, 0.5) / 4:.2f}</scale></IconStyle></Style>"
             f"<Point><coordinates>{event.lon},{event.lat}</coordinates></Point></Placemark>\n"
         )
