@@ -1,4 +1,4 @@
-"""The statuses of an event, and all transitions between them, as one table.
+"""The statuses of an event, and all transitions between them.
 
     received ──DELIVER──▶ delivered ◀──DELIVER── retrying
         │                                        ▲     │
@@ -7,14 +7,12 @@
                      └──────────────FAIL───────────────┘
 
 An event without deliveries is received until its user acknowledges it. An event with deliveries is delivered once all
-of them are, and failed once one of them is given up. Between a failed attempt and the next one it is retrying.
+of them are, and failed once one of them is given up. Between a failed attempt and the next one it is retrying. A failed
+event that its user acknowledges goes the same way as after a successful retry.
 """
 
-from collections.abc import Mapping
-from enum import Enum, auto
+from enum import Enum
 from typing import NamedTuple
-
-from graph.domains.triggers.errors import Conflict
 
 
 class TriggerEventStatus(Enum):
@@ -26,42 +24,6 @@ class TriggerEventStatus(Enum):
     RETRYING = "retrying"
 
 
-class EventTransition(Enum):
-    """What happens to an event."""
-
-    DELIVER = auto()
-    FAIL = auto()
-    RETRY = auto()
-
-
-TRANSITIONS: Mapping[TriggerEventStatus, Mapping[EventTransition, TriggerEventStatus]] = {
-    TriggerEventStatus.RECEIVED: {
-        EventTransition.DELIVER: TriggerEventStatus.DELIVERED,
-        EventTransition.FAIL: TriggerEventStatus.FAILED,
-    },
-    TriggerEventStatus.FAILED: {EventTransition.RETRY: TriggerEventStatus.RETRYING},
-    TriggerEventStatus.RETRYING: {
-        EventTransition.DELIVER: TriggerEventStatus.DELIVERED,
-        EventTransition.FAIL: TriggerEventStatus.FAILED,
-    },
-    TriggerEventStatus.DELIVERED: {},
-}
-
-
-def after(status: TriggerEventStatus, *transitions: EventTransition) -> TriggerEventStatus:
-    """The status that transitions lead to, one after the other.
-
-    Raises:
-        Conflict: The table has no such transition.
-    """
-    for transition in transitions:
-        try:
-            status = TRANSITIONS[status][transition]
-        except KeyError:
-            raise Conflict(f"An event that is {status.value} cannot {transition.name.lower()}.") from None
-    return status
-
-
 class EventProgress(NamedTuple):
     """The status of an event, with what it follows from."""
 
@@ -71,11 +33,8 @@ class EventProgress(NamedTuple):
     retries: int  # attempts after the first of each delivery
 
     def acknowledged(self) -> "EventProgress":
-        """After its user has taken it from the inbox. A failed event takes the same way as after a successful retry."""
-        if self.status is TriggerEventStatus.DELIVERED:
-            return self
-        first = (EventTransition.RETRY,) if self.status is TriggerEventStatus.FAILED else ()
-        return self._replace(status=after(self.status, *first, EventTransition.DELIVER))
+        """After its user has taken it from the inbox."""
+        return self._replace(status=TriggerEventStatus.DELIVERED)
 
     def retried(self) -> "EventProgress":
         """After another attempt than the first of a delivery."""
@@ -84,30 +43,26 @@ class EventProgress(NamedTuple):
     def delivered(self) -> "EventProgress":
         """After a delivery has succeeded."""
         left = self._replace(open=_fewer(self.open))
-        if left.open or left.failed or self.status is TriggerEventStatus.DELIVERED:
-            return left
-        return left._replace(status=after(self.status, EventTransition.DELIVER))
+        return left if left.open or left.failed else left.acknowledged()
 
     def postponed(self) -> "EventProgress":
         """After an attempt has failed, which will be repeated."""
-        if self.status is not TriggerEventStatus.RECEIVED:
-            return self
-        return self._replace(status=after(self.status, EventTransition.FAIL, EventTransition.RETRY))
+        return self._retrying() if self.status is TriggerEventStatus.RECEIVED else self
 
     def given_up(self) -> "EventProgress":
         """After a delivery has failed for good."""
-        left = self._replace(open=_fewer(self.open), failed=self.failed + 1)
-        if self.status in (TriggerEventStatus.FAILED, TriggerEventStatus.DELIVERED):
-            return left
-        return left._replace(status=after(self.status, EventTransition.FAIL))
+        is_done = self.status is TriggerEventStatus.DELIVERED
+        status = self.status if is_done else TriggerEventStatus.FAILED
+        return self._replace(status=status, open=_fewer(self.open), failed=self.failed + 1)
 
     def replayed(self, *, was_given_up: bool) -> "EventProgress":
         """After a delivery that had ended begins again."""
         failed = _fewer(self.failed) if was_given_up else self.failed
         again = self._replace(open=self.open + 1, failed=failed)
-        if again.failed or self.status is not TriggerEventStatus.FAILED:
-            return again
-        return again._replace(status=after(self.status, EventTransition.RETRY))
+        return again._retrying() if self.status is TriggerEventStatus.FAILED and not failed else again
+
+    def _retrying(self) -> "EventProgress":
+        return self._replace(status=TriggerEventStatus.RETRYING)
 
 
 def _fewer(number: int) -> int:

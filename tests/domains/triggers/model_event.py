@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from graph.domains.triggers.statuses import EventProgress, EventTransition, TriggerEventStatus
+from graph.domains.triggers.statuses import EventProgress, TriggerEventStatus
 
 RECEIVED, DELIVERED, FAILED, RETRYING = (
     TriggerEventStatus.RECEIVED,
@@ -13,11 +13,11 @@ RECEIVED, DELIVERED, FAILED, RETRYING = (
 
 # Document 004, "Status Transitions".
 DOCUMENTED = {
-    (RECEIVED, DELIVERED): EventTransition.DELIVER,
-    (RECEIVED, FAILED): EventTransition.FAIL,
-    (FAILED, RETRYING): EventTransition.RETRY,
-    (RETRYING, DELIVERED): EventTransition.DELIVER,
-    (RETRYING, FAILED): EventTransition.FAIL,
+    (RECEIVED, DELIVERED),
+    (RECEIVED, FAILED),
+    (FAILED, RETRYING),
+    (RETRYING, DELIVERED),
+    (RETRYING, FAILED),
 }
 
 
