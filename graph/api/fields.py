@@ -84,6 +84,11 @@ def _directive(name: str, value: Any) -> object:
     return value if isinstance(value, ListSize) else ListSize(assumed_size=value)
 
 
+def optional(description: str, *, name: str | None = None) -> Any:
+    """A field of an input that may be left out, and is None then."""
+    return strawberry.field(name=name, default=None, description=description)
+
+
 def described(resolver: Any) -> Any:
     """The resolver, whose arguments have the descriptions that stand beside their types."""
     function = _function(resolver)

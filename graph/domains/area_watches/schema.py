@@ -8,7 +8,7 @@ import strawberry
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
-from graph.api.fields import field
+from graph.api.fields import field, optional
 from graph.api.record_type import record_type
 from graph.api.selected import needs
 from graph.core.paging import Page
@@ -53,9 +53,7 @@ class AreaWatchQueries:
 @strawberry.input(description="The area to watch.")
 class WatchAreaInput:
     area: str = strawberry.field(description="Its name or slug.")
-    category: SightingCategory | None = strawberry.field(
-        default=None, description="Only sightings of this category; by default all."
-    )
+    category: SightingCategory | None = optional("Only sightings of this category; by default all.")
 
 
 @strawberry.type(description="The watch.")

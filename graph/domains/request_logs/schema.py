@@ -9,7 +9,7 @@ from strawberry import auto
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
-from graph.api.fields import field
+from graph.api.fields import field, optional
 from graph.api.record_type import record_type
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 from graph.api.sizes import ListSize
@@ -62,13 +62,11 @@ class RequestLog(relay.Node):
 
 @strawberry.input(description="The selected request logs: those that fulfil all given conditions.")
 class RequestLogFilter:
-    start_time: datetime | None = strawberry.field(default=None, description="Earliest beginning, inclusive.")
-    end_time: datetime | None = strawberry.field(
-        default=None, description="Latest beginning, inclusive. A date includes that whole day."
-    )
-    log_type: model.LogType | None = strawberry.field(default=None, description="Whether they stored events or read.")
-    route: str | None = strawberry.field(default=None, description="The field's path, such as `/earthquakes`.")
-    min_status: int | None = strawberry.field(default=None, description="Least status; 400 selects all failures.")
+    start_time: datetime | None = optional("Earliest beginning, inclusive.")
+    end_time: datetime | None = optional("Latest beginning, inclusive. A date includes that whole day.")
+    log_type: model.LogType | None = optional("Whether they stored events or read.")
+    route: str | None = optional("The field's path, such as `/earthquakes`.")
+    min_status: int | None = optional("Least status; 400 selects all failures.")
 
     @property
     def selection(self) -> RequestLogSelection:

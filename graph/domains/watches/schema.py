@@ -9,7 +9,7 @@ from strawberry.scalars import JSON
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
-from graph.api.fields import field
+from graph.api.fields import field, optional
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.core.errors import BadUserInput
@@ -60,10 +60,10 @@ class WatchQueries:
 @strawberry.input(description="A watch to create.")
 class CreateWatchInput:
     name: str = strawberry.field(description="Its name, 1 to 128 characters.")
-    filter: EventFilter | None = strawberry.field(default=None, description="Which events; by default all.")
-    kinds: list[ChangeKind] | None = strawberry.field(default=None, description="Which changes; by default all.")
-    endpoint_id: strawberry.ID | None = strawberry.field(
-        default=None, description="The endpoint that its events are delivered to; by default the inbox only."
+    filter: EventFilter | None = optional("Which events; by default all.")
+    kinds: list[ChangeKind] | None = optional("Which changes; by default all.")
+    endpoint_id: strawberry.ID | None = optional(
+        "The endpoint that its events are delivered to; by default the inbox only."
     )
 
 

@@ -4,6 +4,7 @@ from datetime import date
 
 import strawberry
 
+from graph.api.fields import optional
 from graph.core.errors import BadUserInput
 from graph.domains.data_files.schema.values import ALL, VersionSelector, rule_of
 from graph.domains.data_files.selection import FileSelection
@@ -16,20 +17,19 @@ class MissingPacketsFilter:
 
 @strawberry.input(description="The selected files: those that fulfil all given conditions.")
 class DataFileFilter:
-    on: date | None = strawberry.field(name="date", default=None, description="The UTC day that the data apply to.")
-    first: date | None = strawberry.field(name="from", default=None, description="The first of such days.")
-    last: date | None = strawberry.field(name="to", default=None, description="The last of such days, inclusive.")
-    level: str | None = strawberry.field(default=None, description="The level, such as `L0`.")
-    product: str | None = strawberry.field(default=None, description="The product.")
-    type: str | None = strawberry.field(default=None, description="The type of the data, such as `APID11`.")
+    on: date | None = optional("The UTC day that the data apply to.", name="date")
+    first: date | None = optional("The first of such days.", name="from")
+    last: date | None = optional("The last of such days, inclusive.", name="to")
+    level: str | None = optional("The level, such as `L0`.")
+    product: str | None = optional("The product.")
+    type: str | None = optional("The type of the data, such as `APID11`.")
     version: VersionSelector = strawberry.field(
         default=ALL,
         description="Versions of the algorithm, among the files of the same level, product and day. What counts for a "
         "file of several days is the first of the selected ones.",
     )
-    missing_packets: MissingPacketsFilter | None = strawberry.field(
-        default=None,
-        description="The most missing packets of any of the file's data, or of those of `type`.",
+    missing_packets: MissingPacketsFilter | None = optional(
+        "The most missing packets of any of the file's data, or of those of `type`."
     )
 
     def selection(self) -> FileSelection:

@@ -9,7 +9,7 @@ from strawberry.scalars import JSON
 
 from graph.api import relay
 from graph.api.context import Info
-from graph.api.fields import field
+from graph.api.fields import field, optional
 from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
@@ -27,12 +27,12 @@ from graph.work.account import give_way
 
 @strawberry.input(description="What the data of a file are.")
 class SortableMetadataInput:
-    type: str | None = strawberry.field(default=None, description="The type of the data, such as `APID11`.")
+    type: str | None = optional("The type of the data, such as `APID11`.")
     applicable_dates: list[date] = strawberry.field(description="Every UTC day that they apply to.")
-    first_packet_time: datetime | None = strawberry.field(default=None, description="The time of the first packet.")
-    last_packet_time: datetime | None = strawberry.field(default=None, description="The time of the last packet.")
-    missing_packet_count: int | None = strawberry.field(default=None, description="Packets that are missing.")
-    filled_gap_count: int | None = strawberry.field(default=None, description="Gaps that were filled.")
+    first_packet_time: datetime | None = optional("The time of the first packet.")
+    last_packet_time: datetime | None = optional("The time of the last packet.")
+    missing_packet_count: int | None = optional("Packets that are missing.")
+    filled_gap_count: int | None = optional("Gaps that were filled.")
 
 
 @strawberry.input(description="An item of a file's further metadata.")
@@ -52,32 +52,25 @@ class FileCalibrationInput:
 @strawberry.input(description="A data file.")
 class DataFileInput:
     name: str = strawberry.field(description="Its unique name, 1 to 400 characters, without control characters.")
-    level: str | None = strawberry.field(
-        default=None, description="The level, such as `L1A`. A file with applicable dates needs one."
-    )
-    product: str | None = strawberry.field(default=None, description="The product.")
-    archive_time: datetime | None = strawberry.field(default=None, description="When it was archived.")
-    ingest_time: datetime | None = strawberry.field(default=None, description="When it was ingested.")
-    algorithm_version: str | None = strawberry.field(
-        default=None, description="The version of the algorithm that made it, such as `1.0.0`."
-    )
-    checksum: str | None = strawberry.field(
-        default=None,
-        description="MD5, SHA-1, SHA-256 or SHA-512 of its content, hexadecimal digits. With another one than that of "
+    level: str | None = optional("The level, such as `L1A`. A file with applicable dates needs one.")
+    product: str | None = optional("The product.")
+    archive_time: datetime | None = optional("When it was archived.")
+    ingest_time: datetime | None = optional("When it was ingested.")
+    algorithm_version: str | None = optional("The version of the algorithm that made it, such as `1.0.0`.")
+    checksum: str | None = optional(
+        "MD5, SHA-1, SHA-256 or SHA-512 of its content, hexadecimal digits. With another one than that of "
         "the file's latest revision, it is a new revision.",
     )
-    size: ByteCount | None = strawberry.field(default=None, description="Its size, bytes.")
-    url: str | None = strawberry.field(default=None, description="Where it is.")
-    namespace: str | None = strawberry.field(default=None, description="Where it is, as OpenLineage names that.")
-    applicable_dates: list[date] | None = strawberry.field(
-        default=None, description="Every UTC day that its data apply to, if they have no further sortable metadata."
+    size: ByteCount | None = optional("Its size, bytes.")
+    url: str | None = optional("Where it is.")
+    namespace: str | None = optional("Where it is, as OpenLineage names that.")
+    applicable_dates: list[date] | None = optional(
+        "Every UTC day that its data apply to, if they have no further sortable metadata."
     )
-    metadata: JSON | None = strawberry.field(default=None, description="What else there is to tell of it, an object.")
-    sortable: list[SortableMetadataInput] | None = strawberry.field(default=None, description="What its data are.")
-    additional: list[AdditionalMetadataInput] | None = strawberry.field(default=None, description="Further metadata.")
-    calibrations: list[FileCalibrationInput] | None = strawberry.field(
-        default=None, description="What it calibrates, if it is a calibration."
-    )
+    metadata: JSON | None = optional("What else there is to tell of it, an object.")
+    sortable: list[SortableMetadataInput] | None = optional("What its data are.")
+    additional: list[AdditionalMetadataInput] | None = optional("Further metadata.")
+    calibrations: list[FileCalibrationInput] | None = optional("What it calibrates, if it is a calibration.")
 
     def file(self, index: int) -> NewFile | FileRejection:
         """The file."""
@@ -141,25 +134,23 @@ class RegisterFilesPayload:
 @strawberry.input(description="A revision that a run used.")
 class UsedFileInput:
     name: str = strawberry.field(description="The name of a registered file.")
-    revision: int | None = strawberry.field(
-        default=None, description="The number of the revision; by default the latest one, as of now."
-    )
+    revision: int | None = optional("The number of the revision; by default the latest one, as of now.")
 
 
 @strawberry.input(description="A run, or what is known of one so far.")
 class RecordRunInput:
     algorithm: str = strawberry.field(description="The name of the algorithm.")
-    version: str | None = strawberry.field(default=None, description="The version of the algorithm.")
-    run_id: strawberry.ID | None = strawberry.field(
-        default=None, description="A UUID. A run that is recorded again with the same id is completed, never doubled."
+    version: str | None = optional("The version of the algorithm.")
+    run_id: strawberry.ID | None = optional(
+        "A UUID. A run that is recorded again with the same id is completed, never doubled."
     )
     state: RunState = strawberry.field(default=RunState.COMPLETE, description="How it went.")
-    started_at: datetime | None = strawberry.field(default=None, description="When it began.")
-    ended_at: datetime | None = strawberry.field(default=None, description="When it ended.")
-    configuration_hash: str | None = strawberry.field(default=None, description="The hash of its configuration.")
-    used: list[UsedFileInput] | None = strawberry.field(default=None, description="What it used, at most 1,000.")
-    generated: list[DataFileInput] | None = strawberry.field(
-        default=None, description="What it generated. What is not registered as it is, is registered."
+    started_at: datetime | None = optional("When it began.")
+    ended_at: datetime | None = optional("When it ended.")
+    configuration_hash: str | None = optional("The hash of its configuration.")
+    used: list[UsedFileInput] | None = optional("What it used, at most 1,000.")
+    generated: list[DataFileInput] | None = optional(
+        "What it generated. What is not registered as it is, is registered."
     )
 
     async def report(self) -> RunReport:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, get_type_hints
 import strawberry
 
 from graph.api.context import Context
+from graph.api.fields import optional
 from graph.api.scalars import millis_ceil, millis_floor
 from graph.core.names import camel_case
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
@@ -52,12 +53,10 @@ class PointInput:
 class TimesAndMagnitudes:
     """The arguments of every filter of events."""
 
-    start_time: datetime | None = strawberry.field(default=None, description="Earliest origin time, inclusive.")
-    end_time: datetime | None = strawberry.field(
-        default=None, description="Latest origin time, inclusive. A date includes that whole day."
-    )
-    min_magnitude: float | None = strawberry.field(default=None, description="Least magnitude, inclusive.")
-    max_magnitude: float | None = strawberry.field(default=None, description="Greatest magnitude, inclusive.")
+    start_time: datetime | None = optional("Earliest origin time, inclusive.")
+    end_time: datetime | None = optional("Latest origin time, inclusive. A date includes that whole day.")
+    min_magnitude: float | None = optional("Least magnitude, inclusive.")
+    max_magnitude: float | None = optional("Greatest magnitude, inclusive.")
 
     @property
     def selection(self) -> Selection:
@@ -81,7 +80,7 @@ def _with_conditions(of: type[T]) -> type[T]:
             annotations[name] = own[name]
         elif each := CONDITIONS.get(name):
             annotations[name] = list[str] | None if type_ == tuple[str, ...] | None else type_
-            setattr(of, name, strawberry.field(default=None, description=each.description))
+            setattr(of, name, optional(each.description))
     of.__annotations__ = annotations
     return of
 
@@ -91,11 +90,10 @@ def _with_conditions(of: type[T]) -> type[T]:
 class EventFilter(TimesAndMagnitudes):
     """Has also a field for each of the `CONDITIONS`."""
 
-    box: BoxInput | None = strawberry.field(default=None, description="An area between latitudes and longitudes.")
-    circle: CircleInput | None = strawberry.field(default=None, description="An area around a point.")
-    polygon: list[PointInput] | None = strawberry.field(
-        default=None,
-        description="The corners of an area, 3 to 100, in order around it. Its edges are straight on a map of "
+    box: BoxInput | None = optional("An area between latitudes and longitudes.")
+    circle: CircleInput | None = optional("An area around a point.")
+    polygon: list[PointInput] | None = optional(
+        "The corners of an area, 3 to 100, in order around it. Its edges are straight on a map of "
         "longitude and latitude, and belong to it. It may cross the dateline, but not surround a pole.",
     )
 

@@ -8,7 +8,7 @@ import strawberry
 from strawberry import auto
 
 from graph.api.context import Info
-from graph.api.fields import field
+from graph.api.fields import field, optional
 from graph.api.record_type import record_input, record_type
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor, millis_of
 from graph.api.sizes import ListSize
@@ -117,22 +117,15 @@ class IngestPayload:
 
 @strawberry.input(description="What to fetch from USGS: the latest events, a feed, a time range, or what changed.")
 class IngestRecentInput:
-    limit: int | None = strawberry.field(
-        default=None,
-        description="The most events, latest first, 1 … 20,000; default 100, for a time range or changes 20,000.",
+    limit: int | None = optional(
+        "The most events, latest first, 1 … 20,000; default 100, for a time range or changes 20,000."
     )
-    feed: usgs_requests.UsgsFeed | None = strawberry.field(
-        default=None, description="A summary feed, without any other argument."
-    )
-    start_time: datetime | None = strawberry.field(default=None, description="Earliest origin time, inclusive.")
-    end_time: datetime | None = strawberry.field(
-        default=None, description="Latest origin time, inclusive. A date includes that whole day."
-    )
-    min_magnitude: float | None = strawberry.field(default=None, description="Least magnitude, inclusive.")
-    updated_since: datetime | None = strawberry.field(
-        default=None,
-        description="Only events that USGS has changed or deleted since, inclusive. Without `startTime`, "
-        "of any origin time.",
+    feed: usgs_requests.UsgsFeed | None = optional("A summary feed, without any other argument.")
+    start_time: datetime | None = optional("Earliest origin time, inclusive.")
+    end_time: datetime | None = optional("Latest origin time, inclusive. A date includes that whole day.")
+    min_magnitude: float | None = optional("Least magnitude, inclusive.")
+    updated_since: datetime | None = optional(
+        "Only events that USGS has changed or deleted since, inclusive. Without `startTime`, of any origin time.",
     )
 
     @property
@@ -151,42 +144,33 @@ class IngestRecentInput:
 @record_input(model.Event, model.DETAILS, description="An event of a caller, which must follow the catalogue's rules.")
 class EventInput:
     event_id: str = strawberry.field(description="Event id, 1 to 64 characters, without control characters.")
-    event_ts_ms: EpochMillis | None = strawberry.field(
-        default=None, description="Origin time, epoch milliseconds. An event needs either this or `time`."
-    )
-    time: datetime | None = strawberry.field(
-        default=None,
-        description="Origin time, to the millisecond; a date means its beginning, UTC. An event needs either this or "
-        "`eventTsMs`.",
+    event_ts_ms: EpochMillis | None = optional("Origin time, epoch milliseconds. An event needs either this or `time`.")
+    time: datetime | None = optional(
+        "Origin time, to the millisecond; a date means its beginning, UTC. An event needs either this or `eventTsMs`.",
     )
     mag: float = strawberry.field(description="Magnitude; clamped to -2.0 … 10.0.")
-    place: str | None = strawberry.field(
-        default=None, description="The name of the place, cut after 512 characters; by default the coordinates."
-    )
+    place: str | None = optional("The name of the place, cut after 512 characters; by default the coordinates.")
     lat: auto
     lon: auto
-    depth: float | None = strawberry.field(default=None, description="Depth, km; negative is stored as 0.")
+    depth: float | None = optional("Depth, km; negative is stored as 0.")
     source: str = strawberry.field(default="USGS", description="The source of the record.")
-    mag_type: auto = strawberry.field(default=None, description="How the magnitude was measured.")
-    type: auto = strawberry.field(default=None, description="The type of event, such as `earthquake`.")
-    status: auto = strawberry.field(default=None, description="`automatic`, `reviewed` or `deleted`.")
-    updated: auto = strawberry.field(
-        default=None,
-        description="The source's last change, epoch ms; without it, no stored event is revised.",
-    )
-    url: auto = strawberry.field(default=None, description="The event's page.")
-    tsunami: auto = strawberry.field(default=None, description="Whether a tsunami message was linked.")
-    felt: auto = strawberry.field(default=None, description="Number of felt reports.")
-    alert: auto = strawberry.field(default=None, description="PAGER alert level.")
-    sig: auto = strawberry.field(default=None, description="Significance, 0 to about 1000.")
-    net: auto = strawberry.field(default=None, description="The preferred network.")
-    code: auto = strawberry.field(default=None, description="The network's own code of the event.")
-    ids: auto = strawberry.field(default=None, description="Every id of the event, in any network.")
-    types: auto = strawberry.field(default=None, description="The types of the source's products.")
-    rms: auto = strawberry.field(default=None, description="Residual of the travel times, seconds.")
-    mmi: auto = strawberry.field(default=None, description="Greatest modelled intensity, 0 to 12.")
-    title: auto = strawberry.field(default=None, description="Magnitude and place.")
-    detail: auto = strawberry.field(default=None, description="Address of the event's full description.")
+    mag_type: auto = optional("How the magnitude was measured.")
+    type: auto = optional("The type of event, such as `earthquake`.")
+    status: auto = optional("`automatic`, `reviewed` or `deleted`.")
+    updated: auto = optional("The source's last change, epoch ms; without it, no stored event is revised.")
+    url: auto = optional("The event's page.")
+    tsunami: auto = optional("Whether a tsunami message was linked.")
+    felt: auto = optional("Number of felt reports.")
+    alert: auto = optional("PAGER alert level.")
+    sig: auto = optional("Significance, 0 to about 1000.")
+    net: auto = optional("The preferred network.")
+    code: auto = optional("The network's own code of the event.")
+    ids: auto = optional("Every id of the event, in any network.")
+    types: auto = optional("The types of the source's products.")
+    rms: auto = optional("Residual of the travel times, seconds.")
+    mmi: auto = optional("Greatest modelled intensity, 0 to 12.")
+    title: auto = optional("Magnitude and place.")
+    detail: auto = optional("Address of the event's full description.")
 
     @property
     def values(self) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from enum import Enum
 
 import strawberry
 
+from graph.api.fields import optional
 from graph.api.scalars import describe_enum
 from graph.core.times import first_microsecond, last_microsecond
 from graph.domains.service_logs import model
@@ -43,23 +44,16 @@ class MetadataInput:
 
 @strawberry.input(description="The selected logs: those that fulfil all given conditions.")
 class ServiceLogFilter:
-    services: list[str] | None = strawberry.field(default=None, description="Names of services, at most 100.")
-    types: list[ServiceLogType] | None = strawberry.field(default=None, description="Types of logs.")
-    levels: list[LogLevel] | None = strawberry.field(default=None, description="Levels of logs.")
-    min_severity: int | None = strawberry.field(
-        default=None, description=f"Least severity number of OpenTelemetry, 1 … {model.MOST_SEVERE}, inclusive."
-    )
-    text: str | None = strawberry.field(
-        default=None, description="Text in the message, without regard to case, accents and apostrophes."
-    )
-    trace_id: str | None = strawberry.field(default=None, description="Trace id, 32 hexadecimal digits.")
-    metadata: list[MetadataInput] | None = strawberry.field(
-        default=None, description="Metadata that a log has, all of them; at most 100."
-    )
-    start_time: datetime | None = strawberry.field(default=None, description="Earliest time, inclusive.")
-    end_time: datetime | None = strawberry.field(
-        default=None,
-        description="Latest time, inclusive. A date includes that whole day, a millisecond all of its microseconds.",
+    services: list[str] | None = optional("Names of services, at most 100.")
+    types: list[ServiceLogType] | None = optional("Types of logs.")
+    levels: list[LogLevel] | None = optional("Levels of logs.")
+    min_severity: int | None = optional(f"Least severity number of OpenTelemetry, 1 … {model.MOST_SEVERE}, inclusive.")
+    text: str | None = optional("Text in the message, without regard to case, accents and apostrophes.")
+    trace_id: str | None = optional("Trace id, 32 hexadecimal digits.")
+    metadata: list[MetadataInput] | None = optional("Metadata that a log has, all of them; at most 100.")
+    start_time: datetime | None = optional("Earliest time, inclusive.")
+    end_time: datetime | None = optional(
+        "Latest time, inclusive. A date includes that whole day, a millisecond all of its microseconds."
     )
 
     @property

@@ -7,7 +7,7 @@ import strawberry
 from strawberry.scalars import JSON
 
 from graph.api.context import Info
-from graph.api.fields import field
+from graph.api.fields import field, optional
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.api.sizes import ListSize
@@ -46,19 +46,14 @@ class LogInput:
         name="type", default=ServiceLogType.APPLICATION, description="Its category."
     )
     level: LogLevel = strawberry.field(default=LogLevel.INFO, description="Its level.")
-    time: datetime | None = strawberry.field(
-        default=None, description="When it happened, exact to the microsecond; by default now."
-    )
-    log_id: strawberry.ID | None = strawberry.field(
-        default=None,
-        description="A UUID. A log that is sent again with the same id and time is skipped. By default, the id is "
+    time: datetime | None = optional("When it happened, exact to the microsecond; by default now.")
+    log_id: strawberry.ID | None = optional(
+        "A UUID. A log that is sent again with the same id and time is skipped. By default, the id is "
         "derived from service, time and message, and the log's ordinal among equal ones of the call.",
     )
-    metadata: JSON | None = strawberry.field(
-        default=None, description="Additional context: an object with at most 128 names, at most 65,536 bytes."
-    )
-    trace_id: str | None = strawberry.field(default=None, description="Trace id, 32 hexadecimal digits.")
-    span_id: str | None = strawberry.field(default=None, description="Span id, 16 hexadecimal digits.")
+    metadata: JSON | None = optional("Additional context: an object with at most 128 names, at most 65,536 bytes.")
+    trace_id: str | None = optional("Trace id, 32 hexadecimal digits.")
+    span_id: str | None = optional("Span id, 16 hexadecimal digits.")
 
     def log(self, index: int, now: int) -> NewLog | RejectedLog:
         """The log; `now` in epoch milliseconds."""

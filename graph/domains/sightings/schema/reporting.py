@@ -5,7 +5,7 @@ from typing import Annotated
 import strawberry
 
 from graph.api.context import Info
-from graph.api.fields import field
+from graph.api.fields import field, optional
 from graph.api.record_type import record_type
 from graph.domains.sightings import model
 from graph.domains.sightings.confirming import Confirming
@@ -22,35 +22,29 @@ from graph.domains.sightings.scopes import SIGHTINGS_MODERATE, SIGHTINGS_WRITE
     description="What somebody felt, by the questions of USGS's “Did You Feel It?”. Leave out what is not known."
 )
 class FeltInput:
-    felt: float | None = strawberry.field(default=None, description="Whether it was felt, 0 … 1.")
-    motion: float | None = strawberry.field(default=None, description="How strong the shaking was, 0 … 5.")
-    reaction: float | None = strawberry.field(default=None, description="How frightened people were, 0 … 5.")
-    stand: float | None = strawberry.field(default=None, description="Whether it was difficult to stand, 0 … 1.")
-    shelf: float | None = strawberry.field(default=None, description="How many objects fell from shelves, 0 … 3.")
-    picture: float | None = strawberry.field(default=None, description="Whether pictures on walls moved, 0 … 1.")
-    furniture: float | None = strawberry.field(default=None, description="Whether furniture moved, 0 … 1.")
-    damage: float | None = strawberry.field(
-        default=None, description="How much the building was damaged, 0 … 3: 0.5 for hairline cracks, 3 for collapse."
+    felt: float | None = optional("Whether it was felt, 0 … 1.")
+    motion: float | None = optional("How strong the shaking was, 0 … 5.")
+    reaction: float | None = optional("How frightened people were, 0 … 5.")
+    stand: float | None = optional("Whether it was difficult to stand, 0 … 1.")
+    shelf: float | None = optional("How many objects fell from shelves, 0 … 3.")
+    picture: float | None = optional("Whether pictures on walls moved, 0 … 1.")
+    furniture: float | None = optional("Whether furniture moved, 0 … 1.")
+    damage: float | None = optional(
+        "How much the building was damaged, 0 … 3: 0.5 for hairline cracks, 3 for collapse."
     )
 
 
 @strawberry.input(description="What somebody feels or sees. It has an area, a position, or both.")
 class ReportSightingInput:
     category: SightingCategory = strawberry.field(description="What it is about.")
-    area: str | None = strawberry.field(
-        default=None, description="The area's name or slug; by default that of the position."
+    area: str | None = optional("The area's name or slug; by default that of the position.")
+    lat: float | None = optional("Degrees north. It is rounded to a cell of 10 km before it is stored.")
+    lon: float | None = optional("Degrees east, rounded likewise.")
+    text: str | None = optional(f"Plain text of at most {LONGEST_TEXT} characters, without `<` and `>`.")
+    questionnaire: FeltInput | None = optional(
+        "What was felt. It needs a position, and is counted without the reporter's name."
     )
-    lat: float | None = strawberry.field(
-        default=None, description="Degrees north. It is rounded to a cell of 10 km before it is stored."
-    )
-    lon: float | None = strawberry.field(default=None, description="Degrees east, rounded likewise.")
-    text: str | None = strawberry.field(
-        default=None, description=f"Plain text of at most {LONGEST_TEXT} characters, without `<` and `>`."
-    )
-    questionnaire: FeltInput | None = strawberry.field(
-        default=None, description="What was felt. It needs a position, and is counted without the reporter's name."
-    )
-    event_id: str | None = strawberry.field(default=None, description="The earthquake that it is about, if known.")
+    event_id: str | None = optional("The earthquake that it is about, if known.")
 
 
 @strawberry.input(description="The sighting that the caller has seen, too.")

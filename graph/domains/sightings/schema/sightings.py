@@ -9,7 +9,7 @@ import strawberry
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info, load_by
-from graph.api.fields import field
+from graph.api.fields import field, optional
 from graph.api.record_type import record_type
 from graph.api.selected import selected_attributes
 from graph.core.errors import BadUserInput
@@ -90,14 +90,10 @@ def _seconds(info: Info, at: datetime | None) -> float:
 
 @strawberry.input(description="The selected sightings: those that fulfil all given conditions.")
 class SightingFilter:
-    areas: list[str] | None = strawberry.field(default=None, description="Names or slugs of areas, at most 100.")
-    categories: list[SightingCategory] | None = strawberry.field(default=None, description="What they are about.")
-    near: CircleInput | None = strawberry.field(
-        default=None, description="Near a point, by their rounded positions. Sightings without one are left out."
-    )
-    event_id: str | None = strawberry.field(
-        default=None, description="Those whose reporters name this earthquake, by any of its ids."
-    )
+    areas: list[str] | None = optional("Names or slugs of areas, at most 100.")
+    categories: list[SightingCategory] | None = optional("What they are about.")
+    near: CircleInput | None = optional("Near a point, by their rounded positions. Sightings without one are left out.")
+    event_id: str | None = optional("Those whose reporters name this earthquake, by any of its ids.")
 
 
 async def selection_of(context: Context, filter: SightingFilter | None) -> SightingSelection:

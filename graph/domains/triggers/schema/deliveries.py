@@ -9,7 +9,7 @@ from strawberry import auto
 from graph.api import relay
 from graph.api.connection_field import NUMBERED, connection_field
 from graph.api.context import Info, load_own
-from graph.api.fields import field
+from graph.api.fields import field, optional
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum, millis_ceil, millis_floor
 from graph.api.selected import selected_attributes
@@ -90,11 +90,9 @@ class Delivery(relay.Node):
 
 @strawberry.input(description="The selected deliveries: those that fulfil all given conditions.")
 class DeliveryFilter:
-    states: list[DeliveryState] | None = strawberry.field(default=None, description="What has become of them.")
-    start_time: datetime | None = strawberry.field(default=None, description="Earliest creation, inclusive.")
-    end_time: datetime | None = strawberry.field(
-        default=None, description="Latest creation, inclusive. A date includes that whole day."
-    )
+    states: list[DeliveryState] | None = optional("What has become of them.")
+    start_time: datetime | None = optional("Earliest creation, inclusive.")
+    end_time: datetime | None = optional("Latest creation, inclusive. A date includes that whole day.")
 
 
 def _selection(states: list[DeliveryState] | None, start: datetime | None, end: datetime | None) -> DeliverySelection:
@@ -130,13 +128,9 @@ class DeliveryQueries:
 @strawberry.input(description="Deliveries to begin again.")
 class ReplayDeliveriesInput:
     endpoint_id: strawberry.ID = strawberry.field(description="The endpoint's own id.")
-    since: datetime | None = strawberry.field(default=None, description="Earliest creation, inclusive.")
-    until: datetime | None = strawberry.field(
-        default=None, description="Latest creation, inclusive. A date includes that whole day."
-    )
-    states: list[DeliveryState] | None = strawberry.field(
-        default=None, description="What has become of them; by default those that were given up."
-    )
+    since: datetime | None = optional("Earliest creation, inclusive.")
+    until: datetime | None = optional("Latest creation, inclusive. A date includes that whole day.")
+    states: list[DeliveryState] | None = optional("What has become of them; by default those that were given up.")
 
 
 @strawberry.type(description="What was begun again.")

@@ -11,7 +11,7 @@ from strawberry import auto
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info, load_own
-from graph.api.fields import field
+from graph.api.fields import field, optional
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.core.days import datetime_of
@@ -99,23 +99,19 @@ _TYPES = "Only events of these types, at most 100; all by default."
 @strawberry.input(description="An endpoint to create.")
 class CreateEndpointInput:
     url: str = strawberry.field(description="Where webhooks are sent: `https://…`, at a public address.")
-    types: list[str] | None = strawberry.field(default=None, description=_TYPES)
-    description: str | None = strawberry.field(default=None, description="For people, at most 512 characters.")
-    ordered: bool | None = strawberry.field(
-        default=None, description="Whether a delivery is sent only when the one before has ended; by default not."
-    )
+    types: list[str] | None = optional(_TYPES)
+    description: str | None = optional("For people, at most 512 characters.")
+    ordered: bool | None = optional("Whether a delivery is sent only when the one before has ended; by default not.")
 
 
 @strawberry.input(description="An endpoint to change. What is left out stays as it is.")
 class UpdateEndpointInput:
     endpoint_id: strawberry.ID = strawberry.field(description="The endpoint's own id.")
-    url: str | None = strawberry.field(default=None, description="Where webhooks are sent.")
-    types: list[str] | None = strawberry.field(default=None, description="Only events of these types, at most 100.")
-    all_types: bool | None = strawberry.field(default=None, description="Whether it wants events of all types again.")
-    description: str | None = strawberry.field(default=None, description="For people, at most 512 characters.")
-    ordered: bool | None = strawberry.field(
-        default=None, description="Whether a delivery is sent only when the one before has ended."
-    )
+    url: str | None = optional("Where webhooks are sent.")
+    types: list[str] | None = optional("Only events of these types, at most 100.")
+    all_types: bool | None = optional("Whether it wants events of all types again.")
+    description: str | None = optional("For people, at most 512 characters.")
+    ordered: bool | None = optional("Whether a delivery is sent only when the one before has ended.")
 
 
 @strawberry.input(description="One of the caller's endpoints.")

@@ -10,7 +10,7 @@ from strawberry.scalars import JSON
 from graph.api import notices, relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
-from graph.api.fields import field, subscription
+from graph.api.fields import field, optional, subscription
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.api.sizes import ListSize
@@ -77,14 +77,11 @@ class TriggerEvent(relay.Node):
 
 @strawberry.input(description="The selected trigger events: those that fulfil all given conditions.")
 class TriggerEventFilter:
-    event_type: str | None = strawberry.field(
-        name="type", default=None, description="Their type. `user.created` does not include `user.created_late`."
-    )
-    status: TriggerEventStatus | None = strawberry.field(default=None, description="How far they have come.")
-    start_time: datetime | None = strawberry.field(default=None, description="Earliest creation, inclusive.")
-    end_time: datetime | None = strawberry.field(
-        default=None,
-        description="Latest creation, inclusive. A date includes that whole day, a millisecond its microseconds.",
+    event_type: str | None = optional("Their type. `user.created` does not include `user.created_late`.", name="type")
+    status: TriggerEventStatus | None = optional("How far they have come.")
+    start_time: datetime | None = optional("Earliest creation, inclusive.")
+    end_time: datetime | None = optional(
+        "Latest creation, inclusive. A date includes that whole day, a millisecond its microseconds."
     )
 
 
@@ -120,12 +117,9 @@ class CreateTriggerEventInput:
         f"{LONGEST_TYPE} characters. The first word is not {', '.join(OWN_WORDS)}: these types are the service's own.",
     )
     payload: JSON = strawberry.field(description=f"What happened: an object of at most {LARGEST_PAYLOAD:,} bytes.")
-    correlation_id: str | None = strawberry.field(
-        default=None, description=f"Kept in the event's metadata, 1 to {LONGEST_CORRELATION_ID} characters."
-    )
-    idempotency_key: str | None = strawberry.field(
-        default=None,
-        description=f"A text of 1 to {LONGEST_IDEMPOTENCY_KEY} characters, without control characters. To create "
+    correlation_id: str | None = optional(f"Kept in the event's metadata, 1 to {LONGEST_CORRELATION_ID} characters.")
+    idempotency_key: str | None = optional(
+        f"A text of 1 to {LONGEST_IDEMPOTENCY_KEY} characters, without control characters. To create "
         "the same event again with the same key is safe, for 30 days: it is stored once.",
     )
 
