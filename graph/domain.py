@@ -22,8 +22,8 @@ the domains that it requires. It imports nothing from `graph.api.fast`, and no n
 import `graph.app`, `graph.opening` and `graph.domains`, too.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -74,12 +74,12 @@ class Resources:
     metrics: Metrics  # a domain registers its own here
     recording: Recording  # records work that is not done by a root field
     endings: Endings  # functions to call before the process ends
+    closing: AsyncExitStack  # closes at the end what a domain has opened, the last first
     services: Services  # the services of the domains before this one
 
 
-@asynccontextmanager
-async def _no_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
-    yield ()
+async def _no_services(resources: Resources) -> Sequence[object]:
+    return ()
 
 
 async def _no_readiness(services: Services) -> Mapping[str, Any]:
@@ -117,7 +117,7 @@ class Domain(SchemaPart):
     entities: tuple[Entity, ...] = ()  # each names its table
     settings: type[SettingsPart] | None = None
 
-    open: Callable[[Resources], AbstractAsyncContextManager[Sequence[object]]] = _no_services
+    open: Callable[[Resources], Awaitable[Sequence[object]]] = _no_services
     """Opens the services that resolvers use: at most one of each class."""
 
     routes: Callable[[Settings], Sequence[BaseRoute]] = lambda settings: ()

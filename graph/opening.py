@@ -64,13 +64,14 @@ async def open_services(
             metrics=metrics,
             recording=Recording(metrics),
             endings=Endings(),
+            closing=stack,
             services=services,
         )
         services.add(resources)
         for domain in on:
             metrics.owner = str(domain)
             try:
-                for service in await stack.enter_async_context(domain.open(resources)):
+                for service in await domain.open(resources):
                     services.add(service)
             except Exception as error:
                 if domain.origin == ORIGIN or isinstance(error, GraphError | Misconfigured):

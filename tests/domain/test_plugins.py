@@ -30,10 +30,7 @@ from graph.transport.routes import route
 
 async def answer(request, services): ...
 
-class Open:
-    def __init__(self, resources): resources.metrics.counter("field_notes", "")
-    async def __aenter__(self): return ()
-    async def __aexit__(self, *error): ...
+async def open_services(resources): resources.metrics.counter("field_notes", "")
 """
 FIELD = "@strawberry.type\nclass Given:\n    @strawberry.field\n    def {}(self) -> int: ...\n"
 THING = 'EVENT = Entity({}, {}, key=({}, "EVENT"), attributes=(Text("id", shortest=1, longest=9),))\n'
@@ -101,7 +98,7 @@ CONTRADICTIONS: dict[str, tuple[str, str]] = {
     "our route": ("routes=lambda _: [route('/metrics', answer)]", "declares the route /metrics, as the service does"),
     "a route": ("routes=lambda _: [route('/', answer)]", f"declares the route /, as 'dashboard' of {ORIGIN} does"),
     "a metric": (
-        "open=Open",
+        "open=open_services",
         "cannot be opened: ValueError: the metric quakegraph_field_notes is one of 'field_notes' of "
         "quakegraph-field-notes 1.0",
     ),

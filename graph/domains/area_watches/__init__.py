@@ -1,7 +1,6 @@
 """Watches of areas: which of them want a sighting."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from graph.domain import Domain, Resources
@@ -17,15 +16,14 @@ from graph.domains.triggers.following import Follower, Followers
 from graph.domains.triggers.outbox import Outbox
 
 
-@asynccontextmanager
-async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_services(resources: Resources) -> Sequence[object]:
     """Open the watches, and let them follow the sightings."""
     database, services = resources.database, resources.services
     changes, most = services.of(SightingChanges), resources.settings.part(AreaWatchSettings).sighting_watches
     watches = AreaWatches(database, resources.clock, changes.sequence, most=most)
     services.of(Followers).append(Follower(database, AreaWatcher(changes, watches), services.of(Outbox)))
     services.of(EventTypes).append(REPORTED)
-    yield (watches,)
+    return [watches]
 
 
 DOMAIN = Domain(

@@ -1,7 +1,6 @@
 """Data files: which file has the data of a day, from what it was made, and what to make again."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from graph.domain import Contribution, Domain, Resources, Services, Task
@@ -23,12 +22,11 @@ from graph.domains.data_files.schema.writing import DataFileMutations
 from graph.domains.data_files.scopes import FILES_READ, FILES_WRITE
 
 
-@asynccontextmanager
-async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_services(resources: Resources) -> Sequence[object]:
     """Open what reads and writes data files and runs."""
     database, clock = resources.database, resources.clock
     runs = Runs(database, clock)
-    yield (
+    return (
         DataFiles(database),
         Calibrations(database),
         Registration(database, clock),

@@ -1,7 +1,6 @@
 """The catalogue of earthquakes: events, ingest and subscriptions."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from graph.domain import Domain, Resources, Task
@@ -29,8 +28,7 @@ from graph.domains.earthquakes.summaries import SummaryStatusReader
 from graph.domains.earthquakes.usgs.client import UsgsClient
 
 
-@asynccontextmanager
-async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_services(resources: Resources) -> Sequence[object]:
     """Open the catalogue, the client of USGS, the broadcast, the ingest status and the status of the summaries."""
     settings = resources.settings.part(EarthquakeSettings)
     database, clock, metrics = resources.database, resources.clock, resources.metrics
@@ -46,11 +44,9 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     revises = settings.revisions == "keep"
     observe = IngestMetrics(metrics).add
     ingest = Ingest(database, usgs, resources.recording, clock, observe, revises=revises)
-    try:
-        reconciler = Reconciler(database, catalogue, usgs, ingest, clock)
-        yield catalogue, ingest, reconciler, broadcast, status, summaries
-    finally:
-        await broadcast.close()
+    resources.closing.push_async_callback(broadcast.close)
+    reconciler = Reconciler(database, catalogue, usgs, ingest, clock)
+    return catalogue, ingest, reconciler, broadcast, status, summaries
 
 
 DOMAIN = Domain(

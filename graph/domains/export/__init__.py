@@ -1,7 +1,6 @@
 """Exports of whole lists of events: pages of the catalogue → an encoder → an HTTP body or a file."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 from graph.domain import Contribution, Domain, Resources
 from graph.domains.earthquakes.catalogue import Catalogue
@@ -12,11 +11,10 @@ from graph.domains.export.routes import export_routes
 from graph.domains.export.schema import ExportOfEvents
 
 
-@asynccontextmanager
-async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_services(resources: Resources) -> Sequence[object]:
     """Open the exports, and their metrics."""
     exports = Exports(resources.database, resources.services.of(Catalogue), resources.clock)
-    yield exports, ExportMetrics(resources.metrics)
+    return exports, ExportMetrics(resources.metrics)
 
 
 DOMAIN = Domain(

@@ -1,7 +1,6 @@
 """OpenLineage: the routes to which its clients send events, which tell of runs and of data files."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 from graph.domain import Domain, Resources
 from graph.domains.data_files.provenance.recording import Runs
@@ -11,11 +10,10 @@ from graph.domains.openlineage.intake import LineageIntake
 from graph.domains.openlineage.routes import lineage_routes
 
 
-@asynccontextmanager
-async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_services(resources: Resources) -> Sequence[object]:
     """Open the intake of events."""
     services = resources.services
-    yield (LineageIntake(services.of(DataFiles), services.of(Registration), services.of(Runs)),)
+    return [LineageIntake(services.of(DataFiles), services.of(Registration), services.of(Runs))]
 
 
 DOMAIN = Domain(

@@ -5,8 +5,7 @@
 Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp
 """
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 from graph.domain import Domain, Resources
 from graph.domains.otlp.files import logs_of_object
@@ -16,11 +15,10 @@ from graph.domains.service_logs.log_file import LogReaders
 from graph.domains.service_logs.writing import LogWriter
 
 
-@asynccontextmanager
-async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_services(resources: Resources) -> Sequence[object]:
     """Open the intake of requests, and let files have them too."""
     resources.services.of(LogReaders)["resourceLogs"] = logs_of_object
-    yield (LogIntake(resources.services.of(LogWriter), resources.clock),)
+    return [LogIntake(resources.services.of(LogWriter), resources.clock)]
 
 
 DOMAIN = Domain(

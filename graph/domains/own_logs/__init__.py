@@ -1,7 +1,6 @@
 """The service's own logs, kept as service logs. A request's log leads to its lines, and back."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Sequence
 
 from graph.domain import Contribution, Domain, Resources, Task
 from graph.domains.own_logs.own_logs import OwnLogs, keeping_own_logs
@@ -13,17 +12,15 @@ from graph.domains.service_logs.writing import LogWriter
 from graph.work.write_buffer import measure_waiting
 
 
-@asynccontextmanager
-async def open_own_logs(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_own_logs(resources: Resources) -> Sequence[object]:
     """Open the own logs, which are kept if the setting says so."""
     settings = resources.settings.part(OwnLogSettings)
     own = OwnLogs(resources.services.of(LogWriter), settings.max_own_logs_per_minute)
     measure_waiting(own, resources.metrics, "own_logs", "Own logs")
-    try:
-        with keeping_own_logs(own, resources.recording, resources.clock) if settings.own_logs else nullcontext():
-            yield (own,)
-    finally:
-        await own.close()
+    resources.closing.push_async_callback(own.close)
+    if settings.own_logs:
+        resources.closing.enter_context(keeping_own_logs(own, resources.recording, resources.clock))
+    return [own]
 
 
 DOMAIN = Domain(

@@ -1,7 +1,6 @@
 """The files of payloads: each payload of the catalogue is a data file, and its ingest is a run that uses it."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from functools import partial
 
 from graph.domain import Contribution, Domain, Resources
@@ -14,12 +13,11 @@ from graph.domains.payload_files.schema import SourceOfEvent, SourceOfRevision, 
 from graph.domains.payloads.receiving import Payloads
 
 
-@asynccontextmanager
-async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_services(resources: Resources) -> Sequence[object]:
     """Record the ingests of payloads from now on."""
     services = resources.services
     services.of(Payloads).add(partial(IngestRun, services.of(Runs)))
-    yield ()
+    return []
 
 
 DOMAIN = Domain(

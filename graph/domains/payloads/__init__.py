@@ -1,7 +1,6 @@
 """What is ingested, kept compressed in a folder, from which the catalogue can be rebuilt."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import Field, field_validator
@@ -33,17 +32,14 @@ class PayloadSettings(SettingsPart):
         return path
 
 
-@asynccontextmanager
-async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_services(resources: Resources) -> Sequence[object]:
     """Receive what is ingested, and keep it if that is wanted."""
     kept = resources.settings.part(PayloadSettings).keep_payloads
     revises = resources.settings.part(EarthquakeSettings).revisions == "keep"
     payloads = Payloads(resources.clock, PayloadFolder(kept, revises=revises) if kept else None)
     resources.services.of(Ingest).hand_payloads_to(payloads, bodies=kept is not None)
-    try:
-        yield payloads, PayloadVersions(resources.database)
-    finally:
-        await payloads.close()
+    resources.closing.push_async_callback(payloads.close)
+    return payloads, PayloadVersions(resources.database)
 
 
 DOMAIN = Domain(

@@ -1,7 +1,6 @@
 """Request logs: the requests and their outcomes, and the most popular filters."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from graph.domain import Domain, Resources, Task
@@ -14,17 +13,14 @@ from graph.domains.request_logs.scopes import LOGS_READ
 from graph.domains.request_logs.settings import RequestLogSettings
 
 
-@asynccontextmanager
-async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_services(resources: Resources) -> Sequence[object]:
     """Open the logs, and record all requests in them."""
     logs = RequestLogs(resources.database, resources.clock)
     buffer = LogBuffer(logs, LogBudget(resources.settings.part(RequestLogSettings)))
     measure_buffer(buffer, resources.metrics)
     resources.recording.recorder = LogRecorder(logs, buffer)
-    try:
-        yield logs, buffer
-    finally:
-        await buffer.close()
+    resources.closing.push_async_callback(buffer.close)
+    return logs, buffer
 
 
 DOMAIN = Domain(

@@ -1,7 +1,6 @@
 """Service logs: written by any shipper, read by service, type and time."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from graph.domain import Domain, Resources
@@ -19,17 +18,16 @@ from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.domains.service_logs.writing import LogWriter
 
 
-@asynccontextmanager
-async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_services(resources: Resources) -> Sequence[object]:
     """Open the logs, their services, their writer and their broadcast."""
     settings = resources.settings.part(ServiceLogSettings)
     database, clock = resources.database, resources.clock
     services = LoggingServices(database, clock, hot=settings.hot_services, most=settings.max_services)
     stored = ServiceLogs(database, services)
     writer = LogWriter(database, services, settings, clock, resources.metrics)
-    async with ServiceLogBroadcast(writer.sequence, stored) as broadcast:
-        resources.endings.add(broadcast.end)
-        yield services, stored, writer, broadcast, LogReaders()
+    broadcast = await resources.closing.enter_async_context(ServiceLogBroadcast(writer.sequence, stored))
+    resources.endings.add(broadcast.end)
+    return services, stored, writer, broadcast, LogReaders()
 
 
 DOMAIN = Domain(

@@ -1,7 +1,6 @@
 """Sightings: what people feel and see, confirmed by others, fading with time."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from graph.domain import Contribution, Domain, Resources
@@ -28,8 +27,7 @@ from graph.domains.sightings.scopes import SIGHTINGS_MODERATE, SIGHTINGS_READ, S
 from graph.domains.sightings.settings import SightingSettings
 
 
-@asynccontextmanager
-async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_services(resources: Resources) -> Sequence[object]:
     """Open what reads, stores and broadcasts sightings."""
     settings = resources.settings.part(SightingSettings)
     database, clock = resources.database, resources.clock
@@ -46,13 +44,13 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
         most=settings.sighting_reports,
     )
     areas, changes = reporting.areas, reporting.changes
-    async with SightingBroadcast(database, changes.sequence) as broadcast:
-        resources.endings.add(broadcast.end)
-        yield (
-            *(categories, known, areas, reporting, reporting.confirming),
-            *(changes, broadcast, CollectedReports(database)),
-            Sightings(database, clock, categories, longest_s=lifetimes.longest_kept),
-        )
+    broadcast = await resources.closing.enter_async_context(SightingBroadcast(database, changes.sequence))
+    resources.endings.add(broadcast.end)
+    return (
+        *(categories, known, areas, reporting, reporting.confirming),
+        *(changes, broadcast, CollectedReports(database)),
+        Sightings(database, clock, categories, longest_s=lifetimes.longest_kept),
+    )
 
 
 DOMAIN = Domain(

@@ -1,7 +1,6 @@
 """Counts by magnitude and time, and what seismology makes of them: a part of the catalogue."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import Field
@@ -25,11 +24,10 @@ class StatisticsSettings(SettingsPart):
     )
 
 
-@asynccontextmanager
-async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_services(resources: Resources) -> Sequence[object]:
     """Open the statistics."""
     most_events = resources.settings.part(StatisticsSettings).max_statistics_events
-    yield (StatisticsReader(resources.database, resources.services.of(Catalogue), most_events=most_events),)
+    return [StatisticsReader(resources.database, resources.services.of(Catalogue), most_events=most_events)]
 
 
 DOMAIN = Domain(

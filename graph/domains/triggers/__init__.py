@@ -1,8 +1,7 @@
 """Triggers: events of users, their inbox, and signed webhooks."""
 
 import random
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -40,39 +39,37 @@ from graph.domains.triggers.sending.sender import MessageSender
 from graph.domains.triggers.settings import TriggerSettings
 
 
-@asynccontextmanager
-async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_services(resources: Resources) -> Sequence[object]:
     """Open the inbox, the outbox, endpoints and deliveries, and what delivers and follows feeds."""
     settings = resources.settings.part(TriggerSettings)
     database, clock = resources.database, resources.clock
     resolver = Resolver(Destinations(settings.webhook_networks, http=settings.webhook_http))
-    async with AsyncExitStack() as stack:
-        stack.push_async_callback(resolver.close)
-        sender = await stack.enter_async_context(
-            MessageSender(resolver, timeout_s=settings.webhook_timeout, clock=clock)
-        )
-        inbox = Inbox(database)
-        endpoints = Endpoints(database, resolver, clock, most=settings.max_endpoints)
-        outbox = Outbox(database, endpoints, clock, quota=WatchQuota(clock, most=settings.max_watch_events))
-        count = counting_attempts(resources.metrics)
-        status = DeliveryStatusReader(database, clock, resources.metrics)
-        shared = Delivering(
-            database=database,
-            sender=sender,
-            results=Results(database),
-            disable=partial(disable, endpoints, outbox),
-            policy=DeliveryRetryPolicy(settings.webhook_retries, random.uniform),
-            clock=clock,
-            slots=slots_beside(resources.settings.max_connections),
-            count=count,
-        )
-        broadcast = await stack.enter_async_context(TriggerEventBroadcast(database, outbox.sequence))
-        resources.endings.add(broadcast.end)
-        deliveries = Deliveries(database, inbox, clock)
-        yield (
-            *(inbox, outbox, endpoints, deliveries),
-            *(broadcast, status, Deliverer(shared), Followers(), EventTypes(EVENT_TYPES)),
-        )
+    resources.closing.push_async_callback(resolver.close)
+    sender = await resources.closing.enter_async_context(
+        MessageSender(resolver, timeout_s=settings.webhook_timeout, clock=clock)
+    )
+    inbox = Inbox(database)
+    endpoints = Endpoints(database, resolver, clock, most=settings.max_endpoints)
+    outbox = Outbox(database, endpoints, clock, quota=WatchQuota(clock, most=settings.max_watch_events))
+    count = counting_attempts(resources.metrics)
+    status = DeliveryStatusReader(database, clock, resources.metrics)
+    shared = Delivering(
+        database=database,
+        sender=sender,
+        results=Results(database),
+        disable=partial(disable, endpoints, outbox),
+        policy=DeliveryRetryPolicy(settings.webhook_retries, random.uniform),
+        clock=clock,
+        slots=slots_beside(resources.settings.max_connections),
+        count=count,
+    )
+    broadcast = await resources.closing.enter_async_context(TriggerEventBroadcast(database, outbox.sequence))
+    resources.endings.add(broadcast.end)
+    deliveries = Deliveries(database, inbox, clock)
+    return (
+        *(inbox, outbox, endpoints, deliveries),
+        *(broadcast, status, Deliverer(shared), Followers(), EventTypes(EVENT_TYPES)),
+    )
 
 
 DOMAIN = Domain(

@@ -1,7 +1,6 @@
 """Watches of the catalogue: which of them want a version of an event."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from graph.domain import Domain, Resources
@@ -21,8 +20,7 @@ from graph.domains.watches.watcher import Watcher
 from graph.domains.watches.watches import Watches
 
 
-@asynccontextmanager
-async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_services(resources: Resources) -> Sequence[object]:
     """Open the watches, and let them follow the catalogue."""
     database, clock, services = resources.database, resources.clock, resources.services
     endpoints, sequence = services.of(Endpoints), event_sequence(database)
@@ -32,7 +30,7 @@ async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]
     watcher = Watcher(sequence, History(database), KnownWatches(watches, selection_of_json))
     services.of(Followers).append(Follower(database, watcher, services.of(Outbox)))
     services.of(EventTypes)[:0] = EARTHQUAKE_TYPES
-    yield (watches,)
+    return [watches]
 
 
 DOMAIN = Domain(

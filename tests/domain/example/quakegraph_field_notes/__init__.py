@@ -3,8 +3,7 @@
 In a larger package each part is a module of its own: entities, model, access patterns, schema, commands.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import uuid4
@@ -212,13 +211,13 @@ def count_field_notes(line: CommandLine, store: str | None) -> None:
     click.echo(line.run(line.settings(store=store), lambda services: services.of(FieldNotes).count()))
 
 
-@asynccontextmanager
-async def open_services(resources: Resources) -> AsyncIterator[Sequence[object]]:
+async def open_services(resources: Resources) -> Sequence[object]:
     """Open what resolvers, tasks and commands ask for."""
     notes = FieldNotes(resources)
-    async with NoteBroadcast(notes.sequence, FeedRecords.of(RECENT, notes.by_id)) as broadcast:
-        resources.endings.add(broadcast.end)
-        yield notes, broadcast
+    feed = NoteBroadcast(notes.sequence, FeedRecords.of(RECENT, notes.by_id))
+    broadcast = await resources.closing.enter_async_context(feed)
+    resources.endings.add(broadcast.end)
+    return notes, broadcast
 
 
 async def readiness(services: Services) -> Mapping[str, Any]:
