@@ -62,9 +62,9 @@ DOMAIN = Domain(
     tasks=(
         Task("polling", background.poll),
         Task("following the changes of USGS", background.follow_changes),
-        Task("reading the ingest status", background.read_status),
+        Task("reading the ingest status", lambda services: services.of(IngestStatusReader).read_forever()),
         Task("checking the summaries", background.check_summaries),
-        Task("reading the status of the summaries", background.read_summary_status),
+        Task("reading the status of the summaries", lambda services: services.of(SummaryStatusReader).read_forever()),
     ),
     commands=(ingest, reconcile, rebuild),
     options=(poll_option, demo_option),

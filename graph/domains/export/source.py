@@ -35,19 +35,17 @@ class ExportRequest:
     deleted: Deleted = Deleted.EXCLUDE
 
 
+@dataclass(slots=True)
 class ExportSource:
     """The events of one export."""
 
-    def __init__(self, catalogue: Catalogue, changes: ChangeSequence, request: ExportRequest, as_of_ms: int) -> None:
-        self.as_of_ms = as_of_ms  # epoch milliseconds
-        self._catalogue = catalogue
-        self._changes = changes
-        self._selection = request.selection
-        self._ascending = request.ascending
-        self._deleted = request.deleted
-        self.is_over = False
-        self._change: int | None = None  # the latest one, while the present catalogue is that of the moment
-        self._last: Position | None = None  # of the events that are given, or behind which the export begins
+    catalogue: Catalogue
+    changes: ChangeSequence
+    request: ExportRequest
+    as_of_ms: int  # epoch milliseconds
+    is_over: bool = False
+    _change: int | None = None  # the latest one, while the present catalogue is that of the moment
+    _last: Position | None = None  # of the events that are given, or behind which the export begins
 
     @classmethod
     async def begin(
@@ -79,11 +77,11 @@ class ExportSource:
             attributes: the needed ones of each event.
         """
         if self._change is not None:
-            page = await self._page(View(deleted=self._deleted), attributes)
-            if await self._changes.latest() != self._change:
+            page = await self._page(View(deleted=self.request.deleted), attributes)
+            if await self.changes.latest() != self._change:
                 self._change = None
         if self._change is None:
-            page = await self._page(View(AsOf(recorded_ms=self.as_of_ms), self._deleted), attributes)
+            page = await self._page(View(AsOf(recorded_ms=self.as_of_ms), self.request.deleted), attributes)
         await charge_rows(read=2 * len(page.records))  # to write an event takes as long as to read it
         if page.records:
             self._last = BY_TIME.position_of(page.records[-1].item)
@@ -91,10 +89,10 @@ class ExportSource:
         return page.records
 
     async def _page(self, view: View, attributes: frozenset[str]) -> EventPage:
-        return await self._catalogue.page(
-            self._selection,
+        return await self.catalogue.page(
+            self.request.selection,
             Paging(EVENTS_PER_PAGE, after=self._last),
-            ascending=self._ascending,
+            ascending=self.request.ascending,
             attributes=attributes,
             view=view,
         )
@@ -104,7 +102,7 @@ class ExportSource:
         if not isinstance(after, str):
             return after
         as_of = None if self._change is not None else AsOf(recorded_ms=self.as_of_ms)
-        event = await self._catalogue.event(after, frozenset(), as_of)
+        event = await self.catalogue.event(after, frozenset(), as_of)
         if event is None:
             raise InvalidCursor("after")
         return BY_TIME.position_of(event.item)

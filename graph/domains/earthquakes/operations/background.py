@@ -46,22 +46,12 @@ async def follow_changes(services: Services) -> None:
         await follow_forever(services.of(Ingest), resources.database, resources.clock)
 
 
-async def read_status(services: Services) -> None:
-    """Read the ingest status again and again."""
-    await services.of(IngestStatusReader).read_forever()
-
-
 async def check_summaries(services: Services) -> None:
     """Check the summaries, if that is switched on."""
     resources = services.of(Resources)
     every_s = resources.settings.part(EarthquakeSettings).check_summaries
     if every_s:
         await check_forever(resources.database, every_s, resources.clock)
-
-
-async def read_summary_status(services: Services) -> None:
-    """Read the status of the summaries again and again."""
-    await services.of(SummaryStatusReader).read_forever()
 
 
 async def readiness(services: Services) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TypeVar
 
@@ -60,29 +60,18 @@ _INVALID_LOCATION = "Invalid URL in location header"  # httpx's message, which h
 _HEADERS = {"User-Agent": f"quakegraph/{__version__}", "Accept": "application/geo+json, application/json"}
 
 
+@dataclass(slots=True, eq=False)
 class UsgsClient:
     """Fetches from USGS. The caller opens and closes the HTTP client."""
 
-    def __init__(
-        self,
-        http: httpx.AsyncClient,
-        base_url: str,
-        *,
-        timeout_s: float,  # of one attempt, from connecting to the last byte
-        max_body_bytes: int = MAX_BODY_BYTES,
-        copies: bool = False,  # whether an answer has its body, too
-        clock: Clock = now_ms,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        jitter: Callable[[float, float], float] = random.uniform,  # picks a pause between two bounds
-    ) -> None:
-        self._http = http
-        self._base_url = base_url.rstrip("/")
-        self._timeout_s = timeout_s
-        self._max_body_bytes = max_body_bytes
-        self.copies = copies
-        self._clock = clock
-        self._sleep = sleep
-        self._jitter = jitter
+    http: httpx.AsyncClient
+    base_url: str
+    timeout_s: float  # of one attempt, from connecting to the last byte
+    max_body_bytes: int = MAX_BODY_BYTES
+    copies: bool = False  # whether an answer has its body, too
+    clock: Clock = now_ms
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    jitter: Callable[[float, float], float] = random.uniform  # picks a pause between two bounds
 
     async def fetch(
         self, request: UsgsRequest, *, known: Validators = NO_VALIDATORS, retries: int = MAX_RETRIES
@@ -102,7 +91,7 @@ class UsgsClient:
         async def read(response: httpx.Response) -> UsgsAnswer:
             if response.status_code == HTTPStatus.NOT_MODIFIED:
                 return replace(NO_BODY, validators=known)
-            return await read_answer(response, longest=self._max_body_bytes, copies=self.copies)
+            return await read_answer(response, longest=self.max_body_bytes, copies=self.copies)
 
         answer, retried = await self._send_with_retries(request, read, known=known, retries=retries)
         return replace(answer, retries=retried, url=public_url(request))
@@ -141,7 +130,7 @@ class UsgsClient:
             retry=retry_if_exception(self._is_temporary),
             stop=stop_after_attempt(1 + retries),
             wait=self._pause_s,
-            sleep=self._sleep,
+            sleep=self.sleep,
             reraise=True,
         )
         try:
@@ -156,7 +145,7 @@ class UsgsClient:
         longest = FIRST_PAUSE_S * 2 ** (state.attempt_number - 1)
         failure = state.outcome and state.outcome.exception()
         retry_after_s = failure.retry_after_s if isinstance(failure, UpstreamFailure) else None
-        return max(self._jitter(longest / 2, longest), retry_after_s or 0)
+        return max(self.jitter(longest / 2, longest), retry_after_s or 0)
 
     @staticmethod
     def _is_temporary(error: BaseException) -> bool:
@@ -177,9 +166,9 @@ class UsgsClient:
         if known.conditions:
             expected = {*expected, HTTPStatus.NOT_MODIFIED}
         try:
-            async with asyncio.timeout(self._timeout_s), self._response(request, known) as response:
+            async with asyncio.timeout(self.timeout_s), self._response(request, known) as response:
                 if response.status_code not in expected:
-                    raise _refusal(response, now=self._clock())
+                    raise _refusal(response, now=self.clock())
                 return await read(response)
         except TimeoutError as error:
             raise UpstreamUnavailable("USGS did not answer in time: try again later.", retry_after_s=0) from error
@@ -193,16 +182,16 @@ class UsgsClient:
     @asynccontextmanager
     async def _response(self, request: UsgsRequest | UsgsQuestion, known: Validators) -> AsyncIterator[httpx.Response]:
         """Send the request, follow redirects within the origin of USGS, and yield the answer with its body unread."""
-        url = self._base_url + request.path
+        url = self.base_url.rstrip("/") + request.path
         headers = {**_HEADERS, **known.conditions}
         # httpx's timeouts are for single steps. The deadline of the whole attempt replaces them.
-        outgoing = self._http.build_request("GET", url, params=request.parameters, headers=headers, timeout=None)
+        outgoing = self.http.build_request("GET", url, params=request.parameters, headers=headers, timeout=None)
         original = outgoing.url
         for _ in range(1 + MAX_REDIRECTS):
             if not may_follow(outgoing.url, original):
                 raise InvalidUpstreamResponse(_OTHER_SERVER)
             try:
-                response = await self._http.send(outgoing, stream=True, follow_redirects=False)
+                response = await self.http.send(outgoing, stream=True, follow_redirects=False)
             except httpx.RemoteProtocolError as error:
                 if _INVALID_LOCATION in str(error):
                     raise InvalidUpstreamResponse(_INVALID_REDIRECT) from error
