@@ -81,15 +81,17 @@ SCALARS: dict[object, ScalarDefinition] = {
 
 
 def describe_enum(
-    enum: type[E], description: str, value: Callable[[E], str] | None = None, *, name: str | None = None, **values: str
+    enum: type[E], description: str | None = None, value: Callable[[E], str] | None = None, *, name: str | None = None
 ) -> None:
     """Add an enum of a lower layer to the schema, with a description for each of its values.
 
     Args:
-        value: describes a value, in place of `values`.
+        description: by default the first line of its docstring.
+        value: describes a value; by default those of a `Described` enum do it.
         name: in the schema, if it is not that of the class.
-        values: the descriptions by the names of the values: `describe_enum(Colour, "A colour.", RED="Like fire.")`.
     """
-    described = cast("Any", strawberry.enum(enum, name=name, description=description))
+    described = cast(
+        "Any", strawberry.enum(enum, name=name, description=description or (enum.__doc__ or "").partition("\n")[0])
+    )
     for member, definition in zip(enum, described.__strawberry_definition__.values, strict=True):
-        definition.description = value(member) if value else values[member.name]
+        definition.description = value(member) if value else cast("Any", member).description

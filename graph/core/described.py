@@ -1,7 +1,8 @@
 """Frozen values that describe their parts. The graph shows these descriptions."""
 
 from dataclasses import MISSING, dataclass, field
-from typing import Any, TypeVar, dataclass_transform
+from enum import Enum
+from typing import Any, Self, TypeVar, dataclass_transform
 
 DESCRIPTION = "description"
 
@@ -17,3 +18,21 @@ def described(description: str, *, default: Any = MISSING) -> Any:
 def value(of: type[T]) -> type[T]:
     """Make a class a frozen dataclass, whose docstring describes it."""
     return dataclass(frozen=True, slots=True)(of)
+
+
+class Described(Enum):
+    """An enum, of which each value has a description: `RED = "RED", "Like fire."`."""
+
+    description: str
+
+    def __new__(cls, value: Any, description: str) -> Self:
+        member = object.__new__(cls)
+        member._value_ = value
+        member.description = description
+        return member
+
+
+class DescribedText(Described):
+    """An enum of texts with descriptions."""
+
+    _value_: str

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from enum import Enum
 from typing import Any
 
+from graph.core.described import DescribedText
 from graph.domains.data_files.entities import BY_CALIBRATION, BY_DATE, FILE, FILE_REVISION, PART, RUN, USED
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.times import time_of, written
@@ -161,13 +161,16 @@ class Calibration(Record):
 CALIBRATIONS = Ordering("calibrations", PART, BY_CALIBRATION, descending=True)
 
 
-class RunState(Enum):
-    """How a run went, in the order in which one replaces another."""
+class RunState(DescribedText):
+    """How a run went.
 
-    RUNNING = "RUNNING"
-    ABORTED = "ABORTED"
-    FAILED = "FAILED"
-    COMPLETE = "COMPLETE"  # the last: what a run has generated stays
+    The values are in the order in which one replaces another. What a complete run has generated stays.
+    """
+
+    RUNNING = "RUNNING", "It goes on."
+    ABORTED = "ABORTED", "It was stopped."
+    FAILED = "FAILED", "It has failed."
+    COMPLETE = "COMPLETE", "It has generated its files."
 
     @property
     def is_end(self) -> bool:
@@ -223,14 +226,14 @@ class UsingRun(Run):
     cursor = Derived(USES.cursor_of, EDGE)
 
 
-class RegistrationProblem(Enum):
+class RegistrationProblem(DescribedText):
     """Why a file is not registered."""
 
-    NAME_INVALID = "NAME_INVALID"
-    CHECKSUM_INVALID = "CHECKSUM_INVALID"
-    METADATA_INVALID = "METADATA_INVALID"
-    FILE_INVALID = "FILE_INVALID"
-    TOO_MANY_ITEMS = "TOO_MANY_ITEMS"
+    NAME_INVALID = "NAME_INVALID", "Its name is empty or has control characters."
+    CHECKSUM_INVALID = "CHECKSUM_INVALID", "Its checksum is none, or is not that of the file."
+    METADATA_INVALID = "METADATA_INVALID", "Its metadata cannot be stored."
+    FILE_INVALID = "FILE_INVALID", "It breaks another rule."
+    TOO_MANY_ITEMS = "TOO_MANY_ITEMS", "It has more days or items than are written at once."
 
 
 @dataclass(frozen=True, slots=True)

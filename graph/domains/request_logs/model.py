@@ -1,12 +1,12 @@
 """The record of one logged root field, or of a refused request: its arguments, outcome and latency. No I/O."""
 
 from collections.abc import Mapping
-from enum import Enum
 from typing import Any
 
 import orjson
 
 from graph.core.days import FIRST_MS, LAST_MS, datetime_of, day_bucket
+from graph.core.described import DescribedText
 from graph.core.paging import Position
 from graph.store.attributes import JsonDocument, Real, Text, Truth, Whole
 from graph.store.entity import Item
@@ -24,11 +24,11 @@ BY_TIME = Order(
 RETENTION_DAYS = 7
 
 
-class LogType(Enum):
-    """Whether a request wrote events or read."""
+class LogType(DescribedText):
+    """Whether a request stored events or read."""
 
-    INGEST = "INGEST"
-    QUERY = "QUERY"
+    INGEST = "INGEST", "An ingest."
+    QUERY = "QUERY", "A query."
 
 
 def node_key(timestamp: int, request_id: str) -> str:

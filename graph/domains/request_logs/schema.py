@@ -21,7 +21,7 @@ from graph.domains.request_logs.access_patterns import RequestLogs, RequestLogSe
 from graph.domains.request_logs.scopes import LOGS_READ
 from graph.store.ordering import PageRequest
 
-describe_enum(model.LogType, "Whether a request stored events or read.", INGEST="An ingest.", QUERY="A query.")
+describe_enum(model.LogType)
 
 
 @record_type(

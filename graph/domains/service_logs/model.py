@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from enum import Enum
 from typing import Any, ClassVar
 
 from graph.core.days import datetime_of
+from graph.core.described import Described, DescribedText
 from graph.core.times import rfc3339_of_seconds
 from graph.store.attributes import JsonDocument, Real, Text, Truth, Whole
 from graph.store.records import Converted, Derived, Record, Stored, optional, stored
@@ -26,21 +26,26 @@ OWN_SERVICE = "quakegraph"  # the name of this service; other senders cannot use
 REQUEST_ID = "requestId"  # the name in its logs' metadata of the request that they belong to
 
 
-class ServiceLogType(Enum):
-    """The category of a log."""
+class ServiceLogType(DescribedText):
+    """The category of a service log."""
 
-    APPLICATION = "application"
-    SYSTEM = "system"
-    AUDIT = "audit"
+    APPLICATION = "application", "What a program does."
+    SYSTEM = "system", "What the system below it does."
+    AUDIT = "audit", "Who did what."
 
 
-class LogLevel(Enum):
-    """The level of a log. Its value is the least severity number of OpenTelemetry that is stored under this level."""
+class LogLevel(Described):
+    """The level of a service log.
 
-    DEBUG = 1
-    INFO = 9
-    WARN = 13
-    ERROR = 17
+    Its value is the least severity number of OpenTelemetry that is stored under this level.
+    """
+
+    _value_: int
+
+    DEBUG = 1, "For developers; severity numbers 1 … 8."
+    INFO = 9, "What usually happens; 9 … 12."
+    WARN = 13, "Something unexpected; 13 … 16."
+    ERROR = 17, "A failure; 17 … 24."
 
     @staticmethod
     def of(severity: int) -> "LogLevel":
@@ -66,18 +71,18 @@ _LEVELS = [
 _NAMES = [level.name for level in _LEVELS]
 
 
-class LogProblem(Enum):
+class LogProblem(DescribedText):
     """Why a log is rejected."""
 
-    SERVICE_INVALID = "SERVICE_INVALID"
-    TOO_MANY_SERVICES = "TOO_MANY_SERVICES"
-    TIME_CROWDED = "TIME_CROWDED"
-    TIME_INVALID = "TIME_INVALID"
-    TIME_IN_FUTURE = "TIME_IN_FUTURE"
-    EXPIRED = "EXPIRED"
-    LOG_ID_INVALID = "LOG_ID_INVALID"
-    METADATA_INVALID = "METADATA_INVALID"
-    LOG_INVALID = "LOG_INVALID"  # it cannot be read, or breaks another rule
+    SERVICE_INVALID = "SERVICE_INVALID", "Its service has no valid name."
+    TOO_MANY_SERVICES = "TOO_MANY_SERVICES", "Its service is new, and there may be no more services."
+    TIME_CROWDED = "TIME_CROWDED", "Too many logs of its service have its time."
+    TIME_INVALID = "TIME_INVALID", "Its time cannot be stored."
+    TIME_IN_FUTURE = "TIME_IN_FUTURE", "Its time is more than two hours ahead."
+    EXPIRED = "EXPIRED", "It is older than its type is kept."
+    LOG_ID_INVALID = "LOG_ID_INVALID", "Its id is no UUID."
+    METADATA_INVALID = "METADATA_INVALID", "Its metadata cannot be stored."
+    LOG_INVALID = "LOG_INVALID", "It cannot be read, or breaks another rule."
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ setting changes, logs of one period are kept for different times: they have coun
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from operator import itemgetter
 
+from graph.core.described import Described, DescribedText
 from graph.core.errors import BadUserInput
 from graph.domains.service_logs.entities import LEVELS, LOG_VOLUME
 from graph.domains.service_logs.model import DAY_S, LogLevel, ServiceLogType
@@ -26,24 +26,26 @@ MOST_COUNTS = 10_000  # of one volume, some 5 MB on their way to the client
 COUNTERS_AT_ONCE = 500  # some 2 ms, before giving way to other work
 
 
-class LogInterval(Enum):
-    """The length of the periods of a volume, in seconds."""
+class LogInterval(Described):
+    """The length of the periods of a volume."""
 
-    MINUTE = 60
-    HOUR = 3600
-    DAY = DAY_S
+    _value_: int  # seconds
+
+    MINUTE = 60, "A minute."
+    HOUR = 3600, "An hour."
+    DAY = DAY_S, "A day, UTC."
 
     def start_of(self, seconds: int) -> int:
         """The start of the period that holds a time, epoch seconds."""
         return seconds - seconds % self.value
 
 
-class VolumeBy(Enum):
+class VolumeBy(DescribedText):
     """What the logs of a volume are counted by."""
 
-    LEVEL = "LEVEL"
-    TYPE = "TYPE"
-    SERVICE = "SERVICE"
+    LEVEL = "LEVEL", "Their level."
+    TYPE = "TYPE", "Their type."
+    SERVICE = "SERVICE", "The service that wrote them."
 
 
 @dataclass(frozen=True, slots=True)

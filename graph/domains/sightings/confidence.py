@@ -7,8 +7,8 @@ index can have it: that of `rank`.
 """
 
 from dataclasses import dataclass
-from enum import Enum
 
+from graph.core.described import DescribedText
 from graph.domains.sightings.tiers import TrustTier
 
 WINDOW_S = 1800  # in which confidence falls from 1 to 0
@@ -17,12 +17,12 @@ TRUST = {TrustTier.BRONZE: 0.0, TrustTier.SILVER: 0.05, TrustTier.GOLD: 0.10}
 FRESH_ABOVE, STALE_BELOW = 0.66, 0.33
 
 
-class Freshness(Enum):
+class Freshness(DescribedText):
     """How fresh a sighting looks."""
 
-    FRESH = "FRESH"
-    FADING = "FADING"
-    STALE = "STALE"
+    FRESH = "FRESH", "Its confidence is more than 0.66."
+    FADING = "FADING", "Its confidence is from 0.33 to 0.66."
+    STALE = "STALE", "Its confidence is less than 0.33."
 
     @classmethod
     def of(cls, confidence: float) -> "Freshness":

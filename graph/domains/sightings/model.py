@@ -1,10 +1,10 @@
 """The records of the sightings. No I/O."""
 
 from datetime import datetime
-from enum import Enum
 from typing import Any, NamedTuple, Self
 
 from graph.core.days import datetime_of
+from graph.core.described import DescribedText
 from graph.core.times import rfc3339_of_seconds
 from graph.domains.sightings.confidence import Confidence
 from graph.domains.sightings.entities import AREA, SIGHTING_BY_ID, SIGHTING_CHANGE, TRENDING
@@ -88,12 +88,12 @@ class ReportOutcome(NamedTuple):
 BY_CONFIDENCE = Ordering("sightingsbyconfidence", SIGHTING_BY_ID, TRENDING, descending=True)
 
 
-class SightingChangeKind(Enum):
+class SightingChangeKind(DescribedText):
     """What has happened to a sighting."""
 
-    REPORTED = "REPORTED"
-    CONFIRMED = "CONFIRMED"
-    HIDDEN = "HIDDEN"
+    REPORTED = "REPORTED", "It was reported."
+    CONFIRMED = "CONFIRMED", "It was confirmed."
+    HIDDEN = "HIDDEN", "A moderator has hidden it."
 
 
 class SightingChange(EntityRecord):

@@ -1,8 +1,8 @@
 """How far a b-value can be trusted, and why not, in plain words. No I/O."""
 
 from dataclasses import dataclass
-from enum import Enum
 
+from graph.core.described import DescribedText
 from graph.domains.statistics.goodness_of_fit import REJECTED_BELOW, SAMPLES, GoodnessOfFit
 from graph.domains.statistics.great_events import GreatEvents
 from graph.domains.statistics.networks import Mixture
@@ -13,12 +13,12 @@ GREAT_DISTANCE = 0.05  # between the cumulative distributions; a great sample is
 NAMED_NETWORKS = 4
 
 
-class Reliability(Enum):
+class Reliability(DescribedText):
     """How far a b-value can be trusted."""
 
-    GOOD = "GOOD"
-    DOUBTFUL = "DOUBTFUL"
-    POOR = "POOR"
+    GOOD = "GOOD", "No test contradicts the fit."
+    DOUBTFUL = "DOUBTFUL", "One test contradicts the fit, by little: use it with its `reason` in mind."
+    POOR = "POOR", "The events have no common slope: do not use it."
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import Enum
 from typing import Any, ClassVar
 
 from graph.core.days import EPOCH_TIME, datetime_of
+from graph.core.described import DescribedText
 from graph.domains.triggers.sending.answers import Failure
 from graph.domains.triggers.statuses import EventProgress, TriggerEventStatus
 from graph.store.attributes import JsonDocument, Text, Truth, Whole
@@ -30,20 +30,20 @@ BETWEEN = "\x1f"  # a user and what identifies a record: the unit separator, whi
 API_VERSION = "v1"  # in the metadata of an event
 
 
-class EndpointState(Enum):
+class EndpointState(DescribedText):
     """Whether deliveries are sent to an endpoint."""
 
-    ENABLED = "enabled"
-    PAUSED = "paused"  # by its user; deliveries wait
-    DISABLED = "disabled"  # by the service; no further deliveries are made
+    ENABLED = "enabled", "They are."
+    PAUSED = "paused", "They wait until its user resumes it."
+    DISABLED = "disabled", "The service has stopped them, and makes no further ones until its user resumes it."
 
 
-class DeliveryState(Enum):
+class DeliveryState(DescribedText):
     """What has become of a delivery."""
 
-    WAITING = "waiting"
-    DELIVERED = "delivered"
-    FAILED = "failed"
+    WAITING = "waiting", "It waits for its next attempt."
+    DELIVERED = "delivered", "The endpoint has taken it."
+    FAILED = "failed", "It was given up."
 
 
 def time_of(timestamp: str) -> datetime:

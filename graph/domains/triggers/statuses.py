@@ -11,17 +11,18 @@ of them are, and failed once one of them is given up. Between a failed attempt a
 event that its user acknowledges goes the same way as after a successful retry.
 """
 
-from enum import Enum
 from typing import NamedTuple
 
+from graph.core.described import DescribedText
 
-class TriggerEventStatus(Enum):
-    """How far an event has come."""
 
-    RECEIVED = "received"
-    DELIVERED = "delivered"
-    FAILED = "failed"
-    RETRYING = "retrying"
+class TriggerEventStatus(DescribedText):
+    """How far a trigger event has come."""
+
+    RECEIVED = "received", "It is stored, and was neither acknowledged nor attempted to deliver."
+    DELIVERED = "delivered", "It was acknowledged, or all its deliveries have succeeded."
+    FAILED = "failed", "One of its deliveries was given up."
+    RETRYING = "retrying", "An attempt has failed, and will be repeated."
 
 
 class EventProgress(NamedTuple):

@@ -1,9 +1,9 @@
 """A watch, and the kinds of changes that it tells apart."""
 
 from collections.abc import Mapping
-from enum import Enum
 from typing import Any
 
+from graph.core.described import DescribedText
 from graph.domains.earthquakes.revisions.versions import RevisionKind
 from graph.domains.triggers.model import LONGEST_ID, LONGEST_NAME, MILLIS, USER
 from graph.store.attributes import JsonDocument, Text, Whole
@@ -14,12 +14,12 @@ LARGEST_FILTER = 65_536  # bytes
 WATCH_ID = Text("watch_id", shortest=LONGEST_ID, longest=LONGEST_ID, unit="UUID v7")
 
 
-class ChangeKind(Enum):
+class ChangeKind(DescribedText):
     """What happened to an event of the catalogue."""
 
-    CREATED = "CREATED"
-    REVISED = "REVISED"
-    DELETED = "DELETED"
+    CREATED = "CREATED", "It was stored: an event of the type `earthquake.created`."
+    REVISED = "REVISED", "It was revised, renamed or restored: `earthquake.revised`."
+    DELETED = "DELETED", "It was deleted, or merged into another one: `earthquake.deleted`."
 
 
 OF_REVISION: Mapping[RevisionKind, ChangeKind] = {

@@ -23,13 +23,7 @@ from graph.domains.watches.model import ChangeKind
 from graph.domains.watches.watches import Watches
 from graph.store.ordering import PageRequest
 
-describe_enum(
-    ChangeKind,
-    "What happened to an event of the catalogue.",
-    CREATED="It was stored: an event of the type `earthquake.created`.",
-    REVISED="It was revised, renamed or restored: `earthquake.revised`.",
-    DELETED="It was deleted, or merged into another one: `earthquake.deleted`.",
-)
+describe_enum(ChangeKind)
 
 
 @record_type(

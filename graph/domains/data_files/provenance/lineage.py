@@ -6,9 +6,9 @@ It costs what it reads: with `depth`, each step reads the versions of one distan
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import NamedTuple
 
+from graph.core.described import DescribedText
 from graph.domains.data_files.model import FileRevision
 from graph.domains.data_files.provenance.edges import Edges, KnownRuns
 from graph.domains.data_files.references import Version
@@ -18,19 +18,19 @@ MOST_NODES = 1000
 LEAST_EDGES = 100  # that are read at once, since a run may have generated nothing
 
 
-class Direction(Enum):
+class Direction(DescribedText):
     """Which way lineage goes."""
 
-    UPSTREAM = "UPSTREAM"
-    DOWNSTREAM = "DOWNSTREAM"
-    BOTH = "BOTH"
+    UPSTREAM = "UPSTREAM", "To what a file was made from."
+    DOWNSTREAM = "DOWNSTREAM", "To what was made from it."
+    BOTH = "BOTH", "Both ways."
 
 
-class Relation(Enum):
-    """What a run has to do with a version, in the words of W3C PROV."""
+class Relation(DescribedText):
+    """What a run has to do with a file, in the words of W3C PROV."""
 
-    USED = "USED"
-    GENERATED = "GENERATED"
+    USED = "USED", "It used the file."
+    GENERATED = "GENERATED", "It generated the file."
 
 
 class LineageLink(NamedTuple):

@@ -7,10 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from enum import Enum
 from itertools import chain
 from typing import NamedTuple
 
+from graph.core.described import DescribedText
 from graph.domains.data_files.provenance.edges import Edges, KnownRun, KnownRuns
 from graph.domains.data_files.references import Version
 from graph.work.account import give_way
@@ -20,11 +20,11 @@ FILES_AT_ONCE = 2000  # before giving way to other work
 _READ = frozenset({"file-name", "revision", "product", "applicable-dates", "invalidated-at"})
 
 
-class ReprocessingState(Enum):
-    """Whether a file of a plan is still what was made."""
+class ReprocessingState(DescribedText):
+    """Whether a file of a plan is still as it was made."""
 
-    CURRENT = "CURRENT"
-    REPLACED = "REPLACED"
+    CURRENT = "CURRENT", "It is the latest revision of its file."
+    REPLACED = "REPLACED", "A later revision of the file is registered."
 
 
 class Planned(NamedTuple):

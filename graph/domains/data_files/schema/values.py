@@ -54,42 +54,8 @@ SCALARS: Scalars = {
     ),
 }
 
-describe_enum(
-    RunState,
-    "How a run went.",
-    RUNNING="It goes on.",
-    COMPLETE="It has generated its files.",
-    ABORTED="It was stopped.",
-    FAILED="It has failed.",
-)
-describe_enum(
-    Direction,
-    "Which way lineage goes.",
-    name="LineageDirection",
-    UPSTREAM="To what a file was made from.",
-    DOWNSTREAM="To what was made from it.",
-    BOTH="Both ways.",
-)
-describe_enum(
-    Relation,
-    "What a run has to do with a file, in the words of W3C PROV.",
-    name="ProvenanceRelation",
-    USED="It used the file.",
-    GENERATED="It generated the file.",
-)
-describe_enum(
-    ReprocessingState,
-    "Whether a file of a plan is still as it was made.",
-    CURRENT="It is the latest revision of its file.",
-    REPLACED="A later revision of the file is registered.",
-)
-describe_enum(
-    RegistrationProblem,
-    "Why a file is not registered.",
-    name="DataFileProblem",
-    NAME_INVALID="Its name is empty or has control characters.",
-    CHECKSUM_INVALID="Its checksum is none, or is not that of the file.",
-    METADATA_INVALID="Its metadata cannot be stored.",
-    FILE_INVALID="It breaks another rule.",
-    TOO_MANY_ITEMS="It has more days or items than are written at once.",
-)
+describe_enum(RunState)
+describe_enum(Direction, name="LineageDirection")
+describe_enum(Relation, name="ProvenanceRelation")
+describe_enum(ReprocessingState)
+describe_enum(RegistrationProblem, name="DataFileProblem")

@@ -9,27 +9,27 @@ Source: https://github.com/usgs/pdl `docs/indexer.md`, which associates, merges 
 """
 
 from collections.abc import Callable
-from enum import Enum
 from hashlib import blake2b
 from typing import Any
 
 from graph.core.compilation import Namespace
 from graph.core.days import day_bucket
+from graph.core.described import DescribedText
 from graph.domains.earthquakes.model import DELETED
 from graph.store.entity import Item
 
 FIRST_VERSION = 1
 
 
-class RevisionKind(Enum):
+class RevisionKind(DescribedText):
     """What made a version of an event."""
 
-    CREATED = "CREATED"
-    REVISED = "REVISED"
-    RENAMED = "RENAMED"  # only the preferred id changed
-    MERGED = "MERGED"  # it is the same earthquake as another event
-    DELETED = "DELETED"
-    RESTORED = "RESTORED"
+    CREATED = "CREATED", "The first version that was stored here."
+    REVISED = "REVISED", "A tracked value changed."
+    RENAMED = "RENAMED", "The source prefers another id."
+    MERGED = "MERGED", "The event turned out to be another one, see `mergedInto`."
+    DELETED = "DELETED", "The source deleted the event."
+    RESTORED = "RESTORED", "The source has the event again."
 
 
 GONE = (RevisionKind.DELETED, RevisionKind.MERGED)

@@ -10,8 +10,8 @@ years ago.
 """
 
 from dataclasses import dataclass
-from enum import Enum
 
+from graph.core.described import DescribedText
 from graph.core.errors import BadUserInput
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT, REVISION
@@ -81,12 +81,12 @@ def _by(names: tuple[str, ...], time_ms: int) -> Condition:
     return AnyOf((reached, AllOf((Absent(name), _by(tuple(others), time_ms))))) if others else reached
 
 
-class Deleted(Enum):
+class Deleted(DescribedText):
     """Whether a list has deleted events."""
 
-    EXCLUDE = "EXCLUDE"
-    INCLUDE = "INCLUDE"
-    ONLY = "ONLY"
+    EXCLUDE = "EXCLUDE", "Only events that are not deleted."
+    INCLUDE = "INCLUDE", "Also deleted events."
+    ONLY = "ONLY", "Only deleted events."
 
 
 @dataclass(frozen=True, slots=True)

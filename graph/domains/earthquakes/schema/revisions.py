@@ -18,24 +18,8 @@ from graph.domains.earthquakes.revisions.views import AsOf, Deleted
 if TYPE_CHECKING:
     from graph.domains.earthquakes.schema.events import Event
 
-describe_enum(
-    RevisionKind,
-    "What made a version of an event.",
-    CREATED="The first version that was stored here.",
-    REVISED="A tracked value changed.",
-    RENAMED="The source prefers another id.",
-    MERGED="The event turned out to be another one, see `mergedInto`.",
-    DELETED="The source deleted the event.",
-    RESTORED="The source has the event again.",
-)
-describe_enum(
-    Deleted,
-    "Whether a list has deleted events.",
-    name="DeletedEvents",
-    EXCLUDE="Only events that are not deleted.",
-    INCLUDE="Also deleted events.",
-    ONLY="Only deleted events.",
-)
+describe_enum(RevisionKind)
+describe_enum(Deleted, name="DeletedEvents")
 
 
 @strawberry.input(name="AsOf", one_of=True, description="The time at which the catalogue is seen.")

@@ -12,22 +12,8 @@ from graph.domains.service_logs import model
 from graph.domains.service_logs.model import LogLevel, ServiceLogType
 from graph.domains.service_logs.selection import ServiceLogSelection
 
-describe_enum(
-    ServiceLogType,
-    "The category of a service log.",
-    APPLICATION="What a program does.",
-    SYSTEM="What the system below it does.",
-    AUDIT="Who did what.",
-)
-
-describe_enum(
-    LogLevel,
-    "The level of a service log.",
-    DEBUG="For developers; severity numbers 1 … 8.",
-    INFO="What usually happens; 9 … 12.",
-    WARN="Something unexpected; 13 … 16.",
-    ERROR="A failure; 17 … 24.",
-)
+describe_enum(ServiceLogType)
+describe_enum(LogLevel)
 
 
 @strawberry.enum(description="The order of service logs. Their cursors are valid in both orders.")

@@ -21,22 +21,8 @@ from graph.domains.service_logs.volumes import LogInterval, VolumeBy
 USUAL_COUNTS = 100  # for the price of a volume
 PERIODS = 100  # of a volume without a beginning
 
-describe_enum(
-    LogInterval,
-    "The length of the periods of a volume.",
-    MINUTE="A minute.",
-    HOUR="An hour.",
-    DAY="A day, UTC.",
-)
-
-describe_enum(
-    VolumeBy,
-    "What the logs of a volume are counted by.",
-    name="LogVolumeBy",
-    LEVEL="Their level.",
-    TYPE="Their type.",
-    SERVICE="The service that wrote them.",
-)
+describe_enum(LogInterval)
+describe_enum(VolumeBy, name="LogVolumeBy")
 
 
 @record_type(volumes.LogVolume, "The number of logs of one level, type or service in one period.")

@@ -18,20 +18,7 @@ from graph.domains.service_logs.model import LogLevel, LogProblem, NewLog, Rejec
 from graph.domains.service_logs.scopes import SERVICE_LOGS_WRITE
 from graph.domains.service_logs.writing import MOST_LOGS, LogWriter
 
-describe_enum(
-    LogProblem,
-    "Why a log is rejected.",
-    name="ServiceLogProblem",
-    SERVICE_INVALID="Its service has no valid name.",
-    TOO_MANY_SERVICES="Its service is new, and there may be no more services.",
-    TIME_CROWDED="Too many logs of its service have its time.",
-    TIME_INVALID="Its time cannot be stored.",
-    TIME_IN_FUTURE="Its time is more than two hours ahead.",
-    EXPIRED="It is older than its type is kept.",
-    LOG_ID_INVALID="Its id is no UUID.",
-    METADATA_INVALID="Its metadata cannot be stored.",
-    LOG_INVALID="It cannot be read, or breaks another rule.",
-)
+describe_enum(LogProblem, name="ServiceLogProblem")
 
 
 @strawberry.input(description="A log to write.")

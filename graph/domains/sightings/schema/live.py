@@ -17,14 +17,7 @@ from graph.domains.sightings.model import SightingChangeKind
 from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 
-describe_enum(
-    SightingChangeKind,
-    "What has happened to a sighting.",
-    name="SightingChangeKind",
-    REPORTED="It was reported.",
-    CONFIRMED="It was confirmed.",
-    HIDDEN="A moderator has hidden it.",
-)
+describe_enum(SightingChangeKind)
 
 
 @record_type(model.SightingChange, "What has happened to a sighting.")

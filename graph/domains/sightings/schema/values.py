@@ -43,13 +43,7 @@ describe_enum(
         for each in THRESHOLDS
     }.__getitem__,
 )
-describe_enum(
-    Freshness,
-    "How fresh a sighting looks.",
-    FRESH="Its confidence is more than 0.66.",
-    FADING="Its confidence is from 0.33 to 0.66.",
-    STALE="Its confidence is less than 0.33.",
-)
+describe_enum(Freshness)
 
 
 @strawberry.type(description="A rounded position: the middle of a cell.")

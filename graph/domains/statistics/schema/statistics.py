@@ -57,13 +57,7 @@ value_type(gaps.InterEventTimes)
 value_type(in_space.GridCell, each=[Cost(weight="0.0625")])  # of up to 10,000 cells
 value_type(in_space.Grid, cells=[ListSize(assumed_size=in_space.MOST_CELLS)])
 
-describe_enum(
-    Reliability,
-    "How far a b-value can be trusted.",
-    GOOD="No test contradicts the fit.",
-    DOUBTFUL="One test contradicts the fit, by little: use it with its `reason` in mind.",
-    POOR="The events have no common slope: do not use it.",
-)
+describe_enum(Reliability)
 
 value_type(assessment.EstimateInterval, "ConfidenceInterval")
 value_type(goodness.GoodnessOfFit)

@@ -26,25 +26,8 @@ from graph.store.ordering import PageRequest
 
 USUAL_ATTEMPTS = 10  # for the price of a list of them
 
-describe_enum(
-    DeliveryState,
-    "What has become of a delivery.",
-    WAITING="It waits for its next attempt.",
-    DELIVERED="The endpoint has taken it.",
-    FAILED="It was given up.",
-)
-
-describe_enum(
-    Failure,
-    "Why an attempt got no answer.",
-    name="DeliveryFailure",
-    REFUSED_ADDRESS="The address is not public, so nothing was sent.",
-    NAME_NOT_RESOLVED="The host's name could not be resolved.",
-    CONNECTION_FAILED="The connection could not be made, or was cut before an answer.",
-    TLS_FAILED="The certificate was refused, or TLS failed otherwise.",
-    TIMED_OUT="There was no answer in time.",
-    INVALID_ANSWER="The answer was not HTTP, or too large.",
-)
+describe_enum(DeliveryState)
+describe_enum(Failure, name="DeliveryFailure")
 
 
 @record_type(model.Attempt, "One HTTP request of a delivery.")

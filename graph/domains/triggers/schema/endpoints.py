@@ -32,13 +32,7 @@ from graph.store.ordering import PageRequest
 HOUR_MS = 3_600_000
 MOST_OVERLAP_HOURS = 168
 
-describe_enum(
-    EndpointState,
-    "Whether deliveries are sent to an endpoint.",
-    ENABLED="They are.",
-    PAUSED="They wait until its user resumes it.",
-    DISABLED="The service has stopped them, and makes no further ones until its user resumes it.",
-)
+describe_enum(EndpointState)
 
 
 @record_type(Queue, "What waits for an endpoint, and how the endpoint does.")

@@ -37,14 +37,7 @@ from graph.store.ordering import PageRequest
 
 MOST_ACKNOWLEDGED = 1000  # events of one call
 
-describe_enum(
-    TriggerEventStatus,
-    "How far a trigger event has come.",
-    RECEIVED="It is stored, and was neither acknowledged nor attempted to deliver.",
-    DELIVERED="It was acknowledged, or all its deliveries have succeeded.",
-    FAILED="One of its deliveries was given up.",
-    RETRYING="An attempt has failed, and will be repeated.",
-)
+describe_enum(TriggerEventStatus)
 
 
 @record_type(

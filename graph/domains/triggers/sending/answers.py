@@ -2,25 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 
 import aiohttp
 
+from graph.core.described import DescribedText
 from graph.core.names import is_line, is_readable
 from graph.domains.triggers.sending.destinations import EndpointRefused
 
 EXCERPT_BYTES = 1000
 
 
-class Failure(Enum):
+class Failure(DescribedText):
     """Why an attempt got no answer."""
 
-    REFUSED_ADDRESS = "refused address"  # nothing was sent
-    NAME_NOT_RESOLVED = "name not resolved"
-    CONNECTION_FAILED = "connection failed"  # or was cut before an answer
-    TLS_FAILED = "TLS failed"
-    TIMED_OUT = "timed out"
-    INVALID_ANSWER = "invalid answer"  # not HTTP, too large headers or too many interim responses
+    REFUSED_ADDRESS = "refused address", "The address is not public, so nothing was sent."
+    NAME_NOT_RESOLVED = "name not resolved", "The host's name could not be resolved."
+    CONNECTION_FAILED = "connection failed", "The connection could not be made, or was cut before an answer."
+    TLS_FAILED = "TLS failed", "The certificate was refused, or TLS failed otherwise."
+    TIMED_OUT = "timed out", "There was no answer in time."
+    INVALID_ANSWER = "invalid answer", "The answer was not HTTP, or too large."
 
     @staticmethod
     def of(error: BaseException) -> "Failure":
