@@ -87,6 +87,7 @@ def record_input(record: type[Record], names: Iterable[str], **options: Any) -> 
 def _complete(of: type, record: type, optional: Iterable[str] = ()) -> None:
     """Write what the record declares into the fields of a class that say less."""
     for name, annotation in of.__annotations__.items():
+        of.__annotations__[name] = shown.shown(annotation)
         declared = getattr_static(record, name, None)
         if not isinstance(declared, Stored | Derived):
             if annotation is strawberry.auto:

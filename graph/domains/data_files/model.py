@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from graph.core.described import DescribedText
+from graph.core.described import DescribedText, described, value
 from graph.domains.data_files.entities import BY_CALIBRATION, BY_DATE, FILE, FILE_REVISION, PART, RUN, USED
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.times import time_of, written
@@ -236,14 +236,14 @@ class RegistrationProblem(DescribedText):
     TOO_MANY_ITEMS = "TOO_MANY_ITEMS", "It has more days or items than are written at once."
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FileRejection:
-    """A file that is not registered, and why."""
+    """A file that is not registered."""
 
-    index: int  # its place among the given files, from 0
-    name: str
-    code: RegistrationProblem
-    message: str
+    index: int = described("Its place among the given files, from 0.")
+    name: str = described("Its name.")
+    code: RegistrationProblem = described("Why, as a stable code.")
+    message: str = described("Why, in words.")
 
 
 @dataclass(slots=True)

@@ -6,12 +6,12 @@ read, so that a crowded catalogue costs no more than they do. A usual one has a 
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from heapq import nsmallest
 from math import ceil, degrees, floor
 from operator import attrgetter
 from typing import NamedTuple
 
+from graph.core.described import described, value
 from graph.core.paging import Paging
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
@@ -29,14 +29,16 @@ TESTED_AT_ONCE = 2000  # in some milliseconds
 READ = frozenset({"eventId", "eventTsMs", "mag", "lat", "lon", "depth"})
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class EventCandidate:
-    """An earthquake that a report may be of."""
+    """An earthquake that a sighting may be of."""
 
-    event: Event
-    seconds: float  # from the origin time to the report, to milliseconds; negative if the report's clock is behind
-    km: float  # from the epicentre to the reporter
-    plausibility: float  # greater than 0, at most 1
+    event: Event = described("The earthquake.")
+    seconds: float = described("Seconds from its origin time to the report.")  # negative if its clock is behind
+    km: float = described("From its epicentre to the middle of the sighting's cell, km.")
+    plausibility: float = described(
+        "How plausible it is, 0 … 1: by the intensity that is expected at the distance, and by the time."
+    )
 
     @property
     def rank(self) -> tuple[float, float, str]:

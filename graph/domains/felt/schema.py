@@ -8,13 +8,12 @@ from graph.api.context import Context, Info
 from graph.api.fields import field
 from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
+from graph.api.values import value_type
 from graph.domains.earthquakes import model as earthquakes
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.schema.events import Event
 from graph.domains.felt import cells
 from graph.domains.felt import intensity as felt
-from graph.domains.felt.candidates import MOST_CANDIDATES, candidates_of
-from graph.domains.felt.candidates import EventCandidate as CandidateRecord
+from graph.domains.felt.candidates import MOST_CANDIDATES, EventCandidate, candidates_of
 from graph.domains.felt.intensity import READ
 from graph.domains.sightings import model
 from graph.domains.sightings.collected_reports import CollectedReports, FeltAt
@@ -67,14 +66,7 @@ class FeltOfEvent:
         return await felt.felt_intensity(event, reports, catalogue, context.clock)
 
 
-@record_type(CandidateRecord, "An earthquake that a sighting may be of.")
-class Candidate:
-    event: Event = strawberry.field(description="The earthquake.")
-    seconds: float = strawberry.field(description="Seconds from its origin time to the report.")
-    km: float = strawberry.field(description="From its epicentre to the middle of the sighting's cell, km.")
-    plausibility: float = strawberry.field(
-        description="How plausible it is, 0 … 1: by the intensity that is expected at the distance, and by the time."
-    )
+value_type(EventCandidate, "Candidate")
 
 
 @strawberry.type
@@ -87,13 +79,13 @@ class CandidatesOfSighting:
         reads=["lat", "lon", "reportedAt"],
     )
     @staticmethod
-    async def candidates(sighting: strawberry.Parent[model.Sighting], info: Info) -> list[CandidateRecord]:
+    async def candidates(sighting: strawberry.Parent[model.Sighting], info: Info) -> list[EventCandidate]:
         if sighting.position is None:
             return []
         at = FeltAt(*sighting.position, sighting.reported_at.timestamp())
         return await info.context.loader(_candidates, None).load(at) or []
 
 
-async def _candidates(context: Context, felt: Sequence[FeltAt], _: None) -> Mapping[FeltAt, list[CandidateRecord]]:
+async def _candidates(context: Context, felt: Sequence[FeltAt], _: None) -> Mapping[FeltAt, list[EventCandidate]]:
     """The candidates of sightings."""
     return dict(zip(felt, await candidates_of(context.service(Catalogue), felt), strict=True))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from graph.core.days import datetime_of
-from graph.core.described import Described, DescribedText
+from graph.core.described import Described, DescribedText, described, value
 from graph.core.times import rfc3339_of_seconds
 from graph.store.attributes import JsonDocument, Real, Text, Truth, Whole
 from graph.store.records import Converted, Derived, Record, Stored, optional, stored
@@ -85,13 +85,13 @@ class LogProblem(DescribedText):
     LOG_INVALID = "LOG_INVALID", "It cannot be read, or breaks another rule."
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RejectedLog:
     """A log that was not stored."""
 
-    index: int  # in the batch, from 0
-    code: LogProblem
-    message: str
+    index: int = described("Its place among the given logs, from 0.")
+    code: LogProblem = described("Why, as a stable code.")
+    message: str = described("Why, in words.")
 
 
 class InvalidLog(Exception):

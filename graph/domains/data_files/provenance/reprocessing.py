@@ -10,7 +10,7 @@ from datetime import date
 from itertools import chain
 from typing import NamedTuple
 
-from graph.core.described import DescribedText
+from graph.core.described import DescribedText, described, value
 from graph.domains.data_files.provenance.edges import Edges, KnownRun, KnownRuns
 from graph.domains.data_files.references import Version
 from graph.work.account import give_way
@@ -34,13 +34,13 @@ class Planned(NamedTuple):
     state: ReprocessingState
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FileGroup:
-    """The files of a product and day in a stage."""
+    """The files of a product and day in a stage of a plan."""
 
-    product: str | None
-    day: date | None  # the first applicable one
-    files: Sequence[Planned]
+    product: str | None = described("The product; null for files without one.")
+    day: date | None = described("The first day that the files apply to; null without any.")
+    files: Sequence[Planned] = described("The files, by name.")
 
 
 @dataclass(frozen=True, slots=True)

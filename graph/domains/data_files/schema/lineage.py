@@ -1,7 +1,6 @@
 """Lineage, as a field of data files, and the plan of what to make again."""
 
 from collections.abc import Sequence
-from datetime import date
 from typing import Annotated
 
 import strawberry
@@ -10,6 +9,7 @@ from graph.api.context import Info
 from graph.api.fields import field
 from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
+from graph.api.values import value_type
 from graph.core.errors import BadUserInput
 from graph.domains.data_files import model
 from graph.domains.data_files.errors import UnknownVersion
@@ -131,13 +131,7 @@ class PlannedFile:
     state: ReprocessingState = strawberry.field(description="Whether it is still as it was made.")
 
 
-@record_type(reprocessing.FileGroup, "The files of a product and day in a stage of a plan.")
-class ReprocessingGroup:
-    product: str | None = strawberry.field(description="The product; null for files without one.")
-    day: date | None = strawberry.field(description="The first day that the files apply to; null without any.")
-    files: list[PlannedFile] = strawberry.field(
-        description="The files, by name.", directives=[ListSize(assumed_size=USUAL_GROUP)]
-    )
+value_type(reprocessing.FileGroup, "ReprocessingGroup", files=[ListSize(assumed_size=USUAL_GROUP)])
 
 
 @record_type(reprocessing.Stage, "Files that can be made again at the same time, once those of the stages before are.")

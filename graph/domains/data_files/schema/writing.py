@@ -12,6 +12,7 @@ from graph.api.context import Info
 from graph.api.fields import field, optional
 from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
+from graph.api.values import value_type
 from graph.core.errors import BadUserInput
 from graph.domains.data_files import new_files
 from graph.domains.data_files.model import FileRejection, RegistrationProblem, RegistrationReport, Run, RunState
@@ -115,12 +116,7 @@ class RegisterFilesInput:
     files: list[DataFileInput] = strawberry.field(description=f"At most {MOST_FILES:,}.")
 
 
-@record_type(FileRejection, "A file that is not registered.")
-class DataFileRejection:
-    index: int = strawberry.field(description="Its place among the given files, from 0.")
-    name: str = strawberry.field(description="Its name.")
-    code: RegistrationProblem = strawberry.field(description="Why, as a stable code.")
-    message: str = strawberry.field(description="Why, in words.")
+value_type(FileRejection, "DataFileRejection")
 
 
 @record_type(RegistrationReport, "What became of the files. Each is judged by itself.")
@@ -128,7 +124,7 @@ class RegisterFilesPayload:
     registered: int = strawberry.field(description="Number of new files, and new revisions of known ones.")
     skipped: int = strawberry.field(description="Number of files that are registered as they are.")
     rejected: int = strawberry.field(description="Number of files that break a rule.")
-    rejections: list[DataFileRejection] = strawberry.field(description="The rejected ones, with reasons.")
+    rejections: list[FileRejection] = strawberry.field(description="The rejected ones, with reasons.")
 
 
 @strawberry.input(description="A revision that a run used.")

@@ -11,6 +11,7 @@ from graph.api.fields import field, optional
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.api.sizes import ListSize
+from graph.api.values import value_type
 from graph.core.errors import BadUserInput
 from graph.core.times import first_microsecond
 from graph.domains.service_logs import model
@@ -65,11 +66,7 @@ class WriteLogsInput:
     logs: list[LogInput] = strawberry.field(description=f"At most {MOST_LOGS:,}.")
 
 
-@record_type(RejectedLog, "A log that was not stored.")
-class LogRejection:
-    index: int = strawberry.field(description="Its place among the given logs, from 0.")
-    code: LogProblem = strawberry.field(description="Why, as a stable code.")
-    message: str = strawberry.field(description="Why, in words.")
+value_type(RejectedLog, "LogRejection")
 
 
 @record_type(model.WriteReport, "What became of the logs. Each is judged by itself.")
@@ -77,7 +74,7 @@ class WriteLogsPayload:
     accepted: int = strawberry.field(description="Number of stored logs.")
     skipped: int = strawberry.field(description="Number of logs that were stored already.")
     rejected: int = strawberry.field(description="Number of logs that break a rule.")
-    rejections: list[LogRejection] = strawberry.field(description="The rejected ones, with reasons.")
+    rejections: list[RejectedLog] = strawberry.field(description="The rejected ones, with reasons.")
 
 
 @strawberry.type
