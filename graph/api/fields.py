@@ -84,6 +84,11 @@ def _directive(name: str, value: Any) -> object:
     return value if isinstance(value, ListSize) else ListSize(assumed_size=value)
 
 
+def shows(description: str, **options: Any) -> Any:
+    """A field that shows an attribute of its object, with a description, and options of `strawberry.field`."""
+    return strawberry.field(description=description, **options)
+
+
 def optional(description: str, *, name: str | None = None) -> Any:
     """A field of an input that may be left out, and is None then."""
     return strawberry.field(name=name, default=None, description=description)

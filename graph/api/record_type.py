@@ -18,6 +18,7 @@ from strawberry.types.field import StrawberryField
 from graph.access.callers import Scope
 from graph.api import relay, shown
 from graph.api.context import Load
+from graph.api.fields import shows
 from graph.api.scalars import EpochMillis
 from graph.store.attributes import Whole
 from graph.store.query import Needed
@@ -29,7 +30,7 @@ MILLIS = "epoch ms"
 """The unit of a time that the graph has as `EpochMillis`."""
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(strawberry.field, StrawberryField))
+@dataclass_transform(kw_only_default=True, field_specifiers=(strawberry.field, StrawberryField, shows))
 def record_type(
     record: Any,
     description: str | None = None,
@@ -61,7 +62,7 @@ def record_type(
     return decorate
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(strawberry.field, StrawberryField))
+@dataclass_transform(kw_only_default=True, field_specifiers=(strawberry.field, StrawberryField, shows))
 def record_input(record: type[Record], names: Iterable[str], **options: Any) -> Callable[[type[T]], type[T]]:
     """Make an input that has, behind its own fields, these attributes of a record. Each may be left out.
 

@@ -8,7 +8,7 @@ import strawberry
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
-from graph.api.fields import field, optional
+from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
 from graph.api.selected import needs
 from graph.core.paging import Page
@@ -29,11 +29,9 @@ from graph.store.ordering import PageRequest
     pages="area watches",
 )
 class AreaWatch(relay.Node):
-    watch_id: strawberry.ID = strawberry.field(description="The watch's own id, a UUID.")
-    area: str = strawberry.field(
-        description="The slug of the area.", resolver=lambda root: root.area_slug, metadata=needs("areaSlug")
-    )
-    created_at: datetime = strawberry.field(description="When it was created.")
+    watch_id: strawberry.ID = shows("The watch's own id, a UUID.")
+    area: str = shows("The slug of the area.", resolver=lambda root: root.area_slug, metadata=needs("areaSlug"))
+    created_at: datetime = shows("When it was created.")
 
     @field("The category; null for all.", reads=["category"])
     @staticmethod
@@ -52,7 +50,7 @@ class AreaWatchQueries:
 
 @strawberry.input(description="The area to watch.")
 class WatchAreaInput:
-    area: str = strawberry.field(description="Its name or slug.")
+    area: str = shows("Its name or slug.")
     category: SightingCategory | None = optional("Only sightings of this category; by default all.")
 
 
@@ -63,7 +61,7 @@ class AreaWatchPayload:
 
 @strawberry.input(description="The watch to end.")
 class UnwatchAreaInput:
-    watch_id: strawberry.ID = strawberry.field(description="The watch's own id.")
+    watch_id: strawberry.ID = shows("The watch's own id.")
 
 
 @strawberry.type(description="The ended watch.")

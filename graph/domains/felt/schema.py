@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import strawberry
 
 from graph.api.context import Context, Info
-from graph.api.fields import field
+from graph.api.fields import field, shows
 from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
 from graph.api.values import value_type
@@ -25,11 +25,11 @@ USUAL_CELLS = 20  # for the price
 
 @record_type(cells.FeltCell, "What the people in a cell felt.")
 class FeltCell:
-    reports: int = strawberry.field(description="The number of answered questionnaires.")
-    intensity: float = strawberry.field(description="The community's intensity (CDI), 1 to 10.")
-    expected: float = strawberry.field(description="The intensity that is expected at the cell's distance.")
-    outlier: bool = strawberry.field(
-        description="Whether it is more than 2 above the expected one. It then does not count for the earthquake."
+    reports: int = shows("The number of answered questionnaires.")
+    intensity: float = shows("The community's intensity (CDI), 1 to 10.")
+    expected: float = shows("The intensity that is expected at the cell's distance.")
+    outlier: bool = shows(
+        "Whether it is more than 2 above the expected one. It then does not count for the earthquake."
     )
 
     @field("The cell.", of=RoundedPosition)
@@ -40,18 +40,18 @@ class FeltCell:
 
 @record_type(felt.FeltIntensity, "What people felt of an earthquake, as they have reported it here.")
 class FeltIntensity:
-    reports: int = strawberry.field(description="The number of answered questionnaires.")
-    cdi: float | None = strawberry.field(
-        description="The greatest intensity of the cells, without outliers, by USGS's formula; null without reports."
+    reports: int = shows("The number of answered questionnaires.")
+    cdi: float | None = shows(
+        "The greatest intensity of the cells, without outliers, by USGS's formula; null without reports."
     )
-    usgs_cdi: float | None = strawberry.field(description="That of USGS's reports, as of the ingest.")
-    difference: float | None = strawberry.field(description="By how much `cdi` is greater than `usgsCdi`.")
-    complete: bool = strawberry.field(
-        description="Whether all reports were read. If not, the others would have come later.",
+    usgs_cdi: float | None = shows("That of USGS's reports, as of the ingest.")
+    difference: float | None = shows("By how much `cdi` is greater than `usgsCdi`.")
+    complete: bool = shows(
+        "Whether all reports were read. If not, the others would have come later.",
         resolver=lambda root: root.is_complete,
     )
-    cells: list[FeltCell] = strawberry.field(
-        description="The cells that people reported from: 10 km wide, and 1 km where surely three people reported.",
+    cells: list[FeltCell] = shows(
+        "The cells that people reported from: 10 km wide, and 1 km where surely three people reported.",
         directives=[ListSize(assumed_size=USUAL_CELLS)],
     )
 

@@ -9,7 +9,7 @@ from strawberry import auto
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
-from graph.api.fields import field, optional
+from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
 from graph.api.sizes import ListSize
@@ -82,25 +82,23 @@ class RequestLogFilter:
 
 @record_type(analytics.PopularFilter, "One combination of filter values, and its use.")
 class PopularFilter:
-    starttime: EpochMillis | None = strawberry.field(description="The filter's startTime, epoch milliseconds.")
+    starttime: EpochMillis | None = shows("The filter's startTime, epoch milliseconds.")
     start_time: datetime | None = time_field("starttime", "The filter's startTime.")
-    endtime: EpochMillis | None = strawberry.field(description="The filter's endTime, epoch milliseconds.")
+    endtime: EpochMillis | None = shows("The filter's endTime, epoch milliseconds.")
     end_time: datetime | None = time_field("endtime", "The filter's endTime.")
-    minmagnitude: float | None = strawberry.field(description="The filter's minMagnitude.")
-    page_size: int | None = strawberry.field(description="The requested page size.")
-    hits: int = strawberry.field(description="Number of queries.")
-    has_next_token_count: int = strawberry.field(description="Number of these queries whose page was not the last.")
-    avg_result_count: float = strawberry.field(
-        description="Average number of events on the page of a successful query."
-    )
+    minmagnitude: float | None = shows("The filter's minMagnitude.")
+    page_size: int | None = shows("The requested page size.")
+    hits: int = shows("Number of queries.")
+    has_next_token_count: int = shows("Number of these queries whose page was not the last.")
+    avg_result_count: float = shows("Average number of events on the page of a successful query.")
 
 
 @record_type(analytics.PopularFilters, "The filters of the `events` queries of some days, the most used first.")
 class PopularFilters:
-    window_start: date = strawberry.field(description="First day, UTC, inclusive.")
-    window_end: date = strawberry.field(description="Last day, UTC, inclusive.")
-    total_requests: int = strawberry.field(description="Number of `events` queries on these days.")
-    filters: list[PopularFilter] = strawberry.field(description="The most used filters, most hits first.")
+    window_start: date = shows("First day, UTC, inclusive.")
+    window_end: date = shows("Last day, UTC, inclusive.")
+    total_requests: int = shows("Number of `events` queries on these days.")
+    filters: list[PopularFilter] = shows("The most used filters, most hits first.")
 
 
 @strawberry.type

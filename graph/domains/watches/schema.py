@@ -9,7 +9,7 @@ from strawberry.scalars import JSON
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
-from graph.api.fields import field, optional
+from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.core.errors import BadUserInput
@@ -53,7 +53,7 @@ class WatchQueries:
 
 @strawberry.input(description="A watch to create.")
 class CreateWatchInput:
-    name: str = strawberry.field(description="Its name, 1 to 128 characters.")
+    name: str = shows("Its name, 1 to 128 characters.")
     filter: EventFilter | None = optional("Which events; by default all.")
     kinds: list[ChangeKind] | None = optional("Which changes; by default all.")
     endpoint_id: strawberry.ID | None = optional(
@@ -68,7 +68,7 @@ class WatchPayload:
 
 @strawberry.input(description="The watch to delete.")
 class DeleteWatchInput:
-    watch_id: strawberry.ID = strawberry.field(description="The watch's own id.")
+    watch_id: strawberry.ID = shows("The watch's own id.")
 
 
 @strawberry.type(description="The deleted watch.")

@@ -7,7 +7,7 @@ import strawberry
 
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
-from graph.api.fields import field
+from graph.api.fields import field, shows
 from graph.api.record_type import record_type
 from graph.core.paging import Page
 from graph.domains.data_files import model
@@ -20,9 +20,9 @@ from graph.store.ordering import PageRequest
 
 @record_type(model.Calibration, "A version of a calibration.", pages="calibrations")
 class Calibration:
-    calibrates: str = strawberry.field(description="The level or product, such as `L0`.")
-    calibration_version: str = strawberry.field(description="The version of the calibration.")
-    archive_time: datetime | None = strawberry.field(description="When its file was archived.")
+    calibrates: str = shows("The level or product, such as `L0`.")
+    calibration_version: str = shows("The version of the calibration.")
+    archive_time: datetime | None = shows("When its file was archived.")
 
     @field("Its file.", cost=2, reads=["file-name"])
     @staticmethod

@@ -10,7 +10,7 @@ from strawberry.scalars import JSON
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
-from graph.api.fields import field
+from graph.api.fields import field, shows
 from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
 from graph.core.paging import Page
@@ -34,24 +34,24 @@ _NAMED = ["file-name"]
     model.DataFile, "A data file, as its latest revision is.", load=load_files, scope=FILES_READ, pages="data files"
 )
 class DataFile(relay.Node):
-    name: str = strawberry.field(description="Its name, which is unique.")
-    namespace: str | None = strawberry.field(description="Where it is, as OpenLineage names that.")
-    revision: int = strawberry.field(description="The number of the latest revision, from 1.")
-    level: str | None = strawberry.field(description=f"The level: {', '.join(model.LEVELS)}, or another one.")
-    product: str | None = strawberry.field(description="The product.")
-    archive_time: datetime | None = strawberry.field(description="When it was archived.")
-    ingest_time: datetime | None = strawberry.field(description="When it was ingested.")
-    algorithm_version: str | None = strawberry.field(description="The version of the algorithm that made it.")
-    checksum: str | None = strawberry.field(
-        description="The checksum of its content, hexadecimal digits: MD5, SHA-1, SHA-256 or SHA-512 by their number."
+    name: str = shows("Its name, which is unique.")
+    namespace: str | None = shows("Where it is, as OpenLineage names that.")
+    revision: int = shows("The number of the latest revision, from 1.")
+    level: str | None = shows(f"The level: {', '.join(model.LEVELS)}, or another one.")
+    product: str | None = shows("The product.")
+    archive_time: datetime | None = shows("When it was archived.")
+    ingest_time: datetime | None = shows("When it was ingested.")
+    algorithm_version: str | None = shows("The version of the algorithm that made it.")
+    checksum: str | None = shows(
+        "The checksum of its content, hexadecimal digits: MD5, SHA-1, SHA-256 or SHA-512 by their number."
     )
-    size: ByteCount | None = strawberry.field(description="Its size, bytes.")
-    url: str | None = strawberry.field(description="Where it is.")
-    metadata: JSON | None = strawberry.field(description="What else its registration told of it.")
-    applicable_dates: list[date] = strawberry.field(
-        description="The UTC days that its data apply to.", directives=[ListSize(assumed_size=USUAL_PARTS)]
+    size: ByteCount | None = shows("Its size, bytes.")
+    url: str | None = shows("Where it is.")
+    metadata: JSON | None = shows("What else its registration told of it.")
+    applicable_dates: list[date] = shows(
+        "The UTC days that its data apply to.", directives=[ListSize(assumed_size=USUAL_PARTS)]
     )
-    registered_at: datetime = strawberry.field(description="When its latest revision was registered.")
+    registered_at: datetime = shows("When its latest revision was registered.")
 
     @field(
         "What its data are, for each day that they apply to.",

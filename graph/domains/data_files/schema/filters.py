@@ -4,7 +4,7 @@ from datetime import date
 
 import strawberry
 
-from graph.api.fields import optional
+from graph.api.fields import optional, shows
 from graph.core.errors import BadUserInput
 from graph.domains.data_files.schema.values import ALL, VersionSelector, rule_of
 from graph.domains.data_files.selection import FileSelection
@@ -12,7 +12,7 @@ from graph.domains.data_files.selection import FileSelection
 
 @strawberry.input(description="A range of numbers.")
 class MissingPacketsFilter:
-    gt: int = strawberry.field(description="More than so many.")
+    gt: int = shows("More than so many.")
 
 
 @strawberry.input(description="The selected files: those that fulfil all given conditions.")
@@ -23,10 +23,10 @@ class DataFileFilter:
     level: str | None = optional("The level, such as `L0`.")
     product: str | None = optional("The product.")
     type: str | None = optional("The type of the data, such as `APID11`.")
-    version: VersionSelector = strawberry.field(
-        default=ALL,
-        description="Versions of the algorithm, among the files of the same level, product and day. What counts for a "
+    version: VersionSelector = shows(
+        "Versions of the algorithm, among the files of the same level, product and day. What counts for a "
         "file of several days is the first of the selected ones.",
+        default=ALL,
     )
     missing_packets: MissingPacketsFilter | None = optional(
         "The most missing packets of any of the file's data, or of those of `type`."

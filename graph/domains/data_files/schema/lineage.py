@@ -6,7 +6,7 @@ from typing import Annotated
 import strawberry
 
 from graph.api.context import Info
-from graph.api.fields import field
+from graph.api.fields import field, shows
 from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
 from graph.api.values import value_type
@@ -29,13 +29,13 @@ USUAL_GROUP = 10  # for the price; what is read is charged besides
 
 @record_type(Version, "A revision of a file, by its name and number.")
 class DataFileVersion:
-    name: str = strawberry.field(description="The name of the file.")
-    revision: int = strawberry.field(description="The number of the revision.")
+    name: str = shows("The name of the file.")
+    revision: int = shows("The number of the revision.")
 
 
 @record_type(provenance.LineageVersion, "A revision that belongs to a lineage.")
 class LineageNode:
-    distance: int = strawberry.field(description="Runs between it and the file that was asked for; 0 for that itself.")
+    distance: int = shows("Runs between it and the file that was asked for; 0 for that itself.")
 
     @field("The revision.")
     @staticmethod
@@ -50,9 +50,9 @@ class LineageNode:
 
 @record_type(provenance.LineageLink, "An edge between a run and a revision.")
 class LineageEdge:
-    relation: Relation = strawberry.field(description="What the run did.")
-    run_id: strawberry.ID = strawberry.field(description="The run's own id.")
-    version: DataFileVersion = strawberry.field(name="file", description="The revision.")
+    relation: Relation = shows("What the run did.")
+    run_id: strawberry.ID = shows("The run's own id.")
+    version: DataFileVersion = shows("The revision.", name="file")
 
 
 @strawberry.type(description="What was left out of a lineage.")
@@ -68,10 +68,10 @@ class LineageTruncation:
 
 @record_type(provenance.Lineage, "What a revision was made from, or what was made from it.")
 class Lineage:
-    is_complete: bool = strawberry.field(
-        name="complete",
-        description="Whether nothing was left out within `depth`, and the runs that made files of derived levels "
+    is_complete: bool = shows(
+        "Whether nothing was left out within `depth`, and the runs that made files of derived levels "
         "(L1A, L1B, L2) are known.",
+        name="complete",
     )
 
     # Long lists have coroutines, so that the executor completes them in pieces.
@@ -126,8 +126,8 @@ class LineageOfFile:
 
 @record_type(reprocessing.Planned, "A revision to make again.")
 class PlannedFile:
-    version: DataFileVersion = strawberry.field(name="file", description="The revision.")
-    state: ReprocessingState = strawberry.field(description="Whether it is still as it was made.")
+    version: DataFileVersion = shows("The revision.", name="file")
+    state: ReprocessingState = shows("Whether it is still as it was made.")
 
 
 value_type(reprocessing.FileGroup, "ReprocessingGroup", files=[ListSize(assumed_size=USUAL_GROUP)])
@@ -135,7 +135,7 @@ value_type(reprocessing.FileGroup, "ReprocessingGroup", files=[ListSize(assumed_
 
 @record_type(reprocessing.Stage, "Files that can be made again at the same time, once those of the stages before are.")
 class ReprocessingStage:
-    number: int = strawberry.field(description="The number of the stage, from 1.")
+    number: int = shows("The number of the stage, from 1.")
 
     @field("The files, by product and day.", size=USUAL_GROUP)
     @staticmethod
@@ -145,9 +145,9 @@ class ReprocessingStage:
 
 @record_type(reprocessing.ReprocessingPlan, "What to make again after a calibration has changed, in order.")
 class ReprocessingPlan:
-    files: int = strawberry.field(description="The number of files.")
-    stages: list[ReprocessingStage] = strawberry.field(
-        description="The stages, each after the one before.", directives=[ListSize(assumed_size=USUAL_GROUP)]
+    files: int = shows("The number of files.")
+    stages: list[ReprocessingStage] = shows(
+        "The stages, each after the one before.", directives=[ListSize(assumed_size=USUAL_GROUP)]
     )
 
     @field("The revisions of the calibration's file that have the version.", size=1, cost=2)

@@ -6,7 +6,7 @@ import strawberry
 
 from graph.api import relay
 from graph.api.context import Info, load_by
-from graph.api.fields import field
+from graph.api.fields import field, shows
 from graph.api.record_type import record_type
 from graph.domains.data_files import model
 from graph.domains.data_files.reading import DataFiles
@@ -26,20 +26,18 @@ _ONE = 2
     pages="a file's revisions",
 )
 class DataFileRevision(relay.Node):
-    name: str = strawberry.field(description="The name of the file.")
-    number: int = strawberry.field(name="revision", description="The number of the revision, from 1.")
-    level: str | None = strawberry.field(description="The level, such as `L1A`.")
-    product: str | None = strawberry.field(description="The product.")
-    archive_time: datetime | None = strawberry.field(description="When it was archived.")
-    ingest_time: datetime | None = strawberry.field(description="When it was ingested.")
-    algorithm_version: str | None = strawberry.field(description="The version of the algorithm that made it.")
-    checksum: str | None = strawberry.field(description="The checksum of its content, hexadecimal digits.")
-    size: ByteCount | None = strawberry.field(description="Its size, bytes.")
-    url: str | None = strawberry.field(description="Where it is.")
-    registered_at: datetime = strawberry.field(description="When it was registered.")
-    invalidated_at: datetime | None = strawberry.field(
-        description="When the next revision was registered; null for the latest one."
-    )
+    name: str = shows("The name of the file.")
+    number: int = shows("The number of the revision, from 1.", name="revision")
+    level: str | None = shows("The level, such as `L1A`.")
+    product: str | None = shows("The product.")
+    archive_time: datetime | None = shows("When it was archived.")
+    ingest_time: datetime | None = shows("When it was ingested.")
+    algorithm_version: str | None = shows("The version of the algorithm that made it.")
+    checksum: str | None = shows("The checksum of its content, hexadecimal digits.")
+    size: ByteCount | None = shows("Its size, bytes.")
+    url: str | None = shows("Where it is.")
+    registered_at: datetime = shows("When it was registered.")
+    invalidated_at: datetime | None = shows("When the next revision was registered; null for the latest one.")
 
     @field("The file, as its latest revision is.", cost=_ONE)
     @staticmethod

@@ -9,7 +9,7 @@ from strawberry.scalars import JSON
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
-from graph.api.fields import field
+from graph.api.fields import field, shows
 from graph.api.record_type import record_type
 from graph.core.paging import Page
 from graph.domains.data_files import model
@@ -30,19 +30,17 @@ USUAL_FILES = 10  # that a run uses or generates, for the price
     pages="runs",
 )
 class Run(relay.Node):
-    run_id: strawberry.ID = strawberry.field(description="The run's own id, a UUID.")
-    algorithm: str = strawberry.field(description="The algorithm, or the job of a scheduler.")
-    version: str | None = strawberry.field(description="The version of the algorithm.")
-    namespace: str | None = strawberry.field(description="The namespace of the job, in OpenLineage.")
-    producer: str | None = strawberry.field(description="What has reported the run, a URI.")
-    state: RunState = strawberry.field(description="How it went.")
-    started_at: datetime | None = strawberry.field(description="When it began.")
-    ended_at: datetime | None = strawberry.field(description="When it ended; null if that is unknown.")
-    configuration_hash: str | None = strawberry.field(description="The hash of its configuration.")
-    facets: JSON | None = strawberry.field(
-        description="What else was told of it: facets of OpenLineage, or the name of its manifest."
-    )
-    recorded_at: datetime = strawberry.field(description="When it was first recorded.")
+    run_id: strawberry.ID = shows("The run's own id, a UUID.")
+    algorithm: str = shows("The algorithm, or the job of a scheduler.")
+    version: str | None = shows("The version of the algorithm.")
+    namespace: str | None = shows("The namespace of the job, in OpenLineage.")
+    producer: str | None = shows("What has reported the run, a URI.")
+    state: RunState = shows("How it went.")
+    started_at: datetime | None = shows("When it began.")
+    ended_at: datetime | None = shows("When it ended; null if that is unknown.")
+    configuration_hash: str | None = shows("The hash of its configuration.")
+    facets: JSON | None = shows("What else was told of it: facets of OpenLineage, or the name of its manifest.")
+    recorded_at: datetime = shows("When it was first recorded.")
 
     @field("The revisions that it used.", size=USUAL_FILES, cost=5, reads=["used"])
     @staticmethod

@@ -9,7 +9,7 @@ from strawberry.scalars import JSON
 
 from graph.api import relay
 from graph.api.context import Info
-from graph.api.fields import field, optional
+from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
 from graph.api.values import value_type
@@ -29,7 +29,7 @@ from graph.work.account import give_way
 @strawberry.input(description="What the data of a file are.")
 class SortableMetadataInput:
     type: str | None = optional("The type of the data, such as `APID11`.")
-    applicable_dates: list[date] = strawberry.field(description="Every UTC day that they apply to.")
+    applicable_dates: list[date] = shows("Every UTC day that they apply to.")
     first_packet_time: datetime | None = optional("The time of the first packet.")
     last_packet_time: datetime | None = optional("The time of the last packet.")
     missing_packet_count: int | None = optional("Packets that are missing.")
@@ -38,21 +38,19 @@ class SortableMetadataInput:
 
 @strawberry.input(description="An item of a file's further metadata.")
 class AdditionalMetadataInput:
-    identifier: str = strawberry.field(
-        description="Its key, such as `PDS` or `APID11#SSC-GAPS`. Several items may have the same one."
-    )
-    attributes: JSON = strawberry.field(description="Its attributes, an object.")
+    identifier: str = shows("Its key, such as `PDS` or `APID11#SSC-GAPS`. Several items may have the same one.")
+    attributes: JSON = shows("Its attributes, an object.")
 
 
 @strawberry.input(description="What a calibration file calibrates.")
 class FileCalibrationInput:
-    calibrates: str = strawberry.field(description="The level or product, such as `L0`.")
-    version: str = strawberry.field(description="The version of the calibration, such as `1.0.0`.")
+    calibrates: str = shows("The level or product, such as `L0`.")
+    version: str = shows("The version of the calibration, such as `1.0.0`.")
 
 
 @strawberry.input(description="A data file.")
 class DataFileInput:
-    name: str = strawberry.field(description="Its unique name, 1 to 400 characters, without control characters.")
+    name: str = shows("Its unique name, 1 to 400 characters, without control characters.")
     level: str | None = optional("The level, such as `L1A`. A file with applicable dates needs one.")
     product: str | None = optional("The product.")
     archive_time: datetime | None = optional("When it was archived.")
@@ -113,7 +111,7 @@ async def _files(given: Sequence[DataFileInput]) -> list[NewFile | FileRejection
 
 @strawberry.input(description="Files to register.")
 class RegisterFilesInput:
-    files: list[DataFileInput] = strawberry.field(description=f"At most {MOST_FILES:,}.")
+    files: list[DataFileInput] = shows(f"At most {MOST_FILES:,}.")
 
 
 value_type(FileRejection, "DataFileRejection")
@@ -121,26 +119,26 @@ value_type(FileRejection, "DataFileRejection")
 
 @record_type(RegistrationReport, "What became of the files. Each is judged by itself.")
 class RegisterFilesPayload:
-    registered: int = strawberry.field(description="Number of new files, and new revisions of known ones.")
-    skipped: int = strawberry.field(description="Number of files that are registered as they are.")
-    rejected: int = strawberry.field(description="Number of files that break a rule.")
-    rejections: list[FileRejection] = strawberry.field(description="The rejected ones, with reasons.")
+    registered: int = shows("Number of new files, and new revisions of known ones.")
+    skipped: int = shows("Number of files that are registered as they are.")
+    rejected: int = shows("Number of files that break a rule.")
+    rejections: list[FileRejection] = shows("The rejected ones, with reasons.")
 
 
 @strawberry.input(description="A revision that a run used.")
 class UsedFileInput:
-    name: str = strawberry.field(description="The name of a registered file.")
+    name: str = shows("The name of a registered file.")
     revision: int | None = optional("The number of the revision; by default the latest one, as of now.")
 
 
 @strawberry.input(description="A run, or what is known of one so far.")
 class RecordRunInput:
-    algorithm: str = strawberry.field(description="The name of the algorithm.")
+    algorithm: str = shows("The name of the algorithm.")
     version: str | None = optional("The version of the algorithm.")
     run_id: strawberry.ID | None = optional(
         "A UUID. A run that is recorded again with the same id is completed, never doubled."
     )
-    state: RunState = strawberry.field(default=RunState.COMPLETE, description="How it went.")
+    state: RunState = shows("How it went.", default=RunState.COMPLETE)
     started_at: datetime | None = optional("When it began.")
     ended_at: datetime | None = optional("When it ended.")
     configuration_hash: str | None = optional("The hash of its configuration.")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, get_type_hints
 import strawberry
 
 from graph.api.context import Context
-from graph.api.fields import optional
+from graph.api.fields import optional, shows
 from graph.api.scalars import millis_ceil, millis_floor
 from graph.core.names import camel_case
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
@@ -28,25 +28,23 @@ RANGES = ranges_of(Selection)
 
 @strawberry.input(description="An area between two latitudes and two longitudes, edges included.")
 class BoxInput:
-    min_lat: float = strawberry.field(description="Southern edge, degrees north.")
-    max_lat: float = strawberry.field(description="Northern edge, degrees north.")
-    min_lon: float = strawberry.field(description="Western edge, degrees east; 180 and -180 are one meridian.")
-    max_lon: float = strawberry.field(
-        description="Eastern edge, degrees east; less than minLon, the area crosses the dateline."
-    )
+    min_lat: float = shows("Southern edge, degrees north.")
+    max_lat: float = shows("Northern edge, degrees north.")
+    min_lon: float = shows("Western edge, degrees east; 180 and -180 are one meridian.")
+    max_lon: float = shows("Eastern edge, degrees east; less than minLon, the area crosses the dateline.")
 
 
 @strawberry.input(description="An area around a point, by great-circle distance, edge included.")
 class CircleInput:
-    lat: float = strawberry.field(description="Latitude of the centre, degrees north.")
-    lon: float = strawberry.field(description="Longitude of the centre, degrees east.")
-    radius_km: float = strawberry.field(description="Radius, km, 0 … 40,100.")
+    lat: float = shows("Latitude of the centre, degrees north.")
+    lon: float = shows("Longitude of the centre, degrees east.")
+    radius_km: float = shows("Radius, km, 0 … 40,100.")
 
 
 @strawberry.input(description="A point on the earth.")
 class PointInput:
-    lat: float = strawberry.field(description="Degrees north.")
-    lon: float = strawberry.field(description="Degrees east.")
+    lat: float = shows("Degrees north.")
+    lon: float = shows("Degrees east.")
 
 
 @strawberry.input

@@ -7,6 +7,7 @@ import strawberry
 from strawberry.scalars import JSON
 
 from graph.api import fields
+from graph.api.fields import shows
 from graph.api.record_type import record_type
 from graph.api.scalars import EpochMillis, describe_enum, millis_floor
 from graph.api.sizes import ListSize
@@ -24,16 +25,14 @@ describe_enum(Deleted, name="DeletedEvents")
 
 @strawberry.input(name="AsOf", one_of=True, description="The time at which the catalogue is seen.")
 class AsOfInput:
-    recorded: datetime | None = strawberry.field(
-        default=strawberry.UNSET, description="As it was stored here at this time; a date means its end."
+    recorded: datetime | None = shows(
+        "As it was stored here at this time; a date means its end.", default=strawberry.UNSET
     )
-    published: datetime | None = strawberry.field(
+    published: datetime | None = shows(
+        "As its sources had published it at this time, as far as this is known; a date means its end.",
         default=strawberry.UNSET,
-        description="As its sources had published it at this time, as far as this is known; a date means its end.",
     )
-    first: bool | None = strawberry.field(
-        default=strawberry.UNSET, description="The first stored version of each event; must be true."
-    )
+    first: bool | None = shows("The first stored version of each event; must be true.", default=strawberry.UNSET)
 
     @property
     def value(self) -> AsOf:
@@ -53,7 +52,7 @@ class EventAlias:
 
 @strawberry.type(description="The deletion of an event by its source.")
 class Deletion:
-    recorded_at: EpochMillis = strawberry.field(description="When it was stored here, epoch milliseconds.")
+    recorded_at: EpochMillis = shows("When it was stored here, epoch milliseconds.")
     recorded_time: datetime = time_field("recorded_at", "When it was stored here.")
     published_at: EpochMillis | None = strawberry.field(description="When the source published it, epoch milliseconds.")
     published_time: datetime | None = time_field("published_at", "When the source published it.")
@@ -61,7 +60,7 @@ class Deletion:
 
 @record_type(records.ValueChange, "A value that differs from the version before.")
 class RevisionChange:
-    field: str = strawberry.field(description="The name of the event's field.")
+    field: str = shows("The name of the event's field.")
 
     @fields.field("The value before; null for none.", reads=[])
     @staticmethod
@@ -76,23 +75,23 @@ class RevisionChange:
 
 @record_type(records.EventRevision, "One version of an event.", pages="versions of an event")
 class EventRevision:
-    number: int = strawberry.field(description="From 1, without gaps.")
-    kind: RevisionKind = strawberry.field(description="What made the version.")
-    published_at: EpochMillis | None = strawberry.field(
-        description="When the source published it, epoch milliseconds; null if it did not say."
+    number: int = shows("From 1, without gaps.")
+    kind: RevisionKind = shows("What made the version.")
+    published_at: EpochMillis | None = shows(
+        "When the source published it, epoch milliseconds; null if it did not say."
     )
     published_time: datetime | None = time_field(
         "published_at", "When the source published it; null if it did not say.", "publishedAt"
     )
     recorded_at: EpochMillis = strawberry.field(description="When it was stored here, epoch milliseconds.")
     recorded_time: datetime = time_field("recorded_at", "When it was stored here.", "recordedAt")
-    minutes_after_origin: float | None = strawberry.field(
-        description="The time from the earthquake to the publication, minutes; null if it is not known."
+    minutes_after_origin: float | None = shows(
+        "The time from the earthquake to the publication, minutes; null if it is not known."
     )
-    changes: list[RevisionChange] = strawberry.field(
-        description="The tracked values that differ from the version before; none of the first version.",
+    changes: list[RevisionChange] = shows(
+        "The tracked values that differ from the version before; none of the first version.",
         directives=[ListSize(assumed_size=len(TRACKED))],
     )
-    event: Annotated["Event", strawberry.lazy("graph.domains.earthquakes.schema.events")] = strawberry.field(
-        description="The event as it was."
+    event: Annotated["Event", strawberry.lazy("graph.domains.earthquakes.schema.events")] = shows(
+        "The event as it was."
     )

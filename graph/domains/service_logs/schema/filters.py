@@ -5,7 +5,7 @@ from enum import Enum
 
 import strawberry
 
-from graph.api.fields import optional
+from graph.api.fields import optional, shows
 from graph.api.scalars import describe_enum
 from graph.core.times import first_microsecond, last_microsecond
 from graph.domains.service_logs import model
@@ -24,8 +24,8 @@ class ServiceLogOrder(Enum):
 
 @strawberry.input(description="A name and a value of a log's metadata.")
 class MetadataInput:
-    key: str = strawberry.field(description="The name.")
-    value: str = strawberry.field(description="The value as text: 500 is `500`, true is `true`.")
+    key: str = shows("The name.")
+    value: str = shows("The value as text: 500 is `500`, true is `true`.")
 
 
 @strawberry.input(description="The selected logs: those that fulfil all given conditions.")

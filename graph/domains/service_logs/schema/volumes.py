@@ -6,7 +6,7 @@ from typing import Annotated
 import strawberry
 
 from graph.api.context import Info
-from graph.api.fields import field
+from graph.api.fields import field, shows
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.core.days import datetime_of
@@ -27,12 +27,10 @@ describe_enum(VolumeBy, name="LogVolumeBy")
 
 @record_type(volumes.LogVolume, "The number of logs of one level, type or service in one period.")
 class LogVolume:
-    count: int = strawberry.field(description="The number of logs, 1 or more.")
-    level: LogLevel | None = strawberry.field(description="Their level; null unless counted by it.")
-    log_type: ServiceLogType | None = strawberry.field(
-        name="type", description="Their type; null unless counted by it."
-    )
-    service: str | None = strawberry.field(description="Their service; null unless counted by it.")
+    count: int = shows("The number of logs, 1 or more.")
+    level: LogLevel | None = shows("Their level; null unless counted by it.")
+    log_type: ServiceLogType | None = shows("Their type; null unless counted by it.", name="type")
+    service: str | None = shows("Their service; null unless counted by it.")
 
     @field("The beginning of the period.")
     @staticmethod

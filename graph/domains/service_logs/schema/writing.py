@@ -7,7 +7,7 @@ import strawberry
 from strawberry.scalars import JSON
 
 from graph.api.context import Info
-from graph.api.fields import field, optional
+from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.api.sizes import ListSize
@@ -24,16 +24,10 @@ describe_enum(LogProblem, name="ServiceLogProblem")
 
 @strawberry.input(description="A log to write.")
 class LogInput:
-    service: str = strawberry.field(
-        description="The service that writes it, 1 to 64 characters, without control characters."
-    )
-    message: str = strawberry.field(
-        description="What happened. Of a text of more than 65,536 characters, the beginning is stored."
-    )
-    log_type: ServiceLogType = strawberry.field(
-        name="type", default=ServiceLogType.APPLICATION, description="Its category."
-    )
-    level: LogLevel = strawberry.field(default=LogLevel.INFO, description="Its level.")
+    service: str = shows("The service that writes it, 1 to 64 characters, without control characters.")
+    message: str = shows("What happened. Of a text of more than 65,536 characters, the beginning is stored.")
+    log_type: ServiceLogType = shows("Its category.", name="type", default=ServiceLogType.APPLICATION)
+    level: LogLevel = shows("Its level.", default=LogLevel.INFO)
     time: datetime | None = optional("When it happened, exact to the microsecond; by default now.")
     log_id: strawberry.ID | None = optional(
         "A UUID. A log that is sent again with the same id and time is skipped. By default, the id is "
@@ -63,7 +57,7 @@ class LogInput:
 
 @strawberry.input(description="Logs to write.")
 class WriteLogsInput:
-    logs: list[LogInput] = strawberry.field(description=f"At most {MOST_LOGS:,}.")
+    logs: list[LogInput] = shows(f"At most {MOST_LOGS:,}.")
 
 
 value_type(RejectedLog, "LogRejection")
@@ -71,10 +65,10 @@ value_type(RejectedLog, "LogRejection")
 
 @record_type(model.WriteReport, "What became of the logs. Each is judged by itself.")
 class WriteLogsPayload:
-    accepted: int = strawberry.field(description="Number of stored logs.")
-    skipped: int = strawberry.field(description="Number of logs that were stored already.")
-    rejected: int = strawberry.field(description="Number of logs that break a rule.")
-    rejections: list[RejectedLog] = strawberry.field(description="The rejected ones, with reasons.")
+    accepted: int = shows("Number of stored logs.")
+    skipped: int = shows("Number of logs that were stored already.")
+    rejected: int = shows("Number of logs that break a rule.")
+    rejections: list[RejectedLog] = shows("The rejected ones, with reasons.")
 
 
 @strawberry.type

@@ -7,6 +7,7 @@ import strawberry
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
+from graph.api.fields import shows
 from graph.api.record_type import record_type
 from graph.core.paging import Page
 from graph.domains.sightings import model
@@ -19,11 +20,11 @@ from graph.store.ordering import PageRequest
 
 @record_type(model.ActiveArea, "An area that has active sightings.", pages="areas")
 class Area:
-    slug: str = strawberry.field(description="The name by which sightings are found: lower-case letters and hyphens.")
-    name: str = strawberry.field(description="Its name.")
-    lat: float | None = strawberry.field(description="Degrees north, of its centre; null if that is not known.")
-    lon: float | None = strawberry.field(description="Degrees east, of its centre; null if that is not known.")
-    active_until: datetime = strawberry.field(description="When the last of its sightings expires.")
+    slug: str = shows("The name by which sightings are found: lower-case letters and hyphens.")
+    name: str = shows("Its name.")
+    lat: float | None = shows("Degrees north, of its centre; null if that is not known.")
+    lon: float | None = shows("Degrees east, of its centre; null if that is not known.")
+    active_until: datetime = shows("When the last of its sightings expires.")
 
     @connection_field("Its active sightings, newest first.", model.BY_TIME, size=relay.PAGE_SIZE, cost=10, reads=[])
     @staticmethod

@@ -5,7 +5,7 @@ import strawberry
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
-from graph.api.fields import field
+from graph.api.fields import field, shows
 from graph.api.record_type import record_type
 from graph.core.days import datetime_of
 from graph.core.paging import Page
@@ -21,13 +21,11 @@ from graph.store.ordering import PageRequest
 
 @record_type(model.Profile, "What the caller has reported and confirmed.")
 class Profile:
-    tier: TrustTier = strawberry.field(description="How far the caller's next report is trusted.")
-    reports: int = strawberry.field(description="Number of sightings that the caller has reported.")
-    confirmations: int = strawberry.field(description="Number of other users' sightings that the caller has confirmed.")
-    confirmations_received: int = strawberry.field(
-        description="Number of times that others have confirmed the caller's sightings."
-    )
-    longest_streak_days: int = strawberry.field(description="The most days in a row with a report, UTC.")
+    tier: TrustTier = shows("How far the caller's next report is trusted.")
+    reports: int = shows("Number of sightings that the caller has reported.")
+    confirmations: int = shows("Number of other users' sightings that the caller has confirmed.")
+    confirmations_received: int = shows("Number of times that others have confirmed the caller's sightings.")
+    longest_streak_days: int = shows("The most days in a row with a report, UTC.")
 
     @field("Days in a row with a report until today or yesterday, UTC.")
     @staticmethod

@@ -5,7 +5,7 @@ from typing import Annotated
 import strawberry
 
 from graph.api.context import Info
-from graph.api.fields import field, optional
+from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
 from graph.domains.sightings import model
 from graph.domains.sightings.confirming import Confirming
@@ -36,7 +36,7 @@ class FeltInput:
 
 @strawberry.input(description="What somebody feels or sees. It has an area, a position, or both.")
 class ReportSightingInput:
-    category: SightingCategory = strawberry.field(description="What it is about.")
+    category: SightingCategory = shows("What it is about.")
     area: str | None = optional("The area's name or slug; by default that of the position.")
     lat: float | None = optional("Degrees north. It is rounded to a cell of 10 km before it is stored.")
     lon: float | None = optional("Degrees east, rounded likewise.")
@@ -49,25 +49,23 @@ class ReportSightingInput:
 
 @strawberry.input(description="The sighting that the caller has seen, too.")
 class ConfirmSightingInput:
-    id: strawberry.ID = strawberry.field(description="Its global id, or its own id.")
+    id: strawberry.ID = shows("Its global id, or its own id.")
 
 
 @strawberry.input(description="The sighting that has to go, and why.")
 class HideSightingInput:
-    id: strawberry.ID = strawberry.field(description="Its global id, or its own id.")
-    reason: str = strawberry.field(description=f"Why, at most {LONGEST_REASON} characters. It is stored and logged.")
+    id: strawberry.ID = shows("Its global id, or its own id.")
+    reason: str = shows(f"Why, at most {LONGEST_REASON} characters. It is stored and logged.")
 
 
 @record_type(model.ReportOutcome, "The sighting as it is now.")
 class SightingPayload:
-    sighting: Sighting = strawberry.field(description="The sighting.")
-    created: bool = strawberry.field(
-        description="Whether this call has made it. A report repeats a sighting of the last ten minutes that has the "
+    sighting: Sighting = shows("The sighting.")
+    created: bool = shows(
+        "Whether this call has made it. A report repeats a sighting of the last ten minutes that has the "
         "same category, area and rounded position, and the report's text and earthquake, if it has any."
     )
-    confirmed: bool = strawberry.field(
-        description="Whether this call has confirmed it. Users confirm a sighting once, and never their own."
-    )
+    confirmed: bool = shows("Whether this call has confirmed it. Users confirm a sighting once, and never their own.")
 
 
 @strawberry.type(description="The hidden sighting.")

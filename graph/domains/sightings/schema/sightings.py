@@ -9,7 +9,7 @@ import strawberry
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info, load_by
-from graph.api.fields import field, optional
+from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
 from graph.api.selected import selected_attributes
 from graph.core.errors import BadUserInput
@@ -44,15 +44,15 @@ At = Annotated[datetime | None, "The time; by default now."]
     pages="sightings",
 )
 class Sighting(relay.Node):
-    sighting_id: strawberry.ID = strawberry.field(description="The sighting's own id, a UUID.")
-    category: SightingCategory = strawberry.field(description="What it is about.")
-    area_slug: str = strawberry.field(name="area", description="The slug of its area.")
-    text: str | None = strawberry.field(description="What the reporter says, plain text.")
-    reported_at: datetime = strawberry.field(description="When it was reported.")
-    expires_at: datetime = strawberry.field(description="When it expires. Confirmations put that off.")
-    confirmations: int = strawberry.field(description="The number of users who have confirmed it.")
-    reporter_tier: TrustTier = strawberry.field(description="How far its reporter was trusted at the report.")
-    event_id: str | None = strawberry.field(description="Id of the earthquake that the reporter names.")
+    sighting_id: strawberry.ID = shows("The sighting's own id, a UUID.")
+    category: SightingCategory = shows("What it is about.")
+    area_slug: str = shows("The slug of its area.", name="area")
+    text: str | None = shows("What the reporter says, plain text.")
+    reported_at: datetime = shows("When it was reported.")
+    expires_at: datetime = shows("When it expires. Confirmations put that off.")
+    confirmations: int = shows("The number of users who have confirmed it.")
+    reporter_tier: TrustTier = shows("How far its reporter was trusted at the report.")
+    event_id: str | None = shows("Id of the earthquake that the reporter names.")
 
     @field("Where it is, rounded. Null if the reporter gave no position.", reads=["lat", "lon"])
     @staticmethod

@@ -9,7 +9,7 @@ import strawberry
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info
-from graph.api.fields import field
+from graph.api.fields import field, shows
 from graph.api.record_type import record_type
 from graph.core.days import datetime_of
 from graph.core.errors import BadUserInput
@@ -23,8 +23,8 @@ from graph.store.ordering import PageRequest
 
 @record_type(Trend, "The active sightings of a category.")
 class SightingTrend:
-    category: SightingCategory = strawberry.field(description="The category.")
-    count: int = strawberry.field(description="The exact number of active sightings that were reported since then.")
+    category: SightingCategory = shows("The category.")
+    count: int = shows("The exact number of active sightings that were reported since then.")
 
     @field("The beginning of the window, a whole hour.")
     @staticmethod

@@ -4,6 +4,7 @@ from typing import Any, NewType
 
 import strawberry
 
+from graph.api.fields import shows
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.api.schema import Scalars
@@ -61,7 +62,7 @@ def rounded(point: Point | None, precision_km: float = KM10.km) -> RoundedPositi
     confidences.Confidence, "How much a sighting can be trusted at a time. All parts are 0 once it has expired."
 )
 class Confidence:
-    total: float = strawberry.field(description="The sum of the parts, at most 1.")
-    lifetime: float = strawberry.field(description="By what is left of its time, 0 … 1: a 1,800th for each second.")
-    confirmations: float = strawberry.field(description="By confirmations, 0 … 0.3: 0.1 for each.")
-    trust: float = strawberry.field(description="By its reporter's tier: 0, 0.05 or 0.1.")
+    total: float = shows("The sum of the parts, at most 1.")
+    lifetime: float = shows("By what is left of its time, 0 … 1: a 1,800th for each second.")
+    confirmations: float = shows("By confirmations, 0 … 0.3: 0.1 for each.")
+    trust: float = shows("By its reporter's tier: 0, 0.05 or 0.1.")

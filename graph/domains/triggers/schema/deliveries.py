@@ -9,7 +9,7 @@ from strawberry import auto
 from graph.api import relay
 from graph.api.connection_field import NUMBERED, connection_field
 from graph.api.context import Info, load_own
-from graph.api.fields import field, optional
+from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum, millis_ceil, millis_floor
 from graph.api.selected import selected_attributes
@@ -110,7 +110,7 @@ class DeliveryQueries:
 
 @strawberry.input(description="Deliveries to begin again.")
 class ReplayDeliveriesInput:
-    endpoint_id: strawberry.ID = strawberry.field(description="The endpoint's own id.")
+    endpoint_id: strawberry.ID = shows("The endpoint's own id.")
     since: datetime | None = optional("Earliest creation, inclusive.")
     until: datetime | None = optional("Latest creation, inclusive. A date includes that whole day.")
     states: list[DeliveryState] | None = optional("What has become of them; by default those that were given up.")

@@ -11,7 +11,7 @@ from strawberry import auto
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info, load_own
-from graph.api.fields import field, optional
+from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.core.days import datetime_of
@@ -37,9 +37,9 @@ describe_enum(EndpointState)
 
 @record_type(Queue, "What waits for an endpoint, and how the endpoint does.")
 class EndpointQueue:
-    sequence: int = strawberry.field(description="The sequence number of the last delivery; 0 before the first.")
-    waiting: int = strawberry.field(description="Number of deliveries that wait.")
-    failures: int = strawberry.field(description="Number of failed attempts since the last success.")
+    sequence: int = shows("The sequence number of the last delivery; 0 before the first.")
+    waiting: int = shows("Number of deliveries that wait.")
+    failures: int = shows("Number of failed attempts since the last success.")
 
     @field("When the first of these failures was; null without one.")
     @staticmethod
@@ -92,7 +92,7 @@ _TYPES = "Only events of these types, at most 100; all by default."
 
 @strawberry.input(description="An endpoint to create.")
 class CreateEndpointInput:
-    url: str = strawberry.field(description="Where webhooks are sent: `https://…`, at a public address.")
+    url: str = shows("Where webhooks are sent: `https://…`, at a public address.")
     types: list[str] | None = optional(_TYPES)
     description: str | None = optional("For people, at most 512 characters.")
     ordered: bool | None = optional("Whether a delivery is sent only when the one before has ended; by default not.")
@@ -100,7 +100,7 @@ class CreateEndpointInput:
 
 @strawberry.input(description="An endpoint to change. What is left out stays as it is.")
 class UpdateEndpointInput:
-    endpoint_id: strawberry.ID = strawberry.field(description="The endpoint's own id.")
+    endpoint_id: strawberry.ID = shows("The endpoint's own id.")
     url: str | None = optional("Where webhooks are sent.")
     types: list[str] | None = optional("Only events of these types, at most 100.")
     all_types: bool | None = optional("Whether it wants events of all types again.")
@@ -110,15 +110,13 @@ class UpdateEndpointInput:
 
 @strawberry.input(description="One of the caller's endpoints.")
 class EndpointInput:
-    endpoint_id: strawberry.ID = strawberry.field(description="The endpoint's own id.")
+    endpoint_id: strawberry.ID = shows("The endpoint's own id.")
 
 
 @strawberry.input(description="The endpoint whose secret is replaced.")
 class RotateSecretInput:
-    endpoint_id: strawberry.ID = strawberry.field(description="The endpoint's own id.")
-    overlap_hours: float = strawberry.field(
-        default=24.0, description=f"Hours in which the secret before signs too, 0 … {MOST_OVERLAP_HOURS}."
-    )
+    endpoint_id: strawberry.ID = shows("The endpoint's own id.")
+    overlap_hours: float = shows(f"Hours in which the secret before signs too, 0 … {MOST_OVERLAP_HOURS}.", default=24.0)
 
 
 @strawberry.type(description="The endpoint.")
@@ -128,10 +126,8 @@ class EndpointPayload:
 
 @record_type(WithSecret, "The endpoint, with its secret.")
 class EndpointSecretPayload:
-    endpoint: TriggerEndpoint = strawberry.field(description="The endpoint.")
-    secret: str = strawberry.field(
-        description="The secret that signs its webhooks, `whsec_…`. It is shown only here: keep it safe."
-    )
+    endpoint: TriggerEndpoint = shows("The endpoint.")
+    secret: str = shows("The secret that signs its webhooks, `whsec_…`. It is shown only here: keep it safe.")
 
 
 @strawberry.type(description="The deleted endpoint.")

@@ -4,7 +4,7 @@ import strawberry
 from strawberry.scalars import JSON
 
 from graph.api.context import Info
-from graph.api.fields import field
+from graph.api.fields import field, shows
 from graph.api.record_type import record_type
 from graph.domains.triggers.event_types import EventType, EventTypes
 from graph.domains.triggers.scopes import TRIGGERS_READ
@@ -14,10 +14,10 @@ MOST_TYPES = 10  # of all domains
 
 @record_type(EventType, "A type of events that the service itself creates.")
 class TriggerEventType:
-    name: str = strawberry.field(description="Its name.")
-    description: str = strawberry.field(description="When such an event is created.")
-    example: JSON = strawberry.field(description="A payload.")
-    schema: JSON = strawberry.field(description="The JSON Schema of its payloads.")
+    name: str = shows("Its name.")
+    description: str = shows("When such an event is created.")
+    example: JSON = shows("A payload.")
+    schema: JSON = shows("The JSON Schema of its payloads.")
 
 
 @strawberry.type

@@ -10,7 +10,7 @@ from strawberry.scalars import JSON
 from graph.api import notices, relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
-from graph.api.fields import field, optional, subscription
+from graph.api.fields import field, optional, shows, subscription
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.api.sizes import ListSize
@@ -104,12 +104,12 @@ class TriggerEventQueries:
 
 @strawberry.input(description="An event to create.")
 class CreateTriggerEventInput:
-    event_type: str = strawberry.field(
-        name="type",
-        description="Its type: words of letters, digits and `_`, separated by dots, such as `order.completed`; at most "
+    event_type: str = shows(
+        "Its type: words of letters, digits and `_`, separated by dots, such as `order.completed`; at most "
         f"{LONGEST_TYPE} characters. The first word is not {', '.join(OWN_WORDS)}: these types are the service's own.",
+        name="type",
     )
-    payload: JSON = strawberry.field(description=f"What happened: an object of at most {LARGEST_PAYLOAD:,} bytes.")
+    payload: JSON = shows(f"What happened: an object of at most {LARGEST_PAYLOAD:,} bytes.")
     correlation_id: str | None = optional(f"Kept in the event's metadata, 1 to {LONGEST_CORRELATION_ID} characters.")
     idempotency_key: str | None = optional(
         f"A text of 1 to {LONGEST_IDEMPOTENCY_KEY} characters, without control characters. To create "
@@ -119,13 +119,13 @@ class CreateTriggerEventInput:
 
 @record_type(Created, "The created event.")
 class TriggerEventPayload:
-    trigger_event: TriggerEvent = strawberry.field(description="The event.")
-    duplicate: bool = strawberry.field(description="Whether it was created earlier, with the same idempotency key.")
+    trigger_event: TriggerEvent = shows("The event.")
+    duplicate: bool = shows("Whether it was created earlier, with the same idempotency key.")
 
 
 @strawberry.input(description="Events that were processed.")
 class AcknowledgeTriggerEventsInput:
-    ids: list[strawberry.ID] = strawberry.field(description=f"Their global ids, at most {MOST_ACKNOWLEDGED:,}.")
+    ids: list[strawberry.ID] = shows(f"Their global ids, at most {MOST_ACKNOWLEDGED:,}.")
 
 
 @strawberry.type(description="What became of the events.")
