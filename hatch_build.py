@@ -175,7 +175,7 @@ def joined(page: Path, entries: tuple[str, ...], bundlers: list[dict[str, Any]])
         with tarfile.open(path) as tarball:
             tarball.extractall(folder, filter="data")
         program = Path(folder, "package", bundler["program"])
-        command = [program, *entries, "--bundle", "--minify", "--format=esm", "--log-level=warning", "--outbase=."]
+        command = [str(program), *entries, "--bundle", "--minify", "--format=esm", "--log-level=warning", "--outbase=."]
         try:
             subprocess.run([*command, f"--outdir={folder}/out"], cwd=page, check=True, timeout=TIMEOUT_S)
         except (OSError, subprocess.TimeoutExpired) as failed:

@@ -35,7 +35,9 @@ class Namespace:
         finalize(function, linecache.cache.pop, file, None).atexit = False
         return function
 
-    def define_list(self, parameters: str, loop: str, lines: Sequence[str]) -> Callable[..., list[Any]]:
+    def define_list(
+        self, parameters: str, loop: str, lines: Sequence[str], *, before: Sequence[str] = ()
+    ) -> Callable[..., list[Any]]:
         """Compile a function that returns the list of what these lines `append` in each turn of a loop."""
         body = [f"    {line}" for line in lines]
-        return self.define(parameters, ["found = []", "append = found.append", loop, *body, "return found"])
+        return self.define(parameters, [*before, "found = []", "append = found.append", loop, *body, "return found"])

@@ -25,7 +25,7 @@ class Described(Enum):
 
     description: str
 
-    def __new__(cls, value: Any, description: str) -> Self:
+    def __new__(cls, value: Any, description: str = "") -> Self:  # without one, a type checker sees a look-up
         member = object.__new__(cls)
         member._value_ = value
         member.description = description
@@ -36,3 +36,7 @@ class DescribedText(Described):
     """An enum of texts with descriptions."""
 
     _value_: str
+
+    @property
+    def value(self) -> str:
+        return self._value_

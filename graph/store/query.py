@@ -71,5 +71,5 @@ class ItemPage:
     """Some items of a query in order, and the position where the reading stopped."""
 
     items: Sequence[Item]
-    last_key: Item | None  # pass as `start` to read on; None when nothing is left
+    last_key: Mapping[str, Any] | None  # pass as `start` to read on; None when nothing is left
     partitions: int = 1  # how many partitions were read

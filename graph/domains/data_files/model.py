@@ -193,7 +193,7 @@ class Run(EntityRecord):
     version = Stored[str | None]("version", optional=True)
     namespace = Stored[str | None]("namespace", optional=True)
     producer = Stored[str | None]("producer", optional=True)
-    state = Stored("state", RunState)
+    state = Stored[RunState]("state", RunState)
     started_at = Stored("started-at", time_of, optional=True, written=written)
     ended_at = Stored("ended-at", time_of, optional=True, written=written)
     configuration_hash = Stored[str | None]("configuration-hash", optional=True)

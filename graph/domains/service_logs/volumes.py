@@ -44,7 +44,7 @@ class LogInterval(Described):
 
     def start_of(self, seconds: int) -> int:
         """The start of the period that holds a time, epoch seconds."""
-        return seconds - seconds % self.value
+        return seconds - seconds % self._value_
 
 
 class VolumeBy(DescribedText):

@@ -101,7 +101,7 @@ class SightingChange(EntityRecord):
     __slots__ = ()
     entity, type_name = SIGHTING_CHANGE, "SightingChange"
     number = Stored[int]("change")
-    kind = Stored("kind", SightingChangeKind)
+    kind = Stored[SightingChangeKind]("kind", SightingChangeKind)
     sighting_id = Stored[str]("sightingId")
 
     @property

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from graph.store.conditions import Condition, are_numbers, kind_of, predicate
 from graph.store.contract import Action, Delete, Put, Update
 from graph.store.entity import Entity, Item, Key
-from graph.store.sqlite.projection import OTHERS
+from graph.store.sqlite.sql import OTHERS
 from graph.store.sqlite.table import EntityTable
 from graph.store.values import InvalidItem
 

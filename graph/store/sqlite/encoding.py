@@ -11,7 +11,7 @@ import orjson
 from graph.core.compilation import Namespace
 from graph.store.attributes import JsonDocument
 from graph.store.entity import Entity
-from graph.store.sqlite.projection import OTHERS
+from graph.store.sqlite.sql import OTHERS
 
 Encode = Callable[[Iterable[Mapping[str, Any]]], list[Any]]
 """Items → the values of their columns, one item after the other."""

@@ -13,8 +13,8 @@ from graph.store.attributes import Attribute, Real, Truth, Whole
 from graph.store.design import Index
 from graph.store.entity import Entity
 from graph.store.sqlite.encoding import Encode, encoder
-from graph.store.sqlite.projection import OTHERS, Projection
-from graph.store.sqlite.sql import quoted
+from graph.store.sqlite.projection import Projection
+from graph.store.sqlite.sql import OTHERS, quoted
 
 ONLY = "only"  # the key of a table whose entity has only one item
 RESERVED = frozenset({OTHERS, ONLY, "rowid"})

@@ -91,7 +91,7 @@ class Edges:
         left = most
         for first in range(0, len(references), PARTITIONS_AT_ONCE):
             partitions: Sequence[Partition] = [(each,) for each in references[first : first + PARTITIONS_AT_ONCE]]
-            start: Item | None = None
+            start: Mapping[str, Any] | None = None
             while partitions and (left is None or left):
                 at_once = ITEMS_AT_ONCE if left is None else min(left, ITEMS_AT_ONCE)
                 page = await self._database.query(Query(entity=USED, partitions=partitions, start=start, limit=at_once))
