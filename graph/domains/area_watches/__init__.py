@@ -3,25 +3,17 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import Field
-
 from graph.domain import Domain, Resources
 from graph.domains.area_watches.entities import ENTITIES
 from graph.domains.area_watches.reported import REPORTED
 from graph.domains.area_watches.schema import AreaWatch, AreaWatchMutations, AreaWatchQueries
+from graph.domains.area_watches.settings import AreaWatchSettings
 from graph.domains.area_watches.watcher import AreaWatcher
 from graph.domains.area_watches.watches import AreaWatches
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.triggers.event_types import EventTypes
 from graph.domains.triggers.following import Follower, Followers
 from graph.domains.triggers.outbox import Outbox
-from graph.settings import SettingsPart
-
-
-class AreaWatchSettings(SettingsPart):
-    """How many area watches there may be."""
-
-    sighting_watches: int = Field(100, ge=1, le=10_000, description="Maximum number of watched areas of a user.")
 
 
 async def open_services(resources: Resources) -> Sequence[object]:

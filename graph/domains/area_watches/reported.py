@@ -4,11 +4,12 @@ from typing import Any
 
 from graph.domains.area_watches.model import AreaWatch
 from graph.domains.sightings.categories import ALL
-from graph.domains.sightings.confidence import TrustTier
 from graph.domains.sightings.grid import KM10
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.model import Sighting
-from graph.domains.triggers.event_types import TIME, EventType, object_of, schema_of, value_of
+from graph.domains.sightings.tiers import TrustTier
+from graph.domains.triggers.event_types import EventType
+from graph.domains.triggers.json_schemas import TIME, object_of, schema_of, value_of
 
 _POSITION = object_of(
     {

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from graph.domain import Domain, WebPage
-from graph.domains.dashboard.routes import DashboardSettings, dashboard_routes
+from graph.domains.dashboard.routes import dashboard_routes
+from graph.domains.dashboard.settings import DashboardSettings
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.settings import Settings
 

@@ -8,7 +8,6 @@ it, not even whether it exists, and the page's scripts ask for it with the token
 from collections.abc import Sequence
 from functools import partial
 
-from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
@@ -16,6 +15,7 @@ from starlette.routing import BaseRoute
 from graph.core.errors import GraphError
 from graph.core.services import Services
 from graph.domains.dashboard.event_page import EventPages
+from graph.domains.dashboard.settings import DashboardSettings
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.merges import follow_merges
@@ -23,16 +23,9 @@ from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.pages import dashboard
 from graph.pages.dashboard.templates import PageTemplate
 from graph.pages.error_page import Link
-from graph.settings import Settings, SettingsPart
+from graph.settings import Settings
 from graph.store.entity import Item
 from graph.transport.routes import route
-
-
-class DashboardSettings(SettingsPart):
-    """Whether there are web pages."""
-
-    dashboard: bool = Field(True, description="Whether `/` is the dashboard.")
-
 
 EVENTS_PATH = "/events"
 

@@ -6,9 +6,10 @@ from pathlib import Path
 from graph.domain import Contribution, Domain, Resources, Services, Task
 from graph.domains.data_files.calibrations import Calibrations
 from graph.domains.data_files.entities import ENTITIES
+from graph.domains.data_files.provenance.abandoned import AbandonedRuns
 from graph.domains.data_files.provenance.demo import prepare
 from graph.domains.data_files.provenance.edges import Edges
-from graph.domains.data_files.provenance.recording import AbandonedRuns, Runs
+from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.registering import Registration
 from graph.domains.data_files.schema.calibrations import CalibrationQueries

@@ -16,7 +16,8 @@ from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.registering import Registration
 from graph.domains.libera.collecting import CollectedFiles, DataSource, PathRejection
-from graph.domains.libera.file_contents import MD5, FileProblem, listed_file, read_source
+from graph.domains.libera.described import listed_file
+from graph.domains.libera.file_contents import MD5, FileProblem, read_source
 from graph.domains.libera.manifests import Manifest, ManifestFile
 from graph.store.ordering import PageRequest
 

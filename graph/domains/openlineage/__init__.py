@@ -6,7 +6,8 @@ from graph.domain import Domain, Resources
 from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.registering import Registration
-from graph.domains.openlineage.routes import LineageIntake, lineage_routes
+from graph.domains.openlineage.intake import LineageIntake
+from graph.domains.openlineage.routes import lineage_routes
 
 
 async def open_services(resources: Resources) -> Sequence[object]:

@@ -8,8 +8,9 @@ Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp
 from collections.abc import Sequence
 
 from graph.domain import Domain, Resources
-from graph.domains.otlp.reading import logs_of_object
-from graph.domains.otlp.routes import LogIntake, otlp_routes
+from graph.domains.otlp.files import logs_of_object
+from graph.domains.otlp.intake import LogIntake
+from graph.domains.otlp.routes import otlp_routes
 from graph.domains.service_logs.log_file import LogReaders
 from graph.domains.service_logs.writing import LogWriter
 

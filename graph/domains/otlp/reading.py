@@ -1,14 +1,13 @@
 """Reads the records of a request one by one, whatever its format."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from graph.domains.otlp.formats import RecordGroup, RequestFormat
-from graph.domains.otlp.json_format import Json
 from graph.domains.otlp.mapping import Origin
 from graph.domains.otlp.values import Unreadable, WrongType
-from graph.domains.service_logs.model import LogProblem, NewLog, RejectedLog
+from graph.domains.service_logs.model import NewLog, RejectedLog
 
 RECORD_BYTES = 1024  # of memory for a log without metadata, on its way to the store
 ATTRIBUTE_BYTES = 100  # for each attribute of resource and scope, which each log has
@@ -76,15 +75,3 @@ def _tried(read: Callable[..., T], *parts: object) -> T | Unreadable:
         return read(*parts)
     except Unreadable as error:
         return error
-
-
-NO_TIME = -1  # epoch nanoseconds; of a record without a time, which is rejected like other logs without one
-
-
-def logs_of_object(request: Mapping[str, Any]) -> Iterable[NewLog | RejectedLog]:
-    """The logs of a request. A rejection stands for one that cannot be read."""
-    try:
-        otlp = Json()
-        return logs_of(otlp, otlp.groups_of(request), NO_TIME)
-    except Unreadable as error:
-        return [RejectedLog(0, LogProblem.LOG_INVALID, str(error))]

@@ -2,27 +2,14 @@
 
 from collections.abc import Sequence
 
-from pydantic import Field
-
 from graph.domain import Contribution, Domain, Resources, Task
 from graph.domains.own_logs.own_logs import OwnLogs, keeping_own_logs
 from graph.domains.own_logs.schema import LogsOfRequest, RequestOfLog
+from graph.domains.own_logs.settings import OwnLogSettings
 from graph.domains.request_logs.schema import RequestLog
 from graph.domains.service_logs.schema.service_logs import ServiceLog
 from graph.domains.service_logs.writing import LogWriter
-from graph.settings import SettingsPart
 from graph.work.write_buffer import measure_waiting
-
-
-class OwnLogSettings(SettingsPart):
-    """Whether own logs are kept, and how many."""
-
-    own_logs: bool = Field(
-        False, description="Whether the service keeps its own log lines as service logs, of the service `quakegraph`."
-    )
-    max_own_logs_per_minute: int = Field(
-        6000, ge=0, description="Maximum number of own logs of one process in a minute; further ones are lost."
-    )
 
 
 async def open_own_logs(resources: Resources) -> Sequence[object]:

@@ -1,9 +1,6 @@
 """What is ingested, kept compressed in a folder, from which the catalogue can be rebuilt."""
 
 from collections.abc import Sequence
-from pathlib import Path
-
-from pydantic import Field, field_validator
 
 from graph.domain import Domain, Resources
 from graph.domains.earthquakes.ingest.ingest import Ingest
@@ -11,25 +8,8 @@ from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.payloads.commands import rebuild_catalogue
 from graph.domains.payloads.keeping import PayloadFolder
 from graph.domains.payloads.receiving import Payloads
+from graph.domains.payloads.settings import PayloadSettings
 from graph.domains.payloads.versions import PayloadVersions
-from graph.settings import SettingsPart
-
-
-class PayloadSettings(SettingsPart):
-    """Where payloads are kept."""
-
-    keep_payloads: Path | None = Field(
-        None,
-        description="Folder in which everything that is ingested is kept, compressed, so that the catalogue can be "
-        "rebuilt from it.",
-    )
-
-    @field_validator("keep_payloads")
-    @classmethod
-    def _is_a_folder(cls, path: Path | None) -> Path | None:
-        if path and path.exists() and not path.is_dir():
-            raise ValueError("must be a folder, and is a file")
-        return path
 
 
 async def open_services(resources: Resources) -> Sequence[object]:

@@ -11,9 +11,10 @@ from functools import partial
 from graph.core.paging import Page
 from graph.domains.service_logs.entities import LAST_SECOND, SERVICE_LOG, TIMESTAMP_INDEX, key_of
 from graph.domains.service_logs.model import MOST_SHIFT, LoggingService, ServiceLog, node_key, timestamp_of
+from graph.domains.service_logs.planning import LogPlan
 from graph.domains.service_logs.selection import ServiceLogSelection, Slots, slots_between
 from graph.domains.service_logs.services import LoggingServices
-from graph.domains.service_logs.volumes import LogInterval, LogPlan, LogVolume, VolumeBy, Volumes
+from graph.domains.service_logs.volumes import LogInterval, LogVolume, VolumeBy, Volumes
 from graph.store.between import Between, ItemsFound, page_between
 from graph.store.conditions import all_of
 from graph.store.contract import Database

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from graph.domains.sightings.confidence import TrustTier, rank
+from graph.domains.sightings.confidence import rank
 from graph.domains.sightings.entities import HOURS, LISTED_SIGHTING, SIGHTING, SIGHTING_BY_ID, SIGHTING_CHANGE, TALLY
 from graph.domains.sightings.iso import seconds_of, time_of
 from graph.domains.sightings.model import SightingChangeKind
+from graph.domains.sightings.tiers import TrustTier
 from graph.store.conditions import AllOf, Compare
 from graph.store.contract import Action, Put, Update
 from graph.store.entity import Item

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple, Self
 from graph.core.days import datetime_of
 from graph.core.described import DescribedText
 from graph.core.times import rfc3339_of_seconds
-from graph.domains.sightings.confidence import Confidence, TrustTier, tier_of
+from graph.domains.sightings.confidence import Confidence
 from graph.domains.sightings.entities import AREA, SIGHTING_BY_ID, SIGHTING_CHANGE, TRENDING
 from graph.domains.sightings.grid import Point
 from graph.domains.sightings.iso import iso_of, seconds_of, time_of, written
+from graph.domains.sightings.tiers import TrustTier, tier_of
 from graph.store.attributes import Text
 from graph.store.ordering import Order, Ordering
 from graph.store.records import EntityRecord, Record, Stored

@@ -4,12 +4,11 @@ One transaction stores a new sighting with all that follows from it: its copies,
 answers to the questionnaire, and the numbered change. So a crash loses all of it or nothing.
 """
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
 from graph.core.clock import Clock
-from graph.core.errors import BadUserInput, NotThere, RateLimited
+from graph.core.errors import BadUserInput, NotThere
 from graph.core.uuid7 import uuid7
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.sightings import copies, profiles
@@ -19,48 +18,18 @@ from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.checking import check_text
 from graph.domains.sightings.confirming import Confirming
-from graph.domains.sightings.entities import REPORT_COUNT, SIGHTING
+from graph.domains.sightings.entities import SIGHTING
 from graph.domains.sightings.felt_reports import FeltReport, count_once, felt_report
-from graph.domains.sightings.iso import hour_of, iso_of
+from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import Profile, ReportOutcome, Sighting, SightingChangeKind
 from graph.domains.sightings.questionnaire import Answers
+from graph.domains.sightings.rates import one_more_report
 from graph.domains.sightings.recent_reports import Recent
 from graph.domains.sightings.selection import list_of_event, list_of_user, lists_of_position
-from graph.store.conditions import unchanged
-from graph.store.contract import Action, Database, Update
+from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.rounds import until_applied
-
-HOUR_S = 3600
-
-
-class TooManyReports(RateLimited):
-    """The user has reported as much at the place as it may within an hour."""
-
-    def __init__(self, most: int, retry_after_s: int) -> None:
-        super().__init__(
-            retry_after_s, f"You may report {most:,} times an hour in an area or within 10 km, and have done so"
-        )
-
-
-async def one_more_report(
-    database: Database, user_id: str, slugs: Collection[str], now: int, *, most: int
-) -> list[Action]:
-    """The changes for a further report in each of these areas, if none is counted meanwhile; `now` in epoch seconds.
-
-    Raises:
-        TooManyReports: The user has made `most` within the hour.
-    """
-    ends = (now // HOUR_S + 1) * HOUR_S
-    keys = [REPORT_COUNT.key_for(user_id, slug, hour_of(iso_of(now))) for slug in slugs]
-    items = await database.get_many(keys)
-    if any(item["number"] >= most for item in items.values()):
-        raise TooManyReports(most, ends - now)
-    return [
-        Update(key, set={"expiresAt": ends}, add={"number": 1}, condition=unchanged(items.get(key), "number"))
-        for key in keys
-    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import Field
-
 from graph.domain import Domain, Resources
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.live import event_sequence
@@ -17,15 +15,9 @@ from graph.domains.watches.entities import ENTITIES
 from graph.domains.watches.event_types import EARTHQUAKE_TYPES
 from graph.domains.watches.known import KnownWatches
 from graph.domains.watches.schema import Watch, WatchMutations, WatchQueries
+from graph.domains.watches.settings import WatchSettings
 from graph.domains.watches.watcher import Watcher
 from graph.domains.watches.watches import Watches
-from graph.settings import SettingsPart
-
-
-class WatchSettings(SettingsPart):
-    """How many watches there may be."""
-
-    max_watches: int = Field(1000, ge=1, le=100_000, description="Maximum number of watches of a user.")
 
 
 async def open_services(resources: Resources) -> Sequence[object]:

@@ -7,7 +7,8 @@ from graph.core.names import camel_case
 from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.model import EventRevision
-from graph.domains.triggers.event_types import TIME, EventType, JsonSchema, object_of, schema_of, value_of
+from graph.domains.triggers.event_types import EventType
+from graph.domains.triggers.json_schemas import TIME, JsonSchema, object_of, schema_of, value_of
 from graph.domains.watches.model import Watch
 
 CREATED = "earthquake.created"

@@ -9,7 +9,8 @@ from graph.domains.data_files.provenance.lineage import FURTHEST, MOST_NODES
 from graph.domains.data_files.provenance.recording import MOST_USED
 from graph.domains.data_files.registering import MOST_FILES
 from graph.domains.data_files.selection import VersionRule
-from graph.domains.openlineage.routes import MOST_BYTES, MOST_EVENTS, MOST_VALUES, PATHS
+from graph.domains.openlineage.intake import MOST_BYTES, MOST_EVENTS, MOST_VALUES
+from graph.domains.openlineage.routes import PATHS
 from graph.store.dynamodb.engine import ACTIONS_PER_TRANSACTION
 from graph.store.values import CONTAINERS, VALUES
 from tests.documents.markdown import document

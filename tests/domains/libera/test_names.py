@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from graph.domains.libera.file_contents import described
+from graph.domains.libera.described import described
 from graph.domains.libera.names import Level0Name, ManifestKind, ManifestName, ProductName, UnknownName, parse_name
 
 ULID = "01GDHWG4R0W8KXWY0KRDD6BZTT"

@@ -10,7 +10,7 @@ import orjson
 from graph.domains.data_files.entities import ENTITIES, FILE_REVISION, RUN
 from graph.domains.data_files.model import FileRevision, Run
 from graph.domains.data_files.references import Version
-from graph.domains.openlineage.routes import LineageIntake
+from graph.domains.openlineage.intake import LineageIntake
 from tests.domains.data_files.in_store import FileStore
 from tests.store.engines import empty_database
 from tests.store.samples import HeldClock

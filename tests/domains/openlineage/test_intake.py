@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from graph.domains.data_files.datasets import dataset_version
+from graph.domains.data_files.errors import ProvenanceCycle
 from graph.domains.data_files.model import RunState
 from graph.domains.data_files.new_files import NewFile
-from graph.domains.data_files.references import ProvenanceCycle, Version
+from graph.domains.data_files.references import Version
 from tests.domains.data_files.whole import assert_whole
 from tests.domains.openlineage.builders import Receiver, dataset, receiving, run_event, run_id
 

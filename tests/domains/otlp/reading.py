@@ -8,7 +8,7 @@ import orjson
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
-from graph.domains.otlp.routes import FORMATS
+from graph.domains.otlp.bodies import FORMATS
 from graph.domains.otlp.values import Unreadable
 from graph.domains.service_logs.model import NewLog
 from tests.domains.otlp.messages import JSON, NOON_NS, PROTOBUF, as_json, request

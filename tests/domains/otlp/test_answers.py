@@ -11,7 +11,7 @@ from graph.core.errors import (
     RateLimited,
     Unauthenticated,
 )
-from graph.domains.otlp.routes import code_of, headers_of
+from graph.domains.otlp.answers import code_of, headers_of
 
 
 def test_only_429_and_503_make_a_sender_try_again() -> None:

@@ -12,8 +12,8 @@ from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
 from graph.domains.otlp import wire
+from graph.domains.otlp.bodies import FORMATS
 from graph.domains.otlp.formats import TooManyRecords
-from graph.domains.otlp.routes import FORMATS
 from tests.domains.otlp.messages import JSON, NOON_NS, PROTOBUF, as_json, record, request
 from tests.domains.otlp.senders import Answered, Sender, answered
 from tests.domains.otlp.strategies import requests

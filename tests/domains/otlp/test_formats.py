@@ -11,8 +11,8 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
+from graph.domains.otlp.bodies import FORMATS
 from graph.domains.otlp.reading import logs_of
-from graph.domains.otlp.routes import FORMATS
 from graph.domains.otlp.values import Unreadable
 from graph.domains.service_logs.model import NewLog
 from tests.domains.otlp.messages import JSON, NOON_NS, PROTOBUF, TRACE, as_json, record, request

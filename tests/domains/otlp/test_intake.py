@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from graph.core.errors import BadRequest, Overloaded
-from graph.domains.otlp.routes import FORMATS, LogIntake
+from graph.domains.otlp.bodies import FORMATS
+from graph.domains.otlp.intake import LogIntake
 from graph.domains.service_logs.entities import ENTITIES
 from graph.domains.service_logs.model import WriteReport
 from graph.domains.service_logs.services import LoggingServices

@@ -14,7 +14,8 @@ from graph.core.clock import Clock, now_ms
 from graph.core.uuid7 import uuid7
 from graph.domains.data_files.entities import RUN
 from graph.domains.data_files.model import Run, RunState
-from graph.domains.data_files.provenance.recording import EVERY_MS, LONGEST_MS, RUNS_AT_ONCE, AbandonedRuns, Runs
+from graph.domains.data_files.provenance.abandoned import EVERY_MS, LONGEST_MS, RUNS_AT_ONCE, AbandonedRuns
+from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.provenance.reports import RunReport
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from graph.domains.otlp.reading import logs_of_object
+from graph.domains.otlp.files import logs_of_object
 from graph.domains.service_logs.log_file import LONGEST_LINE, LogReaders, read_logs
 from graph.domains.service_logs.model import NewLog
 from tests.domains.service_logs.lines import a_line, a_record, a_request, ndjson

@@ -4,8 +4,9 @@ That the parts of a plan hold all matching logs is tested with the access patter
 """
 
 from graph.domains.service_logs.model import LogLevel
+from graph.domains.service_logs.planning import LogPlan, RangePart
 from graph.domains.service_logs.selection import ServiceLogSelection
-from graph.domains.service_logs.volumes import LogPlan, RangePart, Volumes
+from graph.domains.service_logs.volumes import Volumes
 from tests.domains.service_logs.builders import DAY, NOON_NS, SECOND, Logs, a_log, service_logs
 
 MINUTE = 60 * SECOND

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.domains.sightings.confidence import Confidence, Freshness, TrustTier, rank
+from graph.domains.sightings.confidence import Confidence, Freshness, rank
+from graph.domains.sightings.tiers import TrustTier
 from tests.domains.sightings.in_store import NOON_S
 
 TRUST = {TrustTier.BRONZE: Fraction(0), TrustTier.SILVER: Fraction(5, 100), TrustTier.GOLD: Fraction(10, 100)}

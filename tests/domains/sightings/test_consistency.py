@@ -16,12 +16,13 @@ from graph.core.days import datetime_of
 from graph.core.errors import NotThere
 from graph.core.paging import Page, Paging
 from graph.domains.sightings.categories import Categories
-from graph.domains.sightings.confidence import TrustTier, rank
+from graph.domains.sightings.confidence import rank
 from graph.domains.sightings.entities import PROFILE, SIGHTING_BY_ID, SIGHTING_CHANGE
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import AREAS, ActiveArea, Sighting
 from graph.domains.sightings.profiles import streak_on
 from graph.domains.sightings.reading import HOUR_S, Trend
+from graph.domains.sightings.tiers import TrustTier
 from graph.store.contract import Put
 from graph.store.ordering import PageRequest
 from tests.domains.earthquakes.builders import at

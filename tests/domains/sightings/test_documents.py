@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from graph.domains.sightings.categories import USUAL
-from graph.domains.sightings.confidence import THRESHOLDS
 from graph.domains.sightings.entities import BLIP, LONGEST_NAME, LONGEST_REASON, LONGEST_TEXT
 from graph.domains.sightings.questionnaire import QUESTIONS
+from graph.domains.sightings.tiers import THRESHOLDS
 from tests.bearers import bearer
 from tests.documents.pages import Page, fields_of, sent
 from tests.domains.earthquakes.builders import at

@@ -1,6 +1,6 @@
 """A tier follows from reports and others' confirmations. What else a profile counts is tested with the consistency."""
 
-from graph.domains.sightings.confidence import TrustTier, tier_of
+from graph.domains.sightings.tiers import TrustTier, tier_of
 
 
 def test_a_tier_needs_both_reports_and_others_confirmations() -> None:

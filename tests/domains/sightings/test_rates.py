@@ -7,7 +7,7 @@ import pytest
 
 from graph.domains.sightings.entities import REPORT_COUNT
 from graph.domains.sightings.model import ReportOutcome
-from graph.domains.sightings.reporting import TooManyReports
+from graph.domains.sightings.rates import TooManyReports
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import everything_in
 from tests.domains.sightings.counted import check_all

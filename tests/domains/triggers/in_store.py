@@ -10,7 +10,8 @@ from graph.core.paging import Paging
 from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.triggers.deliveries import Deliveries
 from graph.domains.triggers.delivering.health import Health
-from graph.domains.triggers.delivering.results import Result, Results, given_up, outcome_of
+from graph.domains.triggers.delivering.outcomes import given_up, outcome_of
+from graph.domains.triggers.delivering.results import Result, Results
 from graph.domains.triggers.delivering.retry_policy import DeliveryRetryPolicy
 from graph.domains.triggers.endpoints import EndpointChanges, Endpoints
 from graph.domains.triggers.entities import DELIVERY, QUEUE, TRIGGER_EVENT

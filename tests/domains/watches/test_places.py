@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.watches.matching import MOST_CELLS, places_of, places_of_event
+from graph.domains.watches.places import MOST_CELLS, places_of, places_of_event
 from graph.geography.areas import Area, Box, Circle
 from graph.geography.polygon import Polygon
 from tests.domains.earthquakes.builders import an_event

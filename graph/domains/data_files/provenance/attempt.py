@@ -11,12 +11,13 @@ from graph.core.errors import BadUserInput
 from graph.domains.data_files.checking import FileDraft, FileRefused, drafted
 from graph.domains.data_files.claims import IS_CLAIM, MAKER, settle
 from graph.domains.data_files.entities import FILE_REVISION, LONGEST_NAME, REPORT_LENGTH, RUN
+from graph.domains.data_files.errors import AlreadyGenerated, ProvenanceCycle, UnknownVersion
 from graph.domains.data_files.model import RunState
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.cycles import first_ancestor, late_runs
 from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile, described
-from graph.domains.data_files.references import AlreadyGenerated, ProvenanceCycle, UnknownVersion, Version
+from graph.domains.data_files.references import Version
 from graph.domains.data_files.stored import RegisteredFiles
 from graph.domains.data_files.writes import FileWrite, is_registered, write_of
 from graph.store.client_input import check_input

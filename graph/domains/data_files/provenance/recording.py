@@ -1,31 +1,23 @@
-"""Records runs: a whole run with all its edges, or nothing. An attempt that others came before is made again.
-
-Ends abandoned runs: runs of this service whose process was killed, or lost its store.
-
-Nobody can tell whether another process lives. But a run is in the index of open runs until it ends. One that has been
-there for longer than an ingest takes counts as abandoned. If its process still lives, its own end replaces this one.
-"""
+"""Records runs: a whole run with all its edges, or nothing. An attempt that others came before is made again."""
 
 from collections.abc import Mapping, Sequence, Sized
 from uuid import UUID
 
 from graph.core.clock import Clock
-from graph.core.days import DAY_MS
 from graph.core.errors import BadUserInput
 from graph.core.uuid7 import uuid7
-from graph.domains.data_files.entities import ENDING_RUNS, FILE, FILE_REVISION, LONGEST_NAME, OPEN_RUNS, RUN
-from graph.domains.data_files.model import Run, RunState
+from graph.domains.data_files.entities import FILE, FILE_REVISION, LONGEST_NAME
+from graph.domains.data_files.errors import UnknownVersion
+from graph.domains.data_files.model import Run
 from graph.domains.data_files.provenance.applying import is_applied
 from graph.domains.data_files.provenance.attempt import Expected, RunChanges, drafts_of
 from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
-from graph.domains.data_files.references import UnknownVersion
 from graph.domains.data_files.registering import Registration
 from graph.domains.data_files.times import text_of_ms
-from graph.runtime.lease import JobResult, Lease, LeaseItem, LeaseState
 from graph.store.client_input import find, possible_key
 from graph.store.contract import Database
-from graph.store.query import Needed, Query
+from graph.store.query import Needed
 from graph.store.rounds import rounds
 from graph.work.account import give_way
 
@@ -97,35 +89,3 @@ def _check_used(file: UsedFile) -> None:
         raise UnknownVersion(file.name[:LONGEST_NAME], None)
     if file.revision is not None and possible_key(FILE_REVISION, file.name, file.revision) is None:
         raise UnknownVersion(file.name, file.revision)
-
-
-LONGEST_MS = DAY_MS  # of an ingest: a mutation takes an hour at most, a large file some hours
-EVERY_MS = 3_600_000
-RUNS_AT_ONCE = 100
-LEASE_MS = 120_000  # so many runs take some seconds
-
-
-class AbandonedRuns:
-    """Ends abandoned runs, one process at a time."""
-
-    def __init__(self, database: Database, runs: Runs, clock: Clock) -> None:
-        self._database = database
-        self._runs = runs
-        self.lease = Lease(database, LeaseItem(ENDING_RUNS.key_for()), clock, lasts_ms=LEASE_MS)
-
-    async def end(self, _: LeaseState, now: int) -> JobResult:
-        """End those of an epoch millisecond, the oldest first. If there may be more, the next attempt is due at once.
-
-        When they have ended is unknown, so they have no such time.
-        """
-        since = text_of_ms(now - LONGEST_MS)
-        query = Query(entity=RUN, index=OPEN_RUNS, between=(None, since), limit=RUNS_AT_ONCE)
-        found = (await self._database.query(query)).items
-        for run in found:
-            report = RunReport(algorithm=run["algorithm"], run_id=run["run-id"], state=RunState.ABORTED)
-            await self._runs.record(report)
-        return JobResult(now if len(found) == RUNS_AT_ONCE else now + EVERY_MS)
-
-    async def end_forever(self) -> None:
-        """End abandoned runs again and again, under one lease with the other processes on the table."""
-        await self.lease.run_forever(self.end)

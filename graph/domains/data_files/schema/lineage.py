@@ -12,13 +12,14 @@ from graph.api.sizes import ListSize
 from graph.api.values import value_type
 from graph.core.errors import BadUserInput
 from graph.domains.data_files import model
+from graph.domains.data_files.errors import UnknownVersion
 from graph.domains.data_files.provenance import lineage as provenance
 from graph.domains.data_files.provenance import reprocessing
 from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.provenance.lineage import FURTHEST, MOST_NODES, Direction, Relation
 from graph.domains.data_files.provenance.reprocessing import ReprocessingState
 from graph.domains.data_files.reading import DataFiles
-from graph.domains.data_files.references import UnknownVersion, Version
+from graph.domains.data_files.references import Version
 from graph.domains.data_files.schema.loading import revisions_of, run_of
 from graph.domains.data_files.scopes import FILES_READ
 from graph.work.account import charge_rows

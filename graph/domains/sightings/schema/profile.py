@@ -10,12 +10,12 @@ from graph.api.record_type import record_type
 from graph.core.days import datetime_of
 from graph.core.paging import Page
 from graph.domains.sightings import model
-from graph.domains.sightings.confidence import TrustTier
 from graph.domains.sightings.profiles import profile_of, streak_on
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.reporting import Reporting
 from graph.domains.sightings.scopes import SIGHTINGS_WRITE
 from graph.domains.sightings.selection import SightingSelection
+from graph.domains.sightings.tiers import TrustTier
 from graph.store.ordering import PageRequest
 
 

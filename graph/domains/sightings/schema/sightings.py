@@ -22,12 +22,13 @@ from graph.domains.sightings import confidence as confidences
 from graph.domains.sightings import model
 from graph.domains.sightings.areas import NamedArea
 from graph.domains.sightings.categories import Categories
-from graph.domains.sightings.confidence import Freshness, TrustTier
+from graph.domains.sightings.confidence import Freshness
 from graph.domains.sightings.entities import ID_LENGTH
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.schema.values import RoundedPosition, SightingCategory, rounded
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.domains.sightings.selection import MOST_AREAS, SightingSelection
+from graph.domains.sightings.tiers import TrustTier
 from graph.geography.areas import Circle
 from graph.store.ordering import PageRequest
 

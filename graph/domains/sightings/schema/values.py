@@ -10,8 +10,9 @@ from graph.api.scalars import describe_enum
 from graph.api.schema import Scalars
 from graph.domains.sightings import confidence as confidences
 from graph.domains.sightings.categories import FORM, USUAL
-from graph.domains.sightings.confidence import THRESHOLDS, Freshness, TrustTier
+from graph.domains.sightings.confidence import Freshness
 from graph.domains.sightings.grid import KM10, Point
+from graph.domains.sightings.tiers import THRESHOLDS, TrustTier
 
 SightingCategory = NewType("SightingCategory", str)
 

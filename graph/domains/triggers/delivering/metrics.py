@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from graph.core.clock import Clock
-from graph.domains.triggers.delivering.results import DELIVERED, FAILED, RETRIED
+from graph.domains.triggers.delivering.outcomes import DELIVERED, FAILED, RETRIED
 from graph.domains.triggers.entities import DELIVERY, DUE_INDEX, QUEUE
 from graph.domains.triggers.queues import PARKED, SHARDS
 from graph.observability.metrics import Metrics

@@ -18,13 +18,15 @@ from graph.domains.triggers.deliveries import key_of_its_event
 from graph.domains.triggers.delivering.disabling import FAILING, GONE
 from graph.domains.triggers.delivering.due import DueDeliveries
 from graph.domains.triggers.delivering.health import Health
-from graph.domains.triggers.delivering.results import DeliveryOutcome, Result, Results, body_of, given_up, outcome_of
+from graph.domains.triggers.delivering.outcomes import DeliveryOutcome, body_of, given_up, outcome_of
+from graph.domains.triggers.delivering.results import Result, Results
 from graph.domains.triggers.delivering.retry_policy import DeliveryRetryPolicy, is_delivered, is_gone, retry_after_ms
 from graph.domains.triggers.entities import ENDPOINT, QUEUE
 from graph.domains.triggers.model import Delivery, Endpoint, EndpointState, TriggerEvent
 from graph.domains.triggers.queues import IDLE, PARKED, due_at
 from graph.domains.triggers.sending.answers import SendResult
-from graph.domains.triggers.sending.sender import Message, MessageSender
+from graph.domains.triggers.sending.messages import Message
+from graph.domains.triggers.sending.sender import MessageSender
 from graph.store.conditions import AllOf, Compare
 from graph.store.contract import Database, Delete, Update
 from graph.store.entity import Item

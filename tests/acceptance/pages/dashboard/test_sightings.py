@@ -9,8 +9,9 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from graph.domains.earthquakes.scopes import EVENTS_READ
-from graph.domains.sightings.confidence import Confidence, Freshness, TrustTier
+from graph.domains.sightings.confidence import Confidence, Freshness
 from graph.domains.sightings.scopes import SIGHTINGS_READ
+from graph.domains.sightings.tiers import TrustTier
 from tests.acceptance.pages.dashboard.conftest import Opener
 from tests.acceptance.pages.dashboard.looking import STRONG, loaded, refuse, sent
 from tests.acceptance.pages.dashboard.reports import ANNA, BEN, RIDGECREST, TESTER, People, address, at_noon

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import strategies as st
 
 from graph.core.errors import BadUserInput
+from graph.domains.data_files.errors import AlreadyGenerated, ProvenanceCycle
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.lineage import Direction, LineageLink, Relation
 from graph.domains.data_files.provenance.reports import UsedFile
-from graph.domains.data_files.references import AlreadyGenerated, ProvenanceCycle
 from tests.domains.data_files.in_store import FAR, FileStore, checksum, references, run_id, version_of
 
 FILES = ("a", "b", "c", "d", "e@2", "é")

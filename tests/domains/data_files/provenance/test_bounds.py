@@ -6,11 +6,11 @@ import pytest
 
 from graph.core.errors import BadUserInput
 from graph.domains.data_files.entities import RUN
+from graph.domains.data_files.errors import UnknownVersion
 from graph.domains.data_files.model import RunState
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.recording import MOST_USED
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
-from graph.domains.data_files.references import UnknownVersion
 from graph.store.values import ITEM_BYTES, item_bytes
 from tests.domains.data_files.in_store import FileStore, a_report, data_files, items, names, references
 from tests.domains.data_files.whole import assert_whole

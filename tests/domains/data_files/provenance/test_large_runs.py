@@ -6,9 +6,9 @@ from itertools import count
 import pytest
 
 from graph.domains.data_files.entities import FILE_REVISION
+from graph.domains.data_files.errors import AlreadyGenerated
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.reports import UsedFile
-from graph.domains.data_files.references import AlreadyGenerated
 from tests.domains.data_files.in_store import (
     FileStore,
     a_report,

@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from graph.domains.data_files.entities import ENTITIES
+from graph.domains.data_files.errors import ProvenanceCycle
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
-from graph.domains.data_files.references import ProvenanceCycle
 from graph.store.contract import Database
 from tests.domains.data_files.in_store import FileStore, a_report, checksum, data_files, data_files_at, names
 from tests.domains.data_files.provenance.in_turn import in_turn

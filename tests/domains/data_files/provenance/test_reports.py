@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph.domains.data_files.errors import AlreadyGenerated
 from graph.domains.data_files.model import Run, RunState
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
-from graph.domains.data_files.references import AlreadyGenerated
 from tests.domains.data_files.in_store import a_report, checksum, data_files, names, references, run_id
 from tests.domains.data_files.whole import assert_whole
 

@@ -16,7 +16,8 @@ import pytest
 
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.triggers.delivering.health import Health
-from graph.domains.triggers.delivering.results import Result, given_up
+from graph.domains.triggers.delivering.outcomes import given_up
+from graph.domains.triggers.delivering.results import Result
 from graph.domains.triggers.entities import ATTEMPT, ENDPOINT, ENTITIES, TRIGGER_EVENT
 from graph.domains.triggers.model import Delivery, Endpoint
 from graph.store.contract import Database, Put

@@ -13,8 +13,9 @@ from typing import Any
 from graph.domains.triggers.sending.addresses import Network
 from graph.domains.triggers.sending.answers import SendResult
 from graph.domains.triggers.sending.destinations import Destinations, EndpointRefused
+from graph.domains.triggers.sending.messages import Message
 from graph.domains.triggers.sending.resolver import LookUp, Resolver
-from graph.domains.triggers.sending.sender import Message, MessageSender
+from graph.domains.triggers.sending.sender import MessageSender
 
 Reply = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 """Writes an answer to a request. May close the connection."""

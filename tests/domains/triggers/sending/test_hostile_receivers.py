@@ -9,7 +9,8 @@ from time import sleep
 import pytest
 
 from graph.domains.triggers.sending.answers import EXCERPT_BYTES, Failure, SendResult
-from graph.domains.triggers.sending.sender import RECEIVE_BUFFER_BYTES, TIMEOUT_S, open_socket
+from graph.domains.triggers.sending.connections import RECEIVE_BUFFER_BYTES, open_socket
+from graph.domains.triggers.sending.sender import TIMEOUT_S
 from tests.domains.triggers.sending.receivers import Receiver, Reply, outbound, receiving, saying, status, then_close
 from tests.domains.triggers.sending.receivers import answer as found
 

@@ -1,0 +1,42 @@
+"""Places where selections wait for events: an event's id, a cell, a coarse cell, or the whole earth.
+
+A selection waits in few places, and each event that it admits comes by at exactly one of them.
+"""
+
+from collections.abc import Collection
+from typing import Literal
+
+from graph.domains.earthquakes.selection import Selection
+from graph.geography.cells import Cells, cell_of, coarse_of
+from graph.store.entity import Item
+
+MOST_CELLS = 64
+"""That a selection waits in: a circle of 300 km touches some 30 cells at middle latitudes, one of 3,000 km some 60
+coarse cells. With more, it waits in coarse cells instead, or for events of the whole earth."""
+
+Place = tuple[Literal["id"], str] | tuple[Literal["cell", "coarse cell"], int] | tuple[Literal["earth"]]
+
+
+def places_of_event(item: Item) -> tuple[Place, ...]:
+    """The places that an event comes by."""
+    cell = cell_of(item["lat"], item["lon"])
+    return ("id", item["eventId"]), ("cell", cell), ("coarse cell", coarse_of(cell)), ("earth",)
+
+
+def places_of(selection: Selection) -> Collection[Place]:
+    """The places where a selection waits. For a large area it takes a millisecond or two."""
+    if selection.ids is not None:
+        return {("id", each) for each in selection.ids}
+    cells = min((area.cells for area in selection.areas), key=_number, default=None)
+    if cells is None:
+        return [("earth",)]
+    if _number(cells) <= MOST_CELLS:
+        return [("cell", cell) for run in cells.touched for cell in run]
+    if len(cells.coarse) <= MOST_CELLS:
+        return [("coarse cell", cell) for cell in cells.coarse]
+    return [("earth",)]
+
+
+def _number(cells: Cells) -> int:
+    """The number of the cells that an area touches."""
+    return sum(map(len, cells.touched))
