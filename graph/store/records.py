@@ -109,7 +109,7 @@ def stored(name: str, kind: Kind[T], description: str = "") -> Stored[T]:
 
     Args:
         name: its name in the item.
-        kind: what its values are: their type, bounds and unit.
+        kind: what its values are: their type, bounds and unit. It is optional if the entity has other items without it.
         description: for those who read the graph or the documents.
     """
     return _declared(name, kind, description, is_optional=False)
@@ -124,7 +124,7 @@ def _declared(name: str, kind: Any, description: str, *, is_optional: bool) -> S
     convert, written = None, None
     if isinstance(kind, Converted):
         kind, convert, written = kind.kind, kind.convert, kind.written
-    declared = replace(kind, name=name, optional=is_optional)
+    declared = replace(kind, name=name, optional=is_optional or kind.optional)
     return Stored(name, convert, optional=is_optional, written=written, kind=declared, description=description)
 
 
@@ -178,6 +178,8 @@ class Record:
 
     __slots__ = ("item",)
 
+    entity: ClassVar[Entity]  # of which it is the record
+
     def __init__(self, item: Item) -> None:
         self.item = item
 
@@ -199,7 +201,8 @@ class Record:
 
     @classmethod
     def stored_in(cls, entity: Entity) -> None:
-        """Take note of the entity that the records are of, see `EntityRecord`."""
+        """Take note of the entity that the records are of."""
+        cls.entity = entity
 
     def values(self) -> dict[str, Any]:
         """All attributes by their names."""
@@ -223,7 +226,6 @@ class EntityRecord(Record):
 
     __slots__ = ()
 
-    entity: ClassVar[Entity]  # of the class itself, or that of which it is the record
     type_name: ClassVar[str]  # their type in the schema
 
     def __init_subclass__(cls) -> None:
@@ -235,7 +237,7 @@ class EntityRecord(Record):
     def stored_in(cls, entity: Entity) -> None:
         if len(entity.key_names) != 1:
             raise TypeError(f"{cls.__name__}: the key of {entity.name} must be one attribute, not {entity.key_names}")
-        cls.entity = entity
+        super().stored_in(entity)
 
     @property
     def identity(self) -> tuple[str, str]:

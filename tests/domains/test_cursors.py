@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from graph.core.days import FIRST_MS, LAST_MS
 from graph.core.errors import InvalidCursor
 from graph.core.paging import Position
-from graph.domains.data_files.model import BY_APPLICABLE_DATE
+from graph.domains.data_files.entities import BY_APPLICABLE_DATE
 from graph.domains.earthquakes.catalogue.by_magnitude import BY_MAGNITUDE
 from graph.domains.earthquakes.model import BY_TIME
 from graph.domains.earthquakes.revisions.model import REVISIONS

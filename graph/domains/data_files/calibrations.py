@@ -4,8 +4,8 @@ from functools import partial
 
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
-from graph.domains.data_files.entities import BY_CALIBRATION, CALIBRATED, PART
-from graph.domains.data_files.model import CALIBRATION, CALIBRATIONS, Calibration
+from graph.domains.data_files.entities import BY_CALIBRATION, CALIBRATED, CALIBRATIONS, PART
+from graph.domains.data_files.model import CALIBRATION, Calibration
 from graph.domains.data_files.selection import VersionRule
 from graph.domains.data_files.versions import END_OF_ORDER, major_of
 from graph.store.client_input import possible_key

@@ -15,14 +15,12 @@ from graph.core.names import is_line
 from graph.domains.data_files.entities import (
     FILE,
     FILE_REVISION,
-    LONGEST_IDENTIFIER,
     LONGEST_NAME_IN_ORDER,
-    LONGEST_VERSION,
     MARK_LENGTH,
     ONLY_NAMED,
     PART,
 )
-from graph.domains.data_files.model import CALIBRATION, RegistrationProblem
+from graph.domains.data_files.model import CALIBRATION, LONGEST_IDENTIFIER, LONGEST_VERSION, RegistrationProblem
 from graph.domains.data_files.new_files import NewFile, SortableMetadata, too_many_items
 from graph.domains.data_files.times import time_text
 from graph.domains.data_files.versions import order_of

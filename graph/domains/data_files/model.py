@@ -6,15 +6,35 @@ from datetime import date
 from typing import Any
 
 from graph.core.described import DescribedText, described, value
-from graph.domains.data_files.entities import BY_CALIBRATION, BY_DATE, FILE, FILE_REVISION, PART, RUN, USED
 from graph.domains.data_files.references import Version
-from graph.domains.data_files.times import time_of, written
+from graph.domains.data_files.times import DATE_LENGTH, LONGEST_TIME, time_of, written
+from graph.store.attributes import JsonDocument, Text, Whole
 from graph.store.entity import Item
-from graph.store.ordering import Ordering
-from graph.store.records import Derived, EntityRecord, Record, Stored
+from graph.store.records import Converted, Derived, EntityRecord, Record, Stored, optional, stored
+
+LONGEST_NAME = 400  # characters of a file's name, in UTF-8 within the keys of a table
+LONGEST_IDENTIFIER = 128
+LONGEST_WORD = 64  # of a level, a product or a type
+LONGEST_VERSION = 64
+LONGEST_TEXT = 1024
+REVISION_DIGITS = 6
+REFERENCE_LENGTH = LONGEST_NAME + 1 + REVISION_DIGITS
+RUN_ID_LENGTH = 36  # of a UUID
+REPORT_LENGTH = 8  # of the id of a report
+LARGEST_METADATA = 65_536  # bytes
+LARGEST_LIST = 120_000  # bytes; of some 2,000 references
 
 LEVELS = ("L0", "SPICE", "CAL", "L1A", "L1B", "L2", "ANC")  # as documented; other projects have others
 DERIVED_LEVELS = frozenset({"L1A", "L1B", "L2"})  # files of these levels are made from others
+
+FILE_NAME = Text(shortest=1, longest=LONGEST_NAME, in_key_alone=True)
+WORD = Text(longest=LONGEST_WORD)
+VERSION = Text(longest=LONGEST_VERSION)
+RUN_ID = Text(shortest=RUN_ID_LENGTH, longest=RUN_ID_LENGTH, unit="UUID")
+HASH = Text(longest=128, unit="hexadecimal digits")
+DAY = Converted(Text(shortest=DATE_LENGTH, longest=DATE_LENGTH, unit="YYYY-MM-DD, UTC"), date.fromisoformat)
+TIME = Converted(Text(longest=LONGEST_TIME, unit="UTC"), time_of, written)
+COUNT = Whole(least=0)
 
 
 def _days(texts: Sequence[str]) -> list[date]:
@@ -26,28 +46,39 @@ class FileMetadata(Record):
 
     __slots__ = ()
 
-    name = Stored[str]("file-name")
-    namespace = Stored[str | None]("namespace", optional=True)
-    level = Stored[str | None]("level", optional=True)
-    product = Stored[str | None]("product", optional=True)
-    archive_time = Stored("archive-time", time_of, optional=True, written=written)
-    ingest_time = Stored("ingest-time", time_of, optional=True, written=written)
-    algorithm_version = Stored[str | None]("algorithm-version", optional=True)
-    checksum = Stored[str | None]("checksum", optional=True)
-    size = Stored[int | None]("size", optional=True)
-    url = Stored[str | None]("url", optional=True)
-    metadata = Stored[Mapping[str, Any] | None]("metadata", optional=True)
-    applicable_dates = Stored("applicable-dates", _days, written=list)
-    registered_at = Stored("registered-at", time_of, written=written)
+    name = stored("file-name", FILE_NAME, "The name of the file.")
+    archive_time = optional("archive-time", TIME, "When it was archived.")
+    ingest_time = optional("ingest-time", TIME, "When it was ingested.")
+    algorithm_version = optional("algorithm-version", VERSION, "The version of the algorithm that made it.")
+    namespace = optional("namespace", Text(longest=LONGEST_NAME), "Where it is, as OpenLineage names that.")
+    level = optional("level", WORD, "The level, such as `L1A`.")
+    product = optional("product", WORD, "The product.")
+    checksum = optional("checksum", HASH, "The checksum of its content, hexadecimal digits.")
+    size = optional("size", Whole(least=0, unit="bytes"), "Its size, bytes.")
+    url = optional("url", Text(longest=LONGEST_TEXT), "Where it is.")
+    dataset_version = optional("dataset-version", Text(longest=LONGEST_NAME))  # in OpenLineage
+    metadata: Stored[Mapping[str, Any] | None] = optional(
+        "metadata", JsonDocument(largest=LARGEST_METADATA), "What else its registration told of it."
+    )
+    applicable_dates = stored(
+        "applicable-dates",
+        Converted(JsonDocument(largest=LARGEST_METADATA, optional=True), _days, list),
+        "The UTC days that its data apply to.",
+    )
+    registered_at = stored(
+        "registered-at",
+        Converted(Text(longest=LONGEST_TIME, unit="UTC", optional=True), time_of, written),
+        "When it was registered.",
+    )
 
 
 class DataFile(FileMetadata, EntityRecord):
     """A data file, as its latest revision is."""
 
     __slots__ = ()
-    entity, type_name = FILE, "DataFile"
+    type_name = "DataFile"
 
-    revision = Stored[int]("revision")
+    revision = stored("revision", Whole(least=1, optional=True), "The number of the latest revision, from 1.")
 
     @property
     def version(self) -> Version:
@@ -55,29 +86,20 @@ class DataFile(FileMetadata, EntityRecord):
         return Version(self.name, self.revision)
 
 
-BY_APPLICABLE_DATE = Ordering("datafiles", PART, BY_DATE, descending=True)
-
-
-class ListedFile(DataFile):
-    """A data file in the list by applicable date, where it has the place of one of its items."""
-
-    __slots__ = ()
-
-    cursor = BY_APPLICABLE_DATE.cursors()
-
-
 class FileRevision(FileMetadata):
-    """A revision of a file, as it was registered. It is what runs use and generate."""
+    """A revision of a data file. Runs use and generate revisions, never a file as such."""
 
     __slots__ = ()
-    entity = FILE_REVISION
 
-    number = Stored[int]("revision")
+    number = stored(
+        "revision",
+        Whole(least=1, greatest=10**REVISION_DIGITS - 1, digits=REVISION_DIGITS),
+        "The number of the revision, from 1.",
+    )
     version = Derived(Version, "file-name", "revision")  # what it is called in provenance
-    dataset_version = Stored[str | None]("dataset-version", optional=True)
-    generated_by = Stored[str | None]("generated-by", optional=True)
-    invalidated_at = Stored("invalidated-at", time_of, optional=True, written=written)
-    invalidated_by = Stored[str | None]("invalidated-by", optional=True)
+    generated_by = optional("generated-by", RUN_ID)
+    invalidated_at = optional("invalidated-at", TIME, "When the next revision was registered; null for the latest one.")
+    invalidated_by = optional("invalidated-by", RUN_ID)  # the next one's run
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -88,9 +110,6 @@ class FileRevision(FileMetadata):
     def lacks_provenance(self) -> bool:
         """Whether it must have been made from other files, and no run tells from which."""
         return self.generated_by is None and self.level in DERIVED_LEVELS
-
-
-REVISIONS = Ordering("datafilerevisions", FILE_REVISION, FILE_REVISION.table.primary, descending=True)
 
 
 def identifier_of(part: Item) -> str:
@@ -112,13 +131,17 @@ class MetadataPart(Record):
 
     __slots__ = ()
 
-    type = Stored[str | None]("data-type", optional=True)
-    applicable_date = Stored("applicable-date", date.fromisoformat)
-    first_packet_time = Stored("first-packet-time", time_of, optional=True, written=written)
-    last_packet_time = Stored("last-packet-time", time_of, optional=True, written=written)
-    missing_packet_count = Stored[int | None]("missing-packet-count", optional=True)
-    filled_gap_count = Stored[int | None]("filled-gap-count", optional=True)
-    calibration_version = Stored[str]("calibration-version")
+    name = stored("file-name", FILE_NAME)
+    key = stored("identifier", Text(shortest=1, longest=LONGEST_IDENTIFIER, in_key_alone=True))
+    calibrates = Derived(calibrated, "identifier", description="The level or product, such as `L0`.")
+    applicable_date = optional("applicable-date", DAY, "The UTC day.")
+    first_packet_time = optional("first-packet-time", TIME, "The time of the first packet.")
+    last_packet_time = optional("last-packet-time", TIME, "The time of the last packet.")
+    missing_packet_count = optional("missing-packet-count", COUNT, "The number of packets that are missing.")
+    filled_gap_count = optional("filled-gap-count", COUNT, "The number of gaps that were filled.")
+    archive_time = optional("archive-time", TIME, "When its file was archived.")
+    calibration_version = optional("calibration-version", VERSION, "The version of the calibration.")
+    type = optional("data-type", WORD, "The type of the data, such as `APID11`.")
 
     @property
     def identifier(self) -> str:
@@ -128,12 +151,7 @@ class MetadataPart(Record):
     @property
     def attributes(self) -> Mapping[str, Any]:
         """Those of additional metadata."""
-        return {name: value for name, value in self.item.items() if name not in PART.named}
-
-    @property
-    def calibrates(self) -> str:
-        """The level or product that it calibrates."""
-        return calibrated(self.identifier)
+        return {name: value for name, value in self.item.items() if name not in self.entity.named}
 
     @property
     def is_sortable(self) -> bool:
@@ -146,19 +164,10 @@ class MetadataPart(Record):
         return "calibration-version" in self.item
 
 
-class Calibration(Record):
-    """What a calibration file calibrates, and its version."""
+class Calibration(MetadataPart):
+    """A version of a calibration."""
 
     __slots__ = ()
-
-    name = Stored[str]("file-name")
-    identifier = Stored[str]("identifier")
-    calibrates = Derived(calibrated, "identifier")  # the level or product
-    calibration_version = Stored[str]("calibration-version")
-    archive_time = Stored("archive-time", time_of, optional=True, written=written)
-
-
-CALIBRATIONS = Ordering("calibrations", PART, BY_CALIBRATION, descending=True)
 
 
 class RunState(DescribedText):
@@ -182,25 +191,32 @@ def _versions(references: Sequence[str]) -> list[Version]:
     return [version for each in references if (version := Version.of(each))]
 
 
+VERSIONS = Converted(JsonDocument(largest=LARGEST_LIST), _versions)
+
+
 class Run(EntityRecord):
     """A run of an algorithm: what it used, and what it generated."""
 
     __slots__ = ()
-    entity, type_name = RUN, "Run"
+    type_name = "Run"
 
-    run_id = Stored[str]("run-id")
-    algorithm = Stored[str]("algorithm")
-    version = Stored[str | None]("version", optional=True)
-    namespace = Stored[str | None]("namespace", optional=True)
-    producer = Stored[str | None]("producer", optional=True)
-    state = Stored[RunState]("state", RunState)
-    started_at = Stored("started-at", time_of, optional=True, written=written)
-    ended_at = Stored("ended-at", time_of, optional=True, written=written)
-    configuration_hash = Stored[str | None]("configuration-hash", optional=True)
-    facets = Stored[Mapping[str, Any] | None]("facets", optional=True)
-    used = Stored("used", _versions)
-    generated = Stored("generated", _versions)
-    recorded_at = Stored("recorded-at", time_of, written=written)
+    run_id = stored("run-id", RUN_ID, "The run's own id, a UUID.")
+    algorithm = stored("algorithm", Text(longest=LONGEST_TEXT), "The algorithm, or the job of a scheduler.")
+    version = optional("version", VERSION, "The version of the algorithm.")
+    namespace = optional("namespace", Text(longest=LONGEST_NAME), "The namespace of the job, in OpenLineage.")
+    producer = optional("producer", Text(longest=LONGEST_TEXT), "What has reported the run, a URI.")
+    state = stored("state", Converted(Text(longest=8), RunState), "How it went.")
+    started_at = optional("started-at", TIME, "When it began.")
+    ended_at = optional("ended-at", TIME, "When it ended; null if that is unknown.")
+    configuration_hash = optional("configuration-hash", HASH, "The hash of its configuration.")
+    facets: Stored[Mapping[str, Any] | None] = optional(
+        "facets",
+        JsonDocument(largest=LARGEST_METADATA // 2),
+        "What else was told of it: facets of OpenLineage, or the name of its manifest.",
+    )
+    used = stored("used", VERSIONS)
+    generated = stored("generated", VERSIONS)
+    recorded_at = stored("recorded-at", TIME, "When it was first recorded.")
 
 
 class Use(Record):
@@ -208,22 +224,9 @@ class Use(Record):
 
     __slots__ = ()
 
-    run_id = Stored[str]("run-id")
-    report = Stored[str]("report")
-
-
-USES = Ordering("uses", USED, USED.table.primary)
-
-
-EDGE = "edge"
-
-
-class UsingRun(Run):
-    """A run in the list of those that used a version. Its item has the edge, too."""
-
-    __slots__ = ()
-
-    cursor = Derived(USES.cursor_of, EDGE)
+    used = stored("used", Text(shortest=1, longest=REFERENCE_LENGTH, unit="reference of a version", in_key_alone=True))
+    run_id = stored("run-id", RUN_ID)
+    report = stored("report", Text(shortest=REPORT_LENGTH, longest=REPORT_LENGTH, unit="hexadecimal digits"))
 
 
 class RegistrationProblem(DescribedText):

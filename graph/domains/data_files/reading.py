@@ -10,9 +10,9 @@ from functools import partial
 from graph.core.paging import Page
 from graph.domains.data_files.claims import reading_claims, settle
 from graph.domains.data_files.counts import ITEMS, CountedKind
-from graph.domains.data_files.entities import BY_DATE, DAY, FILE, FILE_REVISION, PART
+from graph.domains.data_files.entities import BY_APPLICABLE_DATE, BY_DATE, DAY, FILE, FILE_REVISION, PART, REVISIONS
 from graph.domains.data_files.minimum import completed, reading_minimum
-from graph.domains.data_files.model import REVISIONS, DataFile, FileRevision, ListedFile, identifier_of
+from graph.domains.data_files.model import DataFile, FileRevision, identifier_of
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.selection import FileSelection, LatestVersions
 from graph.store.client_input import find, possible_key
@@ -42,7 +42,7 @@ class DataFiles:
         completed([file.item for file in files.values()], read)
         return files
 
-    async def page(self, selection: FileSelection, request: PageRequest) -> Page[ListedFile]:
+    async def page(self, selection: FileSelection, request: PageRequest) -> Page[DataFile]:
         """A page of the selected files, those of the newest applicable day first.
 
         A file that applies to several of the days is listed once, at the first of them.
@@ -53,14 +53,15 @@ class DataFiles:
         latest = LatestVersions(selection)
         query = Query(entity=PART, index=BY_DATE, where=selection.condition, attributes=frozenset())
         walk = Walk(self._database, query, partial(self._days, selection, latest), latest.keep)
-        page = await walk.page(request.paging, forward=False, record_of=ListedFile)
+        record = BY_APPLICABLE_DATE.record_class(DataFile).reading(request.attributes)
+        page = await walk.page(request.paging, forward=False, record_of=record)
         places = items_of(page.records)
         names = dict.fromkeys(values_of(places, FILE.key_names))
         read = reading_minimum(request.attributes)
         files = completed(await self._database.items_at(FILE, names, attributes=read), read)
         of_name = {file["file-name"]: file for file in files}
         listed = [{**place, **of_name[name]} for place in places if (name := place["file-name"]) in of_name]
-        return replace(page, records=Records(ListedFile.reading(request.attributes), listed))
+        return replace(page, records=Records(record, listed))
 
     async def parts(self, names: Iterable[str]) -> Mapping[str, list[Item]]:
         """The further items of files' metadata, by the files' names, in order of their identifiers."""

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from graph.domains.data_files.datasets import SOFTWARE, Dataset
-from graph.domains.data_files.entities import LONGEST_NAME
+from graph.domains.data_files.model import LONGEST_NAME
 from graph.domains.openlineage.checked import Checked, Warn
 
 EVENT_TYPES = ("START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER")

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from graph.core.errors import BadUserInput
-from graph.domains.data_files.entities import FILE, LONGEST_NAME, RUN
-from graph.domains.data_files.model import RunState
+from graph.domains.data_files.entities import FILE, RUN
+from graph.domains.data_files.model import LONGEST_NAME, RunState
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.openlineage.checked import InvalidEvent, Warn

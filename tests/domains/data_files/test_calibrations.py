@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from packaging.version import Version
 
 from graph.core.errors import BadUserInput
-from graph.domains.data_files.entities import PART
-from graph.domains.data_files.model import CALIBRATIONS
+from graph.domains.data_files.entities import CALIBRATIONS, PART
 from graph.domains.data_files.selection import VersionRule
 from graph.store.contract import Update
 from graph.store.ordering import PageRequest
@@ -45,7 +44,7 @@ async def all_of(
         size,
         backward=backward,
     )
-    return [(each.calibrates, each.calibration_version, each.name) for each in found]
+    return [(each.calibrates, each.item["calibration-version"], each.name) for each in found]
 
 
 @settings(A_FEW, max_examples=rounds(60))

@@ -2,8 +2,8 @@
 
 import re
 
-from graph.domains.data_files.entities import ENTITIES, LARGEST_METADATA, LIBERA_METADATA, LONGEST_NAME, LONGEST_WORD
-from graph.domains.data_files.model import LEVELS
+from graph.domains.data_files.entities import ENTITIES, LIBERA_METADATA
+from graph.domains.data_files.model import LARGEST_METADATA, LEVELS, LONGEST_NAME, LONGEST_WORD
 from graph.domains.data_files.new_files import MOST_ITEMS
 from graph.domains.data_files.provenance.lineage import FURTHEST, MOST_NODES
 from graph.domains.data_files.provenance.recording import MOST_USED

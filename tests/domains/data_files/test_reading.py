@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from graph.core.paging import Page, Paging
-from graph.domains.data_files.entities import BY_DATE, DAY, PART
-from graph.domains.data_files.model import BY_APPLICABLE_DATE, ListedFile
+from graph.domains.data_files.entities import BY_APPLICABLE_DATE, BY_DATE, DAY, PART
+from graph.domains.data_files.model import DataFile
 from graph.domains.data_files.new_files import NewFile, SortableMetadata
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.schema.filters import DataFileFilter
@@ -106,14 +106,14 @@ def listed_at(file: NewFile, selection: FileSelection, every: Sequence[NewFile])
     return min(days)
 
 
-async def page_of(ours: DataFiles, selection: FileSelection, paging: Paging) -> Page[ListedFile]:
+async def page_of(ours: DataFiles, selection: FileSelection, paging: Paging) -> Page[DataFile]:
     """A page of a selection."""
     return await ours.page(selection, PageRequest(paging))
 
 
 async def all_of(
     ours: FileStore, selection: FileSelection, size: int, *, backward: bool = False, meanwhile: Sequence[NewFile] = ()
-) -> list[ListedFile]:
+) -> list[DataFile]:
     """All files of all pages, between which others are registered."""
     others = iter(meanwhile)
 
@@ -126,9 +126,9 @@ async def all_of(
     )
 
 
-def place_of(file: ListedFile) -> Any:
+def place_of(file: DataFile) -> Any:
     """What a cursor of the file leads to."""
-    return BY_APPLICABLE_DATE.place_of(file.cursor, "after")
+    return BY_APPLICABLE_DATE.place_of(BY_APPLICABLE_DATE.cursor_of(file.item), "after")
 
 
 MISSING = a_file(

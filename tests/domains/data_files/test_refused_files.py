@@ -6,8 +6,8 @@ What no engine can store must be among the rules: otherwise it would be a failur
 from dataclasses import replace
 from typing import Any
 
-from graph.domains.data_files.entities import FILE, LONGEST_NAME
-from graph.domains.data_files.model import RegistrationProblem
+from graph.domains.data_files.entities import FILE
+from graph.domains.data_files.model import LONGEST_NAME, RegistrationProblem
 from graph.domains.data_files.new_files import AdditionalMetadata, CalibrationMetadata, NewFile, SortableMetadata
 from graph.domains.data_files.provenance.reports import UsedFile
 from graph.domains.data_files.references import Version

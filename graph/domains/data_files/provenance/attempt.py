@@ -10,9 +10,9 @@ from secrets import token_hex
 from graph.core.errors import BadUserInput
 from graph.domains.data_files.checking import FileDraft, FileRefused, drafted
 from graph.domains.data_files.claims import IS_CLAIM, MAKER, settle
-from graph.domains.data_files.entities import FILE_REVISION, LONGEST_NAME, REPORT_LENGTH, RUN
+from graph.domains.data_files.entities import FILE_REVISION, RUN
 from graph.domains.data_files.errors import AlreadyGenerated, ProvenanceCycle, UnknownVersion
-from graph.domains.data_files.model import RunState
+from graph.domains.data_files.model import LONGEST_NAME, REPORT_LENGTH, RunState
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.cycles import first_ancestor, late_runs
 from graph.domains.data_files.provenance.edges import Edges

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 from graph.core.paging import Page
 from graph.domains.data_files.claims import reading_claims, settle
-from graph.domains.data_files.entities import FILE_REVISION, RUN, USED
-from graph.domains.data_files.model import EDGE, USES, Use, UsingRun
+from graph.domains.data_files.entities import FILE_REVISION, RUN, USED, USES
+from graph.domains.data_files.model import Run, Use
 from graph.domains.data_files.references import Version
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
 from graph.store.query import Needed, Partition, Query
+from graph.store.records import Derived
 from graph.store.time_walk import Keep
 from graph.work.account import charge_rows, give_way
 
@@ -38,6 +39,17 @@ class KnownRun:
 
 KnownRuns = dict[str, KnownRun]
 """By the ids of runs."""
+
+
+EDGE = "edge"
+
+
+class UsingRun(Run):
+    """A run in the list of those that used a version. Its item has the edge, too."""
+
+    __slots__ = ()
+
+    cursor = Derived(USES.cursor_of, EDGE)
 
 
 class RunsUsing(NamedTuple):

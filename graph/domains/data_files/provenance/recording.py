@@ -6,9 +6,9 @@ from uuid import UUID
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput
 from graph.core.uuid7 import uuid7
-from graph.domains.data_files.entities import FILE, FILE_REVISION, LONGEST_NAME
+from graph.domains.data_files.entities import FILE, FILE_REVISION
 from graph.domains.data_files.errors import UnknownVersion
-from graph.domains.data_files.model import Run
+from graph.domains.data_files.model import LONGEST_NAME, Run
 from graph.domains.data_files.provenance.applying import is_applied
 from graph.domains.data_files.provenance.attempt import Expected, RunChanges, drafts_of
 from graph.domains.data_files.provenance.edges import Edges

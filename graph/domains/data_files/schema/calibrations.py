@@ -1,28 +1,29 @@
 """Calibrations, by their versions."""
 
-from datetime import datetime
 from typing import Annotated
 
 import strawberry
+from strawberry import auto
 
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
-from graph.api.fields import field, shows
+from graph.api.fields import field
 from graph.api.record_type import record_type
 from graph.core.paging import Page
 from graph.domains.data_files import model
 from graph.domains.data_files.calibrations import Calibrations
+from graph.domains.data_files.entities import CALIBRATIONS
 from graph.domains.data_files.schema.loading import file_of
 from graph.domains.data_files.schema.values import ALL, VersionSelector, rule_of
 from graph.domains.data_files.scopes import FILES_READ
 from graph.store.ordering import PageRequest
 
 
-@record_type(model.Calibration, "A version of a calibration.", pages="calibrations")
+@record_type(model.Calibration, pages="calibrations")
 class Calibration:
-    calibrates: str = shows("The level or product, such as `L0`.")
-    calibration_version: str = shows("The version of the calibration.")
-    archive_time: datetime | None = shows("When its file was archived.")
+    calibrates: auto
+    calibration_version: str
+    archive_time: auto
 
     @field("Its file.", cost=2, reads=["file-name"])
     @staticmethod
@@ -34,7 +35,7 @@ class Calibration:
 class CalibrationQueries:
     @connection_field(
         "Calibrations, those of the latest version first; without `product`, product by product.",
-        model.CALIBRATIONS,
+        CALIBRATIONS,
         scope=FILES_READ,
     )
     async def calibrations(

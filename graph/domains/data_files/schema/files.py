@@ -1,10 +1,10 @@
 """Data files: their type, and the lists of them."""
 
 from collections.abc import Sequence
-from datetime import date, datetime
 from typing import Annotated, Any
 
 import strawberry
+from strawberry import auto
 from strawberry.scalars import JSON
 
 from graph.api import relay
@@ -15,6 +15,7 @@ from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
 from graph.core.paging import Page
 from graph.domains.data_files import model
+from graph.domains.data_files.entities import BY_APPLICABLE_DATE, REVISIONS
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.schema.filters import DataFileFilter
 from graph.domains.data_files.schema.loading import load_files
@@ -30,28 +31,24 @@ _PART = 2  # points
 _NAMED = ["file-name"]
 
 
-@record_type(
-    model.DataFile, "A data file, as its latest revision is.", load=load_files, scope=FILES_READ, pages="data files"
-)
+@record_type(model.DataFile, load=load_files, scope=FILES_READ, pages="data files")
 class DataFile(relay.Node):
-    name: str = shows("Its name, which is unique.")
-    namespace: str | None = shows("Where it is, as OpenLineage names that.")
-    revision: int = shows("The number of the latest revision, from 1.")
-    level: str | None = shows(f"The level: {', '.join(model.LEVELS)}, or another one.")
-    product: str | None = shows("The product.")
-    archive_time: datetime | None = shows("When it was archived.")
-    ingest_time: datetime | None = shows("When it was ingested.")
-    algorithm_version: str | None = shows("The version of the algorithm that made it.")
-    checksum: str | None = shows(
+    name: auto = shows("Its name, which is unique.")
+    namespace: auto
+    revision: auto
+    level: auto = shows(f"The level: {', '.join(model.LEVELS)}, or another one.")
+    product: auto
+    archive_time: auto
+    ingest_time: auto
+    algorithm_version: auto
+    checksum: auto = shows(
         "The checksum of its content, hexadecimal digits: MD5, SHA-1, SHA-256 or SHA-512 by their number."
     )
-    size: ByteCount | None = shows("Its size, bytes.")
-    url: str | None = shows("Where it is.")
-    metadata: JSON | None = shows("What else its registration told of it.")
-    applicable_dates: list[date] = shows(
-        "The UTC days that its data apply to.", directives=[ListSize(assumed_size=USUAL_PARTS)]
-    )
-    registered_at: datetime = shows("When its latest revision was registered.")
+    size: ByteCount | None
+    url: auto
+    metadata: JSON | None
+    applicable_dates: auto = strawberry.field(directives=[ListSize(assumed_size=USUAL_PARTS)])
+    registered_at: auto = shows("When its latest revision was registered.")
 
     @field(
         "What its data are, for each day that they apply to.",
@@ -74,7 +71,7 @@ class DataFile(relay.Node):
     async def calibrations(file: strawberry.Parent[model.DataFile], info: Info) -> Any:
         return [part for part in await _parts(file, info) if part.is_calibration]
 
-    @connection_field("Its revisions, the latest first.", model.REVISIONS, size=relay.PAGE_SIZE, cost=5, reads=_NAMED)
+    @connection_field("Its revisions, the latest first.", REVISIONS, size=relay.PAGE_SIZE, cost=5, reads=_NAMED)
     @staticmethod
     async def revisions(
         file: strawberry.Parent[model.DataFile], info: Info, page: PageRequest
@@ -95,7 +92,7 @@ class DataFileQueries:
     @connection_field(
         "Data files by the days that they apply to, the newest first. A file that applies to several of "
         "the selected days is listed once, at the first of them. Files without such a day are not listed.",
-        model.BY_APPLICABLE_DATE,
+        BY_APPLICABLE_DATE,
         scope=FILES_READ,
     )
     async def data_files(
@@ -103,6 +100,6 @@ class DataFileQueries:
         info: Info,
         page: PageRequest,
         filter: Annotated[DataFileFilter | None, "All files by default."] = None,
-    ) -> Page[model.ListedFile]:
+    ) -> Page[model.DataFile]:
         selection = filter.selection() if filter else FileSelection()
         return await info.context.service(DataFiles).page(selection, page)

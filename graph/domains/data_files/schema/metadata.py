@@ -1,39 +1,39 @@
 """The further metadata of data files."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date
 
-import strawberry
+from strawberry import auto
 from strawberry.scalars import JSON
 
 from graph.api.context import Context
+from graph.api.fields import shows
+from graph.api.record_type import record_type
 from graph.domains.data_files.model import MetadataPart
 from graph.domains.data_files.reading import DataFiles
 
 
-@strawberry.type(description="What the data of a file are, for one of the days that they apply to.")
+@record_type(MetadataPart, "What the data of a file are, for one of the days that they apply to.")
 class SortableMetadata:
-    identifier: str = strawberry.field(description="Its key in the file's metadata, such as `L0#APID11`.")
-    type: str | None = strawberry.field(description="The type of the data, such as `APID11`.")
-    applicable_date: date = strawberry.field(description="The UTC day.")
-    first_packet_time: datetime | None = strawberry.field(description="The time of the first packet.")
-    last_packet_time: datetime | None = strawberry.field(description="The time of the last packet.")
-    missing_packet_count: int | None = strawberry.field(description="The number of packets that are missing.")
-    filled_gap_count: int | None = strawberry.field(description="The number of gaps that were filled.")
+    identifier: str = shows("Its key in the file's metadata, such as `L0#APID11`.")
+    type: auto
+    applicable_date: date
+    first_packet_time: auto
+    last_packet_time: auto
+    missing_packet_count: auto
+    filled_gap_count: auto
 
 
-@strawberry.type(description="An item of a file's further metadata.")
+@record_type(MetadataPart, "An item of a file's further metadata.")
 class AdditionalMetadata:
-    identifier: str = strawberry.field(
-        description="Its key, such as `PDS` or `APID11`; a repeated one has an ordinal, such as `PDS#0002`."
-    )
-    attributes: JSON = strawberry.field(description="Its attributes.")
+    identifier: str = shows("Its key, such as `PDS` or `APID11`; a repeated one has an ordinal, such as `PDS#0002`.")
+    attributes: JSON = shows("Its attributes.")
 
 
-@strawberry.type(description="What a calibration file calibrates.")
+@record_type(MetadataPart, "What a calibration file calibrates.")
 class FileCalibration:
-    calibrates: str = strawberry.field(description="The level or product, such as `L0`.")
-    calibration_version: str = strawberry.field(description="The version of the calibration.")
+    calibrates: auto
+    calibration_version: str
 
 
 async def load_parts(context: Context, names: Sequence[str], _: None) -> Mapping[str, list[MetadataPart]]:

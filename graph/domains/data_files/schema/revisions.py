@@ -1,12 +1,11 @@
 """Revisions of data files, which runs use and generate."""
 
-from datetime import datetime
-
 import strawberry
+from strawberry import auto
 
 from graph.api import relay
 from graph.api.context import Info, load_by
-from graph.api.fields import field, shows
+from graph.api.fields import field
 from graph.api.record_type import record_type
 from graph.domains.data_files import model
 from graph.domains.data_files.reading import DataFiles
@@ -20,24 +19,23 @@ _ONE = 2
 
 @record_type(
     model.FileRevision,
-    "A revision of a data file. Runs use and generate revisions, never a file as such.",
     load=load_by(DataFiles, DataFiles.by_reference),
     scope=FILES_READ,
     pages="a file's revisions",
 )
 class DataFileRevision(relay.Node):
-    name: str = shows("The name of the file.")
-    number: int = shows("The number of the revision, from 1.", name="revision")
-    level: str | None = shows("The level, such as `L1A`.")
-    product: str | None = shows("The product.")
-    archive_time: datetime | None = shows("When it was archived.")
-    ingest_time: datetime | None = shows("When it was ingested.")
-    algorithm_version: str | None = shows("The version of the algorithm that made it.")
-    checksum: str | None = shows("The checksum of its content, hexadecimal digits.")
-    size: ByteCount | None = shows("Its size, bytes.")
-    url: str | None = shows("Where it is.")
-    registered_at: datetime = shows("When it was registered.")
-    invalidated_at: datetime | None = shows("When the next revision was registered; null for the latest one.")
+    name: auto
+    number: auto = strawberry.field(name="revision")
+    level: auto
+    product: auto
+    archive_time: auto
+    ingest_time: auto
+    algorithm_version: auto
+    checksum: auto
+    size: ByteCount | None
+    url: auto
+    registered_at: auto
+    invalidated_at: auto
 
     @field("The file, as its latest revision is.", cost=_ONE)
     @staticmethod

@@ -1,20 +1,20 @@
 """Runs: their type, and the query that finds one."""
 
-from datetime import datetime
 from typing import Annotated
 
 import strawberry
+from strawberry import auto
 from strawberry.scalars import JSON
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
-from graph.api.fields import field, shows
+from graph.api.fields import field
 from graph.api.record_type import record_type
 from graph.core.paging import Page
 from graph.domains.data_files import model
-from graph.domains.data_files.model import RunState
-from graph.domains.data_files.provenance.edges import Edges
+from graph.domains.data_files.entities import USES
+from graph.domains.data_files.provenance.edges import Edges, UsingRun
 from graph.domains.data_files.schema.loading import load_runs, revisions_of
 from graph.domains.data_files.scopes import FILES_READ
 from graph.store.ordering import PageRequest
@@ -22,25 +22,19 @@ from graph.store.ordering import PageRequest
 USUAL_FILES = 10  # that a run uses or generates, for the price
 
 
-@record_type(
-    model.Run,
-    "A run of an algorithm: what it used, and what it generated.",
-    load=load_runs,
-    scope=FILES_READ,
-    pages="runs",
-)
+@record_type(model.Run, load=load_runs, scope=FILES_READ, pages="runs")
 class Run(relay.Node):
-    run_id: strawberry.ID = shows("The run's own id, a UUID.")
-    algorithm: str = shows("The algorithm, or the job of a scheduler.")
-    version: str | None = shows("The version of the algorithm.")
-    namespace: str | None = shows("The namespace of the job, in OpenLineage.")
-    producer: str | None = shows("What has reported the run, a URI.")
-    state: RunState = shows("How it went.")
-    started_at: datetime | None = shows("When it began.")
-    ended_at: datetime | None = shows("When it ended; null if that is unknown.")
-    configuration_hash: str | None = shows("The hash of its configuration.")
-    facets: JSON | None = shows("What else was told of it: facets of OpenLineage, or the name of its manifest.")
-    recorded_at: datetime = shows("When it was first recorded.")
+    run_id: strawberry.ID
+    algorithm: auto
+    version: auto
+    namespace: auto
+    producer: auto
+    state: auto
+    started_at: auto
+    ended_at: auto
+    configuration_hash: auto
+    facets: JSON | None
+    recorded_at: auto
 
     @field("The revisions that it used.", size=USUAL_FILES, cost=5, reads=["used"])
     @staticmethod
@@ -55,11 +49,9 @@ class Run(relay.Node):
 
 @strawberry.type
 class UsersOfRevision:
-    @connection_field("The runs that used it, in order of their own ids.", model.USES, cost=5, reads=[])
+    @connection_field("The runs that used it, in order of their own ids.", USES, cost=5, reads=[])
     @staticmethod
-    async def used_by(
-        revision: strawberry.Parent[model.FileRevision], info: Info, page: PageRequest
-    ) -> Page[model.UsingRun]:
+    async def used_by(revision: strawberry.Parent[model.FileRevision], info: Info, page: PageRequest) -> Page[UsingRun]:
         return await info.context.service(Edges).runs_that_used(revision.version, page)
 
 

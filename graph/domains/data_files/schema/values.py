@@ -7,8 +7,7 @@ import strawberry
 from graph.api.scalars import LARGEST_EXACT, describe_enum
 from graph.api.schema import Scalars
 from graph.core.numbers import whole
-from graph.domains.data_files.entities import LONGEST_VERSION
-from graph.domains.data_files.model import RegistrationProblem, RunState
+from graph.domains.data_files.model import LONGEST_VERSION, RegistrationProblem, RunState
 from graph.domains.data_files.provenance.lineage import Direction, Relation
 from graph.domains.data_files.provenance.reprocessing import ReprocessingState
 from graph.domains.data_files.selection import VersionRule

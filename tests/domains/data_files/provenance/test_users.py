@@ -6,9 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from graph.core.paging import Page, Paging
-from graph.domains.data_files.entities import RUN, USED
-from graph.domains.data_files.model import USES, UsingRun
-from graph.domains.data_files.provenance.edges import Edges
+from graph.domains.data_files.entities import RUN, USED, USES
+from graph.domains.data_files.provenance.edges import Edges, UsingRun
 from graph.store.contract import Database, Put
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
