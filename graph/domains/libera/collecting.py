@@ -36,7 +36,7 @@ class DataSource:
     @property
     def shown(self) -> str:
         """The path or the name, for people."""
-        return shown(self.path or str(self.name))
+        return shown(self.path or self.name.text)
 
 
 @dataclass(slots=True)
@@ -135,7 +135,7 @@ def _add(collected: CollectedFiles, path: Path, name: ProductName | Level0Name) 
     if not name.holds_data:
         collected.ignore(path, "It only announces files, and holds no data.")
         return
-    source = collected.sources.setdefault(str(name), DataSource(name, path))
+    source = collected.sources.setdefault(name.text, DataSource(name, path))
     if source.path != path:
         collected.reject(path, f"A file with the same name is given, too: {source.shown}.")
 
@@ -154,7 +154,7 @@ def _add_manifest(collected: CollectedFiles, path: Path, name: ManifestName) -> 
         for each, source in listed:
             source.md5 = each.md5
             source.path = source.path or _place(each, path.parent)
-            collected.sources[str(source.name)] = source
+            collected.sources[source.name.text] = source
         collected.manifests.append(manifest)
 
 

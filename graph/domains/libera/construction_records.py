@@ -9,7 +9,6 @@ items are those of the interface control document of EDOS.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -127,20 +126,20 @@ def read_construction_record(name: Level0Name, data: bytes) -> NewFile:
     _check(name, record)
     version = f"{record['edos-version-major']}.{record['edos-version-minor']}"
     return NewFile(
-        name=str(name),
+        name=name.text,
         level="L0",
         product=CONSTRUCTION_RECORD,
         algorithm_version=version,
         metadata={"edos-version": version},
         sortable=[_sortable(each) for each in record["apids"]],
-        additional=list(_additional(record, str(name), version)),
+        additional=list(_additional(record, name.text, version)),
     )
 
 
 def _check(name: Level0Name, record: Mapping[str, Any]) -> None:
     """BrokenRecord if the record contradicts itself or its name."""
-    if f"{record['id']}.PDS" != str(name):
-        raise BrokenRecord(f"It is the record {record['id']!r}, and its file is {str(name)!r}.")
+    if f"{record['id']}.PDS" != name.text:
+        raise BrokenRecord(f"It is the record {record['id']!r}, and its file is {name.text!r}.")
     numbers = {(apid["SCID"], apid["APID"]) for apid in record["apids"]}
     _check_times("The data set", record)
     for apid in record["apids"]:
@@ -150,7 +149,7 @@ def _check(name: Level0Name, record: Mapping[str, Any]) -> None:
             of_file = Level0Name.parse(file["filename"])
         except UnknownName as error:
             raise BrokenRecord(f"It lists a file with an impossible name: {error}") from error
-        if replace(of_file, file_number=name.file_number) != name:
+        if of_file.data_set != name.data_set:
             raise BrokenRecord(f"It lists a file of another data set, {file['filename']!r}.")
         for apid in file["apids"]:
             if (apid["SCID"], apid["APID"]) not in numbers:

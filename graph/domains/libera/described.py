@@ -32,7 +32,7 @@ def listed_file(listed: ManifestFile) -> NewFile:
 
 def _level_0_file(name: Level0Name) -> NewFile:
     return NewFile(
-        name=str(name),
+        name=name.text,
         level="L0",
         product=CONSTRUCTION_RECORD if name.is_construction_record else product_of(name.apid),
         metadata={"SCID": name.spacecraft, "APID": name.apid, "created-time": time_text(name.created)},
@@ -42,7 +42,7 @@ def _level_0_file(name: Level0Name) -> NewFile:
 def _product(name: ProductName) -> NewFile:
     is_calibration = name.level == CALIBRATION_LEVEL
     return NewFile(
-        name=str(name),
+        name=name.text,
         level=name.level,
         product=name.product,
         algorithm_version=name.version,

@@ -1,6 +1,6 @@
 """Names of files of the Libera science data centre: data products, Level 0 files of EDOS, and manifests.
 
-A name is read strictly: what is read from it formats to the same name. All times in names are UTC.
+A name is read strictly: all of it follows its pattern, and its times are possible. All times in names are UTC.
 
 Source: libera_utils, `io/filenaming.py`, https://github.com/LASP-Libera/libera_utils
 """
@@ -29,13 +29,13 @@ PRODUCT = re.compile(
     r"_V(?P<version>[0-9]+-[0-9]+-[0-9]+(?:RC[0-9]+)?)"
     r"_(?P<utc_start>[0-9]{8}T[0-9]{6})_(?P<utc_end>[0-9]{8}T[0-9]{6})"
     rf"_(?P<revision>R[0-9]{{11}}|{ULID})"
-    r"\.(?P<extension>nc|h5|bsp|bc|cmr\.json)"
+    r"\.(nc|h5|bsp|bc|cmr\.json)"
 )
 LEVEL_0 = re.compile(
-    r"(?P<kind>[PX])(?P<spacecraft>[0-9]{3})(?P<apid>[0-9]{4})(?P<fill>[A-Z0-9]{14})"
-    r"(?P<created>[0-9]{11})(?P<data_set>[0-9])(?P<file_number>[0-9]{2})"
-    r"\.(?P<extension>PDS|PDR)(?P<signal>\.XFR)?"
+    r"[PX](?P<spacecraft>[0-9]{3})(?P<apid>[0-9]{4})[A-Z0-9]{14}"
+    r"(?P<created>[0-9]{11})[0-9](?P<file_number>[0-9]{2})\.(PDS|PDR)(\.XFR)?"
 )
+_FILE_NUMBER = re.compile(r"[0-9]{2}\.")
 MANIFEST = re.compile(rf"LIBERA_(?P<kind>INPUT|OUTPUT)_MANIFEST_(?P<ulid>{ULID})\.json")
 
 
@@ -54,13 +54,13 @@ class ManifestKind(StrEnum):
 class ProductName:
     """`LIBERA_{level}_{product}_V{version}_{start}_{end}_{revision}.{extension}`."""
 
+    text: str
     level: str
     product: str  # such as `RAD-4CH`
     version: str  # such as `1.2.3RC1`, of the algorithm or of the calibration
     utc_start: datetime
     utc_end: datetime
     revision: str  # a ULID, or `R` with the two-digit year, the day of the year and the time
-    extension: str  # `cmr.json` is metadata of the data file with the same name
 
     @classmethod
     def parse(cls, name: str) -> Self:
@@ -74,33 +74,26 @@ class ProductName:
         if len(parts["revision"]) == len("R") + 11:
             _time(parts["revision"][1:], DAY_OF_YEAR, name)
         return cls(
+            text=name,
             level=parts["level"],
             product=parts["product"],
             version=parts["version"].replace("-", "."),
             utc_start=start,
             utc_end=end,
             revision=parts["revision"],
-            extension=parts["extension"],
         )
-
-    def __str__(self) -> str:
-        start, end = (time.strftime(SECONDS) for time in (self.utc_start, self.utc_end))
-        version = self.version.replace(".", "-")
-        return f"LIBERA_{self.level}_{self.product}_V{version}_{start}_{end}_{self.revision}.{self.extension}"
 
     @property
     def holds_data(self) -> bool:
-        """Whether it is a data file, and not metadata of one."""
-        return not self.extension.endswith("json")
-
-    @property
-    def applicable_date(self) -> date:
-        """The day of the middle of the time range: the only applicable date in libera_utils."""
-        return (self.utc_start + (self.utc_end - self.utc_start) / 2).date()
+        """Whether it is a data file, and not metadata of the one with the same name, `.cmr.json`."""
+        return not self.text.endswith("json")
 
     @property
     def applicable_dates(self) -> list[date]:
-        """Every day that the time range covers. A range that ends at midnight does not cover the next day."""
+        """Every day that the time range covers. A range that ends at midnight does not cover the next day.
+
+        In libera_utils, the only one is the day of the middle of the range.
+        """
         last = max(self.utc_start, self.utc_end - timedelta(microseconds=1))
         return days_of(self.utc_start, last)
 
@@ -109,43 +102,33 @@ class ProductName:
 class Level0Name:
     """A file of EDOS: `P1590011AAAAAAAAAAAAAT21099051420501.PDS`."""
 
-    kind: str  # P: production data set. X: delivery record
+    text: str
     spacecraft: int
     apid: int  # the first one in the file
-    fill: str  # the last character says whether it is based on time (T) or on a session (S)
     created: datetime
-    data_set: int
     file_number: int  # 0: the construction record
-    extension: str  # PDS or PDR
-    signal: str = ""  # or `.XFR`
 
     @classmethod
     def parse(cls, name: str) -> Self:
         """Read a name; UnknownName where it breaks the pattern."""
         parts = _match(LEVEL_0, name, "a Level 0 file")
         return cls(
-            kind=parts["kind"],
+            text=name,
             spacecraft=int(parts["spacecraft"]),
             apid=int(parts["apid"]),
-            fill=parts["fill"],
             created=_time(parts["created"], DAY_OF_YEAR, name),
-            data_set=int(parts["data_set"]),
             file_number=int(parts["file_number"]),
-            extension=parts["extension"],
-            signal=parts["signal"] or "",
-        )
-
-    def __str__(self) -> str:
-        created = self.created.strftime(DAY_OF_YEAR)
-        return (
-            f"{self.kind}{self.spacecraft:03}{self.apid:04}{self.fill}{created}{self.data_set}{self.file_number:02}"
-            f".{self.extension}{self.signal}"
         )
 
     @property
+    def data_set(self) -> str:
+        """The name without the number of the file, which all files of a data set share."""
+        return _FILE_NUMBER.sub(".", self.text)
+
+    @property
     def holds_data(self) -> bool:
-        """Whether it is a file of a production data set, and not the announcement of one."""
-        return self.kind == "P" and self.extension == "PDS" and not self.signal
+        """Whether it is a file of a production data set (`P`), and not the announcement of one (`X`, PDR or XFR)."""
+        return self.text.startswith("P") and self.text.endswith(".PDS")
 
     @property
     def is_construction_record(self) -> bool:
@@ -157,6 +140,7 @@ class Level0Name:
 class ManifestName:
     """`LIBERA_{INPUT|OUTPUT}_MANIFEST_{ULID}.json`. Both manifests of a run have the same ULID."""
 
+    text: str
     kind: ManifestKind
     ulid: str
 
@@ -164,10 +148,7 @@ class ManifestName:
     def parse(cls, name: str) -> Self:
         """Read a name; UnknownName where it breaks the pattern."""
         parts = _match(MANIFEST, name, "a manifest")
-        return cls(kind=ManifestKind(parts["kind"]), ulid=parts["ulid"])
-
-    def __str__(self) -> str:
-        return f"LIBERA_{self.kind}_MANIFEST_{self.ulid}.json"
+        return cls(text=name, kind=ManifestKind(parts["kind"]), ulid=parts["ulid"])
 
     @property
     def run_id(self) -> UUID:

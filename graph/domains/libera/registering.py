@@ -96,13 +96,13 @@ class FileRegistering:
             return
         if missing := [file.name for file in manifest.files if file.name not in made]:
             message = f"The run is not recorded: {len(missing):,} of its files are rejected, such as {missing[0]!r}."
-            report.reject([PathRejection(str(manifest.name), message)])
+            report.reject([PathRejection(manifest.name.text, message)])
             return
         used = [await self._used(file, report) for file in manifest.inputs]
         try:
             await self._runs.record(_run_of(manifest, used, [made[file.name] for file in manifest.files]))
         except BadUserInput as error:
-            report.reject([PathRejection(str(manifest.name), f"The run is not recorded: {error}")])
+            report.reject([PathRejection(manifest.name.text, f"The run is not recorded: {error}")])
         else:
             report.runs += 1
 
@@ -152,7 +152,7 @@ def _run_of(manifest: Manifest, used: Sequence[UsedFile], generated: Sequence[Ne
         algorithm="+".join(sorted({file.product for file in generated if file.product})),
         version=versions.pop() if len(versions) == 1 else None,
         configuration_hash=manifest.configuration_hash,
-        facets={"manifest": str(manifest.name)},
+        facets={"manifest": manifest.name.text},
         used=used,
         generated=generated,
     )

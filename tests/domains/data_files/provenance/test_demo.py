@@ -65,4 +65,4 @@ async def test_the_demo_is_stored_once_and_is_complete(engine: str, folder: Path
 def test_the_names_of_the_demo_are_those_of_libera() -> None:
     names = [file.name for file in (*REGISTERED, *L1A, *L1B, *L2)]
 
-    assert [str(parse_name(name)) for name in names] == names
+    assert [parse_name(name).text for name in names] == names
