@@ -86,7 +86,8 @@ class Entity:
 
     def __post_init__(self) -> None:
         if self.record:
-            object.__setattr__(self, "attributes", (*self.record.declared(), *self.attributes))
+            each_once = dict.fromkeys((*self.record.declared(), *self.attributes))
+            object.__setattr__(self, "attributes", tuple(each_once))
             self.record.stored_in(self)
         if len(self.named) < len(self.attributes):
             raise ValueError(f"{self.name} declares an attribute twice")

@@ -1,32 +1,16 @@
 """The watches of areas, in the table of the sightings."""
 
-from graph.domains.sightings.entities import AREA_SLUG, BLIP, CATEGORY, ID_LENGTH, LONGEST_USER, USER_ID
+from graph.domains.area_watches.model import AreaWatch
+from graph.domains.sightings.entities import BLIP
+from graph.domains.sightings.model import LONGEST_USER
 from graph.store.attributes import Text, Whole
 from graph.store.entity import Entity
+from graph.store.ordering import Ordering
 
-WATCH_ID = Text("watchId", shortest=ID_LENGTH, longest=ID_LENGTH, unit="UUID v7")
-AREA_WATCH_ATTRIBUTES = (
-    WATCH_ID,
-    USER_ID,
-    AREA_SLUG,
-    CATEGORY,  # or ALL
-    Whole("since", least=0, unit="sequence number"),  # of the last change that it does not tell of
-    Whole("createdAt", unit="epoch ms"),
-)
+AREA_WATCH = Entity("AREA_WATCH", BLIP, AreaWatch, key=("USER#{userId}", "WATCH#{areaSlug}#{category}#{watchId}"))
 
-AREA_WATCH = Entity(
-    "AREA_WATCH",
-    BLIP,
-    key=("USER#{userId}", "WATCH#{areaSlug}#{category}#{watchId}"),
-    attributes=AREA_WATCH_ATTRIBUTES,
-)
-
-AREA_WATCHER = Entity(  # by which a sighting finds who watches for it
-    "AREA_WATCHER",
-    BLIP,
-    key=("WATCHED#{areaSlug}#{category}", "{watchId}"),
-    attributes=AREA_WATCH_ATTRIBUTES,
-)
+# By this, a sighting finds who watches for it.
+AREA_WATCHER = Entity("AREA_WATCHER", BLIP, AreaWatch, key=("WATCHED#{areaSlug}#{category}", "{watchId}"))
 
 AREA_WATCHES_MADE = Entity(  # so that a user who makes several at once gets no two alike, and no more than the limit
     "AREA_WATCHES_MADE",
@@ -39,3 +23,5 @@ AREA_WATCHES_MADE = Entity(  # so that a user who makes several at once gets no 
 )
 
 ENTITIES = (AREA_WATCH, AREA_WATCHER, AREA_WATCHES_MADE)
+
+AREA_WATCHES = Ordering("areawatches", AREA_WATCH, BLIP.primary)

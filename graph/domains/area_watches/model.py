@@ -1,9 +1,9 @@
-"""A watch of an area, and the order of a user's watches."""
+"""A watch of an area."""
 
-from graph.core.days import datetime_of
-from graph.domains.area_watches.entities import AREA_WATCH
-from graph.store.ordering import Ordering
-from graph.store.records import Record, Stored
+from graph.domains.sightings.model import AREA_SLUG, CATEGORY, USER_ID
+from graph.domains.triggers.model import MILLIS, UUID
+from graph.store.attributes import Whole
+from graph.store.records import Record, stored
 
 
 class AreaWatch(Record):
@@ -11,17 +11,14 @@ class AreaWatch(Record):
 
     __slots__ = ()
 
-    user_id = Stored[str]("userId")
-    watch_id = Stored[str]("watchId")
-    area_slug = Stored[str]("areaSlug")
-    category = Stored[str]("category")  # or `ALL`
-    since = Stored[int]("since")
-    created_at = Stored("createdAt", datetime_of)
+    watch_id = stored("watchId", UUID, "The watch's own id, a UUID.")
+    user_id = stored("userId", USER_ID)
+    area_slug = stored("areaSlug", AREA_SLUG, "The slug of the area.")
+    category = stored("category", CATEGORY)  # or `ALL`
+    since = stored("since", Whole(least=0, unit="sequence number"))  # of the last change that it does not tell of
+    created_at = stored("createdAt", MILLIS, "When it was created.")
 
     @property
     def identity(self) -> tuple[str, str]:
         """Type and key, unique in the graph for its user."""
         return "AreaWatch", self.watch_id
-
-
-AREA_WATCHES = Ordering("areawatches", AREA_WATCH, AREA_WATCH.table.primary)

@@ -1,18 +1,18 @@
 """Area watches: the areas whose sightings the caller wants to hear of."""
 
-from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
+from strawberry import auto
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
 from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
-from graph.api.selected import needs
 from graph.core.paging import Page
 from graph.domains.area_watches import model
+from graph.domains.area_watches.entities import AREA_WATCHES
 from graph.domains.area_watches.watches import AreaWatches
 from graph.domains.sightings.areas import KnownAreas
 from graph.domains.sightings.categories import ALL, Categories
@@ -29,9 +29,9 @@ from graph.store.ordering import PageRequest
     pages="area watches",
 )
 class AreaWatch(relay.Node):
-    watch_id: strawberry.ID = shows("The watch's own id, a UUID.")
-    area: str = shows("The slug of the area.", resolver=lambda root: root.area_slug, metadata=needs("areaSlug"))
-    created_at: datetime = shows("When it was created.")
+    watch_id: strawberry.ID
+    area_slug: auto = strawberry.field(name="area")
+    created_at: auto
 
     @field("The category; null for all.", reads=["category"])
     @staticmethod
@@ -42,7 +42,7 @@ class AreaWatch(relay.Node):
 @strawberry.type
 class AreaWatchQueries:
     @connection_field(
-        "The caller's area watches, in the order of areas and categories.", model.AREA_WATCHES, scope=SIGHTINGS_WRITE
+        "The caller's area watches, in the order of areas and categories.", AREA_WATCHES, scope=SIGHTINGS_WRITE
     )
     async def area_watches(self, info: Info, page: PageRequest) -> Page[model.AreaWatch]:
         return await info.context.service(AreaWatches).page(info.context.user, page)

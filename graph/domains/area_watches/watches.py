@@ -7,8 +7,8 @@ from graph.core.clock import Clock
 from graph.core.errors import NotThere, TooMany
 from graph.core.paging import Page
 from graph.core.uuid7 import uuid7
-from graph.domains.area_watches.entities import AREA_WATCH, AREA_WATCHER, AREA_WATCHES_MADE
-from graph.domains.area_watches.model import AREA_WATCHES, AreaWatch
+from graph.domains.area_watches.entities import AREA_WATCH, AREA_WATCHER, AREA_WATCHES, AREA_WATCHES_MADE
+from graph.domains.area_watches.model import AreaWatch
 from graph.domains.sightings.categories import ALL
 from graph.feed.sequence import ChangeSequence
 from graph.store.between import Between

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from graph.core.clock import Clock
 from graph.core.paging import Page
 from graph.domains.sightings.areas import NamedArea
-from graph.domains.sightings.entities import AREA, SIGHTING
+from graph.domains.sightings.entities import AREA, AREAS, SIGHTING
 from graph.domains.sightings.iso import iso_of
-from graph.domains.sightings.model import AREAS, ActiveArea
+from graph.domains.sightings.model import ActiveArea
 from graph.store.conditions import Compare
 from graph.store.contract import Action, Database, Put, Update
 from graph.store.entity import Item

@@ -14,8 +14,8 @@ from anyascii import anyascii
 
 from graph.core.errors import BadUserInput
 from graph.domains.sightings.checking import check_line
-from graph.domains.sightings.entities import LONGEST_NAME, LONGEST_SLUG
 from graph.domains.sightings.grid import KM10, KM100, Point
+from graph.domains.sightings.model import LONGEST_NAME, LONGEST_SLUG
 from graph.geography.areas import Circle, distance_km
 from graph.settings import Misconfigured
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from graph.core.errors import BadUserInput
-from graph.domains.sightings.entities import LONGEST_CATEGORY
+from graph.domains.sightings.model import LONGEST_CATEGORY
 
 ALL = "ALL"  # in place of a category: every one of them
 

@@ -8,22 +8,26 @@ The table has one index, `TrendingIndex`, as documented. Its partitions hold ite
 a category by their time, the same by their confidence, and the active areas.
 """
 
-from graph.feed.sequence import DIGITS, SequenceEntities
-from graph.store.attributes import JsonDocument, Real, Text, Whole
+from graph.domains.sightings.model import (
+    AREA_SLUG,
+    CATEGORY,
+    EXPIRES_AT,
+    ISO_LENGTH,
+    SIGHTING_ID,
+    USER_ID,
+    ActiveArea,
+    Profile,
+    Sighting,
+    SightingChange,
+)
+from graph.feed.sequence import SequenceEntities
+from graph.store.attributes import Text, Whole
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity
+from graph.store.ordering import Ordering
 
-LONGEST_USER = 256  # characters; as the subject of a token
-LONGEST_SLUG = 64
-LONGEST_NAME = 128
-LONGEST_CATEGORY = 32
-LONGEST_TEXT = 280
 LONGEST_REASON = 280
-LONGEST_EVENT_ID = 64
 LONGEST_LIST = 300  # characters of a list's name
-ID_LENGTH = 36  # characters of a UUID
-ISO_LENGTH = 20  # characters of `2026-06-25T14:30:00Z`
-SECOND_DIGITS = 10  # of epoch seconds
 
 TRENDING = Index("TrendingIndex", KeyAttribute("GSI1PK", "S"), KeyAttribute("GSI1SK", "S"))
 
@@ -36,52 +40,28 @@ BLIP = TableDesign(
     resource="Sightings",
 )
 
-SIGHTING_ID = Text("sightingId", shortest=ID_LENGTH, longest=ID_LENGTH, unit="UUID v7")
-USER_ID = Text("userId", shortest=1, longest=LONGEST_USER)
-AREA_SLUG = Text("areaSlug", shortest=1, longest=LONGEST_SLUG, plain=True)
-CATEGORY = Text("category", shortest=1, longest=LONGEST_CATEGORY, plain=True)
-EXPIRES_AT = Whole("expiresAt", least=0, unit="epoch seconds", digits=SECOND_DIGITS)
-
-SIGHTING_ATTRIBUTES = (
-    SIGHTING_ID,
-    USER_ID,  # who reported it; never served
-    AREA_SLUG,
-    CATEGORY,
-    Text("text", longest=LONGEST_TEXT, optional=True),
-    Text("reportedAt", shortest=ISO_LENGTH, longest=ISO_LENGTH, unit="ISO 8601, UTC"),
-    EXPIRES_AT,
-    Text("cell", longest=32, optional=True),  # of 10 km; absent without a position
-    Real("lat", least=-90, greatest=90, unit="degrees, of the middle of the cell", optional=True),
-    Real("lon", least=-180, greatest=180, unit="degrees, of the middle of the cell", optional=True),
-    Text("eventId", longest=LONGEST_EVENT_ID, optional=True),  # the earthquake that the reporter names
-    Text("reporterTier", longest=6),
-    Whole("confirmationCount", least=0),
-    Whole("rank", least=0, unit="epoch seconds", digits=SECOND_DIGITS),  # of its confidence
-    JsonDocument("lists", largest=2048),  # the names of the lists that it belongs to
-)
-
 SIGHTING = Entity(
     "SIGHTING",
     BLIP,
     key=("AREA#{areaSlug}", "SIGHTING#{reportedAt}#{sightingId}"),
     indexes={TRENDING: ("CATEGORY#{category}", "{reportedAt}#{sightingId}")},
     narrowed_by=("expiresAt",),  # a third or more of an area's items may have expired between two sweeps
-    attributes=SIGHTING_ATTRIBUTES,
+    attributes=Sighting.declared(),
 )
 
 SIGHTING_BY_ID = Entity(
     "SIGHTING_BY_ID",
     BLIP,
+    Sighting,
     key=("SIGHTING#{sightingId}", "SIGHTING"),
     indexes={TRENDING: ("RANKED#{category}", "{rank}#{sightingId}")},
-    attributes=SIGHTING_ATTRIBUTES,
 )
 
 LISTED_SIGHTING = Entity(  # in a cell, of a user, or of an earthquake
     "LISTED_SIGHTING",
     BLIP,
     key=("LIST#{list}", "SIGHTING#{reportedAt}#{sightingId}"),
-    attributes=(Text("list", shortest=1, longest=LONGEST_LIST), *SIGHTING_ATTRIBUTES),
+    attributes=(Text("list", shortest=1, longest=LONGEST_LIST), *Sighting.declared()),
 )
 
 CONFIRMATION = Entity(
@@ -104,35 +84,14 @@ CONFIRMER = Entity(  # so that a user confirms a sighting once
     attributes=(SIGHTING_ID, USER_ID, EXPIRES_AT),  # when the sighting surely has expired
 )
 
-PROFILE = Entity(
-    "PROFILE",
-    BLIP,
-    key=("USER#{userId}", "PROFILE"),
-    attributes=(
-        USER_ID,
-        Whole("reports", least=0),  # that are not hidden
-        Whole("confirmations", least=0),  # of other users' sightings
-        Whole("confirmationsReceived", least=0),
-        Whole("streakDays", least=0),  # days in a row, the last of which is `lastDay`
-        Whole("longestStreakDays", least=0),
-        Text("lastDay", longest=10, unit="YYYY-MM-DD, UTC", optional=True),
-        Whole("since", least=0, unit="epoch ms", optional=True),
-    ),
-)
+PROFILE = Entity("PROFILE", BLIP, Profile, key=("USER#{userId}", "PROFILE"))
 
 AREA = Entity(
     "AREA",
     BLIP,
+    ActiveArea,
     key=("AREAS", "{areaSlug}"),
     indexes={TRENDING: ("AREAS", "{expiresAt}#{areaSlug}")},
-    attributes=(
-        AREA_SLUG,
-        EXPIRES_AT,  # of its last sighting
-        Whole("changes", least=1),  # of its sightings, so far
-        Text("name", shortest=1, longest=LONGEST_NAME),
-        Real("lat", least=-90, greatest=90, unit="degrees", optional=True),
-        Real("lon", least=-180, greatest=180, unit="degrees", optional=True),
-    ),
 )
 
 HOURS = tuple(f"hour{hour:02}" for hour in range(24))
@@ -170,16 +129,12 @@ HIDING = Entity(
     ),
 )
 
-SIGHTING_CHANGE = Entity(  # a sighting as a change has left it
+SIGHTING_CHANGE = Entity(
     "SIGHTING_CHANGE",
     BLIP,
+    SightingChange,
     key=("CHANGED_SIGHTINGS", "{change}"),
-    attributes=(
-        Whole("change", least=1, unit="sequence number", digits=DIGITS),
-        Text("kind", longest=9),
-        Whole("activeUntil", least=0, unit="epoch seconds"),  # the sighting's expiry
-        *SIGHTING_ATTRIBUTES,  # `expiresAt` is the change's own
-    ),
+    attributes=Sighting.declared(),  # `expiresAt` is the change's own
 )
 
 SIGHTING_CHANGES = SequenceEntities.of(
@@ -215,3 +170,7 @@ ENTITIES = (
     *(FELT_REPORTS, FELT_ONCE),
     *(SIGHTING_CHANGE, SIGHTING_CHANGES.change, SIGHTING_CHANGES.latest),
 )
+
+BY_CONFIDENCE = Ordering("sightingsbyconfidence", SIGHTING_BY_ID, TRENDING, descending=True)
+CHANGES_IN_ORDER = Ordering("sightingchanges", SIGHTING_CHANGE, BLIP.primary)
+AREAS = Ordering("areas", AREA, TRENDING, descending=True)

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 
-from graph.domains.sightings.entities import SIGHTING_CHANGE
-from graph.domains.sightings.model import CHANGES_IN_ORDER, Sighting, SightingChange
+from graph.domains.sightings.entities import CHANGES_IN_ORDER, SIGHTING_CHANGE
+from graph.domains.sightings.model import Sighting, SightingChange
 from graph.feed.broadcast import Broadcast, Charge, FeedRecords, SubscriberMessage, free_of_charge
 from graph.feed.sequence import ChangeSequence
 from graph.store.client_input import find

@@ -7,14 +7,24 @@ from graph.core.days import datetime_of
 from graph.core.described import DescribedText
 from graph.core.times import rfc3339_of_seconds
 from graph.domains.sightings.confidence import Confidence
-from graph.domains.sightings.entities import AREA, SIGHTING_BY_ID, SIGHTING_CHANGE, TRENDING
 from graph.domains.sightings.grid import Point
 from graph.domains.sightings.iso import iso_of, seconds_of, time_of, written
 from graph.domains.sightings.tiers import TrustTier, tier_of
-from graph.store.attributes import Text
-from graph.store.ordering import Order, Ordering
-from graph.store.records import EntityRecord, Record, Stored
+from graph.feed.sequence import DIGITS
+from graph.store.attributes import JsonDocument, Real, Text, Whole
+from graph.store.ordering import Order
+from graph.store.records import Converted, EntityRecord, Record, Stored, optional, stored
 from graph.store.values import InvalidItem
+
+LONGEST_USER = 256  # characters; as the subject of a token
+LONGEST_SLUG = 64
+LONGEST_NAME = 128
+LONGEST_CATEGORY = 32
+LONGEST_TEXT = 280
+LONGEST_EVENT_ID = 64
+ID_LENGTH = 36  # characters of a UUID
+ISO_LENGTH = 20  # characters of `2026-06-25T14:30:00Z`
+SECOND_DIGITS = 10  # of epoch seconds
 
 
 class _Seconds(Text):
@@ -40,25 +50,41 @@ def _time(seconds: int) -> datetime:
     return datetime_of(1000 * seconds)
 
 
+SIGHTING_ID = Text("sightingId", shortest=ID_LENGTH, longest=ID_LENGTH, unit="UUID v7")
+USER_ID = Text("userId", shortest=1, longest=LONGEST_USER)
+AREA_SLUG = Text("areaSlug", shortest=1, longest=LONGEST_SLUG, plain=True)
+CATEGORY = Text("category", shortest=1, longest=LONGEST_CATEGORY, plain=True)
+EXPIRES_AT = Whole("expiresAt", least=0, unit="epoch seconds", digits=SECOND_DIGITS)
+EXPIRY = Converted(EXPIRES_AT, _time, rfc3339_of_seconds)
+ISO_TIME = Text(shortest=ISO_LENGTH, longest=ISO_LENGTH, unit="ISO 8601, UTC")
+LAT = Converted(Real(least=-90, greatest=90, unit="degrees"), float)
+LON = Converted(Real(least=-180, greatest=180, unit="degrees"), float)
+
+
 class Sighting(EntityRecord):
     """What somebody has felt or seen, as long as it has not expired."""
 
     __slots__ = ()
-    entity, type_name = SIGHTING_BY_ID, "Sighting"
+    type_name = "Sighting"
 
-    sighting_id = Stored[str]("sightingId")
     cursor = BY_TIME.cursors()
-    user_id = Stored[str]("userId")
-    area_slug = Stored[str]("areaSlug")
-    category = Stored[str]("category")
-    text = Stored[str | None]("text", optional=True)
-    reported_at = Stored("reportedAt", time_of, written=written)
-    expires_at = Stored("expiresAt", _time, written=rfc3339_of_seconds)
-    lat = Stored[float | None]("lat", float, optional=True)
-    lon = Stored[float | None]("lon", float, optional=True)
-    event_id = Stored[str | None]("eventId", optional=True)
-    reporter_tier = Stored("reporterTier", TrustTier)
-    confirmations = Stored[int]("confirmationCount")
+    sighting_id = stored("sightingId", SIGHTING_ID, "The sighting's own id, a UUID.")
+    user_id = stored("userId", USER_ID)  # who reported it; never served
+    area_slug = stored("areaSlug", AREA_SLUG, "The slug of its area.")
+    category = stored("category", CATEGORY, "What it is about.")
+    text = optional("text", Text(longest=LONGEST_TEXT), "What the reporter says, plain text.")
+    reported_at = stored("reportedAt", Converted(ISO_TIME, time_of, written), "When it was reported.")
+    expires_at = stored("expiresAt", EXPIRY, "When it expires. Confirmations put that off.")
+    cell = optional("cell", Text(longest=32))  # of 10 km; absent without a position
+    lat = optional("lat", LAT)  # of the middle of the cell
+    lon = optional("lon", LON)
+    event_id = optional("eventId", Text(longest=LONGEST_EVENT_ID), "Id of the earthquake that the reporter names.")
+    reporter_tier = stored(
+        "reporterTier", Converted(Text(longest=6), TrustTier), "How far its reporter was trusted at the report."
+    )
+    confirmations = stored("confirmationCount", Whole(least=0), "The number of users who have confirmed it.")
+    rank = stored("rank", Whole(least=0, unit="epoch seconds", digits=SECOND_DIGITS))  # of its confidence
+    lists: Stored[list[str]] = stored("lists", JsonDocument(largest=2048))  # the names of those that it belongs to
 
     @property
     def position(self) -> Point | None:
@@ -85,9 +111,6 @@ class ReportOutcome(NamedTuple):
     confirmed: bool = False  # whether it was confirmed by this
 
 
-BY_CONFIDENCE = Ordering("sightingsbyconfidence", SIGHTING_BY_ID, TRENDING, descending=True)
-
-
 class SightingChangeKind(DescribedText):
     """What has happened to a sighting."""
 
@@ -100,22 +123,21 @@ class SightingChange(EntityRecord):
     """A sighting as a change has left it."""
 
     __slots__ = ()
-    entity, type_name = SIGHTING_CHANGE, "SightingChange"
-    number = Stored[int]("change")
-    kind = Stored[SightingChangeKind]("kind", SightingChangeKind)
-    sighting_id = Stored[str]("sightingId")
+    type_name = "SightingChange"
+
+    number = stored("change", Whole(least=1, unit="sequence number", digits=DIGITS))
+    kind = stored("kind", Converted(Text(longest=9), SightingChangeKind), "What has happened.")
+    sighting_id = stored("sightingId", SIGHTING_ID, "The sighting's own id.")
+    active_until = stored("activeUntil", Whole(least=0, unit="epoch seconds"))  # the sighting's expiry
 
     @property
     def sighting(self) -> Sighting:
         """The sighting."""
-        return Sighting({**self.item, "expiresAt": self.item["activeUntil"]})
+        return Sighting({**self.item, "expiresAt": self.active_until})
 
     def without_sighting(self) -> Self:
         """The same change of a sighting that is there no more."""
         return type(self)({**self.item, "activeUntil": 0})
-
-
-CHANGES_IN_ORDER = Ordering("sightingchanges", SIGHTING_CHANGE, SIGHTING_CHANGE.table.primary)
 
 
 class Profile(Record):
@@ -123,11 +145,18 @@ class Profile(Record):
 
     __slots__ = ()
 
-    user_id = Stored[str]("userId")
-    reports = Stored[int]("reports")
-    confirmations = Stored[int]("confirmations")
-    confirmations_received = Stored[int]("confirmationsReceived")
-    longest_streak_days = Stored[int]("longestStreakDays")
+    user_id = stored("userId", USER_ID)
+    reports = stored("reports", Whole(least=0), "Number of sightings that the caller has reported.")  # and not hidden
+    confirmations = stored(
+        "confirmations", Whole(least=0), "Number of other users' sightings that the caller has confirmed."
+    )
+    confirmations_received = stored(
+        "confirmationsReceived", Whole(least=0), "Number of times that others have confirmed the caller's sightings."
+    )
+    streak_days = stored("streakDays", Whole(least=0))  # days in a row, the last of which is `last_day`
+    longest_streak_days = stored("longestStreakDays", Whole(least=0), "The most days in a row with a report, UTC.")
+    last_day = optional("lastDay", Text(longest=10, unit="YYYY-MM-DD, UTC"))
+    since = optional("since", Whole(least=0, unit="epoch ms"))
 
     @property
     def tier(self) -> TrustTier:
@@ -139,12 +168,11 @@ class ActiveArea(EntityRecord):
     """An area with active sightings."""
 
     __slots__ = ()
-    entity, type_name = AREA, "Area"
-    slug = Stored[str]("areaSlug")
-    name = Stored[str]("name")
-    lat = Stored[float | None]("lat", float, optional=True)
-    lon = Stored[float | None]("lon", float, optional=True)
-    active_until = Stored("expiresAt", _time, written=rfc3339_of_seconds)
+    type_name = "Area"
 
-
-AREAS = Ordering("areas", AREA, TRENDING, descending=True)
+    slug = stored("areaSlug", AREA_SLUG, "The name by which sightings are found: lower-case letters and hyphens.")
+    name = stored("name", Text(shortest=1, longest=LONGEST_NAME), "Its name.")
+    lat = optional("lat", LAT, "Degrees north, of its centre; null if that is not known.")
+    lon = optional("lon", LON, "Degrees east, of its centre; null if that is not known.")
+    active_until = stored("expiresAt", EXPIRY, "When the last of its sightings expires.")
+    changes = stored("changes", Whole(least=1))  # of its sightings, so far

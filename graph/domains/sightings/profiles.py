@@ -5,9 +5,8 @@ from datetime import date, timedelta
 from graph.core.days import DAY_MS, EPOCH
 from graph.domains.sightings.entities import PROFILE
 from graph.domains.sightings.model import Profile
-from graph.store.conditions import Absent, Compare
+from graph.store.conditions import Absent, unchanged
 from graph.store.contract import Database, Update
-from graph.store.entity import Item
 
 NUMBERS = ("reports", "confirmations", "confirmationsReceived", "streakDays", "longestStreakDays")
 
@@ -20,36 +19,26 @@ async def profile_of(database: Database, user_id: str) -> Profile:
 
 def reported(profile: Profile, now: int) -> Update:
     """The change for a report, if the profile is still as it was read; `now` in epoch milliseconds."""
-    before, day = profile.item, date.fromordinal(EPOCH + now // DAY_MS)
-    streak = streak_after(before, day)
-    unchanged = Compare("reports", "=", before["reports"]) if "since" in before else Absent("since")
+    day = date.fromordinal(EPOCH + now // DAY_MS)
+    streak = streak_on(profile, day) + (profile.last_day != day.isoformat())  # a day counts once
+    is_first = profile.since is None
     return Update(
         PROFILE.key_for(profile.user_id),
         set={
-            "reports": before["reports"] + 1,
+            "reports": profile.reports + 1,
             "streakDays": streak,
-            "longestStreakDays": max(streak, before["longestStreakDays"]),
+            "longestStreakDays": max(streak, profile.longest_streak_days),
             "lastDay": day.isoformat(),
-            "since": before.get("since", now),
+            "since": now if is_first else profile.since,
         },
-        condition=unchanged,
+        condition=Absent("since") if is_first else unchanged(profile.item, "reports"),
     )
-
-
-def streak_after(before: Item, day: date) -> int:
-    """The days in a row on which a user has reported, after a report on a day."""
-    last = before.get("lastDay")
-    if last == day.isoformat():
-        return int(before["streakDays"])
-    if last == (day - timedelta(days=1)).isoformat():
-        return int(before["streakDays"]) + 1
-    return 1
 
 
 def streak_on(profile: Profile, day: date) -> int:
     """The days in a row that a user has reported on, if the last of them is this day or the one before; else 0."""
     recent = {day.isoformat(), (day - timedelta(days=1)).isoformat()}
-    return int(profile.item["streakDays"]) if profile.item.get("lastDay") in recent else 0
+    return profile.streak_days if profile.last_day in recent else 0
 
 
 def confirmed(user_id: str) -> Update:

@@ -11,9 +11,9 @@ from functools import partial
 from graph.core.clock import Clock
 from graph.core.paging import Page, Paging
 from graph.domains.sightings.categories import Categories
-from graph.domains.sightings.entities import HOURS, SIGHTING_BY_ID, TALLY, TRENDING
+from graph.domains.sightings.entities import BY_CONFIDENCE, HOURS, SIGHTING_BY_ID, TALLY, TRENDING
 from graph.domains.sightings.iso import iso_of
-from graph.domains.sightings.model import BY_CONFIDENCE, Sighting
+from graph.domains.sightings.model import Sighting
 from graph.domains.sightings.selection import SightingSelection
 from graph.store.between import page_between
 from graph.store.client_input import find

@@ -17,9 +17,9 @@ from graph.core.errors import NotThere
 from graph.core.paging import Page, Paging
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.confidence import rank
-from graph.domains.sightings.entities import PROFILE, SIGHTING_BY_ID, SIGHTING_CHANGE
+from graph.domains.sightings.entities import AREAS, PROFILE, SIGHTING_BY_ID, SIGHTING_CHANGE
 from graph.domains.sightings.lifetimes import Lifetimes
-from graph.domains.sightings.model import AREAS, ActiveArea, Sighting
+from graph.domains.sightings.model import ActiveArea, Sighting
 from graph.domains.sightings.profiles import streak_on
 from graph.domains.sightings.reading import HOUR_S, Trend
 from graph.domains.sightings.tiers import TrustTier

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from graph.domains.sightings.categories import USUAL
-from graph.domains.sightings.entities import BLIP, LONGEST_NAME, LONGEST_REASON, LONGEST_TEXT
+from graph.domains.sightings.entities import BLIP, LONGEST_REASON
+from graph.domains.sightings.model import LONGEST_NAME, LONGEST_TEXT
 from graph.domains.sightings.questionnaire import QUESTIONS
 from graph.domains.sightings.tiers import THRESHOLDS
 from tests.bearers import bearer

@@ -8,8 +8,8 @@ import pytest
 
 from graph.core.errors import NotThere
 from graph.core.paging import Paging
-from graph.domains.sightings.entities import LISTED_SIGHTING, SIGHTING, SIGHTING_BY_ID
-from graph.domains.sightings.model import CHANGES_IN_ORDER, Sighting
+from graph.domains.sightings.entities import CHANGES_IN_ORDER, LISTED_SIGHTING, SIGHTING, SIGHTING_BY_ID
+from graph.domains.sightings.model import Sighting
 from graph.geography.areas import Circle
 from graph.store.contract import Put
 from graph.store.ordering import PageRequest

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-from graph.domains.sightings.model import CHANGES_IN_ORDER, SightingChange, SightingChangeKind
+from graph.domains.sightings.entities import CHANGES_IN_ORDER
+from graph.domains.sightings.model import SightingChange, SightingChangeKind
 from graph.feed.broadcast import SubscriberMessage
 from tests.domains.sightings.in_store import ANNA, BEN, CARA, SightingStore, sightings
 from tests.processes import TIMEOUT_S

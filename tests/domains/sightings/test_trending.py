@@ -6,9 +6,9 @@ from strawberry.utils.await_maybe import await_maybe
 
 from graph.core.paging import Page, Paging
 from graph.domains.sightings.confidence import Confidence
-from graph.domains.sightings.entities import TALLY
+from graph.domains.sightings.entities import BY_CONFIDENCE, TALLY
 from graph.domains.sightings.iso import seconds_of
-from graph.domains.sightings.model import BY_CONFIDENCE, Sighting
+from graph.domains.sightings.model import Sighting
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.tiers import TrustTier
 from graph.store.entity import Item

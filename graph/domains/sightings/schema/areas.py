@@ -1,17 +1,16 @@
 """Areas that have active sightings."""
 
-from datetime import datetime
-
 import strawberry
+from strawberry import auto
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
-from graph.api.fields import shows
 from graph.api.record_type import record_type
 from graph.core.paging import Page
 from graph.domains.sightings import model
 from graph.domains.sightings.active_areas import ActiveAreas
+from graph.domains.sightings.entities import AREAS
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.domains.sightings.selection import SightingSelection
@@ -20,11 +19,11 @@ from graph.store.ordering import PageRequest
 
 @record_type(model.ActiveArea, "An area that has active sightings.", pages="areas")
 class Area:
-    slug: str = shows("The name by which sightings are found: lower-case letters and hyphens.")
-    name: str = shows("Its name.")
-    lat: float | None = shows("Degrees north, of its centre; null if that is not known.")
-    lon: float | None = shows("Degrees east, of its centre; null if that is not known.")
-    active_until: datetime = shows("When the last of its sightings expires.")
+    slug: auto
+    name: auto
+    lat: auto
+    lon: auto
+    active_until: auto
 
     @connection_field("Its active sightings, newest first.", model.BY_TIME, size=relay.PAGE_SIZE, cost=10, reads=[])
     @staticmethod
@@ -38,7 +37,7 @@ class Area:
 class AreaQueries:
     @connection_field(
         "The areas that have active sightings. Those that have them for longest come first.",
-        model.AREAS,
+        AREAS,
         scope=SIGHTINGS_READ,
     )
     async def areas(self, info: Info, page: PageRequest) -> Page[model.ActiveArea]:

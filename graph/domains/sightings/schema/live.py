@@ -3,10 +3,11 @@
 from typing import Annotated, Any
 
 import strawberry
+from strawberry import auto
 
 from graph.api import notices, relay
 from graph.api.context import Info
-from graph.api.fields import field, shows, subscription
+from graph.api.fields import field, subscription
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.domains.sightings import model
@@ -22,8 +23,8 @@ describe_enum(SightingChangeKind)
 
 @record_type(model.SightingChange, "What has happened to a sighting.")
 class SightingChange:
-    kind: SightingChangeKind = shows("What has happened.")
-    sighting_id: strawberry.ID = shows("The sighting's own id.")
+    kind: auto
+    sighting_id: strawberry.ID
 
     @field("The sighting as the change has left it; null once it has expired or is hidden.")
     @staticmethod

@@ -1,6 +1,7 @@
 """The caller's profile."""
 
 import strawberry
+from strawberry import auto
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
@@ -22,10 +23,10 @@ from graph.store.ordering import PageRequest
 @record_type(model.Profile, "What the caller has reported and confirmed.")
 class Profile:
     tier: TrustTier = shows("How far the caller's next report is trusted.")
-    reports: int = shows("Number of sightings that the caller has reported.")
-    confirmations: int = shows("Number of other users' sightings that the caller has confirmed.")
-    confirmations_received: int = shows("Number of times that others have confirmed the caller's sightings.")
-    longest_streak_days: int = shows("The most days in a row with a report, UTC.")
+    reports: auto
+    confirmations: auto
+    confirmations_received: auto
+    longest_streak_days: auto
 
     @field("Days in a row with a report until today or yesterday, UTC.")
     @staticmethod

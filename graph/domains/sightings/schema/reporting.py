@@ -9,8 +9,9 @@ from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
 from graph.domains.sightings import model
 from graph.domains.sightings.confirming import Confirming
-from graph.domains.sightings.entities import LONGEST_REASON, LONGEST_TEXT
+from graph.domains.sightings.entities import LONGEST_REASON
 from graph.domains.sightings.hiding import hide
+from graph.domains.sightings.model import LONGEST_TEXT
 from graph.domains.sightings.questionnaire import checked
 from graph.domains.sightings.reporting import Report, Reporting
 from graph.domains.sightings.schema.sightings import Sighting, sighting_id_of

@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Annotated
 
 import strawberry
+from strawberry import auto
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info, load_by
-from graph.api.fields import field, optional, shows
+from graph.api.fields import field, optional
 from graph.api.record_type import record_type
 from graph.api.selected import selected_attributes
 from graph.core.errors import BadUserInput
@@ -23,12 +24,11 @@ from graph.domains.sightings import model
 from graph.domains.sightings.areas import NamedArea
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.confidence import Freshness
-from graph.domains.sightings.entities import ID_LENGTH
+from graph.domains.sightings.model import ID_LENGTH
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.schema.values import RoundedPosition, SightingCategory, rounded
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.domains.sightings.selection import MOST_AREAS, SightingSelection
-from graph.domains.sightings.tiers import TrustTier
 from graph.geography.areas import Circle
 from graph.store.ordering import PageRequest
 
@@ -45,15 +45,15 @@ At = Annotated[datetime | None, "The time; by default now."]
     pages="sightings",
 )
 class Sighting(relay.Node):
-    sighting_id: strawberry.ID = shows("The sighting's own id, a UUID.")
-    category: SightingCategory = shows("What it is about.")
-    area_slug: str = shows("The slug of its area.", name="area")
-    text: str | None = shows("What the reporter says, plain text.")
-    reported_at: datetime = shows("When it was reported.")
-    expires_at: datetime = shows("When it expires. Confirmations put that off.")
-    confirmations: int = shows("The number of users who have confirmed it.")
-    reporter_tier: TrustTier = shows("How far its reporter was trusted at the report.")
-    event_id: str | None = shows("Id of the earthquake that the reporter names.")
+    sighting_id: strawberry.ID
+    category: SightingCategory
+    area_slug: auto = strawberry.field(name="area")
+    text: auto
+    reported_at: auto
+    expires_at: auto
+    confirmations: auto
+    reporter_tier: auto
+    event_id: auto
 
     @field("Where it is, rounded. Null if the reporter gave no position.", reads=["lat", "lon"])
     @staticmethod

@@ -15,6 +15,7 @@ from graph.core.days import datetime_of
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.domains.sightings import model
+from graph.domains.sightings.entities import BY_CONFIDENCE
 from graph.domains.sightings.reading import LONGEST_WINDOW_HOURS, Sightings, Trend
 from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_READ
@@ -33,7 +34,7 @@ class SightingTrend:
 
     @connection_field(
         "These sightings, the one with the highest confidence first.",
-        model.BY_CONFIDENCE,
+        BY_CONFIDENCE,
         size=relay.PAGE_SIZE,
         cost=10,
         reads=[],
