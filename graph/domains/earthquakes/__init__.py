@@ -6,7 +6,9 @@ from pathlib import Path
 from graph.domain import Domain, Resources, Task
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import ENTITIES
+from graph.domains.earthquakes.ingest.changes import CHANGES
 from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.ingest.polling import POLL
 from graph.domains.earthquakes.ingest.reconcile import Reconciler
 from graph.domains.earthquakes.ingest.status import IngestStatusReader
 from graph.domains.earthquakes.operations import background
@@ -24,7 +26,7 @@ from graph.domains.earthquakes.schema.ingest import IngestMutations, IngestQueri
 from graph.domains.earthquakes.schema.live import EventSubscriptions
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.settings import EarthquakeSettings
-from graph.domains.earthquakes.summaries import SummaryStatusReader
+from graph.domains.earthquakes.summaries import SUMMARY_CHECK, SummaryStatusReader
 from graph.domains.earthquakes.usgs.client import UsgsClient
 
 
@@ -51,7 +53,7 @@ async def open_services(resources: Resources) -> Sequence[object]:
 
 DOMAIN = Domain(
     name="earthquakes",
-    entities=ENTITIES,
+    entities=(*ENTITIES, POLL, CHANGES, SUMMARY_CHECK),
     scopes=(EVENTS_READ, EVENTS_WRITE),
     settings=EarthquakeSettings,
     open=open_services,

@@ -3,8 +3,7 @@
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
 from graph.domains.earthquakes.model import LONGEST_ID, LONGEST_REASON, Event
 from graph.feed.sequence import Origins, SequenceEntities
-from graph.runtime.lease import LEASE_ATTRIBUTES
-from graph.store.attributes import JsonDocument, Text, Whole
+from graph.store.attributes import Text, Whole
 from graph.store.entity import Entity
 
 LONGEST_NAMES = 65_536  # characters, of the most ids of an event
@@ -115,51 +114,6 @@ EVENT_SEQUENCE = SequenceEntities.of(
     origins=Origins("payload", TIME_ORDERED),  # a payload's id
 )
 
-_ATTEMPTS = (
-    Whole("lastSuccess", unit="epoch ms", optional=True),
-    Text("lastError", optional=True),
-    Whole("lastErrorAt", unit="epoch ms", optional=True),
-    Whole("failures", optional=True),
-)
-
-POLL = Entity(
-    "POLL",
-    EARTHQUAKE_EVENTS,
-    key=("POLL#USGS", "STATE"),
-    attributes=(
-        Text("turn", optional=True),
-        Whole("nextAttempt", unit="epoch ms", optional=True),
-        *_ATTEMPTS,
-        Whole("lastWideSuccess", unit="epoch ms", optional=True),
-        Whole("unended", optional=True),
-        JsonDocument("versions", optional=True),
-    ),
-)
-
-CHANGES = Entity(
-    "CHANGES",
-    EARTHQUAKE_EVENTS,
-    key=("POLL#USGS", "CHANGES"),
-    attributes=(
-        *LEASE_ATTRIBUTES,
-        *_ATTEMPTS,
-    ),
-    label="POLL",
-)
-
-SUMMARY_CHECK = Entity(
-    "SUMMARY_CHECK",
-    EARTHQUAKE_EVENTS,
-    key=("CHECK#SUMMARIES", "STATE"),
-    attributes=(
-        *LEASE_ATTRIBUTES,
-        Whole("lastCheck", unit="epoch ms", optional=True),
-        Text("nextDay", unit="YYYYMMDD, UTC", optional=True),
-        Whole("nextYear", optional=True),
-        JsonDocument("differences", optional=True),  # day → checks in a row
-    ),
-)
-
 BACKFILL = Entity(
     "BACKFILL",
     EARTHQUAKE_EVENTS,
@@ -208,9 +162,6 @@ ENTITIES = (
     YEAR_FACETS,
     EVENT_SEQUENCE.change,
     EVENT_SEQUENCE.latest,
-    POLL,
-    CHANGES,
-    SUMMARY_CHECK,
     BACKFILL,
     CHANGES_BACKFILL,
     BACKFILL_PART,

@@ -25,12 +25,8 @@ from tests.domains.entities import ENTITIES, documented
 from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database
 
-OF_PROCESSES = (
-    *(entities.POLL, entities.CHANGES, entities.SUMMARY_CHECK),
-    *(entities.BACKFILL, entities.CHANGES_BACKFILL, entities.BACKFILL_PART),
-)
-"""Leases and states of processes, which are not the catalogue."""
-CATALOGUE = tuple(entity for entity in entities.ENTITIES if entity not in OF_PROCESSES)
+OF_BACKFILLS = (entities.BACKFILL, entities.CHANGES_BACKFILL, entities.BACKFILL_PART)
+CATALOGUE = tuple(entity for entity in entities.ENTITIES if entity not in OF_BACKFILLS)
 
 
 def ticking() -> Clock:

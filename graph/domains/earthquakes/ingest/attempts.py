@@ -4,9 +4,11 @@ from collections.abc import Callable
 from typing import Self
 
 from graph.core.errors import GraphError, outcome_of
+from graph.domains.earthquakes.model import MILLIS
 from graph.domains.earthquakes.usgs.errors import UpstreamFailure
 from graph.runtime.lease import JobResult, LeaseState
-from graph.store.records import Record, Stored
+from graph.store.attributes import Text, Whole
+from graph.store.records import Record, optional
 
 LONGEST_PAUSE_S = 1800.0  # between failed attempts, unless attempts are further apart anyway
 LONGEST_WAIT_S = 86_400.0  # the longest `Retry-After`: a wrong header must not end the attempts
@@ -20,10 +22,10 @@ class Attempts(Record):
 
     __slots__ = ()
 
-    last_success = Stored[int | None]("lastSuccess", optional=True)  # its beginning, epoch milliseconds
-    last_error = Stored[str | None]("lastError", optional=True)  # a stable code; it is kept after a success
-    last_error_at = Stored[int | None]("lastErrorAt", optional=True)  # epoch milliseconds
-    failures_in_a_row = Stored[int | None]("failures", optional=True)  # since the last success
+    last_success = optional("lastSuccess", MILLIS)  # its beginning
+    last_error = optional("lastError", Text())  # a stable code; it is kept after a success
+    last_error_at = optional("lastErrorAt", MILLIS)
+    failures_in_a_row = optional("failures", Whole())  # since the last success
 
     @classmethod
     def of(cls, lease: LeaseState) -> Self:

@@ -15,15 +15,16 @@ from functools import partial
 
 from graph.core.clock import Clock
 from graph.core.days import DAY_MS
-from graph.domains.earthquakes.entities import CHANGES
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.ingest.attempts import Attempts, Between, warn
 from graph.domains.earthquakes.ingest.backfill import BackfillProgress
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.requests import changes_since
 from graph.observability.logs import get_logger
-from graph.runtime.lease import JobResult, Lease, LeaseItem, LeaseState
+from graph.runtime.lease import LEASE_ATTRIBUTES, JobResult, Lease, LeaseItem, LeaseState
 from graph.store.contract import Database
+from graph.store.entity import Entity
 from graph.work.tasks import Sleep
 
 EVERY_MS = 3_600_000
@@ -31,8 +32,6 @@ MARGIN_MS = 6 * 3_600_000  # before the last success: a product reaches USGS's i
 REACH_MS = 30 * DAY_MS  # of the widest feed; and how far the first query looks back
 LEASE_MS = 1_800_000  # a run ends itself then, and the next one goes on with the rest
 FIRST_PAUSE_S = 60.0  # after a failure
-
-CHANGES_LEASE = LeaseItem(CHANGES.key_for())
 
 logger = get_logger(__name__)
 
@@ -51,6 +50,12 @@ class ChangesState(Attempts):
     def reached(self, now: int) -> int:
         """The origin time, epoch milliseconds, since which the feeds would have listed all that was new until now."""
         return min(now if self.last_success is None else self.last_success, now) - REACH_MS
+
+
+CHANGES = Entity(
+    "CHANGES", EARTHQUAKE_EVENTS, ChangesState, key=("POLL#USGS", "CHANGES"), attributes=LEASE_ATTRIBUTES, label="POLL"
+)
+CHANGES_LEASE = LeaseItem(CHANGES.key_for())
 
 
 def changes_lease(database: Database, clock: Clock) -> Lease:

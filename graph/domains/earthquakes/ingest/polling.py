@@ -12,24 +12,21 @@ from functools import partial
 
 from graph.core.clock import Clock
 from graph.core.days import DAY_MS
-from graph.domains.earthquakes.entities import POLL
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.ingest.attempts import Attempts, Between, warn
 from graph.domains.earthquakes.ingest.ingest import Ingest
+from graph.domains.earthquakes.model import MILLIS
 from graph.domains.earthquakes.usgs.answers import NO_VALIDATORS, Validators
 from graph.domains.earthquakes.usgs.requests import UsgsFeed
 from graph.observability.logs import get_logger
 from graph.runtime.lease import JobResult, Lease, LeaseItem, LeaseState
+from graph.store.attributes import JsonDocument, Text, Whole
 from graph.store.contract import Database
-from graph.store.records import Stored
+from graph.store.entity import Entity
+from graph.store.records import Stored, optional
 from graph.work.tasks import Sleep
 
-POLL_LEASE = LeaseItem(POLL.key_for(), holder="turn", due="nextAttempt", unended="unended")
 LEASE_MS = 120_000  # at least; a month's feed takes less. After a process dies, the next poll is as late
-
-
-def poll_lease(database: Database, clock: Clock, lease_ms: int = LEASE_MS) -> Lease:
-    """The lease of the process that polls."""
-    return Lease(database, POLL_LEASE, clock, lasts_ms=lease_ms)
 
 
 class PollState(Attempts):
@@ -37,10 +34,11 @@ class PollState(Attempts):
 
     __slots__ = ()
 
-    next_attempt = Stored[int | None]("nextAttempt", optional=True)  # epoch milliseconds; not before this
-    last_wide_success = Stored[int | None]("lastWideSuccess", optional=True)  # the last of a feed wider than the day's
-    unended_leases = Stored[int | None]("unended", optional=True)  # since one was properly ended
-    versions = Stored[Mapping[str, Mapping[str, str]] | None]("versions", optional=True)  # name of a feed → validators
+    next_attempt = optional("nextAttempt", MILLIS)  # not before this
+    last_wide_success = optional("lastWideSuccess", MILLIS)  # the last of a feed wider than the day's
+    unended_leases = optional("unended", Whole())  # since one was properly ended
+    # Name of a feed → validators.
+    versions: Stored[Mapping[str, Mapping[str, str]] | None] = optional("versions", JsonDocument())
 
     @property
     def failures(self) -> int:
@@ -58,6 +56,17 @@ class PollState(Attempts):
         versions = {**(self.versions or {}), feed.value: {name: value for name, value in version.items() if value}}
         wide = {} if feed is UsgsFeed.ALL_DAY else {"lastWideSuccess": began}
         return JobResult(next_attempt, {"lastSuccess": began, "failures": 0, "versions": versions, **wide})
+
+
+POLL = Entity(
+    "POLL", EARTHQUAKE_EVENTS, PollState, key=("POLL#USGS", "STATE"), attributes=(Text("turn", optional=True),)
+)
+POLL_LEASE = LeaseItem(POLL.key_for(), holder="turn", due="nextAttempt", unended="unended")
+
+
+def poll_lease(database: Database, clock: Clock, lease_ms: int = LEASE_MS) -> Lease:
+    """The lease of the process that polls."""
+    return Lease(database, POLL_LEASE, clock, lasts_ms=lease_ms)
 
 
 # A network publishes automatic events within minutes, and events of analysts within hours. The event

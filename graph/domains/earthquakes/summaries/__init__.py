@@ -7,13 +7,14 @@ from graph.domains.earthquakes.summaries.check import check_forever
 from graph.domains.earthquakes.summaries.facets_of_days import add_entries
 from graph.domains.earthquakes.summaries.reader import CACHED_YEARS, Summaries
 from graph.domains.earthquakes.summaries.recount import rebuild_summaries, recount
-from graph.domains.earthquakes.summaries.state import SummaryStatusReader
+from graph.domains.earthquakes.summaries.state import SUMMARY_CHECK, SummaryStatusReader
 from graph.domains.earthquakes.summaries.summary import ITEMS_OF_A_PERIOD, Counted, Summary, Tally
 from graph.domains.earthquakes.summaries.year_of_days import Bounds, YearOfDays
 
 __all__ = [
     "CACHED_YEARS",
     "ITEMS_OF_A_PERIOD",
+    "SUMMARY_CHECK",
     "Bounds",
     "Counted",
     "Summaries",

@@ -14,14 +14,16 @@ from uuid import uuid4
 
 from graph.core.clock import Clock
 from graph.core.days import date_of
-from graph.domains.earthquakes.entities import SUMMARY_CHECK
-from graph.runtime.lease import Lease, LeaseItem
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
+from graph.domains.earthquakes.model import MILLIS
+from graph.runtime.lease import LEASE_ATTRIBUTES, Lease, LeaseItem
+from graph.store.attributes import JsonDocument, Text, Whole
 from graph.store.conditions import Present
 from graph.store.contract import Database, Update
-from graph.store.records import Record, Stored
+from graph.store.entity import Entity
+from graph.store.records import Record, Stored, optional
 from graph.work.tasks import Sleep, repeat
 
-CHECK_LEASE = LeaseItem(SUMMARY_CHECK.key_for())
 LEASE_MS = 120_000  # a check takes some seconds
 CONFIRMATIONS = 3  # checks in a row that find a difference: an index may lag behind its table for a while
 LOOK_EVERY_S = 60.0  # the greatest age of the metric's value
@@ -29,25 +31,31 @@ LOOK_EVERY_S = 60.0  # the greatest age of the metric's value
 State = Literal["unknown", "ok", "warning"]
 
 
-def check_lease(database: Database, clock: Clock) -> Lease:
-    """The lease of the process that checks the summaries."""
-    return Lease(database, CHECK_LEASE, clock, lasts_ms=LEASE_MS)
-
-
 class CheckState(Record):
     """What a check leaves for the next one. It is empty before the first check."""
 
     __slots__ = ()
 
-    last_check = Stored[int | None]("lastCheck", optional=True)  # its beginning, epoch milliseconds
-    next_day = Stored[str | None]("nextDay", optional=True)  # of the walk over the days of the catalogue, `YYYYMMDD`
-    next_year = Stored[int | None]("nextYear", optional=True)  # of the walk over the years outside of it
-    stored_differences = Stored[Mapping[str, int] | None]("differences", optional=True)
+    last_check = optional("lastCheck", MILLIS)  # its beginning
+    next_day = optional("nextDay", Text(unit="YYYYMMDD, UTC"))  # of the walk over the days of the catalogue
+    next_year = optional("nextYear", Whole())  # of the walk over the years outside of it
+    stored_differences: Stored[Mapping[str, int] | None] = optional("differences", JsonDocument())
 
     @property
     def differences(self) -> Mapping[str, int]:
         """Day, `YYYYMMDD` → the number of checks in a row that found a difference, at most `CONFIRMATIONS`."""
         return {day: int(times) for day, times in (self.stored_differences or {}).items()}
+
+
+SUMMARY_CHECK = Entity(
+    "SUMMARY_CHECK", EARTHQUAKE_EVENTS, CheckState, key=("CHECK#SUMMARIES", "STATE"), attributes=LEASE_ATTRIBUTES
+)
+CHECK_LEASE = LeaseItem(SUMMARY_CHECK.key_for())
+
+
+def check_lease(database: Database, clock: Clock) -> Lease:
+    """The lease of the process that checks the summaries."""
+    return Lease(database, CHECK_LEASE, clock, lasts_ms=LEASE_MS)
 
 
 def confirmed(differences: Mapping[str, int]) -> list[str]:

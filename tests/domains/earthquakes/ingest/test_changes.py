@@ -11,8 +11,9 @@ from starlette.types import Receive, Scope, Send
 
 from graph.core.days import DAY_MS
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.entities import BACKFILL_PART, CHANGES
+from graph.domains.earthquakes.entities import BACKFILL_PART
 from graph.domains.earthquakes.ingest.changes import (
+    CHANGES,
     CHANGES_LEASE,
     EVERY_MS,
     LEASE_MS,

@@ -15,9 +15,8 @@ from starlette.types import Receive, Scope, Send
 
 from graph.core.days import DAY_MS
 from graph.core.errors import DatabaseUnavailable
-from graph.domains.earthquakes.entities import POLL
 from graph.domains.earthquakes.ingest.ingest import Ingest
-from graph.domains.earthquakes.ingest.polling import POLL_LEASE, PollState, feed_after, poll_forever, poll_lease
+from graph.domains.earthquakes.ingest.polling import POLL, POLL_LEASE, PollState, feed_after, poll_forever, poll_lease
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.usgs.answers import Validators
 from graph.domains.earthquakes.usgs.requests import UsgsFeed

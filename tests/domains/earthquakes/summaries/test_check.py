@@ -14,7 +14,7 @@ from graph.core.days import DAY_MS, bucket_of, datetime_of, day_bucket, day_span
 from graph.core.paging import Paging
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes import DOMAIN
-from graph.domains.earthquakes.entities import EVENT, SUMMARY_CHECK
+from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.revisions.views import Deleted, View
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries.check import (
@@ -27,6 +27,7 @@ from graph.domains.earthquakes.summaries.check import (
 from graph.domains.earthquakes.summaries.recount import rebuild_summaries
 from graph.domains.earthquakes.summaries.state import (
     CONFIRMATIONS,
+    SUMMARY_CHECK,
     CheckState,
     SummaryStatus,
     SummaryStatusReader,
