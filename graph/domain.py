@@ -44,7 +44,8 @@ from graph.observability.metrics import Metrics
 from graph.settings import Misconfigured, Settings, SettingsPart
 from graph.store.contract import Database
 from graph.store.design import TableDesign
-from graph.store.entity import Entity, same_key
+from graph.store.entity import Entity
+from graph.store.shared_keys import same_key
 from graph.work.endings import Endings
 
 __all__ = [

@@ -330,29 +330,3 @@ class Entity:
         names = sum(len(a.name) for a in self.attributes)
         most = texts * CHARACTER_BYTES + documents + names + len(self.attributes) * NUMBER_BYTES
         return most < ITEM_BYTES - 4096
-
-
-def same_key(first: Entity, second: Entity) -> bool:
-    """Whether items of the two entities could have the same primary key."""
-    if first.table != second.table:
-        return False
-    pairs: Sequence[tuple[KeyTemplate, KeyTemplate]] = list(
-        zip(first.templates[first.table.primary], second.templates[second.table.primary], strict=True)
-    )
-    return all(_may_meet(one, other) for one, other in pairs)
-
-
-def _may_meet(one: KeyTemplate, other: KeyTemplate) -> bool:
-    """Whether two templates could make the same key, judged by their beginnings and ends."""
-    if one.key.type == "N":
-        return True
-    if not one.fields and not other.fields:
-        return one.literals == other.literals
-    for fixed, varying in ((one, other), (other, one)):
-        if not fixed.fields:
-            return varying.parse(fixed.literals[0]) is not None
-    starts = one.literals[0], other.literals[0]
-    ends = one.literals[-1], other.literals[-1]
-    return (starts[0].startswith(starts[1]) or starts[1].startswith(starts[0])) and (
-        ends[0].endswith(ends[1]) or ends[1].endswith(ends[0])
-    )

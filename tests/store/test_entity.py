@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from graph.store.attributes import Attribute, JsonDocument, Real, Text, Truth, Whole
 from graph.store.design import Index, KeyAttribute, TableDesign
-from graph.store.entity import Entity, same_key
+from graph.store.entity import Entity
 from graph.store.records import EntityRecord
+from graph.store.shared_keys import same_key
 from graph.store.sqlite.table import EntityTable
 from graph.store.values import InvalidItem
 from tests.store.samples import VISIT
