@@ -1,12 +1,13 @@
 """Pages of a connection for access patterns: the arguments, the positions and the results."""
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Self, TypeVar, cast
 
 from graph.core.errors import BadUserInput, InvalidCursor
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 Position = Mapping[str, Any]
 """The values that an item has of the attributes of an order: an item, or only these of its attributes."""
@@ -62,6 +63,20 @@ class Paging:
             before=position_of(before, "before") if before is not None else None,
         )
 
+    def of_list(self, length: int, place_of: Callable[[Position], int]) -> "Page[int]":
+        """The places of a page in a list of that length; the first place is 0."""
+        first = place_of(self.after) + 1 if self.after else 0
+        last = min(place_of(self.before), length) if self.before else length
+        begin = max(last - self.size, first) if self.backward else first
+        end = last if self.backward else min(first + self.size, last)
+        return Page(
+            records=range(begin, end),
+            partitions=1,
+            backward=self.backward,
+            has_more=begin > first if self.backward else end < last,
+            has_behind=end < length if self.backward else begin > 0,
+        )
+
     def check(self, is_there: Callable[[Position], bool]) -> None:
         """Raise `InvalidCursor` for a position that is not of this list."""
         for argument, position in (("after", self.after), ("before", self.before)):
@@ -88,6 +103,10 @@ class Page(Generic[T]):
     def has_previous(self) -> "bool | Later[bool]":
         """Whether records precede the page."""
         return self.has_more if self.backward else self.has_behind
+
+    def of(self, records: Sequence[R]) -> "Page[R]":
+        """The same page, of other records."""
+        return replace(cast("Page[Any]", self), records=records)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,8 +68,25 @@ def test_a_page_lies_between_its_cursors(key: str, on_sqlite: Filled) -> None:
         assert of.page(after=cursors[begin], before=cursors[end], first=MOST)["edges"] == edges[begin + 1 : end]
         assert of.page(after=cursors[begin], before=cursors[end], last=MOST)["edges"] == edges[begin + 1 : end]
     assert of.page(last=1, before=cursors[0])["edges"] == of.page(first=1, after=cursors[-1])["edges"] == []
-    none = of.page(first=0)
-    assert (none["edges"], none["pageInfo"]["hasNextPage"]) == ([], True)
+
+
+@pytest.mark.parametrize("key", CASES)
+def test_a_page_without_nodes_tells_what_lies_beside_it(key: str, on_sqlite: Filled) -> None:
+    of = List.of(CASES[key], on_sqlite)
+    edges = of.page(first=MOST)["edges"]
+    first, last = of.cursor(edges[0]), of.cursor(edges[-1])
+
+    for paging, previous, following in (
+        ({"first": 0}, False, True),
+        ({"last": 0}, True, False),
+        ({"first": 0, "after": first}, True, True),
+        ({"first": 0, "after": last}, True, False),
+        ({"last": 0, "before": last}, True, True),
+        ({"last": 0, "before": first}, False, True),
+    ):
+        page = of.page(**paging)
+        told = page["pageInfo"]["hasPreviousPage"], page["pageInfo"]["hasNextPage"]
+        assert (page["edges"], *told) == ([], previous, following), paging
 
 
 @pytest.mark.parametrize("key", CASES)

@@ -58,17 +58,12 @@ class PayloadVersions:
             partial(self._read, payload_id), paging, forward=True, place_of=_place, record_of=dict.copy
         )
         found = await self._history.revisions([item["key"] for item in page.records]) if page.records else {}
-        records = [
-            PayloadVersion(version, VERSIONS.cursor_of(item))
-            for item in page.records
-            if (version := found.get(item["key"]))
-        ]
-        return Page(
-            records=records,
-            partitions=page.partitions,
-            backward=page.backward,
-            has_more=page.has_more,
-            has_behind=page.has_behind,
+        return page.of(
+            [
+                PayloadVersion(version, VERSIONS.cursor_of(item))
+                for item in page.records
+                if (version := found.get(item["key"]))
+            ]
         )
 
     async def _read(self, payload_id: str, size: int, within: Between, *, forward: bool) -> ItemsFound:

@@ -102,19 +102,11 @@ class Deliveries:
         """
         keys, paging = event.delivery_keys, request.paging
         paging.check(lambda position: position["key"] in keys)
-        first = keys.index(paging.after["key"]) + 1 if paging.after else 0
-        last = keys.index(paging.before["key"]) if paging.before else len(keys)
-        begin = max(last - paging.size, first) if paging.backward else first
-        end = last if paging.backward else min(first + paging.size, last)
-        found = await self.by_key(event.user_id, keys[begin:end], request.attributes)
+        page = paging.of_list(len(keys), lambda position: keys.index(position["key"]))
+        shown = [keys[at] for at in page.records]
+        found = await self.by_key(event.user_id, shown, request.attributes)
         record_of = DeliveryOfEvent.reading(request.attributes)
-        return Page(
-            records=[record_of(found[key].item) for key in keys[begin:end] if key in found],
-            partitions=1,
-            backward=paging.backward,
-            has_more=begin > first if paging.backward else end < last,
-            has_behind=end < len(keys) if paging.backward else begin > 0,
-        )
+        return page.of([record_of(found[key].item) for key in shown if key in found])
 
     async def attempts(self, delivery: Delivery) -> list[Attempt]:
         """The latest attempts of a delivery, the last one first."""

@@ -90,18 +90,9 @@ class History:
         """
         event_id, count = latest["eventId"], latest.get("revision", 1)
         paging.check(lambda position: position["eventId"] == event_id)
-        first = paging.after["revision"] + 1 if paging.after else 1
-        last = min(paging.before["revision"] - 1, count) if paging.before else count
-        if paging.backward:
-            page = range(max(last + 1 - paging.size, first), last + 1)
-        else:
-            page = range(first, min(first + paging.size, last + 1))
-        found = await self.revisions([change_key({"eventId": event_id, "revision": number}) for number in page])
-        more = (page.start > first if paging.backward else page.stop <= last) if page else paging.size == 0 < count
-        behind = (page.stop <= count if paging.backward else page.start > 1) if page else count > 0
-        return Page(
-            records=list(found.values()), partitions=1, backward=paging.backward, has_more=more, has_behind=behind
-        )
+        page = paging.of_list(count, lambda position: position["revision"] - 1)
+        found = await self.revisions([change_key({"eventId": event_id, "revision": at + 1}) for at in page.records])
+        return page.of(list(found.values()))
 
     async def revisions(self, keys: Iterable[str]) -> dict[str, EventRevision]:
         """The existing versions with these keys of changes, each with the one before it."""
