@@ -12,9 +12,7 @@ Term = tuple[str, list[Any]]
 """A condition in SQL, and the values that it binds."""
 
 OTHERS = "others"  # the column of undeclared attributes, a mapping in JSON
-
-JSON_TYPES = {str: "'text'", float: "'integer', 'real'", bool: "'true', 'false'"}
-"""The types that SQLite names, by the types that values are compared as."""
+UNDECLARED = "undeclared"  # the function of readers that returns one of them: SQLite's own end a text at NUL
 
 
 def quoted(name: str | None) -> str:
@@ -35,7 +33,7 @@ def translate(condition: Condition, entity: Entity) -> Term:
                 return f"{quoted(name)} IS {'NOT ' if is_present else ''}NULL", []
             if not entity.open:
                 return _constant(not is_present)
-            return f"{'' if is_present else 'NOT '}EXISTS ({_undeclared('1')})", [name]
+            return f"{'' if is_present else 'NOT '}{UNDECLARED}({OTHERS}, ?, NULL)", [name]
         case SameText(_, ()):
             return _constant(False)
         case SameText(name) | HasText(name):
@@ -52,15 +50,11 @@ def _tested(entity: Entity, name: str, kind: type, test: Callable[[str], Term]) 
     """A test of an attribute's value, which holds only for one of this type. A column has one type."""
     if (attribute := entity.named.get(name)) is not None:
         return test(quoted(name)) if _kind(attribute) is kind else _constant(False)
-    if not entity.open or kind not in JSON_TYPES:
+    if not entity.open:
         return _constant(False)
     sql, values = test("value")
-    return f"EXISTS ({_undeclared(f'type IN ({JSON_TYPES[kind]}) AND {sql}')})", [name, *values]
-
-
-def _undeclared(test: str) -> str:
-    """The undeclared attributes of the bound name that pass a test."""
-    return f"SELECT 1 FROM json_each({OTHERS}) WHERE key = ? AND {test}"
+    found = f"SELECT {UNDECLARED}({OTHERS}, ?, ?) AS value"
+    return f"EXISTS (SELECT 1 FROM ({found}) WHERE {sql})", [name, kind.__name__, *values]
 
 
 def _constant(holds: bool) -> Term:

@@ -14,9 +14,13 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+import orjson
+
+from graph.store.conditions import kind_of
 from graph.store.folding import fold
 from graph.store.meter import PoolUse
 from graph.store.sqlite.folded import FOLD
+from graph.store.sqlite.sql import UNDECLARED
 from graph.work.threads import FairThreads
 
 T = TypeVar("T")
@@ -24,6 +28,7 @@ Job = Callable[[sqlite3.Connection], T]
 
 OPERATIONS_BETWEEN_CHECKS = 1000  # of SQLite's virtual machine: some 20 µs; a check takes 0.2 µs
 VALUES_PER_FOLDING = 8  # to fold a text costs as much as to decode so many values, and one for each character
+CHARACTERS_PER_VALUE = 16  # of JSON
 LARGEST_COMMIT = 64  # jobs; with more, the first would wait too long for the last
 
 
@@ -102,7 +107,7 @@ class Writer:
 
 
 class ReadConnection(sqlite3.Connection):
-    """A connection for reading. Its jobs call `before_decoding` for every few rows, and SQL for each folded text."""
+    """A connection for reading. Its jobs call `before_decoding` for every few rows, and SQL for what Python tests."""
 
     before_decoding: Callable[[int], None] = staticmethod(lambda values: None)
     """Called with a number of values. It raises if the job must not go on."""
@@ -115,10 +120,20 @@ class ReadConnection(sqlite3.Connection):
         """Open it as `sqlite3.connect` does."""
         super().__init__(*arguments, **options)
         self.create_function(FOLD, 1, self._fold, deterministic=True)
+        self.create_function(UNDECLARED, 3, self._undeclared, deterministic=True)
 
     def _fold(self, text: str) -> str:
         self.before_decoding(len(text) + VALUES_PER_FOLDING)
         return fold(text)
+
+    def _undeclared(self, others: str | None, name: str, kind: str | None) -> Any:
+        """The value of an undeclared attribute, if it is of a type; without one, whether there is such an attribute."""
+        self.before_decoding(len(others or "") // CHARACTERS_PER_VALUE + 1)
+        attributes = orjson.loads(others or "{}")
+        if kind is None:
+            return name in attributes
+        value = attributes.get(name)
+        return value if kind_of(value).__name__ == kind else None
 
 
 ReadJob = Callable[[ReadConnection], T]
