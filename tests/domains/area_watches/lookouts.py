@@ -106,22 +106,12 @@ def watches_in(database: Database, clock: HeldClock, *, most: int = 1000) -> Are
 
 
 @asynccontextmanager
-async def lookout_at(database: Database, clock: HeldClock, *, most: int = 1000) -> AsyncIterator[Lookout]:
-    """A lookout at a store, which has the same clock."""
-    resolver = Resolver(LOOPBACK)
-    try:
-        watches = watches_in(database, clock, most=most)
-        yield Lookout(database, clock, resolver, watches, SightingChanges(database), count())
-    finally:
-        await resolver.close()
-
-
-@asynccontextmanager
 async def a_lookout(engine: str, *, most: int = 1000) -> AsyncIterator[Lookout]:
     """A lookout at an empty store."""
-    clock = held_clock()
-    async with (
-        empty_database(engine, ENTITIES, clock=clock) as database,
-        lookout_at(database, clock, most=most) as lookout,
-    ):
-        yield lookout
+    clock, resolver = held_clock(), Resolver(LOOPBACK)
+    async with empty_database(engine, ENTITIES, clock=clock) as database:
+        try:
+            watches = watches_in(database, clock, most=most)
+            yield Lookout(database, clock, resolver, watches, SightingChanges(database), count())
+        finally:
+            await resolver.close()

@@ -1,18 +1,27 @@
-"""A watch is told of each sighting that it asks for: which, since when, to whom, and with which values."""
+"""A watch is told of each sighting that it asks for: which, since when, to whom, and with which values.
 
+Each is told once, wherever a follower breaks off.
+"""
+
+from functools import partial
 from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graph.domains.area_watches import watches as area_watches
 from graph.domains.area_watches.entities import AREA_WATCHER
+from graph.domains.area_watches.model import AreaWatch
 from graph.domains.area_watches.reported import REPORTED
 from graph.domains.area_watches.watcher import AreaWatcher
 from graph.domains.sightings.categories import ALL
 from graph.domains.sightings.entities import SIGHTING_CHANGE
 from graph.domains.sightings.grid import KM10
+from graph.domains.triggers import following
 from graph.domains.triggers.checking import OWN_WORDS, check_type
+from graph.domains.triggers.endpoints import EndpointChanges
 from graph.domains.triggers.entities import FEED_POSITION
 from graph.domains.triggers.following import FeedPosition
 from graph.store.contract import Delete
@@ -25,12 +34,23 @@ from tests.domains.area_watches.lookouts import (
     SHAKING,
     THERE,
     Lookout,
+    a_lookout,
     every,
     told_by,
     watches_in,
 )
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.sightings.in_store import sightings_of
+from tests.domains.triggers.in_store import URL
+from tests.domains.watching import (
+    EACH_WAY,
+    Told,
+    TwoFollowers,
+    assert_told_although_it_breaks_off,
+    follower_steps,
+    sequences_in,
+)
+from tests.effort import THOROUGH, rounds
 
 
 async def test_a_watch_is_told_of_its_area_and_category_and_not_of_its_users_own_reports(lookout: Lookout) -> None:
@@ -163,3 +183,64 @@ async def test_many_watches_are_told_in_the_order_of_their_ids_some_at_a_time(
     position = await lookout.database.get(FEED_POSITION.key_for("sightings"))
     assert position is not None
     assert (position["number"], position["version"], position["watch_id"]) == (0, 0, watches[-1].watch_id)
+
+
+async def reported(lookout: Lookout, watches: list[AreaWatch], number: int = 1) -> Told:
+    """So many sightings that these watches have to be told of."""
+    return every(watches, *[await lookout.report() for _ in range(number)])
+
+
+@pytest.mark.repeated
+async def test_a_follower_that_breaks_off_at_any_call_of_the_store_repeats_and_leaves_out_nothing(
+    lookout: Lookout, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "EVENTS_AT_ONCE", 2)
+    monkeypatch.setattr(following, "CHANGES_AT_ONCE", 2)
+    monkeypatch.setattr(area_watches, "READ_AT_ONCE", 2)
+    await lookout.endpoints().create(ADA, URL, EndpointChanges())
+    watches = [await lookout.watch(user, category=category) for user in (ADA, BEA) for category in (ALL, SHAKING)]
+    ways, step = (EACH_WAY, 1) if engine == "sqlite" else ([("answer lost", True), ("cancelled", False)], 4)
+    step *= 1 if THOROUGH else 3
+    happen = partial(reported, lookout, watches, 2)
+    wanted = await assert_told_although_it_breaks_off(lookout, happen, ways, step=step)
+
+    assert await sequences_in(lookout.database) == list(range(1, wanted.total() // 2 + 1))
+
+
+areas = st.sampled_from([HERE, THERE])
+users = st.sampled_from([ADA, BEA, REX])
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("report"), st.tuples(areas, st.sampled_from([FIRE, SHAKING]), users)),
+        st.tuples(st.just("watch"), st.tuples(users, areas, st.sampled_from([FIRE, ALL]))),
+        follower_steps,
+    ),
+    max_size=16,
+)
+
+
+@settings(max_examples=rounds(100))
+@given(steps)
+async def test_in_whatever_order_users_watch_and_followers_break_off_each_sighting_is_told_once(
+    some: list[tuple[str, Any]],
+) -> None:
+    async with a_lookout("sqlite") as lookout:
+        followers = TwoFollowers(lookout)
+        there, wanted = dict[Any, AreaWatch](), Told()
+        for step, what in some:
+            lookout.clock.now += 1
+            if step == "report":
+                told = [watch for watch in there.values() if wants(watch, *what)]
+                wanted += every(told, await lookout.report(*what))
+            elif step == "watch":
+                there[what] = await lookout.watch(*what)
+            else:
+                await followers.do(step, what)
+        await followers.catch_up()
+
+        assert await lookout.told() == wanted
+
+
+def wants(watch: AreaWatch, area: str, category: str, reporter: str) -> bool:
+    """Whether a watch has to be told of a report."""
+    return watch.area_slug == area and watch.category in (ALL, category) and watch.user_id != reporter
