@@ -1,4 +1,7 @@
-"""A watch is told of each version that it wants, once: of which kinds, since when, where to, and with which values."""
+"""A watch is told of each version that it wants, once: of which kinds, since when, where to, and with which values.
+
+Many versions are told to many watches in pieces that hold neither memory nor the loop.
+"""
 
 from collections import Counter
 from typing import Any
@@ -11,15 +14,17 @@ from graph.domains.triggers import following
 from graph.domains.triggers.entities import DELIVERY, FEED_POSITION
 from graph.domains.triggers.model import Delivery, DeliveryState, TriggerEvent
 from graph.domains.triggers.statuses import TriggerEventStatus
+from graph.domains.watches import watcher as watching
 from graph.domains.watches.entities import WATCH
 from graph.domains.watches.event_types import CREATED, DELETED, REVISED
 from graph.domains.watches.model import ChangeKind, Watch
 from graph.domains.watches.watcher import Watcher
 from graph.store.contract import Put
 from tests.domains.earthquakes.revisions.histories import a_record
-from tests.domains.earthquakes.watched_database import WatchedDatabase
-from tests.domains.watches.cuts import Meanwhile
+from tests.domains.earthquakes.watched_database import CountingDatabase, WatchedDatabase
+from tests.domains.watches.cuts import Meanwhile, Noted
 from tests.domains.watches.stations import USER, Station, a_station, a_watch, say_every_kind, told_by, watches_in
+from tests.turns import turns_counted
 
 
 def kinds_told(events: list[TriggerEvent]) -> list[tuple[str, str]]:
@@ -114,17 +119,6 @@ async def test_the_own_watches_are_told_of_what_is_stored_after_they_were_made_a
     told = [(event.user_id, *told_by(event)[:2]) for event in await station.events()]
     of_first, of_second = (USER, first.watch_id), ("bea", second.watch_id)
     assert sorted(told) == sorted([(*of_first, "us2"), (*of_first, "us3"), (*of_second, "us3"), (*of_second, "us4")])
-
-
-async def test_a_watch_is_told_of_an_event_that_a_revision_takes_out_of_its_filter() -> None:
-    async with a_station("sqlite") as station:
-        watch = await station.watch({"minMagnitude": 5})
-        await station.source.say(a_record("us1", mag=5.5), a_record("us2", mag=4.0))
-        await station.source.say(a_record("us1", mag=4.5, updated=2), a_record("us2", mag=4.1, updated=2))
-        await station.source.say(a_record("us1", mag=4.6, updated=3))
-        await station.follower().catch_up()
-
-        assert await station.told() == Counter([(watch.watch_id, "us1", 1), (watch.watch_id, "us1", 2)])
 
 
 async def test_an_endpoint_gets_the_events_of_its_watches_whatever_types_it_wants_which_are_deleted_with_it(
@@ -253,3 +247,48 @@ async def test_a_user_whose_watches_want_much_delays_no_other_and_gets_all_of_it
     events = await station.events()
     assert [event.user_id for event in events][:18] == [*[USER] * 3, *["bea"] * 3] * 3
     assert await station.told() == await station.wanted(*watches)
+
+
+async def test_more_events_than_a_transaction_takes_are_stored_in_the_order_of_versions_and_watches(
+    station: Station,
+) -> None:
+    watches = [a_watch(number) for number in range(70)]  # with the events of both versions, more than 100
+    await station.fill(*watches)
+    await station.source.say(a_record("us1"), a_record("us2"))
+    await station.follower().catch_up()
+
+    told = [told_by(event) for event in await station.events()]
+    versions = [version.event.event_id for _, version in await station.versions()]
+    assert told == [(watch.watch_id, event_id, 1) for event_id in versions for watch in watches]
+
+
+async def test_events_are_stored_before_further_versions_are_read_while_the_loop_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(following, "EVENTS_AT_ONCE", 50)
+    monkeypatch.setattr(following, "TURN", 120)  # all that a user wants
+    monkeypatch.setattr(watching, "VERSIONS_AT_ONCE", 5)
+    async with a_station("sqlite") as station:
+        watches = [a_watch(number, user_id=f"u{number % 7}") for number in range(40)]
+        await station.fill(*watches)
+        await station.source.say(*[a_record(f"us{number}") for number in range(20)])
+        database = Noted(station.database)
+        async with turns_counted() as turns:
+            await station.follower(database).catch_up()
+
+        assert await station.told() == Counter((each.watch_id, f"us{n}", 1) for each in watches for n in range(20))
+        stored = [part.count("transact") for part in " ".join(method for method, _ in database.noted).split("get_many")]
+        assert [number for number in stored if number] == [4, 4, 4, 4]  # of 200 events each
+        assert turns.number > 16
+
+
+async def test_a_watcher_reads_a_long_backlog_in_small_parts(station: Station, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(following, "CHANGES_AT_ONCE", 4)
+    await station.fill(a_watch(0, {"minMagnitude": 9}))
+    for number in range(1, 11):
+        await station.source.say(a_record("us1", mag=4 + number / 100, updated=number))
+    database = CountingDatabase(station.database)
+    await station.follower(database).catch_up()
+
+    assert database.most == 4
+    assert database.items < 20
