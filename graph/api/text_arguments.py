@@ -9,6 +9,7 @@ here too. The function becomes the resolver of a small schema's only field, whic
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from inspect import Parameter, signature
 from typing import Any, Generic, TypeVar
@@ -43,17 +44,12 @@ Parameters = Sequence[tuple[str, str]]
 """Names and values. A list of plain values is one parameter with commas, or several with the same name."""
 
 
+@dataclass(eq=False)
 class TextArguments(Generic[T]):
     """Reads the arguments of a function, whose annotations are those of a resolver."""
 
-    def __init__(self, function: Callable[..., T], *, spread: str) -> None:
-        """Prepare a function.
-
-        Args:
-            spread: an argument that is an input object. Its fields can be given as parameters of their own.
-        """
-        self._function = function
-        self._spread = spread
+    function: Callable[..., T]
+    spread: str  # an argument that is an input object; its fields can be given as parameters of their own
 
     def read(self, parameters: Parameters) -> T:
         """Call the function with these arguments.
@@ -79,7 +75,7 @@ class TextArguments(Generic[T]):
 
     @cached_property
     def _schema(self) -> GraphQLSchema:
-        function = self._function
+        function = self.function
 
         def resolve(info: strawberry.Info[list[T], None], **given: Any) -> bool:
             info.context.append(function(**given))
@@ -106,7 +102,7 @@ class TextArguments(Generic[T]):
         return parse(f"query Read({declared}) {{ read({given}) }}")
 
     def _variables(self, parameters: Parameters) -> dict[str, Any]:
-        spread = get_nullable_type(self._arguments[self._spread].type)
+        spread = get_nullable_type(self._arguments[self.spread].type)
         fields = spread.fields if isinstance(spread, GraphQLInputObjectType) else {}
         texts: dict[str, list[str]] = {}
         for name, value in parameters:
@@ -117,9 +113,9 @@ class TextArguments(Generic[T]):
             name: _value(name, each, self._arguments[name].type) for name, each in texts.items() if name not in fields
         }
         if some := {name: _value(name, each, fields[name].type) for name, each in texts.items() if name in fields}:
-            if self._spread in given:
-                raise BadUserInput(f"Give `{self._spread}`, or its fields such as `{next(iter(some))}`, not both.")
-            given[self._spread] = some
+            if self.spread in given:
+                raise BadUserInput(f"Give `{self.spread}`, or its fields such as `{next(iter(some))}`, not both.")
+            given[self.spread] = some
         return given
 
 

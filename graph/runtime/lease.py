@@ -96,29 +96,24 @@ class Failures:
         self._failing = False
 
 
+@dataclass(eq=False)
 class Lease:
     """Takes, renews and ends the leases of one job."""
 
-    def __init__(self, database: Database, item: LeaseItem, clock: Clock, *, lasts_ms: int) -> None:
-        """Prepare the leases of a job.
-
-        Args:
-            lasts_ms: longer than the job ever takes. It is doubled for each holder that died, up to `LONGEST_MS`.
-        """
-        self._database = database
-        self._item = item
-        self.clock = clock
-        self.lasts_ms = lasts_ms
+    database: Database
+    item: LeaseItem
+    clock: Clock
+    lasts_ms: int  # longer than the job ever takes; it is doubled for each holder that died, up to `LONGEST_MS`
 
     async def state(self) -> LeaseState:
         """Read the lease."""
-        stored = await self._database.get(self._item.key) or {}
-        names = self._item
+        stored = await self.database.get(self.item.key) or {}
+        names = self.item
         return LeaseState(stored.get(names.holder), stored.get(names.due), stored.get(names.unended, 0), stored)
 
     async def take(self, state: LeaseState, now: int) -> str | None:
         """Take the lease and return its id; None if another process has changed it since `state` was read."""
-        names, holder = self._item, str(uuid4())
+        names, holder = self.item, str(uuid4())
         lasts_ms = max(self.lasts_ms, min(self.lasts_ms * 2 ** min(state.unended, DOUBLINGS), LONGEST_MS))
         taken = {names.holder: holder, names.due: now + lasts_ms, names.unended: state.unended + 1}
         unchanged: Condition = Absent(names.holder)
@@ -130,11 +125,11 @@ class Lease:
 
     async def renew(self, holder: str, end: int) -> bool:
         """Let a lease last until another time. False, without a change, if another one was taken."""
-        return await self._change_own(holder, {self._item.due: end})
+        return await self._change_own(holder, {self.item.due: end})
 
     async def end(self, holder: str, done: JobResult) -> bool:
         """End a lease. False, without a change, if it had ended by itself and another one was taken."""
-        names = self._item
+        names = self.item
         return await self._change_own(holder, {**done.attributes, names.due: done.next_attempt, names.unended: 0})
 
     async def run_if_due(self, job: Job) -> int:
@@ -171,14 +166,14 @@ class Lease:
             await sleep(max(0.0, min(wait_s, LOOK_EVERY_S)))
 
     async def _change_own(self, holder: str, attributes: Mapping[str, Any]) -> bool:
-        return await self._change(attributes, Compare(self._item.holder, "=", holder))
+        return await self._change(attributes, Compare(self.item.holder, "=", holder))
 
     async def _change(self, attributes: Mapping[str, Any], condition: Condition) -> bool:
-        return await self._database.update(Update(self._item.key, set=attributes, condition=condition))
+        return await self.database.update(Update(self.item.key, set=attributes, condition=condition))
 
     def log(self, error: BaseException) -> None:
         """Log an error of the job or of the store."""
-        entity, values = self._item.key
+        entity, values = self.item.key
         job = "#".join((entity.name, *map(str, values)))
         known = isinstance(error, GraphError)
         cause = (error.detail or str(error)) if isinstance(error, GraphError) else repr(error)

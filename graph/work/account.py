@@ -45,10 +45,10 @@ class Work:
         limits = limits or WorkLimits()
         self.pace = pace or Pace()
         self.heavy = Slots(
-            limits.process, of_caller=limits.caller, waiting=limits.process, waiting_of_caller=limits.caller
+            limits.process, of_caller=limits.caller, most_waiting=limits.process, most_waiting_of_caller=limits.caller
         )
         self.operations = {
-            length: Slots(2 * limits.process, of_caller=2 * limits.caller, waiting_of_caller=WAITING_OF_CALLER)
+            length: Slots(2 * limits.process, of_caller=2 * limits.caller, most_waiting_of_caller=WAITING_OF_CALLER)
             for length in Length
         }
         """The slots of whole operations. None waits for a slot that a longer one holds, and light ones find room."""

@@ -13,6 +13,7 @@ answer, would wait for a long piece of other work in each of them.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from time import perf_counter, thread_time
 from typing import NamedTuple
 
@@ -34,28 +35,19 @@ class _Slice(NamedTuple):
     used: float  # CPU time at its beginning
 
 
+@dataclass(eq=False)
 class Pace:
     """Shares out the time of one event loop."""
 
-    def __init__(
-        self,
-        *,
-        burst_s: float = BURST_S,
-        slice_s: float = SLICE_S,
-        resting_iterations: int = RESTING_ITERATIONS,
-        clock: Callable[[], float] = perf_counter,
-        used: Callable[[], float] = thread_time,
-    ) -> None:
-        """Set the times; `used` returns the CPU time of the loop's thread, in seconds."""
-        self._burst_s = burst_s
-        self._slice_s = slice_s
-        self._resting_iterations = resting_iterations
-        self._clock = clock
-        self._used = used
-        self._began: float | None = None  # when the burst or the rest began; None outside of both
-        self._rest = 0  # remaining iterations of the rest
-        self._slice: _Slice | None = None  # of this iteration
-        self._queue: FairQueue[asyncio.Future[None]] = FairQueue()
+    burst_s: float = BURST_S
+    slice_s: float = SLICE_S
+    resting_iterations: int = RESTING_ITERATIONS
+    clock: Callable[[], float] = perf_counter
+    used: Callable[[], float] = thread_time  # CPU time of the loop's thread, seconds
+    _began: float | None = None  # when the burst or the rest began; None outside of both
+    _rest: int = 0  # remaining iterations of the rest
+    _slice: _Slice | None = None  # of this iteration
+    _queue: FairQueue[asyncio.Future[None]] = field(default_factory=FairQueue)
 
     @property
     def waiting(self) -> int:
@@ -78,7 +70,7 @@ class Pace:
         """Whether a burst begins here."""
         if self._began is not None:
             return False
-        self._began = self._clock()
+        self._began = self.clock()
         asyncio.get_running_loop().call_soon(self._next_iteration)
         return True
 
@@ -98,26 +90,26 @@ class Pace:
     def _may_go_on(self, caller: str, length: Length) -> bool:
         if self._slice:
             is_its_own = self._slice.caller == caller and length <= self._slice.length
-            return is_its_own and self._clock() - self._slice.began < self._slice_s
+            return is_its_own and self.clock() - self._slice.began < self.slice_s
         return self._is_free()
 
     def _is_free(self) -> bool:
         return not self._slice and not self._queue and not self._rest and not self._is_used_up()
 
     def _is_used_up(self) -> bool:
-        return self._began is not None and self._clock() - self._began >= self._burst_s
+        return self._began is not None and self.clock() - self._began >= self.burst_s
 
     def _next_iteration(self) -> None:
         if self._slice:
-            self._queue.end_slice(self._used() - self._slice.used)
+            self._queue.end_slice(self.used() - self._slice.used)
             self._slice = None
         is_used_up = self._is_used_up()
         if self._rest:
             self._rest = 0 if is_used_up else self._rest - 1
             if not self._rest:
-                self._began = self._clock()
+                self._began = self.clock()
         elif is_used_up:
-            self._rest, self._began = self._resting_iterations, self._clock()
+            self._rest, self._began = self.resting_iterations, self.clock()
         if self._rest or self._begin_slice():
             asyncio.get_running_loop().call_soon(self._next_iteration)
         else:
@@ -134,6 +126,6 @@ class Pace:
             if waiting := [entry for entry in entries if not entry.done()]:
                 for permitted in waiting:
                     permitted.set_result(None)
-                self._slice = _Slice(turn.caller, turn.length, self._clock(), self._used())
+                self._slice = _Slice(turn.caller, turn.length, self.clock(), self.used())
                 return True
         return False

@@ -4,12 +4,14 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from sys import maxsize
 
 from graph.core.errors import Overloaded, TooManySubscriptions
 from graph.work.fair_queue import FairQueue
 
 
+@dataclass(eq=False)
 class Slots:
     """A number of slots, which all callers share. They belong to one event loop.
 
@@ -17,31 +19,15 @@ class Slots:
     other callers after each piece.
     """
 
-    def __init__(
-        self,
-        number: int = maxsize,
-        *,
-        of_caller: int | None = None,
-        leaves_free: int = 0,
-        waiting: int = maxsize,
-        waiting_of_caller: int = maxsize,
-    ) -> None:
-        """Make so many slots.
-
-        Args:
-            of_caller: the most that one caller may hold; by default all.
-            leaves_free: how many slots a caller leaves free for each that it holds, for slots that are held for long.
-                So each caller gets less than the one before, and a further one need not wait.
-            waiting: the most that may wait.
-            waiting_of_caller: the most of one caller that may wait.
-        """
-        self.number = number
-        self._of_caller = of_caller or number
-        self._leaves_free = leaves_free
-        self._most_waiting = waiting
-        self._most_waiting_of_caller = waiting_of_caller
-        self._held: Counter[str] = Counter()  # by caller
-        self._queue: FairQueue[asyncio.Future[None]] = FairQueue()
+    number: int = maxsize
+    of_caller: int = maxsize  # the most that one caller may hold
+    # How many slots a caller leaves free for each that it holds, for slots that are held for long. So each caller gets
+    # less than the one before, and a further one need not wait.
+    leaves_free: int = 0
+    most_waiting: int = maxsize
+    most_waiting_of_caller: int = maxsize
+    _held: Counter[str] = field(default_factory=Counter)  # by caller
+    _queue: FairQueue[asyncio.Future[None]] = field(default_factory=FairQueue)
 
     @property
     def busy(self) -> int:
@@ -74,7 +60,7 @@ class Slots:
             TooManySubscriptions: The caller holds as many as it may.
         """
         if not self.take(caller):
-            raise TooManySubscriptions(self._of_caller, what)
+            raise TooManySubscriptions(self.of_caller, what)
         try:
             yield
         finally:
@@ -96,7 +82,7 @@ class Slots:
         Raises:
             Overloaded: At once, if too many wait already.
         """
-        if self.waiting >= self._most_waiting or self._queue.waiting_of(caller) >= self._most_waiting_of_caller:
+        if self.waiting >= self.most_waiting or self._queue.waiting_of(caller) >= self.most_waiting_of_caller:
             raise Overloaded
         return self._granted(caller)
 
@@ -125,4 +111,4 @@ class Slots:
 
     def _may_hold_more(self, caller: str) -> bool:
         free, held = self.number - self.busy, self._held[caller]
-        return free > self._leaves_free * held and held < self._of_caller
+        return free > self.leaves_free * held and held < self.of_caller

@@ -7,6 +7,7 @@ the service ends while the store does not answer, or by a defect. Lost values ar
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from graph.core.errors import GraphError
@@ -25,21 +26,16 @@ Write = Callable[[list[T]], Awaitable[object]]
 logger = get_logger(__name__)
 
 
+@dataclass(eq=False)
 class WriteBuffer(Generic[T]):
     """Values that wait to be written. Any thread may add one; only the event loop writes them."""
 
-    def __init__(self, what: str, write: Write[T], capacity: int = CAPACITY) -> None:
-        """Prepare to write.
-
-        Args:
-            what: the values' name for logs, such as `Request logs`.
-        """
-        self.lost = 0  # since the service started
-        self._what = what
-        self._write = write
-        self._capacity = capacity
-        self._waiting: deque[T] = deque()
-        self._logged = 0  # the part of `lost` that was logged
+    what: str  # the values' name for logs, such as `Request logs`
+    write: Write[T]
+    capacity: int = CAPACITY
+    lost: int = 0  # since the service started
+    _waiting: deque[T] = field(default_factory=deque)
+    _logged: int = 0  # the part of `lost` that was logged
 
     @property
     def waiting(self) -> int:
@@ -48,7 +44,7 @@ class WriteBuffer(Generic[T]):
 
     def add(self, value: T, /) -> None:
         """Add a value. If the buffer is full, the value is lost."""
-        if len(self._waiting) < self._capacity:
+        if len(self._waiting) < self.capacity:
             self._waiting.append(value)
         else:
             self.lost += 1
@@ -63,13 +59,13 @@ class WriteBuffer(Generic[T]):
             some = [self._waiting[i] for i in range(min(left, VALUES_PER_WRITE))]
             left -= len(some)
             try:
-                await self._write(some)
+                await self.write(some)
             except GraphError as error:
                 cause = error.detail or str(error)
-                logger.warning(f"{self._what} wait for the store", waiting=self.waiting, cause=cause)
+                logger.warning(f"{self.what} wait for the store", waiting=self.waiting, cause=cause)
                 break
             except Exception:  # a defect; at every flush these values would fail again and block all later ones
-                logger.exception(f"{self._what} cannot be written", lost=len(some))
+                logger.exception(f"{self.what} cannot be written", lost=len(some))
                 self.lost += len(some)
             for _ in some:
                 self._waiting.popleft()
@@ -90,7 +86,7 @@ class WriteBuffer(Generic[T]):
 
     def _log_losses(self) -> None:
         if self.lost > self._logged:
-            logger.error(f"{self._what} were lost", lost=self.lost - self._logged, since_start=self.lost)
+            logger.error(f"{self.what} were lost", lost=self.lost - self._logged, since_start=self.lost)
             self._logged = self.lost
 
 

@@ -73,7 +73,7 @@ async def test_a_caller_with_too_many_operations_that_wait_is_refused_and_anothe
 
 
 async def test_a_caller_never_holds_more_than_its_share_and_leaves_the_rest_to_others() -> None:
-    slots, work, held = Slots(3, of_caller=2, waiting_of_caller=9), Work(), Counter[str]()
+    slots, work, held = Slots(3, of_caller=2, most_waiting_of_caller=9), Work(), Counter[str]()
     most = Counter[str]()
     everything_ends = asyncio.Event()
 
@@ -94,7 +94,7 @@ async def test_a_caller_never_holds_more_than_its_share_and_leaves_the_rest_to_o
 
 
 async def test_operations_that_wait_to_begin_are_not_heavy_and_bounded_by_caller() -> None:
-    slots, order, work = Slots(1, of_caller=1, waiting_of_caller=2), list[str](), Work()
+    slots, order, work = Slots(1, of_caller=1, most_waiting_of_caller=2), list[str](), Work()
 
     async def operate(caller: str) -> None:
         with charged_to(an_account(work, caller)) as account:

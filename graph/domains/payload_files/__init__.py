@@ -16,7 +16,7 @@ from graph.domains.payloads.receiving import Payloads
 async def open_services(resources: Resources) -> Sequence[object]:
     """Record the ingests of payloads from now on."""
     services = resources.services
-    services.of(Payloads).add(partial(IngestRun, services.of(Runs)))
+    services.of(Payloads).recorders.append(partial(IngestRun, services.of(Runs)))
     return []
 
 

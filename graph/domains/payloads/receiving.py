@@ -1,13 +1,12 @@
 """Receives payloads: gives each an id, keeps it if that is wanted, and tells the recorders of other domains."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
-from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable, outcome_of
 from graph.core.uuid7 import uuid7
 from graph.domains.earthquakes.ingest.payload import GEOJSON, Body, Received, Receiver
@@ -36,40 +35,18 @@ Recorder = Callable[[], IngestRecord]
 """Begins the record of one more ingest."""
 
 
+@dataclass(eq=False)
 class Payloads(Receiver):
     """The payloads that this process ingests."""
 
-    def __init__(
-        self,
-        clock: Clock,
-        folder: PayloadFolder | None = None,
-        *,
-        cancelled_ends_within_s: float = CANCELLED_ENDS_WITHIN_S,
-    ) -> None:
-        """Prepare to receive payloads.
-
-        Args:
-            folder: where they are kept; None for not at all.
-            cancelled_ends_within_s: seconds after which the end of a cancelled ingest is no more recorded.
-        """
-        super().__init__(clock)
-        self._folder = folder
-        self._recorders: list[Recorder] = []
-        self._later = BackgroundTasks()  # which record the ends of cancelled ingests
-        self._cancelled_ends_within_s = cancelled_ends_within_s
+    folder: PayloadFolder | None = None  # where they are kept; None for not at all
+    cancelled_ends_within_s: float = CANCELLED_ENDS_WITHIN_S  # after which no end of a cancelled ingest is recorded
+    recorders: list[Recorder] = field(default_factory=list)  # a domain adds its own before anything is ingested
+    _later: BackgroundTasks = field(default_factory=BackgroundTasks)  # which record the ends of cancelled ingests
 
     async def close(self) -> None:
         """Wait until the ends of all cancelled ingests are recorded, or have taken too long."""
         await self._later.finish()
-
-    def add(self, recorder: Recorder) -> None:
-        """Add a recorder, before anything is ingested."""
-        self._recorders.append(recorder)
-
-    @property
-    def recorders(self) -> Sequence[Recorder]:
-        """All recorders."""
-        return self._recorders
 
     @asynccontextmanager
     async def receive(
@@ -88,11 +65,11 @@ class Payloads(Receiver):
             PayloadNotKept: The folder cannot be written.
         """
         now = self.clock() if received_at is None else received_at
-        known = body() if body and (self._folder or self._recorders) else None
+        known = body() if body and (self.folder or self.recorders) else None
         size, sha256 = (known.size, known.sha256) if known else (None, None)
         payload = Payload(uuid7(now), route, media_type, now, url, size, sha256)
-        kept = await self._folder.keep(payload, known.gzipped() if known else None) if self._folder else None
-        records = [recorder() for recorder in self._recorders]
+        kept = await self.folder.keep(payload, known.gzipped() if known else None) if self.folder else None
+        records = [recorder() for recorder in self.recorders]
         received, code = kept or Received(payload.payload_id, now), None
         try:
             for record in records:
@@ -121,7 +98,7 @@ class Payloads(Receiver):
 
         async def bounded() -> None:
             try:
-                async with asyncio.timeout(self._cancelled_ends_within_s):
+                async with asyncio.timeout(self.cancelled_ends_within_s):
                     await end()
             except TimeoutError as error:
                 raise DatabaseUnavailable("it took too long") from error

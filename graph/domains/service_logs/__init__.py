@@ -22,7 +22,7 @@ async def open_services(resources: Resources) -> Sequence[object]:
     """Open the logs, their services, their writer and their broadcast."""
     settings = resources.settings.part(ServiceLogSettings)
     database, clock = resources.database, resources.clock
-    services = LoggingServices(database, clock, hot=settings.hot_services, most=settings.max_services)
+    services = LoggingServices(database, clock, hot=frozenset(settings.hot_services), most=settings.max_services)
     stored = ServiceLogs(database, services)
     writer = LogWriter(database, services, settings, clock, resources.metrics)
     broadcast = await resources.closing.enter_async_context(ServiceLogBroadcast(writer.sequence, stored))

@@ -5,7 +5,7 @@ there are three types, so the logs of all services are three partitions of the i
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from graph.core.paging import Page
@@ -27,19 +27,16 @@ from graph.store.time_walk import ROWS_PER_BATCH
 from graph.work.account import charge_rows
 
 
+@dataclass(eq=False)
 class ServiceLogs:
     """The stored service logs."""
 
-    def __init__(self, database: Database, services: LoggingServices, *, rows_per_part: int = ROWS_PER_BATCH) -> None:
-        """Prepare to read.
+    database: Database
+    services: LoggingServices
+    rows_per_part: int = ROWS_PER_BATCH  # about the most logs that a filter is tested on at a time
 
-        Args:
-            rows_per_part: about the most logs that a filter is tested on at a time.
-        """
-        self._database = database
-        self._services = services
-        self._volumes = Volumes(database)
-        self._rows_per_part = rows_per_part
+    def __post_init__(self) -> None:
+        self._volumes = Volumes(self.database)
 
     async def page(
         self, selection: ServiceLogSelection, request: PageRequest, *, forward: bool = False
@@ -49,7 +46,7 @@ class ServiceLogs:
         Raises:
             QueryTooComplex: The operation in progress may not read so many logs.
         """
-        known = await self._services.named(selection.services) if selection.services is not None else None
+        known = await self.services.named(selection.services) if selection.services is not None else None
         if known is not None:
             selection = replace(selection, services=tuple(service.name for service in known))
         query = self._query(selection, known, request.attributes)
@@ -58,7 +55,7 @@ class ServiceLogs:
             request.paging,
             forward=forward,
             record_of=ServiceLog.reading(request.attributes),
-            place_of=MergedPartitions(self._database, query).place_of,
+            place_of=MergedPartitions(self.database, query).place_of,
         )
 
     def _query(
@@ -90,7 +87,7 @@ class ServiceLogs:
             for (first, last), keep in selection.ranges(slots, forward=forward):
                 some = replace(query, between=(_timestamp(first), _timestamp(last)))
                 left = size - len(items)
-                found = await MergedPartitions(self._database, some, keep).read(left, within, forward=forward)
+                found = await MergedPartitions(self.database, some, keep).read(left, within, forward=forward)
                 items += found.items
                 partitions += found.partitions
                 if found.more:
@@ -104,7 +101,7 @@ class ServiceLogs:
         if not query.partitions or (query.where is None and selection.keep is None):
             yield within
         elif narrowed := selection.within(within):
-            plan = LogPlan(self._volumes, narrowed, self._rows_per_part)
+            plan = LogPlan(self._volumes, narrowed, self.rows_per_part)
             reached: int | None = None
             async for part in plan.parts(wanted, forward=forward):
                 await charge_rows(tested=part.rows)
@@ -118,7 +115,7 @@ class ServiceLogs:
     async def by_key(self, keys: Sequence[str], attributes: Needed = None) -> Mapping[str, ServiceLog]:
         """The existing logs with these keys of nodes."""
         wanted = [key for each in keys if (key := key_of(each))]
-        logs = await records_at(self._database, ServiceLog, wanted, attributes)
+        logs = await records_at(self.database, ServiceLog, wanted, attributes)
         return {node_key(log.service_name, log.timestamp): log for log in logs}
 
     async def volume(
@@ -130,7 +127,7 @@ class ServiceLogs:
             return []
         if services is None and by is not VolumeBy.SERVICE:
             return await self._volumes.volume(interval, by, first, last)
-        known = await (self._services.all() if services is None else self._services.named(services))
+        known = await (self.services.all() if services is None else self.services.named(services))
         return await self._volumes.volume(interval, by, first, last, [service.name for service in known])
 
 

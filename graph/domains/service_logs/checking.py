@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -64,26 +64,22 @@ class _TooLarge(InvalidLog):
     """The metadata have too many bytes."""
 
 
+@dataclass(eq=False)
 class Checks:
     """Checks the logs of a batch."""
 
-    def __init__(self, settings: ServiceLogSettings, now: int, ids: dict[str, int], *, is_own: bool = False) -> None:
-        """Prepare to check.
+    settings: ServiceLogSettings
+    now: int  # epoch seconds
+    ids: dict[str, int]  # those that were derived for the same source, and how often each was derived
+    is_own: bool = False  # whether this service wrote the logs; other senders cannot use its name
+    changed: dict[int, str] = field(default_factory=dict)  # what was changed in which log
 
-        Args:
-            now: epoch seconds.
-            ids: those that were derived for the same source, and how often each was derived.
-            is_own: whether this service wrote the logs. Other senders cannot use its name.
-        """
+    def __post_init__(self) -> None:
         self._days = {
-            ServiceLogType.APPLICATION: settings.application_log_days,
-            ServiceLogType.SYSTEM: settings.system_log_days,
-            ServiceLogType.AUDIT: settings.audit_log_days,
+            ServiceLogType.APPLICATION: self.settings.application_log_days,
+            ServiceLogType.SYSTEM: self.settings.system_log_days,
+            ServiceLogType.AUDIT: self.settings.audit_log_days,
         }
-        self._now = now
-        self._ids = ids
-        self._is_own = is_own
-        self.changed: dict[int, str] = {}  # what was changed in which log
 
     def draft(self, index: int, log: NewLog) -> LogDraft | RejectedLog:
         """The item of a log, without slot and number."""
@@ -95,7 +91,7 @@ class Checks:
     def _draft(self, index: int, log: NewLog) -> LogDraft:
         service, message, severity = log.service, log.message, log.severity
         _check_service(service)
-        if service == OWN_SERVICE and not self._is_own:
+        if service == OWN_SERVICE and not self.is_own:
             raise InvalidLog(
                 f"The service must not be `{OWN_SERVICE}`, which keeps its own logs.", LogProblem.SERVICE_INVALID
             )
@@ -143,13 +139,13 @@ class Checks:
         if not 0 <= log.time_ns <= LAST_NS:
             raise InvalidLog("The time must lie between the years 1970 and 2262.", LogProblem.TIME_INVALID)
         second = log.time_ns // 1_000_000_000
-        if second > self._now + MOST_AHEAD_S:
+        if second > self.now + MOST_AHEAD_S:
             raise InvalidLog(
                 "The time is more than two hours ahead: set the sender's clock right.", LogProblem.TIME_IN_FUTURE
             )
         days = self._days[log.log_type]
         ttl = (second // DAY_S + 1 + days) * DAY_S if days else None
-        if ttl is not None and ttl <= self._now:
+        if ttl is not None and ttl <= self.now:
             raise InvalidLog(
                 f"The log is older than logs of the type {log.log_type.value} are kept.", LogProblem.EXPIRED
             )
@@ -163,8 +159,8 @@ class Checks:
             return log.log_id.lower()
         text = f"{log.service}\0{log.time_ns}\0{log.message}"
         log_id = uuid_of(text)
-        before = self._ids.get(log_id, 0)
-        self._ids[log_id] = before + 1
+        before = self.ids.get(log_id, 0)
+        self.ids[log_id] = before + 1
         return uuid_of(f"{text}\0{before}") if before else log_id
 
 

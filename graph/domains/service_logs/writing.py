@@ -8,6 +8,7 @@ then, and sent again: what is stored is skipped.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from operator import attrgetter
 from time import perf_counter
 
@@ -32,24 +33,20 @@ MINUTE_NS = 60 * SECOND_NS
 PIECE_S = 0.001  # of checking, before giving way to other work; some 100 usual logs
 
 
+@dataclass(eq=False)
 class LogWriter:
     """Stores service logs."""
 
-    def __init__(
-        self,
-        database: Database,
-        services: LoggingServices,
-        settings: ServiceLogSettings,
-        clock: Clock,
-        metrics: Metrics,
-    ) -> None:
-        self.sequence = ChangeSequence(database, CHANGES)
-        self._database = database
-        self._services = services
-        self._settings = settings
-        self._clock = clock
-        self.taken = TakenSlots()
-        self._counted = metrics.counter("service_logs", "Service logs that were sent, by outcome.", "outcome")
+    database: Database
+    services: LoggingServices
+    settings: ServiceLogSettings
+    clock: Clock
+    metrics: Metrics
+    taken: TakenSlots = field(default_factory=TakenSlots)
+
+    def __post_init__(self) -> None:
+        self.sequence = ChangeSequence(self.database, CHANGES)
+        self._counted = self.metrics.counter("service_logs", "Service logs that were sent, by outcome.", "outcome")
 
     async def write(
         self, logs: Sequence[NewLog | RejectedLog], *, ids: dict[str, int] | None = None, is_own: bool = False
@@ -67,7 +64,7 @@ class LogWriter:
         """
         rejections: list[RejectedLog] = []
         drafts: list[LogDraft] = []
-        checks = Checks(self._settings, self._clock() // 1000, {} if ids is None else ids, is_own=is_own)
+        checks = Checks(self.settings, self.clock() // 1000, {} if ids is None else ids, is_own=is_own)
         began = perf_counter()
         for index, log in enumerate(logs):
             draft = log if isinstance(log, RejectedLog) else checks.draft(index, log)
@@ -78,14 +75,14 @@ class LogWriter:
             if perf_counter() - began > PIECE_S:
                 await give_way()
                 began = perf_counter()
-        if too_many := await self._services.ensure({draft.service for draft in drafts}):
+        if too_many := await self.services.ensure({draft.service for draft in drafts}):
             rejections += [_of_one_too_many(draft) for draft in drafts if draft.service in too_many]
             drafts = [draft for draft in drafts if draft.service not in too_many]
         for name in ("time_ns", "service"):  # equal ones keep their order
             drafts.sort(key=attrgetter(name))
         if len(self.taken) > MOST_KNOWN:
             self.taken = TakenSlots()
-        slots = BatchSlots(self._database, self._services, self.taken)
+        slots = BatchSlots(self.database, self.services, self.taken)
         accepted = 0
         for part in self._transactions(await slots.place(drafts)):
             accepted += await self._store(part, slots)
@@ -98,7 +95,7 @@ class LogWriter:
 
     def _transactions(self, drafts: Iterable[LogDraft]) -> Iterator[list[LogDraft]]:
         """The logs in parts that fit one transaction with their counters."""
-        limit = self._database.transaction_limit - ChangeSequence.ACTIONS
+        limit = self.database.transaction_limit - ChangeSequence.ACTIONS
         part: list[LogDraft] = []
         minutes, size = set[tuple[str, str, int]](), 0
         for draft in drafts:

@@ -1,5 +1,6 @@
 """The statistics of any selection of the catalogue."""
 
+from dataclasses import dataclass
 from functools import partial
 
 from graph.domains.earthquakes.catalogue import Catalogue
@@ -13,19 +14,16 @@ from graph.store.contract import Database
 from graph.store.query import Needed
 
 
+@dataclass(eq=False)
 class StatisticsReader:
     """Counts what is selected, and reads events where counts do not suffice."""
 
-    def __init__(self, database: Database, catalogue: Catalogue, *, most_events: int) -> None:
-        """Prepare the statistics.
+    database: Database
+    catalogue: Catalogue
+    most_events: int  # to read for one selection
 
-        Args:
-            most_events: to read for one selection.
-        """
-        self._database = database
-        self._catalogue = catalogue
-        self._most_events = most_events
-        self._other_types = OtherTypes(database, catalogue.summaries)
+    def __post_init__(self) -> None:
+        self._other_types = OtherTypes(self.database, self.catalogue.summaries)
 
     async def of(self, selection: Selection, attributes: Needed = None) -> Statistics:
         """Statistics of the selected events: of earthquakes alone, unless the selection names types.
@@ -39,13 +37,13 @@ class StatisticsReader:
             QueryTooComplex: Counting would read too many events.
         """
         population = Population(
-            self._database,
-            self._catalogue.summaries,
+            self.database,
+            self.catalogue.summaries,
             self._other_types,
-            partial(self._catalogue.planner.days, stream=LATEST, forward=True),
-            await self._catalogue.locate(selection),
+            partial(self.catalogue.planner.days, stream=LATEST, forward=True),
+            await self.catalogue.locate(selection),
             attributes=READABLE if attributes is None else (attributes & READABLE) | {"mag"},
-            most_events=self._most_events,
+            most_events=self.most_events,
         )
         await population.bins()
-        return Statistics(self._database, population, most_days_read=self._catalogue.most_days)
+        return Statistics(self.database, population, most_days_read=self.catalogue.most_days)

@@ -4,7 +4,7 @@ import asyncio
 import secrets
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from graph.core.clock import Clock
@@ -53,38 +53,33 @@ class WithSecret(NamedTuple):
     secret: str
 
 
+@dataclass(eq=False)
 class Endpoints:
     """The stored endpoints."""
 
-    def __init__(self, database: Database, resolver: Resolver, clock: Clock, *, most: int) -> None:
-        """Prepare to read and write.
-
-        Args:
-            most: of one user.
-        """
-        self._database = database
-        self._resolver = resolver
-        self._clock = clock
-        self._most = most
-        self.deletions: list[Callable[[str, str], Awaitable[None]]] = []
-        """Called with the user and the endpoint before an endpoint is deleted, and after, for what came meanwhile."""
+    database: Database
+    resolver: Resolver
+    clock: Clock
+    most: int  # of one user
+    # Called with the user and the endpoint before an endpoint is deleted, and after, for what came meanwhile.
+    deletions: list[Callable[[str, str], Awaitable[None]]] = field(default_factory=list)
 
     async def of_users(self, user_ids: Collection[str]) -> dict[str, list[Endpoint]]:
         """All endpoints of each of these users, oldest first."""
         queries = [Query(entity=ENDPOINT, partitions=((user_id,),)) for user_id in user_ids]
-        found = await asyncio.gather(*map(self._database.query, queries))
+        found = await asyncio.gather(*map(self.database.query, queries))
         return {user_id: list(map(Endpoint, page.items)) for user_id, page in zip(user_ids, found, strict=True)}
 
     async def page(self, user_id: str, request: PageRequest) -> Page[Endpoint]:
         """A page of a user's endpoints, oldest first."""
-        return await OLDEST_FIRST.page(self._database, request, [(user_id,)], Endpoint)
+        return await OLDEST_FIRST.page(self.database, request, [(user_id,)], Endpoint)
 
     async def by_id(
         self, user_id: str, endpoint_ids: Collection[str], attributes: Needed = None
     ) -> Mapping[str, Endpoint]:
         """The existing endpoints of a user with these ids."""
         keys = [key for each in endpoint_ids if (key := possible_key(ENDPOINT, user_id, each))]
-        return {each.endpoint_id: each for each in await records_at(self._database, Endpoint, keys, attributes)}
+        return {each.endpoint_id: each for each in await records_at(self.database, Endpoint, keys, attributes)}
 
     async def one(self, user_id: str, endpoint_id: str) -> Endpoint:
         """A user's endpoint.
@@ -110,7 +105,7 @@ class Endpoints:
 
     async def queues(self, endpoint_ids: Collection[str]) -> dict[str, Queue]:
         """The queues of existing endpoints."""
-        items = await self._database.get_many({QUEUE.key_for(each) for each in endpoint_ids})
+        items = await self.database.get_many({QUEUE.key_for(each) for each in endpoint_ids})
         return {item["endpoint_id"]: Queue(*(int(item[name]) for name in Queue._fields)) for item in items.values()}
 
     async def create(self, user_id: str, url: str, changes: EndpointChanges) -> WithSecret:
@@ -120,8 +115,8 @@ class Endpoints:
             BadUserInput: A value is impossible, the URL is refused, or the user has too many.
         """
         _check(changes)
-        await self._resolver.check(url)
-        now, secret = self._clock(), new_secret()
+        await self.resolver.check(url)
+        now, secret = self.clock(), new_secret()
         endpoint_id = uuid7(now)
         item = {
             "user_id": user_id,
@@ -134,8 +129,8 @@ class Endpoints:
             "revision": 1,
             **_given(changes),
         }
-        has_room = AnyOf((Absent("number"), Compare("number", "<", self._most)))
-        refused = await self._database.transact(
+        has_room = AnyOf((Absent("number"), Compare("number", "<", self.most)))
+        refused = await self.database.transact(
             [
                 Put(ENDPOINT, item),
                 Put(QUEUE, dict(new_queue(endpoint_id, user_id))),
@@ -143,7 +138,7 @@ class Endpoints:
             ]
         )
         if refused:
-            raise TooMany(self._most, "endpoints")
+            raise TooMany(self.most, "endpoints")
         return WithSecret(Endpoint(item), secret)
 
     async def update(self, user_id: str, endpoint_id: str, changes: EndpointChanges) -> Endpoint:
@@ -155,7 +150,7 @@ class Endpoints:
         """
         _check(changes)
         if changes.url is not None:
-            await self._resolver.check(changes.url)
+            await self.resolver.check(changes.url)
         return await self._change(user_id, endpoint_id, lambda endpoint: _given(changes))
 
     async def pause(self, user_id: str, endpoint_id: str) -> Endpoint:
@@ -181,7 +176,7 @@ class Endpoints:
         """
         resumed = {"state": EndpointState.ENABLED.value, "reason": None}
         endpoint = await self._change(user_id, endpoint_id, lambda _: resumed)
-        await self._database.update(called(endpoint_id, self._clock(), failures=0, failing_since=0, open_until=0))
+        await self.database.update(called(endpoint_id, self.clock(), failures=0, failing_since=0, open_until=0))
         return endpoint
 
     async def rotate_secret(self, user_id: str, endpoint_id: str, overlap_ms: int) -> WithSecret:
@@ -190,7 +185,7 @@ class Endpoints:
         Raises:
             NotThere: The user has no such endpoint.
         """
-        secret, until = new_secret(), self._clock() + overlap_ms
+        secret, until = new_secret(), self.clock() + overlap_ms
 
         def rotated(endpoint: Endpoint) -> Item:
             return {"secret": secret, "previous_secret": endpoint.item["secret"], "previous_until": until}
@@ -205,10 +200,10 @@ class Endpoints:
         """
         await self.one(user_id, endpoint_id)
         await self._clear(user_id, endpoint_id)
-        gone = await self._database.transact(
+        gone = await self.database.transact(
             [
                 Delete(ENDPOINT.key_for(user_id, endpoint_id)),
-                called(endpoint_id, self._clock()),
+                called(endpoint_id, self.clock()),
                 Update(ENDPOINT_COUNT.key_for(user_id), add={"number": -1}),
             ]
         )
@@ -227,7 +222,7 @@ class Endpoints:
         revision: int = stored.item["revision"]
         changed: dict[str, Any] = {**stored.item, **change(stored), "revision": revision + 1}
         item = {name: value for name, value in changed.items() if value is not None}
-        applied = await self._database.put(Put(ENDPOINT, item, condition=Compare("revision", "=", revision)))
+        applied = await self.database.put(Put(ENDPOINT, item, condition=Compare("revision", "=", revision)))
         return Endpoint(item) if applied else None
 
 

@@ -5,6 +5,7 @@ the user does. A process counts by itself what it makes: the next process that f
 """
 
 from collections import Counter
+from dataclasses import dataclass, field
 
 from graph.core.clock import Clock
 
@@ -12,28 +13,23 @@ HOUR_MS = 3_600_000
 MOST = 10_000
 
 
+@dataclass(eq=False)
 class WatchQuota:
     """Counts the events of watches."""
 
-    def __init__(self, clock: Clock, *, most: int = MOST) -> None:
-        """Prepare to count.
-
-        Args:
-            most: events of a user within an hour of the clock.
-        """
-        self.most = most
-        self._clock = clock
-        self._hour = 0
-        self._made: Counter[str] = Counter()  # by user, and one more for the notice of what is left out
+    clock: Clock
+    most: int = MOST  # events of a user within an hour of the clock
+    _hour: int = 0
+    _made: Counter[str] = field(default_factory=Counter)  # by user, and one more for the notice of what is left out
 
     @property
     def ends(self) -> int:
         """When the hour ends, epoch milliseconds."""
-        return (self._clock() // HOUR_MS + 1) * HOUR_MS
+        return (self.clock() // HOUR_MS + 1) * HOUR_MS
 
     def is_spent(self, user_id: str) -> bool:
         """Whether a user gets nothing more within this hour."""
-        if (hour := self._clock() // HOUR_MS) != self._hour:
+        if (hour := self.clock() // HOUR_MS) != self._hour:
             self._hour = hour
             self._made.clear()
         return self._made[user_id] > self.most

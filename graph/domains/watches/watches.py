@@ -1,6 +1,7 @@
 """The access patterns of watches: what a user wants to hear of the catalogue."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from graph.core.clock import Clock
@@ -23,33 +24,27 @@ CHANGES_KEPT_S = 7 * DAY_S  # a process that has followed none for longer reads 
 READ_AT_ONCE = 100
 
 
+@dataclass(eq=False)
 class Watches:
     """The stored watches."""
 
-    def __init__(
-        self, database: Database, endpoints: Endpoints, catalogue: ChangeSequence, clock: Clock, *, most: int
-    ) -> None:
-        """Prepare to read and write.
+    database: Database
+    endpoints: Endpoints
+    catalogue: ChangeSequence  # of versions of events
+    clock: Clock
+    most: int  # of one user
 
-        Args:
-            catalogue: the sequence of versions of events.
-            most: of one user.
-        """
-        self.sequence = ChangeSequence(database, WATCH_CHANGES)
-        self._database = database
-        self._endpoints = endpoints
-        self._catalogue = catalogue
-        self._clock = clock
-        self._most = most
+    def __post_init__(self) -> None:
+        self.sequence = ChangeSequence(self.database, WATCH_CHANGES)
 
     async def page(self, user_id: str, request: PageRequest) -> Page[Watch]:
         """A page of a user's watches, oldest first."""
-        return await OLDEST_FIRST.page(self._database, request, [(user_id,)], Watch)
+        return await OLDEST_FIRST.page(self.database, request, [(user_id,)], Watch)
 
     async def by_id(self, user_id: str, watch_ids: Collection[str], attributes: Needed = None) -> Mapping[str, Watch]:
         """The existing watches of a user with these ids."""
         keys = [key for each in watch_ids if (key := possible_key(WATCH, user_id, each))]
-        return {each.watch_id: each for each in await records_at(self._database, Watch, keys, attributes)}
+        return {each.watch_id: each for each in await records_at(self.database, Watch, keys, attributes)}
 
     async def create(
         self,
@@ -70,17 +65,17 @@ class Watches:
             NotThere: The user has no such endpoint.
         """
         check_input(WATCH, name=name, filter=filter_)
-        endpoint = None if endpoint_id is None else await self._endpoints.one(user_id, endpoint_id)
-        if await self._database.count(_of_user(user_id)) >= self._most:
-            raise TooMany(self._most, "watches")
-        now = self._clock()
+        endpoint = None if endpoint_id is None else await self.endpoints.one(user_id, endpoint_id)
+        if await self.database.count(_of_user(user_id)) >= self.most:
+            raise TooMany(self.most, "watches")
+        now = self.clock()
         item: Item = {
             "user_id": user_id,
             "watch_id": uuid7(now),
             "name": name,
             "filter": dict(filter_),
             "kinds": [kind.value for kind in ChangeKind if kind in kinds],
-            "since": await self._catalogue.latest(),
+            "since": await self.catalogue.latest(),
             "created_at": now,
             **({} if endpoint_id is None else {"endpoint_id": endpoint_id}),
         }
@@ -102,18 +97,18 @@ class Watches:
 
     async def delete_of_endpoint(self, user_id: str, endpoint_id: str) -> None:
         """Delete the watches whose events are delivered to an endpoint."""
-        for item in (await self._database.query(_of_user(user_id))).items:
+        for item in (await self.database.query(_of_user(user_id))).items:
             if item.get("endpoint_id") == endpoint_id:
                 await self._delete(Watch(item))
 
     async def all(self) -> AsyncIterator[Sequence[Watch]]:
         """All watches of all users, some at a time."""
-        async for items in self._database.pages(Query(entity=WATCH_ENTRY, limit=READ_AT_ONCE)):
+        async for items in self.database.pages(Query(entity=WATCH_ENTRY, limit=READ_AT_ONCE)):
             yield await self.at([WATCH.key_for(item["user_id"], item["watch_id"]) for item in items])
 
     async def at(self, keys: Sequence[Key]) -> Sequence[Watch]:
         """The existing watches with these primary keys."""
-        return await records_at(self._database, Watch, keys)
+        return await records_at(self.database, Watch, keys)
 
     async def _delete(self, watch: Watch) -> bool:
         entry = WATCH_ENTRY.key_for(watch.watch_id)
@@ -121,7 +116,7 @@ class Watches:
 
     async def _store(self, actions: Sequence[Action], watch: Watch) -> bool:
         """Store a change of a watch. False if it is deleted already, or its endpoint is."""
-        keys, ttl = [change_key(watch.user_id, watch.watch_id)], self._clock() // 1000 + CHANGES_KEPT_S
+        keys, ttl = [change_key(watch.user_id, watch.watch_id)], self.clock() // 1000 + CHANGES_KEPT_S
         return not await self.sequence.transact(lambda number: [*actions, *number.actions(keys, ttl=ttl)])
 
 

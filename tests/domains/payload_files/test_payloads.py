@@ -102,7 +102,7 @@ def test_an_event_leads_to_its_file_and_the_file_to_its_versions(
 
 async def test_the_files_of_many_changes_take_two_readings(tmp_path: Path) -> None:
     async with a_keeper("sqlite", tmp_path) as keeper:
-        keeper.payloads.add(recorder(keeper.database, keeper.clock))
+        keeper.payloads.recorders.append(recorder(keeper.database, keeper.clock))
         for number in range(10):
             await keeper.ingest.file(file_of([a_feature(f"us{number}")]))
         await keeper.database.put(Put(EVENT_SEQUENCE.change, {"number": 17, "eventIds": ["of no payload"]}))
@@ -118,7 +118,7 @@ async def test_the_files_of_many_changes_take_two_readings(tmp_path: Path) -> No
 
 async def test_rebuilding_registers_the_files_and_runs_again(engine: str, usgs: UsgsServer, tmp_path: Path) -> None:
     async with a_keeper(engine, tmp_path, usgs.url) as keeper:
-        keeper.payloads.add(recorder(keeper.database, keeper.clock))
+        keeper.payloads.recorders.append(recorder(keeper.database, keeper.clock))
         usgs.hold(week_features()[:20])
         await keeper.ingest.recent(RecentEvents())
         await keeper.ingest.file(file_of([a_feature("us1")]))
@@ -191,7 +191,7 @@ async def test_each_ingest_is_a_run_of_two_transactions_and_no_reading_that_uses
 ) -> None:
     async with a_keeper(engine, tmp_path) as keeper:
         watched = CountedTransactions(keeper.database)
-        keeper.payloads.add(partial(IngestRun, Runs(watched, keeper.clock)))
+        keeper.payloads.recorders.append(partial(IngestRun, Runs(watched, keeper.clock)))
         await keeper.ingest.events([DELETION])
         # The run, the edge to its file, the file, its revision, its day, and the number of the day's files.
         assert watched.transactions == [6, 1]
@@ -228,7 +228,9 @@ async def test_an_ingest_that_is_cancelled_leaves_no_open_run(engine: str, cut_o
     async with a_keeper(engine, tmp_path) as keeper:
         cut = Cut(keeper.database, "cancelled")
         cut.left = 1
-        keeper.payloads.add(partial(IngestRun, Runs(cut if cut_off == "run" else keeper.database, keeper.clock)))
+        keeper.payloads.recorders.append(
+            partial(IngestRun, Runs(cut if cut_off == "run" else keeper.database, keeper.clock))
+        )
         ingest = keeper.through(cut) if cut_off == "ingest" else keeper.ingest
         with pytest.raises(asyncio.CancelledError):
             await asyncio.create_task(ingest.file(file_of([a_feature()])))
@@ -244,7 +246,7 @@ async def test_an_ingest_that_is_cancelled_leaves_no_open_run(engine: str, cut_o
 
 async def test_an_ingest_that_completes_after_its_run_was_ended_is_complete(engine: str, tmp_path: Path) -> None:
     async with a_keeper(engine, tmp_path) as keeper:
-        keeper.payloads.add(partial(IngestRun, Runs(keeper.database, keeper.clock)))
+        keeper.payloads.recorders.append(partial(IngestRun, Runs(keeper.database, keeper.clock)))
         body = partial(json_body, [])
         async with keeper.payloads.receive(EVENTS_ROUTE, IngestReport(), body=body, media_type=JSON):
             await end_abandoned(keeper.database, NOW + 2 * LONGEST_MS)

@@ -76,7 +76,7 @@ async def test_feeds_windows_changes_and_look_ups_of_a_usgs_with_a_history_are_r
             await keeper.ingest.feed(UsgsFeed.ALL_MONTH)
             query = EventQuery(20_000, NOW - 9 * DAY_MS, history.now, include_deleted=True)
             await keeper.ingest.window(query, only_stored_before=NOW - 6 * DAY_MS)
-            http = keeper.ingest._usgs.http
+            http = keeper.ingest.usgs.http
             reconciler = a_reconciler(keeper.database, keeper.ingest, usgs, http, keeper.clock, copies=True)
             await reconciler.reconcile(query)
 

@@ -55,7 +55,7 @@ async def test_each_payload_is_told_of_before_and_after(usgs: UsgsServer, tmp_pa
     usgs.hold(week_features()[:10])
     async with a_keeper("sqlite", tmp_path, usgs.url) as keeper:
         notes = Notes(keeper.database)
-        keeper.payloads.add(lambda: notes)
+        keeper.payloads.recorders.append(lambda: notes)
         await keeper.ingest.recent(RecentEvents(limit=10))
         await keeper.ingest.file(file_of([a_feature()]))
         await keeper.ingest.events([{"event_id": "us1", "status": "deleted"}])
@@ -75,7 +75,7 @@ async def test_each_part_of_a_window_is_a_payload_with_its_own_counts(usgs: Usgs
     usgs.hold(week_features()[:60], limit=30)
     async with a_keeper("sqlite", tmp_path, usgs.url) as keeper:
         notes = Notes(keeper.database)
-        keeper.payloads.add(lambda: notes)
+        keeper.payloads.recorders.append(lambda: notes)
         report = await keeper.ingest.window(EventQuery(20_000, NOW - 7 * DAY_MS, NOW))
 
     counts = [counts["fetched"] for _, counts, _ in notes.ended_payloads]
@@ -87,7 +87,7 @@ async def test_each_part_of_a_window_is_a_payload_with_its_own_counts(usgs: Usgs
 async def test_a_failed_ingest_has_ended_with_its_code(tmp_path: Path) -> None:
     async with a_keeper("sqlite", tmp_path) as keeper:
         notes = Notes(keeper.database)
-        keeper.payloads.add(lambda: notes)
+        keeper.payloads.recorders.append(lambda: notes)
         with pytest.raises(InvalidUpstreamResponse):
             await keeper.ingest.file(BytesIO(b'{"type": "FeatureCollection", "features": ['))
         cut = Cut(keeper.database, "refused")
@@ -107,7 +107,7 @@ async def test_nothing_is_stored_of_a_payload_that_cannot_be_recorded(tmp_path: 
             raise DatabaseUnavailable("the recorder's table is missing")
 
     async with a_keeper("sqlite", tmp_path) as keeper:
-        keeper.payloads.add(lambda: Failing(keeper.database))
+        keeper.payloads.recorders.append(lambda: Failing(keeper.database))
         with pytest.raises(DatabaseUnavailable):
             await keeper.ingest.file(file_of([a_feature()]))
 
@@ -132,7 +132,7 @@ async def test_a_cancellation_waits_for_the_record_of_its_end_only_at_the_shutdo
 ) -> None:
     async with a_keeper("sqlite", tmp_path, cancelled_ends_within_s=waits_s) as keeper:
         notes = Waiting(keeper.database)
-        keeper.payloads.add(lambda: notes)
+        keeper.payloads.recorders.append(lambda: notes)
         cut = Cut(keeper.database, "cancelled")
         cut.left = 1
         with pytest.raises(asyncio.CancelledError):

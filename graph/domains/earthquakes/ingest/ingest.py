@@ -6,6 +6,7 @@ The same ingest can be run again after a crash, to finish the work. At every mom
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -45,31 +46,20 @@ def unobserved(route: str, report: IngestReport, code: str) -> None:
     """Observe nothing."""
 
 
+@dataclass(eq=False)
 class Ingest:
     """Ingests events. Each ingest is recorded before its answer."""
 
-    def __init__(
-        self,
-        database: Database,
-        usgs: UsgsClient,
-        recording: Recording,
-        clock: Clock,
-        observe: Observer = unobserved,
-        *,
-        revises: bool = True,
-    ) -> None:
-        """Prepare to ingest.
+    database: Database
+    usgs: UsgsClient
+    recording: Recording
+    clock: Clock
+    observe: Observer = unobserved
+    revises: bool = True  # whether stored events are revised; otherwise the first write of an event wins
 
-        Args:
-            revises: whether stored events are revised; otherwise the first write of an event wins.
-        """
-        self._database = database
-        self.intake = Intake(database, clock, revises=revises)
-        self._usgs = usgs
-        self._recording = recording
-        self._clock = clock
-        self._observe = observe
-        self._receiver = Receiver(clock)
+    def __post_init__(self) -> None:
+        self.intake = Intake(self.database, self.clock, revises=self.revises)
+        self._receiver = Receiver(self.clock)
 
     def hand_payloads_to(self, receiver: Receiver, *, bodies: bool) -> None:
         """Let another one receive what is ingested from now on.
@@ -78,7 +68,7 @@ class Ingest:
             bodies: whether it needs those of USGS's answers.
         """
         self._receiver = receiver
-        self._usgs.copies = bodies
+        self.usgs.copies = bodies
 
     async def recent(self, request: RecentEvents) -> IngestReport:
         """Fetch from USGS and store.
@@ -90,7 +80,7 @@ class Ingest:
         """
         async with self.recorded(RECENT_ROUTE) as report:
             query = request.request
-            answer = await self._usgs.fetch(query)
+            answer = await self.usgs.fetch(query)
             if request.is_window and isinstance(query, EventQuery):
                 report.truncated = await self._is_truncated(query, answer)
             await self._take_answer(report, answer)
@@ -101,7 +91,7 @@ class Ingest:
         if len(answer.features) < query.limit:
             return False
         try:
-            return (await self._usgs.count(query)).events > len(answer.features)
+            return (await self.usgs.count(query)).events > len(answer.features)
         except UpstreamFailure:
             return True
 
@@ -119,7 +109,7 @@ class Ingest:
             DatabaseUnavailable: The events may be stored in part; ingesting the feed again completes them.
         """
         async with self.recorded(RECENT_ROUTE) as report:
-            answer = await self._usgs.fetch(feed, known=known, retries=0)
+            answer = await self.usgs.fetch(feed, known=known, retries=0)
             if answer.size and not answer.features:
                 raise InvalidUpstreamResponse("USGS answered with a feed of no events: try again later.")
             await self._take_answer(report, answer)
@@ -153,15 +143,15 @@ class Ingest:
                 report.upstream_size = (report.upstream_size or 0) + answer.size
                 places = None
                 if only_stored_before is not None:
-                    places = await without_unknown(self._database, answer.features, only_stored_before)
+                    places = await without_unknown(self.database, answer.features, only_stored_before)
                 await self.take(RECENT_ROUTE, report.part(), answer, lambda: report_progress, places)
 
             def report_progress() -> None:
                 if advanced:
                     advanced(report, backfill.progress)
 
-            marks = BackfillMarks(self._database, query, self._clock)
-            backfill = Backfill(self._usgs, marks, query, self._clock, store=store, advanced=report_progress)
+            marks = BackfillMarks(self.database, query, self.clock)
+            backfill = Backfill(self.usgs, marks, query, self.clock, store=store, advanced=report_progress)
             report_progress()
             try:
                 await backfill.run()
@@ -176,7 +166,7 @@ class Ingest:
             BadUserInput: There are more than 1,000.
             DatabaseUnavailable: The events may be stored in part; ingesting again completes them.
         """
-        ingested_at = self._clock()
+        ingested_at = self.clock()
 
         async with self.recorded(EVENTS_ROUTE) as report:
             if len(events) > MOST_EVENTS_PER_CALL:
@@ -247,7 +237,7 @@ class Ingest:
     @asynccontextmanager
     async def recorded(self, route: str) -> AsyncIterator[IngestReport]:
         """Record what is done in this context, failed or not, before its answer."""
-        report, started = IngestReport(), self._clock()
+        report, started = IngestReport(), self.clock()
         error: Exception | None = None
         try:
             yield report
@@ -257,10 +247,10 @@ class Ingest:
                 report.retries += raised.retries
                 if report.upstream_size is None:
                     report.upstream_size, report.upstream_hash = raised.size, raised.sha256
-        report.latency_ms = max(self._clock() - started, 0)
+        report.latency_ms = max(self.clock() - started, 0)
         status, code = outcome_of(error)
-        self._observe(route, report, code or "OK")
-        await self._recording.write(
+        self.observe(route, report, code or "OK")
+        await self.recording.write(
             RecordedWork(
                 request_id=report.request_id,
                 timestamp=started,

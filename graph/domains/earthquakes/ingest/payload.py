@@ -87,11 +87,11 @@ class Chunk:
         return dict(zip(map(id, self.records), self._places, strict=True))
 
 
+@dataclass(eq=False)
 class Receiver:
     """Receives the payloads that this process ingests. This one gives each an id, and does nothing else."""
 
-    def __init__(self, clock: Clock) -> None:
-        self.clock = clock
+    clock: Clock
 
     @asynccontextmanager
     async def receive(

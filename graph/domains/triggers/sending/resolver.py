@@ -8,6 +8,7 @@ import asyncio
 import socket
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -27,21 +28,17 @@ class NameNotResolved(OSError):
     """The name has no address, or nobody said in time which."""
 
 
+@dataclass(eq=False)
 class Resolver(AbstractResolver):
     """Resolves names for one event loop, in threads of its own. Closing it ends them."""
 
-    def __init__(
-        self,
-        destinations: Destinations,
-        *,
-        timeout_s: float = TIMEOUT_S,
-        threads: int = THREADS,
-        look_up: LookUp = socket.getaddrinfo,
-    ) -> None:
-        self.destinations = destinations
-        self._timeout_s = timeout_s
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="resolve")
-        self._look_up = look_up
+    destinations: Destinations
+    timeout_s: float = TIMEOUT_S
+    threads: int = THREADS
+    look_up: LookUp = socket.getaddrinfo
+
+    def __post_init__(self) -> None:
+        self._threads = ThreadPoolExecutor(self.threads, thread_name_prefix="resolve")
         self._in_progress: dict[str, asyncio.Future[list[str]]] = {}  # by name
 
     async def check(self, url: str) -> URL:
@@ -85,7 +82,7 @@ class Resolver(AbstractResolver):
             found = self._in_progress[host] = loop.run_in_executor(self._threads, self._query, host)
             found.add_done_callback(partial(self._end, host))
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(self.timeout_s):
                 addresses = await asyncio.shield(found)
         except (OSError, UnicodeError) as error:  # TimeoutError is an OSError
             raise NameNotResolved(f"{host} cannot be resolved") from error
@@ -94,7 +91,7 @@ class Resolver(AbstractResolver):
         return addresses
 
     def _query(self, host: str) -> list[str]:
-        answers = self._look_up(host, None, type=socket.SOCK_STREAM)
+        answers = self.look_up(host, None, type=socket.SOCK_STREAM)
         return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
 
     def _end(self, host: str, found: "asyncio.Future[list[str]]") -> None:

@@ -8,6 +8,7 @@ is read.
 import asyncio
 import socket
 import ssl
+from dataclasses import dataclass, field
 from functools import cache
 from ssl import SSLContext
 from time import perf_counter
@@ -49,28 +50,21 @@ def checking_certificates(authorities: str | None = None) -> SSLContext:
     return context
 
 
+@dataclass(eq=False)
 class MessageSender:
     """Sends messages. There is one for each process; the caller bounds how many are sent at once."""
 
-    def __init__(
-        self,
-        resolver: Resolver,
-        *,
-        timeout_s: float = TIMEOUT_S,  # of an attempt, from looking up the name to the last byte that is read
-        clock: Clock = now_ms,
-        tls: SSLContext | None = None,  # checks certificates; by default with the authorities of the system
-    ) -> None:
-        self._resolver = resolver
-        self._timeout_s = timeout_s
-        self._clock = clock
-        self._tls = tls or checking_certificates()
+    resolver: Resolver
+    timeout_s: float = TIMEOUT_S  # of an attempt, from looking up the name to the last byte that is read
+    clock: Clock = now_ms
+    tls: SSLContext = field(default_factory=checking_certificates)  # by default with the authorities of the system
 
     async def __aenter__(self) -> Self:
         connector = Connector(
-            resolver=self._resolver,
+            resolver=self.resolver,
             use_dns_cache=False,
             socket_factory=self._open_socket,
-            ssl=self._tls,
+            ssl=self.tls,
             limit=0,  # else slow receivers could delay others
             keepalive_timeout=KEEP_ALIVE_S,
         )
@@ -92,12 +86,12 @@ class MessageSender:
     async def send(self, message: Message) -> SendResult:
         """Send a message once. Whatever the network and the receiver do comes back as an answer."""
         began = perf_counter()
-        deadline = asyncio.get_running_loop().time() + self._timeout_s
-        now = self._clock()
+        deadline = asyncio.get_running_loop().time() + self.timeout_s
+        now = self.clock()
         try:
             async with asyncio.timeout_at(deadline):
                 response = await self._session.post(
-                    self._resolver.destinations.read(message.url),
+                    self.resolver.destinations.read(message.url),
                     data=message.body.encode(),
                     headers=message.headers(now),
                     allow_redirects=False,
@@ -114,9 +108,9 @@ class MessageSender:
 
     def _open_socket(self, info: tuple[Any, ...]) -> socket.socket:
         """A socket for an address, which is checked again: the HTTP client resolves no host that looks like one."""
-        if not self._resolver.destinations.allow(info[4][0]):
+        if not self.resolver.destinations.allow(info[4][0]):
             raise EndpointRefused.not_public()
-        return open_socket(info, longest_wait_s=self._timeout_s)
+        return open_socket(info, longest_wait_s=self.timeout_s)
 
 
 async def _beginning_of_body(response: aiohttp.ClientResponse, deadline: float) -> bytes:
