@@ -1,10 +1,11 @@
 """Which types of the graph show which records, so that a resolver's annotation names records alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
+from strawberry.scalars import JSON
 from strawberry.types import has_object_definition
 from strawberry.types.lazy_type import LazyType
 
@@ -39,6 +40,8 @@ def shown(annotation: Any) -> Any:
         return Union[tuple(map(shown, arguments))]  # noqa: UP007 - its members are only known here
     if origin in (list, tuple, Sequence):
         return list[shown(arguments[0])]  # type: ignore[misc]
+    if annotation is Any or origin in (dict, Mapping):
+        return JSON
     if not isinstance(annotation, type) or has_object_definition(annotation) or issubclass(annotation, Enum):
         return annotation
     is_scalar = annotation.__module__ in ("builtins", "datetime")

@@ -1,31 +1,59 @@
 """Types of the graph for values, with the descriptions and types of their `described` parts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, get_type_hints
+from datetime import datetime
+from typing import Any, get_args, get_type_hints
 
-import strawberry
-
+from graph.api.fields import Options, strawberry_field
 from graph.api.record_type import record_type
+from graph.api.scalars import EpochMillis
 from graph.api.shown import shown
-from graph.core.described import DESCRIPTION
+from graph.api.times import time_field, time_name
+from graph.core.described import DESCRIPTION, TIME
+from graph.core.names import camel_case
 
 
 def value_type(
-    of: Any, name: str | None = None, *, each: Sequence[object] = (), **directives: Sequence[object]
+    of: Any,
+    name: str | None = None,
+    *,
+    each: Options | None = None,
+    computed: Mapping[str, int] | None = None,
+    **single: Options,
 ) -> None:
     """Make a type of the graph that shows a dataclass, whose docstring describes it. Resolvers return the dataclass.
 
     Args:
-        of: parts of it that are not described are not shown.
+        of: parts of it that are not described are not shown. An `instant` has two fields.
         name: of the type; by default that of the dataclass.
-        each: directives of all fields.
-        directives: of single fields.
+        each: options of all fields.
+        computed: properties that are shown, too, and their places among the parts. Their docstrings describe them.
+        single: options of single fields.
     """
-    described = {part.name: part.metadata[DESCRIPTION] for part in fields(of) if DESCRIPTION in part.metadata}
     hints = get_type_hints(of)
-    members: dict[str, Any] = {"__annotations__": {part: shown(hints[part]) for part in described}}
-    for part, description in described.items():
-        members[part] = strawberry.field(description=description, directives=[*each, *directives.get(part, ())])
-    made = type(name or of.__name__, (), members)
-    record_type(of, " ".join(of.__doc__.split()))(made)
+    parts: list[tuple[str, Any, Mapping[str, str]]] = [
+        (part.name, hints[part.name], part.metadata) for part in fields(of) if DESCRIPTION in part.metadata
+    ]
+    for part, place in (computed or {}).items():
+        compute = getattr(of, part).fget
+        parts.insert(place, (part, get_type_hints(compute)["return"], {DESCRIPTION: _text(compute)}))
+    members: dict[str, Any] = {"__annotations__": {}}
+    for part, hint, words in parts:
+        may_lack = type(None) in get_args(hint)
+        shows = _or_none(EpochMillis, may_lack) if TIME in words else shown(hint)
+        members["__annotations__"][part] = shows
+        members[part] = strawberry_field(words[DESCRIPTION], {"of": shows, **(each or {}), **single.get(part, {})})
+        if TIME in words:
+            beside = time_name(camel_case(part))
+            members["__annotations__"][beside] = _or_none(datetime, may_lack)
+            members[beside] = time_field(part, words[TIME])
+    record_type(of, _text(of))(type(name or of.__name__, (), members))
+
+
+def _or_none(of: Any, may_lack: bool) -> Any:
+    return of | None if may_lack else of
+
+
+def _text(described: Any) -> str:
+    return " ".join(described.__doc__.split())

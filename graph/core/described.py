@@ -1,23 +1,43 @@
-"""Frozen values that describe their parts. The graph shows these descriptions."""
+"""Values that describe their parts. The graph shows these descriptions."""
 
-from dataclasses import MISSING, dataclass, field
+import re
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Self, TypeVar, dataclass_transform
 
 DESCRIPTION = "description"
+TIME = "time"
 
 T = TypeVar("T")
 
 
-def described(description: str, *, default: Any = MISSING) -> Any:
-    """A part of a value, with its description."""
-    return field(default=default, metadata={DESCRIPTION: description})
+def described(description: str, **options: Any) -> Any:
+    """A part of a value, with its description, and options of a dataclass's field."""
+    return field(metadata={DESCRIPTION: description}, **options)
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(described,))
+def instant(description: str, *, millis: str | None = None, **options: Any) -> Any:
+    """A part of a value that is a time, in epoch milliseconds. The graph has it as a time as well.
+
+    Args:
+        description: of the time.
+        millis: describes the number; by default as the time, with the unit.
+        options: of a dataclass's field.
+    """
+    counted = millis or re.sub("[;.]", r", epoch milliseconds\g<0>", description, count=1)
+    return field(metadata={DESCRIPTION: counted, TIME: description}, **options)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(described, instant))
 def value(of: type[T]) -> type[T]:
     """Make a class a frozen dataclass, whose docstring describes it."""
     return dataclass(frozen=True, slots=True)(of)
+
+
+@dataclass_transform(field_specifiers=(described, instant))
+def mutable(of: type[T]) -> type[T]:
+    """Make a class a dataclass whose parts may change, as those of a report that counts."""
+    return dataclass(slots=True)(of)
 
 
 class Described(Enum):

@@ -1,11 +1,14 @@
 """A value is a type of the graph, with the words and types of its declaration."""
 
+from typing import Any
+
 import strawberry
+from strawberry.schema.config import StrawberryConfig
 
 from graph.api.fields import field
-from graph.api.sizes import Cost, ListSize
+from graph.api.scalars import SCALARS
 from graph.api.values import value_type
-from graph.core.described import described, value
+from graph.core.described import described, instant, value
 
 
 @value
@@ -22,11 +25,19 @@ class Whole:
     """A whole."""
 
     parts: tuple[Part, ...] = described("Its parts.")
+    made_at: int = instant("When it was made; it is old.")
     reason: str | None = described("Why there are none.", default=None)
+    others: Any | None = described("What else it has.", default=None)
+
+    @property
+    def size(self) -> int:
+        """The number of
+        its parts."""
+        return len(self.parts)
 
 
-value_type(Part, each=[Cost(weight="0.1")])
-value_type(Whole, "AllParts", parts=[ListSize(assumed_size=2)])
+value_type(Part, each={"cost": 0.1})
+value_type(Whole, "AllParts", parts={"size": 2}, reason={"name": "why"}, computed={"size": 0})
 
 
 @strawberry.type
@@ -34,18 +45,46 @@ class Query:
     @field("The whole.")
     @staticmethod
     def whole() -> Whole:
-        return Whole((Part(1), Part(2, hidden=3)))
+        return Whole((Part(1), Part(2, hidden=3)), 1000, others={"a": [1]})
 
 
 async def test_a_value_is_answered_as_it_is_and_shows_what_is_described() -> None:
-    schema = strawberry.Schema(Query)
+    schema = strawberry.Schema(Query, config=StrawberryConfig(scalar_map=SCALARS))
 
-    answer = await schema.execute("{ whole { __typename parts { number } reason } }")
+    answer = await schema.execute("{ whole { __typename parts { number } madeAt madeTime why others size } }")
 
-    assert answer.data == {"whole": {"__typename": "AllParts", "parts": [{"number": 1}, {"number": 2}], "reason": None}}
+    assert answer.data == {
+        "whole": {
+            "__typename": "AllParts",
+            "parts": [{"number": 1}, {"number": 2}],
+            "madeAt": 1000,
+            "madeTime": "1970-01-01T00:00:01.000Z",
+            "why": None,
+            "others": {"a": [1]},
+            "size": 2,
+        }
+    }
     assert '''"""A part, of a whole."""
 type Part {
   """Its number."""
   number: Int! @cost(weight: "0.1")
 }''' in schema.as_str()
-    assert "parts: [Part!]! @listSize(assumedSize: 2)" in schema.as_str()
+    assert '''type AllParts {
+  """The number of its parts."""
+  size: Int!
+
+  """Its parts."""
+  parts: [Part!]! @listSize(assumedSize: 2)
+
+  """When it was made, epoch milliseconds; it is old."""
+  madeAt: EpochMillis!
+
+  """When it was made; it is old."""
+  madeTime: DateTime!
+
+  """Why there are none."""
+  why: String
+
+  """What else it has."""
+  others: JSON
+}''' in schema.as_str()

@@ -4,6 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from graph.core.described import described, instant, value
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.model import CATALOGUE_ROUTE
 from graph.domains.request_logs.access_patterns import RequestLogs
@@ -14,27 +15,27 @@ READ = frozenset({"starttime", "endtime", "minmagnitude", "pageSize", "hasNextTo
 MOST_FILTERS = 100
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PopularFilter:
     """One combination of filter values, and its use."""
 
-    starttime: int | None  # epoch milliseconds
-    endtime: int | None  # epoch milliseconds
-    minmagnitude: float | None
-    page_size: int | None
-    hits: int
-    has_next_token_count: int  # the number of its pages that were not the last
-    avg_result_count: float  # events per page, over the successful pages; 0 if there was none
+    starttime: int | None = instant("The filter's startTime.")
+    endtime: int | None = instant("The filter's endTime.")
+    minmagnitude: float | None = described("The filter's minMagnitude.")
+    page_size: int | None = described("The requested page size.")
+    hits: int = described("Number of queries.")
+    has_next_token_count: int = described("Number of these queries whose page was not the last.")
+    avg_result_count: float = described("Average number of events on the page of a successful query.")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class PopularFilters:
-    """The most used filters of some days."""
+    """The filters of the `events` queries of some days, the most used first."""
 
-    window_start: date  # UTC, inclusive
-    window_end: date  # UTC, inclusive
-    total_requests: int
-    filters: list[PopularFilter]  # most hits first
+    window_start: date = described("First day, UTC, inclusive.")
+    window_end: date = described("Last day, UTC, inclusive.")
+    total_requests: int = described("Number of `events` queries on these days.")
+    filters: list[PopularFilter] = described("The most used filters, most hits first.")
 
 
 async def popular_filters(logs: RequestLogs, day: date, window_days: int, limit: int) -> PopularFilters:

@@ -9,11 +9,12 @@ from strawberry import auto
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
-from graph.api.fields import field, optional, shows
+from graph.api.fields import field, optional
 from graph.api.record_type import record_type
-from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor
+from graph.api.scalars import describe_enum, millis_ceil, millis_floor
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
+from graph.api.values import value_type
 from graph.core.days import datetime_of
 from graph.core.paging import Page
 from graph.domains.request_logs import analytics, model
@@ -80,25 +81,8 @@ class RequestLogFilter:
         )
 
 
-@record_type(analytics.PopularFilter, "One combination of filter values, and its use.")
-class PopularFilter:
-    starttime: EpochMillis | None = shows("The filter's startTime, epoch milliseconds.")
-    start_time: datetime | None = time_field("starttime", "The filter's startTime.")
-    endtime: EpochMillis | None = shows("The filter's endTime, epoch milliseconds.")
-    end_time: datetime | None = time_field("endtime", "The filter's endTime.")
-    minmagnitude: float | None = shows("The filter's minMagnitude.")
-    page_size: int | None = shows("The requested page size.")
-    hits: int = shows("Number of queries.")
-    has_next_token_count: int = shows("Number of these queries whose page was not the last.")
-    avg_result_count: float = shows("Average number of events on the page of a successful query.")
-
-
-@record_type(analytics.PopularFilters, "The filters of the `events` queries of some days, the most used first.")
-class PopularFilters:
-    window_start: date = shows("First day, UTC, inclusive.")
-    window_end: date = shows("Last day, UTC, inclusive.")
-    total_requests: int = shows("Number of `events` queries on these days.")
-    filters: list[PopularFilter] = shows("The most used filters, most hits first.")
+value_type(analytics.PopularFilter)
+value_type(analytics.PopularFilters)
 
 
 @strawberry.type

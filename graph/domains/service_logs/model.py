@@ -124,18 +124,18 @@ class NewLog:
     changed: tuple[str, ...] = ()  # what was left out of it while it was read
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class WriteReport:
-    """What became of a batch."""
+    """What became of the logs. Each is judged by itself."""
 
-    accepted: int
-    skipped: int  # logs that were stored already
-    rejections: tuple[RejectedLog, ...]
+    accepted: int = described("Number of stored logs.")
+    skipped: int = described("Number of logs that were stored already.")
+    rejections: tuple[RejectedLog, ...] = described("The rejected ones, with reasons.")
     changed: Mapping[int, str] = field(default_factory=dict)  # what was changed in logs, by their index
 
     @property
     def rejected(self) -> int:
-        """The number of rejected logs."""
+        """Number of logs that break a rule."""
         return len(self.rejections)
 
 

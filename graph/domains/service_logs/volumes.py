@@ -8,9 +8,11 @@ setting changes, logs of one period are kept for different times: they have coun
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from operator import itemgetter
 
-from graph.core.described import Described, DescribedText
+from graph.core.days import datetime_of
+from graph.core.described import Described, DescribedText, described, value
 from graph.core.errors import BadUserInput
 from graph.domains.service_logs.entities import LEVELS, LOG_VOLUME
 from graph.domains.service_logs.model import DAY_S, LogLevel, ServiceLogType
@@ -48,15 +50,20 @@ class VolumeBy(DescribedText):
     SERVICE = "SERVICE", "The service that wrote them."
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LogVolume:
-    """The number of logs of one level, type or service in one period. Those that are not counted by are None."""
+    """The number of logs of one level, type or service in one period."""
 
-    start: int  # of the period, epoch seconds
-    count: int
-    level: LogLevel | None = None
-    log_type: ServiceLogType | None = None
-    service: str | None = None
+    start_s: int  # epoch seconds
+    count: int = described("The number of logs, 1 or more.")
+    level: LogLevel | None = described("Their level; null unless counted by it.", default=None)
+    log_type: ServiceLogType | None = described("Their type; null unless counted by it.", default=None)
+    service: str | None = described("Their service; null unless counted by it.", default=None)
+
+    @property
+    def start(self) -> datetime:
+        """The beginning of the period."""
+        return datetime_of(1000 * self.start_s)
 
 
 class VolumeTally:
@@ -88,13 +95,12 @@ class VolumeTally:
         ]
 
 
+@dataclass(eq=False)
 class Volumes:
     """Reads the counters."""
 
-    def __init__(self, database: Database, *, most_counts: int = MOST_COUNTS) -> None:
-        """Prepare to read; `most_counts` is the most numbers of one volume."""
-        self._database = database
-        self._most_counts = most_counts
+    database: Database
+    most_counts: int = MOST_COUNTS  # of one volume
 
     async def counted(
         self,
@@ -109,7 +115,7 @@ class Volumes:
             for log_type in types:
                 partition = interval.name, log_type.value, service
                 query = Query(entity=LOG_VOLUME, partitions=[partition], between=(first, last))
-                page = await self._database.query(query)
+                page = await self.database.query(query)
                 await charge_rows(read=len(page.items))
                 for at in range(0, len(page.items), COUNTERS_AT_ONCE):
                     await give_way()
@@ -146,9 +152,9 @@ class Volumes:
                 for level in LEVELS:
                     if number := item.get(level):
                         counts[start, series or level] += number
-            if len(counts) > self._most_counts:
+            if len(counts) > self.most_counts:
                 raise BadUserInput(
-                    f"A volume has at most {self._most_counts:,} numbers: choose a longer `interval`, "
+                    f"A volume has at most {self.most_counts:,} numbers: choose a longer `interval`, "
                     "a shorter time range, or fewer `services`."
                 )
         await give_way()

@@ -2,10 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
-from graph.core.described import described, value
+from graph.core.described import described, instant, value
 from graph.core.errors import BadUserInput
 from graph.domains.statistics.gutenberg_richter import LEAST_EVENTS, b_value, shi_bolt
 
@@ -30,15 +29,15 @@ class BPositive:
     reason: str | None = described("Why there is no estimate; null if there is one.", default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class BWindow:
     """The b-value of some events that follow one another."""
 
-    first_ms: int  # origin time of the first, epoch milliseconds
-    last_ms: int  # of the last
-    events: int
-    b: float
-    uncertainty: float  # one standard deviation
+    first_ms: int = instant("Origin time of the first event.")
+    last_ms: int = instant("Origin time of the last event.")
+    events: int = described("The number of events.")
+    b: float = described("b-value, as that of the relation.")
+    uncertainty: float = described("Standard deviation of b.")
 
 
 @value

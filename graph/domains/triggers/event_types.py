@@ -4,9 +4,9 @@ A domain that builds on the triggers adds its own types to the service `EventTyp
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from graph.core.described import described, value
 from graph.core.times import rfc3339_of_millis
 from graph.domains.triggers.json_schemas import TIME, JsonSchema, schema_of, value_of
 from graph.domains.triggers.model import Endpoint
@@ -16,14 +16,14 @@ DISABLED = "endpoint.disabled"
 LIMITED = "watches.limited"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class EventType:
-    """A type of events."""
+    """A type of events that the service itself creates."""
 
-    name: str
-    description: str
-    example: Mapping[str, Any]  # a payload
-    schema: JsonSchema  # of payloads
+    name: str = described("Its name.")
+    description: str = described("When such an event is created.")
+    example: Mapping[str, Any] = described("A payload.")
+    schema: JsonSchema = described("The JSON Schema of its payloads.")
 
 
 _OF_AN_ENDPOINT = schema_of(

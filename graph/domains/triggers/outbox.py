@@ -9,9 +9,9 @@ the changes, and perhaps of the same endpoint.
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from graph.core.clock import Clock
+from graph.core.described import described, value
 from graph.domains.triggers.endpoints import Endpoints
 from graph.domains.triggers.entities import DELIVERY, EVENT_CHANGES, IDEMPOTENCY_KEY, QUEUE, TRIGGER_EVENT
 from graph.domains.triggers.entries import Entry
@@ -32,11 +32,12 @@ Mark = Callable[[int], Update]
 """The number of stored events → what is changed in the same transaction."""
 
 
-class Created(NamedTuple):
-    """What has become of an event."""
+@value
+class Created:
+    """The created event."""
 
-    trigger_event: TriggerEvent
-    duplicate: bool  # whether it was stored already, by its idempotency key
+    trigger_event: TriggerEvent = described("The event.")
+    duplicate: bool = described("Whether it was created earlier, with the same idempotency key.")
 
 
 class Outbox:

@@ -78,8 +78,8 @@ class Triggers:
     async def create(self, *events: NewTriggerEvent) -> list[TriggerEvent]:
         """Create new events, one after the other."""
         created = [await self.outbox.create(event) for event in events]
-        assert [is_duplicate for _, is_duplicate in created] == [False] * len(events)
-        return [event for event, _ in created]
+        assert [each.duplicate for each in created] == [False] * len(events)
+        return [each.trigger_event for each in created]
 
     async def numbered(self, number: int, **options: Any) -> list[TriggerEvent]:
         """So many new events, whose payloads are their numbers."""

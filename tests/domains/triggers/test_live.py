@@ -61,7 +61,7 @@ async def test_only_ones_own_selected_events_are_sent_in_the_order_of_storing(en
 async def test_a_cursor_within_a_change_that_several_users_share_replays_the_rest_of_it(engine: str) -> None:
     async with triggers(engine, stream=True) as ours:
         waiting = [ours.outbox.create(a_new_event("a", {"n": n}, (ANNA, BEN)[n % 2])) for n in range(10)]
-        created = [event for event, _ in await asyncio.gather(*waiting)]
+        created = [each.trigger_event for each in await asyncio.gather(*waiting)]
         assert len({event.item["change"] for event in created}) < 10
         for at in (0, 4):
             async with (

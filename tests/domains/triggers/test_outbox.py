@@ -12,7 +12,7 @@ import pytest
 from graph.domains.triggers.entities import ENDPOINT, EVENT_CHANGES, FEED_POSITION, QUEUE
 from graph.domains.triggers.errors import IdempotencyKeyReused
 from graph.domains.triggers.model import DeliveryState, TriggerEvent, delivery_key
-from graph.domains.triggers.outbox import Mark
+from graph.domains.triggers.outbox import Created, Mark
 from graph.domains.triggers.statuses import EventProgress, TriggerEventStatus
 from graph.store.conditions import Absent, Condition, Present
 from graph.store.contract import Database, Delete, Update
@@ -137,12 +137,13 @@ async def test_many_that_create_at_the_same_time_or_while_the_clock_goes_back_le
 
         created = await asyncio.gather(*[ours.outbox.create(event) for event in events])
 
-        assert [event.payload["n"] for event, _ in created] == list(range(60))
+        assert [each.trigger_event.payload["n"] for each in created] == list(range(60))
         ours.clock.now -= DAY_MS
         events_later = await ours.numbered(2)
         ours.clock.now += DAY_MS + 1
         (last,) = await ours.numbered(1)
-        times = [event.timestamp[11:] for event in (*(event for event, _ in created), *events_later, last)]
+        stored = [*(each.trigger_event for each in created), *events_later, last]
+        times = [event.timestamp[11:] for event in stored]
         assert times == [*(f"12:00:00.0000{n:02}Z" for n in range(62)), "12:00:00.001000Z"]
         assert await is_consistent(ours, ANNA)
         assert await is_consistent(ours, BEN)
@@ -158,15 +159,15 @@ async def test_several_processes_leave_no_gap_in_an_endpoints_numbers_and_make_o
         endpoints = [await first.endpoint(), await first.endpoint(types=["order.completed"])]
         same = a_new_event(idempotency_key="order 18")
 
-        async def create(ours: Triggers) -> list[tuple[TriggerEvent, bool]]:
+        async def create(ours: Triggers) -> list[Created]:
             for _ in range(4):
                 *_, found = await asyncio.gather(*[ours.outbox.create(each) for each in (a_new_event(), same, same)])
             return [found]
 
         created = [each for some in await asyncio.gather(*map(create, processes)) for each in some]
 
-        assert [duplicate for _, duplicate in created] == [True] * 3
-        assert len({key_of(event) for event, _ in created}) == 1
+        assert [each.duplicate for each in created] == [True] * 3
+        assert len({key_of(each.trigger_event) for each in created}) == 1
         for endpoint in endpoints:
             assert sequences(await first.of_endpoint(endpoint)) == list(range(1, 14))
         assert await is_consistent(first)
@@ -218,8 +219,7 @@ async def test_an_event_that_is_created_again_with_its_key_is_the_same_one(engin
         (first,) = await ours.create(event)
         await ours.inbox.acknowledge(ANNA, [key_of(first)])
 
-        found, is_duplicate = await ours.outbox.create(again)
-        assert (found, is_duplicate) == (await ours.again(first), True)
+        assert await ours.outbox.create(again) == Created(found := await ours.again(first), duplicate=True)
         assert found.status is TriggerEventStatus.DELIVERED
         assert sequences(await ours.of_endpoint(endpoint)) == [1]
 
@@ -243,8 +243,8 @@ async def test_of_one_key_at_the_same_time_one_event_is_stored_and_another_paylo
         )
 
         stored = [each for each in created if not isinstance(each, BaseException)]
-        assert [is_duplicate for _, is_duplicate in stored] == [False, *[True] * 4, *[False] * 5]
-        assert len({key_of(event) for event, _ in stored[:5]}) == 1
+        assert [each.duplicate for each in stored] == [False, *[True] * 4, *[False] * 5]
+        assert len({key_of(each.trigger_event) for each in stored[:5]}) == 1
         assert isinstance(refused, IdempotencyKeyReused)
         assert len(await ours.events()) == 6
         assert await is_consistent(ours)
@@ -255,7 +255,7 @@ async def test_a_key_may_be_used_again_once_its_event_has_expired() -> None:
     async with triggers("sqlite", clock) as ours:
         (first,) = await ours.create(a_new_event(idempotency_key="k"))
         clock.now += 30 * DAY_MS - 1
-        assert (await ours.outbox.create(a_new_event(idempotency_key="k")))[1]
+        assert (await ours.outbox.create(a_new_event(idempotency_key="k"))).duplicate
         clock.now += 1
         (second,) = await ours.create(a_new_event(REFUNDED, idempotency_key="k"))
         assert [event.event_id for event in await ours.events()] == [second.event_id]

@@ -13,7 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from graph.domains.triggers.deliveries import DeliverySelection
 from graph.domains.triggers.entities import QUEUE
 from graph.domains.triggers.inbox import EventSelection
-from graph.domains.triggers.model import Delivery, DeliveryState, Endpoint, TriggerEvent
+from graph.domains.triggers.model import Delivery, DeliveryState, Endpoint
+from graph.domains.triggers.outbox import Created
 from graph.domains.triggers.sending.answers import SendResult
 from graph.domains.triggers.statuses import TriggerEventStatus
 from tests.domains.earthquakes.strategies import A_FEW
@@ -62,11 +63,11 @@ class StoredEvents(RuleBasedStateMachine):
 
     @rule(types=st.lists(st.sampled_from(sorted(WANTING)), min_size=1, max_size=3))
     def create(self, types: list[str]) -> None:
-        async def create() -> list[tuple[TriggerEvent, bool]]:
+        async def create() -> list[Created]:
             return await asyncio.gather(*[self.ours.outbox.create(a_new_event(each)) for each in types])
 
-        for event_type, (event, _) in zip(types, self.run(create()), strict=True):
-            self.models[key_of(event)] = ModelEvent(["waiting"] * len(WANTING[event_type]))
+        for event_type, created in zip(types, self.run(create()), strict=True):
+            self.models[key_of(created.trigger_event)] = ModelEvent(["waiting"] * len(WANTING[event_type]))
 
     def deliveries(self, state: str) -> list[tuple[str, int]]:
         """All deliveries in a state: their events, and their places in them."""

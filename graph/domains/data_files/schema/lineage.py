@@ -131,7 +131,7 @@ class PlannedFile:
     state: ReprocessingState = shows("Whether it is still as it was made.")
 
 
-value_type(reprocessing.FileGroup, "ReprocessingGroup", files=[ListSize(assumed_size=USUAL_GROUP)])
+value_type(reprocessing.FileGroup, "ReprocessingGroup", files={"size": USUAL_GROUP})
 
 
 @record_type(reprocessing.Stage, "Files that can be made again at the same time, once those of the stages before are.")

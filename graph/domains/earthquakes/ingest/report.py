@@ -1,32 +1,36 @@
 """The report of an ingest, for its caller and its record."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from uuid import uuid4
 
+from graph.core.described import described, mutable
 from graph.domains.earthquakes.ingest.write import Outcome
 from graph.domains.earthquakes.rules import EventRejection
 
 REJECTIONS_LISTED = 1000  # of an ingest; further ones are only counted
 
 
-@dataclass(slots=True)
+@mutable
 class IngestReport:
-    """The outcome of an ingest: what became of its events, and what fetching them took."""
+    """The outcome of an ingest: fetched = upserted + revised + skipped + rejected."""
 
-    request_id: str = field(default_factory=lambda: str(uuid4()))
-    fetched: int = 0  # always upserted + revised + skipped + rejected
-    upserted: int = 0  # inserted now
-    revised: int = 0  # stored already, and changed by a new version
-    deleted: int = 0  # those of the revised ones that the source has deleted
-    skipped: int = 0  # stored already, as they are now or later
-    rejected: int = 0  # against a rule of the catalogue
-    rejections: list[EventRejection] = field(default_factory=list)  # the first REJECTIONS_LISTED
-    truncated: bool = False  # whether USGS had more events of the window than the limit
-    retries: int = 0  # attempts on USGS after the first
-    upstream_size: int | None = None  # bytes of the body or file, or of all bodies
-    upstream_hash: str | None = None  # its SHA-256, hexadecimal; None of several bodies
-    latency_ms: int = 0
+    request_id: str = described("UUID of the ingest in the request logs.", default_factory=lambda: str(uuid4()))
+    fetched: int = described("Events given, or fetched from USGS.", default=0)
+    upserted: int = described("Events inserted.", default=0)
+    revised: int = described("Stored events that were changed by a new version.", default=0)
+    deleted: int = described("Of the revised events, those that their source has deleted.", default=0)
+    skipped: int = described("Events that were stored already as they are or later, or given twice.", default=0)
+    rejected: int = described("Events that break a rule of the catalogue.", default=0)
+    rejections: list[EventRejection] = described(
+        f"The reasons for at most the first {REJECTIONS_LISTED:,} of these.", default_factory=list
+    )
+    truncated: bool = described(
+        "Whether more events matched a time range or `updatedSince` than USGS sent, because of `limit`.", default=False
+    )
+    retries: int = described("Attempts on USGS after the first.", default=0)
+    upstream_size: int | None = described("Bytes of USGS's answer; null if nothing was fetched.", default=None)
+    upstream_hash: str | None = described("SHA-256 of USGS's answer, hexadecimal.", default=None)  # None of several
+    latency_ms: int = described("How long it took, milliseconds.", default=0)
 
     @property
     def all_new(self) -> bool:

@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from graph.core.clock import Clock
+from graph.core.described import described, instant, value
 from graph.core.paging import Paging
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.changes import ChangesState, changes_lease
@@ -21,20 +22,44 @@ LOOK_EVERY_S = 30.0  # the greatest age of the metrics' values; a status takes a
 OVERDUE_MS = 2 * LEASE_MS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class IngestStatus:
-    """The ingest status. Times are epoch milliseconds; None means unknown."""
+    """The present ingest status, the same for every process of the service."""
 
-    as_of: int
-    polling: bool  # whether any process polls
-    last_success: int | None = None
-    last_error: str | None = None  # a stable code; it is kept after a success
-    last_error_at: int | None = None
-    failures: int = 0  # in a row, up to the latest attempt
-    next_attempt: int | None = None
-    last_changes: int | None = None  # when USGS was last asked for changes with success
-    changes_failures: int = 0  # of such questions, in a row
-    newest_event: int | None = None  # its origin time
+    as_of: int  # epoch milliseconds
+    polling: bool = described(
+        "Whether any process polls USGS for this catalogue. If none does any more, "
+        "the other fields describe the last polls."
+    )
+    last_success: int | None = instant(
+        "When a poll last succeeded; null for never.",
+        millis="When a poll last succeeded, epoch milliseconds, with new events or without; null for never.",
+        default=None,
+    )
+    last_error: str | None = described(
+        "Stable code of the last poll that failed, such as `UPSTREAM_UNAVAILABLE`; null for none. "
+        "It is kept after later successes.",
+        default=None,
+    )
+    last_error_at: int | None = instant("When that poll failed; null for never.", default=None)
+    failures: int = described("Polls that failed since the last success; 0 while they succeed.", default=0)
+    next_attempt: int | None = instant(
+        "When the next poll is due, or another process would take over. Null before the first poll, "
+        "and if USGS is not polled.",
+        millis="When the next poll is due, epoch milliseconds; during a poll, when another process "
+        "would take over. Null before the first poll, and if USGS is not polled.",
+        default=None,
+    )
+    last_changes: int | None = instant(
+        "When USGS was last asked with success for its changes; null for never.",
+        millis="When USGS was last asked with success for what it has changed or deleted, epoch milliseconds; "
+        "null for never. It is asked once an hour.",
+        default=None,
+    )
+    changes_failures: int = described(
+        "Such questions that failed since the last success; 0 while they succeed.", default=0
+    )
+    newest_event: int | None = None  # its origin time, epoch milliseconds
 
     @property
     def state(self) -> Literal["off", "ok", "warning"]:
@@ -45,7 +70,7 @@ class IngestStatus:
 
     @property
     def newest_event_lag_seconds(self) -> float | None:
-        """Time since the newest event."""
+        """Time since the origin time of the newest event, seconds; null if there is no event."""
         return None if self.newest_event is None else (self.as_of - self.newest_event) / 1000
 
 

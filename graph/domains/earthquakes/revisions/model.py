@@ -1,9 +1,9 @@
 """The record of one version of an event, and what changed in it. No I/O."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from graph.core.described import described, value
 from graph.domains.earthquakes.model import POSSIBLE_ID, Event
 from graph.domains.earthquakes.revisions.versions import RevisionKind, changed, kind_of
 from graph.store.attributes import Whole
@@ -14,13 +14,13 @@ from graph.store.records import Record
 REVISIONS = Order("revisions", Whole("revision", least=1), POSSIBLE_ID)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ValueChange:
-    """A tracked value that differs from the version before."""
+    """A value that differs from the version before."""
 
-    field: str  # its name in the graph
-    before: Any
-    after: Any
+    field: str = described("The name of the event's field.")
+    before: Any | None = described("The value before; null for none.")
+    after: Any | None = described("The value of this version; null for none.")
 
 
 class EventRevision(Record):

@@ -9,10 +9,10 @@ from strawberry import auto
 
 from graph.api.context import Info
 from graph.api.fields import field, optional, shows
-from graph.api.record_type import record_input, record_type
+from graph.api.record_type import record_input
 from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor, millis_of
 from graph.api.sizes import ListSize
-from graph.api.times import time_field
+from graph.api.values import value_type
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.ingest import report, status
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE, RECENT_ROUTE, Ingest
@@ -31,43 +31,7 @@ def _describe(feed: usgs_requests.UsgsFeed) -> str:
 describe_enum(usgs_requests.UsgsFeed, "A summary feed of USGS, renewed every minute.", _describe)
 
 
-@record_type(status.IngestStatus, "The present ingest status, the same for every process of the service.")
-class IngestStatus:
-    polling: bool = shows(
-        "Whether any process polls USGS for this catalogue. If none does any more, "
-        "the other fields describe the last polls."
-    )
-    last_success: EpochMillis | None = shows(
-        "When a poll last succeeded, epoch milliseconds, with new events or without; null for never."
-    )
-    last_success_time: datetime | None = time_field("last_success", "When a poll last succeeded; null for never.")
-    last_error: str | None = shows(
-        "Stable code of the last poll that failed, such as `UPSTREAM_UNAVAILABLE`; null for none. "
-        "It is kept after later successes."
-    )
-    last_error_at: EpochMillis | None = shows("When that poll failed, epoch milliseconds; null for never.")
-    last_error_time: datetime | None = time_field("last_error_at", "When that poll failed; null for never.")
-    failures: int = shows("Polls that failed since the last success; 0 while they succeed.")
-    next_attempt: EpochMillis | None = shows(
-        "When the next poll is due, epoch milliseconds; during a poll, when another process "
-        "would take over. Null before the first poll, and if USGS is not polled."
-    )
-    next_attempt_time: datetime | None = time_field(
-        "next_attempt",
-        "When the next poll is due, or another process would take over. Null before the first poll, "
-        "and if USGS is not polled.",
-    )
-    last_changes: EpochMillis | None = shows(
-        "When USGS was last asked with success for what it has changed or deleted, epoch milliseconds; "
-        "null for never. It is asked once an hour."
-    )
-    last_changes_time: datetime | None = time_field(
-        "last_changes", "When USGS was last asked with success for its changes; null for never."
-    )
-    changes_failures: int = shows("Such questions that failed since the last success; 0 while they succeed.")
-    newest_event_lag_seconds: float | None = shows(
-        "Time since the origin time of the newest event, seconds; null if there is no event."
-    )
+value_type(status.IngestStatus, computed={"newest_event_lag_seconds": 8})
 
 
 @strawberry.type
@@ -92,23 +56,7 @@ class Rejection:
     message: str = strawberry.field(description="What is wrong with the event.")
 
 
-@record_type(report.IngestReport, "The outcome of an ingest: fetched = upserted + revised + skipped + rejected.")
-class IngestPayload:
-    request_id: strawberry.ID = shows("UUID of the ingest in the request logs.")
-    fetched: int = shows("Events given, or fetched from USGS.")
-    upserted: int = shows("Events inserted.")
-    revised: int = shows("Stored events that were changed by a new version.")
-    deleted: int = shows("Of the revised events, those that their source has deleted.")
-    skipped: int = shows("Events that were stored already as they are or later, or given twice.")
-    rejected: int = shows("Events that break a rule of the catalogue.")
-    rejections: list[Rejection] = shows("The reasons for at most the first 1,000 of these.")
-    truncated: bool = shows(
-        "Whether more events matched a time range or `updatedSince` than USGS sent, because of `limit`."
-    )
-    retries: int = shows("Attempts on USGS after the first.")
-    upstream_size: int | None = shows("Bytes of USGS's answer; null if nothing was fetched.")
-    upstream_hash: str | None = shows("SHA-256 of USGS's answer, hexadecimal.")
-    latency_ms: int = shows("How long it took, milliseconds.")
+value_type(report.IngestReport, "IngestPayload", request_id={"of": strawberry.ID}, rejections={"of": list[Rejection]})
 
 
 @strawberry.input(description="What to fetch from USGS: the latest events, a feed, a time range, or what changed.")

@@ -1,17 +1,16 @@
 """Versions of events: what changed, when it was published, and when it was stored here."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import strawberry
-from strawberry.scalars import JSON
 
-from graph.api import fields
 from graph.api.fields import shows
 from graph.api.record_type import record_type
 from graph.api.scalars import EpochMillis, describe_enum, millis_floor
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
+from graph.api.values import value_type
 from graph.domains.earthquakes.revisions import model as records
 from graph.domains.earthquakes.revisions.versions import TRACKED, RevisionKind
 from graph.domains.earthquakes.revisions.views import AsOf, Deleted
@@ -58,19 +57,7 @@ class Deletion:
     published_time: datetime | None = time_field("published_at", "When the source published it.")
 
 
-@record_type(records.ValueChange, "A value that differs from the version before.")
-class RevisionChange:
-    field: str = shows("The name of the event's field.")
-
-    @fields.field("The value before; null for none.", reads=[])
-    @staticmethod
-    def before(change: strawberry.Parent[records.ValueChange]) -> JSON | None:
-        return cast("JSON | None", change.before)
-
-    @fields.field("The value of this version; null for none.", reads=[])
-    @staticmethod
-    def after(change: strawberry.Parent[records.ValueChange]) -> JSON | None:
-        return cast("JSON | None", change.after)
+value_type(records.ValueChange, "RevisionChange")
 
 
 @record_type(records.EventRevision, "One version of an event.", pages="versions of an event")
@@ -88,7 +75,7 @@ class EventRevision:
     minutes_after_origin: float | None = shows(
         "The time from the earthquake to the publication, minutes; null if it is not known."
     )
-    changes: list[RevisionChange] = shows(
+    changes: list[records.ValueChange] = shows(
         "The tracked values that differ from the version before; none of the first version.",
         directives=[ListSize(assumed_size=len(TRACKED))],
     )

@@ -6,14 +6,13 @@ from typing import Annotated
 import strawberry
 
 from graph.api.context import Info
-from graph.api.fields import field, shows
-from graph.api.record_type import record_type
+from graph.api.fields import field
 from graph.api.scalars import describe_enum
-from graph.core.days import datetime_of
+from graph.api.values import value_type
 from graph.core.times import first_microsecond, last_microsecond
 from graph.domains.service_logs import volumes
 from graph.domains.service_logs.access_patterns import ServiceLogs
-from graph.domains.service_logs.model import MICROSECONDS, LogLevel, ServiceLogType
+from graph.domains.service_logs.model import MICROSECONDS
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
 from graph.domains.service_logs.selection import ServiceLogSelection
 from graph.domains.service_logs.volumes import LogInterval, VolumeBy
@@ -25,17 +24,7 @@ describe_enum(LogInterval)
 describe_enum(VolumeBy, name="LogVolumeBy")
 
 
-@record_type(volumes.LogVolume, "The number of logs of one level, type or service in one period.")
-class LogVolume:
-    count: int = shows("The number of logs, 1 or more.")
-    level: LogLevel | None = shows("Their level; null unless counted by it.")
-    log_type: ServiceLogType | None = shows("Their type; null unless counted by it.", name="type")
-    service: str | None = shows("Their service; null unless counted by it.")
-
-    @field("The beginning of the period.")
-    @staticmethod
-    def start(volume: strawberry.Parent[volumes.LogVolume]) -> datetime:
-        return datetime_of(1000 * volume.start)
+value_type(volumes.LogVolume, log_type={"name": "type"}, computed={"start": 4})
 
 
 @strawberry.type

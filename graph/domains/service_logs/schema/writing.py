@@ -8,7 +8,6 @@ from strawberry.scalars import JSON
 
 from graph.api.context import Info
 from graph.api.fields import field, optional, shows
-from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.api.sizes import ListSize
 from graph.api.values import value_type
@@ -61,14 +60,7 @@ class WriteLogsInput:
 
 
 value_type(RejectedLog, "LogRejection")
-
-
-@record_type(model.WriteReport, "What became of the logs. Each is judged by itself.")
-class WriteLogsPayload:
-    accepted: int = shows("Number of stored logs.")
-    skipped: int = shows("Number of logs that were stored already.")
-    rejected: int = shows("Number of logs that break a rule.")
-    rejections: list[RejectedLog] = shows("The rejected ones, with reasons.")
+value_type(model.WriteReport, "WriteLogsPayload", computed={"rejected": 2})
 
 
 @strawberry.type

@@ -1,7 +1,6 @@
 """Statistics of the catalogue."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated
 
 import strawberry
@@ -9,10 +8,9 @@ import strawberry
 from graph.api.context import Info
 from graph.api.fields import field
 from graph.api.record_type import record_type
-from graph.api.scalars import EpochMillis, describe_enum
+from graph.api.scalars import describe_enum
 from graph.api.selected import selected_attributes
-from graph.api.sizes import Cost, ListSize
-from graph.api.times import time_field
+from graph.api.sizes import ListSize
 from graph.api.values import value_type
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
@@ -41,21 +39,17 @@ describe_enum(
 )
 
 
-value_type(
-    of_periods.Series,
-    "CountSeries",
-    counts=[ListSize(assumed_size=of_periods.MOST_PERIODS), Cost(weight="0.02")],  # only numbers
-)
+value_type(of_periods.Series, "CountSeries", counts={"size": of_periods.MOST_PERIODS, "cost": 0.02})  # only numbers
 value_type(gutenberg_richter.MagnitudeBin)
 value_type(gutenberg_richter.Completeness)
 value_type(event_rates.Rate, "EventRate")
 value_type(moment.SeismicMoment)
-value_type(in_space.DepthBin, each=[Cost(weight="0.1")])
-value_type(in_space.Depths, "DepthHistogram", bins=[ListSize(assumed_size=in_space.MOST_DEPTH_BINS)])
+value_type(in_space.DepthBin, each={"cost": 0.1})
+value_type(in_space.Depths, "DepthHistogram", bins={"size": in_space.MOST_DEPTH_BINS})
 value_type(gaps.Quantile, "TimeQuantile")
 value_type(gaps.InterEventTimes)
-value_type(in_space.GridCell, each=[Cost(weight="0.0625")])  # of up to 10,000 cells
-value_type(in_space.Grid, cells=[ListSize(assumed_size=in_space.MOST_CELLS)])
+value_type(in_space.GridCell, each={"cost": 0.0625})  # of up to 10,000 cells
+value_type(in_space.Grid, cells={"size": in_space.MOST_CELLS})
 
 describe_enum(Reliability)
 
@@ -63,20 +57,8 @@ value_type(assessment.EstimateInterval, "ConfidenceInterval")
 value_type(goodness.GoodnessOfFit)
 value_type(Network, "SeismicNetwork")
 value_type(b_positive.BPositive)
-
-
-@record_type(b_positive.BWindow, "The b-value of some events that follow one another.")
-class BValueWindow:
-    first_ms: EpochMillis = strawberry.field(description="Origin time of the first event, epoch milliseconds.")
-    first_time: datetime = time_field("first_ms", "Origin time of the first event.")
-    last_ms: EpochMillis = strawberry.field(description="Origin time of the last event, epoch milliseconds.")
-    last_time: datetime = time_field("last_ms", "Origin time of the last event.")
-    events: int = strawberry.field(description="The number of events.")
-    b: float = strawberry.field(description="b-value, as that of the relation.")
-    uncertainty: float = strawberry.field(description="Standard deviation of b.")
-
-
-value_type(b_positive.BOverTime, "BValuesOverTime", windows=[ListSize(assumed_size=b_positive.MOST_WINDOWS)])
+value_type(b_positive.BWindow, "BValueWindow")
+value_type(b_positive.BOverTime, "BValuesOverTime", windows={"size": b_positive.MOST_WINDOWS})
 
 
 @record_type(

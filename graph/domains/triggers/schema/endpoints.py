@@ -1,7 +1,6 @@
 """Endpoints: their type, their queues, and all that their users do with them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -14,7 +13,9 @@ from graph.api.context import Context, Info, load_own
 from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
+from graph.api.values import value_type
 from graph.core.days import datetime_of
+from graph.core.described import described, value
 from graph.core.errors import BadUserInput, NotThere
 from graph.core.paging import Page
 from graph.domains.triggers import model
@@ -24,8 +25,6 @@ from graph.domains.triggers.event_types import TEST, payload_of_test
 from graph.domains.triggers.model import API_VERSION, EndpointState, NewTriggerEvent
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.queues import Queue
-from graph.domains.triggers.schema.deliveries import Delivery
-from graph.domains.triggers.schema.events import TriggerEvent
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.store.ordering import PageRequest
 
@@ -135,17 +134,15 @@ class DeleteEndpointPayload:
     endpoint_id: strawberry.ID = strawberry.field(description="Its id.")
 
 
-@strawberry.type(description="The test, which is sent once. Ask for the delivery again to see what came of it.")
-class TestEndpointPayload:
-    trigger_event: TriggerEvent = strawberry.field(description="The event, of the type `endpoint.test`.")
-    delivery: Delivery = strawberry.field(description="Its delivery.")
+@value
+class SentTest:
+    """The test, which is sent once. Ask for the delivery again to see what came of it."""
+
+    trigger_event: model.TriggerEvent = described("The event, of the type `endpoint.test`.")
+    delivery: model.Delivery = described("Its delivery.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
-    trigger_event: model.TriggerEvent
-    delivery: model.Delivery
-
+value_type(SentTest, "TestEndpointPayload")
 
 _ENDPOINT = "The endpoint."
 
@@ -185,14 +182,13 @@ class EndpointMutations:
 
     @field(
         "Send a test to an endpoint, whatever types it wants. It is not repeated.",
-        of=TestEndpointPayload,
         scope=TRIGGERS_WRITE,
         cost=10,
     )
-    async def test_endpoint(self, info: Info, input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
+    async def test_endpoint(self, info: Info, input: Annotated[EndpointInput, _ENDPOINT]) -> SentTest:
         context, user_id = info.context, info.context.user
         endpoint = await context.service(Endpoints).enabled(user_id, input.endpoint_id)
-        event, _ = await context.service(Outbox).create(
+        created = await context.service(Outbox).create(
             NewTriggerEvent(
                 user_id,
                 TEST,
@@ -201,10 +197,10 @@ class EndpointMutations:
                 endpoint_ids=(endpoint.endpoint_id,),
             )
         )
-        deliveries = await context.service(Deliveries).by_key(user_id, event.delivery_keys)
+        deliveries = await context.service(Deliveries).by_key(user_id, created.trigger_event.delivery_keys)
         if not deliveries:  # it was deleted or disabled just now
             raise NotThere("endpointId", "endpoint")
-        return _Test(event, next(iter(deliveries.values())))
+        return SentTest(created.trigger_event, next(iter(deliveries.values())))
 
     @field("Delete an endpoint, with its watches. What waits for it is given up.", scope=TRIGGERS_WRITE, cost=10)
     async def delete_endpoint(self, info: Info, input: Annotated[EndpointInput, _ENDPOINT]) -> DeleteEndpointPayload:

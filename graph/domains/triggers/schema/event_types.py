@@ -1,23 +1,16 @@
 """The catalogue of the types of events that the service itself creates."""
 
 import strawberry
-from strawberry.scalars import JSON
 
 from graph.api.context import Info
-from graph.api.fields import field, shows
-from graph.api.record_type import record_type
+from graph.api.fields import field
+from graph.api.values import value_type
 from graph.domains.triggers.event_types import EventType, EventTypes
 from graph.domains.triggers.scopes import TRIGGERS_READ
 
 MOST_TYPES = 10  # of all domains
 
-
-@record_type(EventType, "A type of events that the service itself creates.")
-class TriggerEventType:
-    name: str = shows("Its name.")
-    description: str = shows("When such an event is created.")
-    example: JSON = shows("A payload.")
-    schema: JSON = shows("The JSON Schema of its payloads.")
+value_type(EventType, "TriggerEventType")
 
 
 @strawberry.type

@@ -14,6 +14,7 @@ from graph.api.fields import field, optional, shows, subscription
 from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.api.sizes import ListSize
+from graph.api.values import value_type
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.core.times import first_microsecond, last_microsecond
@@ -117,10 +118,7 @@ class CreateTriggerEventInput:
     )
 
 
-@record_type(Created, "The created event.")
-class TriggerEventPayload:
-    trigger_event: TriggerEvent = shows("The event.")
-    duplicate: bool = shows("Whether it was created earlier, with the same idempotency key.")
+value_type(Created, "TriggerEventPayload")
 
 
 @strawberry.input(description="Events that were processed.")
