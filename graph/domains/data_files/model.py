@@ -1,11 +1,11 @@
 """The records of the data files. No I/O."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from typing import Any
 
-from graph.core.described import DescribedText, described, value
+from graph.core.described import DescribedText, described, mutable, value
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.times import DATE_LENGTH, LONGEST_TIME, time_of, written
 from graph.store.attributes import JsonDocument, Text, Whole
@@ -249,14 +249,14 @@ class FileRejection:
     message: str = described("Why, in words.")
 
 
-@dataclass(slots=True)
+@mutable
 class RegistrationReport:
-    """What became of some files."""
+    """What became of the files. Each is judged by itself."""
 
-    registered: int = 0  # new files, and new revisions of known ones
-    skipped: int = 0  # that are registered as they are
-    rejected: int = 0
-    rejections: list[FileRejection] = field(default_factory=list)
+    registered: int = described("Number of new files, and new revisions of known ones.", default=0)
+    skipped: int = described("Number of files that are registered as they are.", default=0)
+    rejected: int = described("Number of files that break a rule.", default=0)
+    rejections: list[FileRejection] = described("The rejected ones, with reasons.", default_factory=list)
     names: list[str] = field(default_factory=list)  # of those that are registered now or were
 
     def reject(self, rejection: FileRejection) -> None:

@@ -9,13 +9,13 @@ more. Whoever sees a new sighting appear learns its place to 10 km, and no bette
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
+from graph.core.described import described, value
 from graph.domains.sightings.collected_reports import Collected
 from graph.domains.sightings.felt_reports import KNOWN_S
-from graph.domains.sightings.grid import KM1, KM10, CellGrid, Point
+from graph.domains.sightings.grid import KM1, KM10, CellGrid, Point, RoundedPosition
 from graph.domains.sightings.questionnaire import Community
 from graph.work.account import give_way
 
@@ -25,20 +25,25 @@ OUTLIER = 2.0  # degrees of intensity above the expected one; DYFI leaves such c
 AT_ONCE = 500  # in some milliseconds
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FeltCell:
-    """The intensity where people reported."""
+    """What the people in a cell felt."""
 
     centre: Point
     precision_km: float  # the width of the cell, 10 or 1
-    reports: int
-    intensity: float
-    expected: float  # the mean intensity that earthquakes of this magnitude have at this distance
+    reports: int = described("The number of answered questionnaires.")
+    intensity: float = described("The community's intensity (CDI), 1 to 10.")
+    expected: float = described("The intensity that is expected at the cell's distance.")
 
     @property
     def outlier(self) -> bool:
-        """Whether the intensity is greater than an earthquake explains."""
+        """Whether it is more than 2 above the expected one. It then does not count for the earthquake."""
         return self.intensity > self.expected + OUTLIER
+
+    @property
+    def position(self) -> RoundedPosition:
+        """The cell."""
+        return RoundedPosition(*self.centre, self.precision_km)
 
 
 async def felt_cells(reports: Sequence[Collected], now_s: float, expected: Callable[[Point], float]) -> list[FeltCell]:

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from graph.core.clock import Clock
 from graph.core.days import FIRST_MS, LAST_MS
+from graph.core.described import described, value
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.model import Event
 from graph.domains.felt.attenuation import EARLIEST_S, LATEST_S, expected_intensity, felt_radius_km, hypocentral_km
@@ -20,23 +20,25 @@ READ = frozenset({"eventId", "eventTsMs", "mag", "lat", "lon", "depth", "cdi", "
 """The attributes that an event must have been read with."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FeltIntensity:
-    """How strongly an earthquake was felt."""
+    """What people felt of an earthquake, as they have reported it here."""
 
-    reports: int  # people
-    cells: Sequence[FeltCell]
-    usgs_cdi: float | None  # the greatest intensity by the reports that USGS has received
-    is_complete: bool = True  # false if there are more reports than were read
+    reports: int = described("The number of answered questionnaires.")
+    usgs_cdi: float | None = described("That of USGS's reports, as of the ingest.")
+    is_complete: bool = described("Whether all reports were read. If not, the others would have come later.")
+    cells: Sequence[FeltCell] = described(
+        "The cells that people reported from: 10 km wide, and 1 km where surely three people reported."
+    )
 
     @property
     def cdi(self) -> float | None:
-        """The greatest intensity of the cells that are no outliers; None without any."""
+        """The greatest intensity of the cells, without outliers, by USGS's formula; null without reports."""
         return max((cell.intensity for cell in self.cells if not cell.outlier), default=None)
 
     @property
     def difference(self) -> float | None:
-        """The intensity less that of USGS; None if either is missing."""
+        """By how much `cdi` is greater than `usgsCdi`."""
         return None if self.cdi is None or self.usgs_cdi is None else round(self.cdi - self.usgs_cdi, 2)
 
 

@@ -6,9 +6,7 @@ All sightings lose confidence equally fast. So their order by confidence never c
 index can have it: that of `rank`.
 """
 
-from dataclasses import dataclass
-
-from graph.core.described import DescribedText
+from graph.core.described import DescribedText, described, value
 from graph.domains.sightings.tiers import TrustTier
 
 WINDOW_S = 1800  # in which confidence falls from 1 to 0
@@ -32,13 +30,13 @@ class Freshness(DescribedText):
         return cls.STALE if confidence < STALE_BELOW else cls.FADING
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Confidence:
-    """A confidence and its parts. All of them are 0 once the sighting has expired."""
+    """How much a sighting can be trusted at a time. All parts are 0 once it has expired."""
 
-    lifetime: float  # by what is left of its time, 0 … 1
-    confirmations: float  # 0 … 0.3
-    trust: float  # in its reporter, 0 … 0.1
+    lifetime: float = described("By what is left of its time, 0 … 1: a 1,800th for each second.")
+    confirmations: float = described("By confirmations, 0 … 0.3: 0.1 for each.")
+    trust: float = described("By its reporter's tier: 0, 0.05 or 0.1.")
 
     @property
     def total(self) -> float:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import cos, floor, radians
 from typing import NamedTuple
 
+from graph.core.described import described, value
 from graph.geography.areas import Circle
 
 
@@ -20,6 +21,15 @@ class Point(NamedTuple):
 
     lat: float
     lon: float
+
+
+@value
+class RoundedPosition:
+    """A rounded position: the middle of a cell."""
+
+    lat: float = described("Degrees north.")
+    lon: float = described("Degrees east.")
+    precision_km: float = described("The width of the cell, km. No finer position is known.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from strawberry.scalars import JSON
 from graph.api import relay
 from graph.api.context import Info
 from graph.api.fields import field, optional, shows
-from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
 from graph.api.values import value_type
 from graph.core.errors import BadUserInput
@@ -115,14 +114,7 @@ class RegisterFilesInput:
 
 
 value_type(FileRejection, "DataFileRejection")
-
-
-@record_type(RegistrationReport, "What became of the files. Each is judged by itself.")
-class RegisterFilesPayload:
-    registered: int = shows("Number of new files, and new revisions of known ones.")
-    skipped: int = shows("Number of files that are registered as they are.")
-    rejected: int = shows("Number of files that break a rule.")
-    rejections: list[FileRejection] = shows("The rejected ones, with reasons.")
+value_type(RegistrationReport, "RegisterFilesPayload")
 
 
 @strawberry.input(description="A revision that a run used.")

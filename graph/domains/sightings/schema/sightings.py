@@ -24,9 +24,10 @@ from graph.domains.sightings import model
 from graph.domains.sightings.areas import NamedArea
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.confidence import Freshness
+from graph.domains.sightings.grid import KM10, RoundedPosition
 from graph.domains.sightings.model import ID_LENGTH
 from graph.domains.sightings.reading import Sightings
-from graph.domains.sightings.schema.values import RoundedPosition, SightingCategory, rounded
+from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.domains.sightings.selection import MOST_AREAS, SightingSelection
 from graph.geography.areas import Circle
@@ -58,7 +59,7 @@ class Sighting(relay.Node):
     @field("Where it is, rounded. Null if the reporter gave no position.", reads=["lat", "lon"])
     @staticmethod
     def position(sighting: strawberry.Parent[model.Sighting]) -> RoundedPosition | None:
-        return rounded(sighting.position)
+        return sighting.position and RoundedPosition(*sighting.position, KM10.km)
 
     @field("How much it can be trusted at a time, by the confirmations until now.", reads=[*CONFIDENCE])
     @staticmethod

@@ -4,14 +4,12 @@ from typing import Any, NewType
 
 import strawberry
 
-from graph.api.fields import shows
-from graph.api.record_type import record_type
 from graph.api.scalars import describe_enum
 from graph.api.schema import Scalars
-from graph.domains.sightings import confidence as confidences
+from graph.api.values import value_type
 from graph.domains.sightings.categories import FORM, USUAL
-from graph.domains.sightings.confidence import Freshness
-from graph.domains.sightings.grid import KM10, Point
+from graph.domains.sightings.confidence import Confidence, Freshness
+from graph.domains.sightings.grid import RoundedPosition
 from graph.domains.sightings.tiers import THRESHOLDS, TrustTier
 
 SightingCategory = NewType("SightingCategory", str)
@@ -45,25 +43,5 @@ describe_enum(
     }.__getitem__,
 )
 describe_enum(Freshness)
-
-
-@strawberry.type(description="A rounded position: the middle of a cell.")
-class RoundedPosition:
-    lat: float = strawberry.field(description="Degrees north.")
-    lon: float = strawberry.field(description="Degrees east.")
-    precision_km: float = strawberry.field(description="The width of the cell, km. No finer position is known.")
-
-
-def rounded(point: Point | None, precision_km: float = KM10.km) -> RoundedPosition | None:
-    """The middle of a cell; None for none."""
-    return point and RoundedPosition(lat=point.lat, lon=point.lon, precision_km=precision_km)
-
-
-@record_type(
-    confidences.Confidence, "How much a sighting can be trusted at a time. All parts are 0 once it has expired."
-)
-class Confidence:
-    total: float = shows("The sum of the parts, at most 1.")
-    lifetime: float = shows("By what is left of its time, 0 … 1: a 1,800th for each second.")
-    confirmations: float = shows("By confirmations, 0 … 0.3: 0.1 for each.")
-    trust: float = shows("By its reporter's tier: 0, 0.05 or 0.1.")
+value_type(RoundedPosition)
+value_type(Confidence, computed={"total": 0})
