@@ -1,9 +1,7 @@
-"""The scalars that GraphQL itself lacks, and the descriptions of enums."""
+"""The scalars that GraphQL itself lacks."""
 
-from collections.abc import Callable
 from datetime import date, datetime
-from enum import Enum
-from typing import Any, NewType, TypeVar, cast
+from typing import Any, NewType
 
 import strawberry
 from graphql import GraphQLError
@@ -22,9 +20,7 @@ from graph.core.times import (
     rfc3339,
 )
 
-__all__ = ["LARGEST_EXACT", "SCALARS", "EpochMillis", "describe_enum", "millis_ceil", "millis_floor", "millis_of"]
-
-E = TypeVar("E", bound=Enum)
+__all__ = ["LARGEST_EXACT", "SCALARS", "EpochMillis", "millis_ceil", "millis_floor", "millis_of"]
 
 EpochMillis = NewType("EpochMillis", int)
 LARGEST_EXACT = 2**53 - 1  # the largest integer that every JSON reader reads without rounding
@@ -78,20 +74,3 @@ SCALARS: dict[object, ScalarDefinition] = {
     ),
 }
 """Python type → scalar, for the schema's configuration."""
-
-
-def describe_enum(
-    enum: type[E], description: str | None = None, value: Callable[[E], str] | None = None, *, name: str | None = None
-) -> None:
-    """Add an enum of a lower layer to the schema, with a description for each of its values.
-
-    Args:
-        description: by default the first line of its docstring.
-        value: describes a value; by default those of a `Described` enum do it.
-        name: in the schema, if it is not that of the class.
-    """
-    described = cast(
-        "Any", strawberry.enum(enum, name=name, description=description or (enum.__doc__ or "").partition("\n")[0])
-    )
-    for member, definition in zip(enum, described.__strawberry_definition__.values, strict=True):
-        definition.description = value(member) if value else cast("Any", member).description

@@ -7,12 +7,14 @@ changed, so any number of schemas can be made of them.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from enum import Enum
 from types import new_class
 from typing import Any
 
 import strawberry
 from graphql import (
     GraphQLArgument,
+    GraphQLEnumType,
     GraphQLInputField,
     GraphQLInputObjectType,
     GraphQLNamedType,
@@ -23,6 +25,7 @@ from graphql import (
 from strawberry.exceptions import DuplicatedTypeName
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.name_converter import NameConverter
+from strawberry.schema.schema_converter import CustomGraphQLEnumType
 from strawberry.types.base import StrawberryObjectDefinition
 from strawberry.types.field import StrawberryField
 from strawberry.types.scalar import ScalarDefinition
@@ -208,7 +211,7 @@ def _check_scopes(types: Iterable[GraphQLNamedType], nodes: Iterable[Node], decl
 
 
 def _finish(types: Iterable[GraphQLNamedType]) -> None:
-    """Describe the scopes of fields, and remove the default null of optional arguments.
+    """Describe scopes of fields and enums of lower layers, and remove the default null of optional arguments.
 
     Strawberry adds this default, and clients would print it everywhere.
     """
@@ -219,6 +222,16 @@ def _finish(types: Iterable[GraphQLNamedType]) -> None:
             for field in named.fields.values():
                 _leave_out(field.args.values())
                 describe_scope(field)
+        elif isinstance(named, CustomGraphQLEnumType):
+            _describe_enum(named, named.wrapped_cls)
+
+
+def _describe_enum(named: GraphQLEnumType, of: type[Enum]) -> None:
+    """Take from an enum of a lower layer what its docstring and the descriptions of its values say."""
+    named.description = named.description or (of.__doc__ or "").partition("\n")[0]
+    for member in of:
+        value = named.values[member.name]
+        value.description = value.description or getattr(member, "description", None)
 
 
 def _leave_out(values: Iterable[GraphQLArgument | GraphQLInputField]) -> None:

@@ -8,7 +8,6 @@ import orjson
 import strawberry
 
 from graph.api.fields import field
-from graph.api.scalars import describe_enum
 from graph.core.times import time_text
 from graph.domains.earthquakes.catalogue import EventPage
 from graph.domains.earthquakes.revisions.views import Deleted
@@ -17,8 +16,6 @@ from graph.domains.earthquakes.schema.filter_json import filter_as_json
 from graph.domains.earthquakes.schema.filters import EventFilter
 from graph.domains.earthquakes.schema.revisions import AsOfInput
 from graph.domains.export.formats import ExportFormat
-
-describe_enum(ExportFormat, "A format of exports.", lambda each: each.description)
 
 
 @strawberry.type

@@ -11,7 +11,7 @@ from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
 from graph.api.fields import field, optional
 from graph.api.record_type import record_type
-from graph.api.scalars import describe_enum, millis_ceil, millis_floor
+from graph.api.scalars import millis_ceil, millis_floor
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
 from graph.api.values import value_type
@@ -21,8 +21,6 @@ from graph.domains.request_logs import analytics, model
 from graph.domains.request_logs.access_patterns import RequestLogs, RequestLogSelection
 from graph.domains.request_logs.scopes import LOGS_READ
 from graph.store.ordering import PageRequest
-
-describe_enum(model.LogType)
 
 
 @record_type(

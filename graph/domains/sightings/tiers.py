@@ -9,11 +9,19 @@ from enum import Enum
 
 
 class TrustTier(Enum):
-    """How far a reporter is trusted."""
+    """How far a user's reports are trusted."""
 
     BRONZE = "BRONZE"
     SILVER = "SILVER"
     GOLD = "GOLD"
+
+    @property
+    def description(self) -> str:
+        """What a user needs for it."""
+        needed = next(each for each in THRESHOLDS if each.tier is self)
+        if not needed.reports:
+            return "Every user, at first."
+        return f"From {needed.reports} reports and {needed.confirmations} confirmations by others on."
 
 
 @dataclass(frozen=True, slots=True)

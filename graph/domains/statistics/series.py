@@ -3,21 +3,25 @@
 from collections import Counter
 from collections.abc import Mapping
 from datetime import date
-from enum import Enum
 
 from graph.core.days import date_of
-from graph.core.described import described, value
+from graph.core.described import Described, described, value
 from graph.core.errors import BadUserInput
 
 MOST_PERIODS = 40_000  # a little more than the days of a century
 
 
-class Interval(Enum):
-    """The length of the periods of a series. So many first characters of a day bucket name the period."""
+class Interval(Described):
+    """The length of the periods of a series, UTC.
 
-    DAY = 8
-    MONTH = 6
-    YEAR = 4
+    So many first characters of a day bucket name the period.
+    """
+
+    _value_: int
+
+    DAY = 8, "A day."
+    MONTH = 6, "A month."
+    YEAR = 4, "A year."
 
 
 @value

@@ -11,7 +11,6 @@ from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
 from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
-from graph.api.scalars import describe_enum
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.domains.earthquakes.schema.filter_json import filter_as_json
@@ -22,8 +21,6 @@ from graph.domains.watches.entities import OLDEST_FIRST
 from graph.domains.watches.model import ChangeKind
 from graph.domains.watches.watches import Watches
 from graph.store.ordering import PageRequest
-
-describe_enum(ChangeKind)
 
 
 @record_type(

@@ -4,12 +4,11 @@ from typing import Any, NewType
 
 import strawberry
 
-from graph.api.scalars import LARGEST_EXACT, describe_enum
+from graph.api.scalars import LARGEST_EXACT
 from graph.api.schema import Scalars
 from graph.core.numbers import whole
-from graph.domains.data_files.model import LONGEST_VERSION, RegistrationProblem, RunState
+from graph.domains.data_files.model import LONGEST_VERSION, RegistrationProblem
 from graph.domains.data_files.provenance.lineage import Direction, Relation
-from graph.domains.data_files.provenance.reprocessing import ReprocessingState
 from graph.domains.data_files.selection import VersionRule
 
 VersionSelector = NewType("VersionSelector", str)
@@ -53,8 +52,6 @@ SCALARS: Scalars = {
     ),
 }
 
-describe_enum(RunState)
-describe_enum(Direction, name="LineageDirection")
-describe_enum(Relation, name="ProvenanceRelation")
-describe_enum(ReprocessingState)
-describe_enum(RegistrationProblem, name="DataFileProblem")
+strawberry.enum(Direction, name="LineageDirection")
+strawberry.enum(Relation, name="ProvenanceRelation")
+strawberry.enum(RegistrationProblem, name="DataFileProblem")

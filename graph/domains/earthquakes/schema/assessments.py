@@ -1,6 +1,5 @@
 """How serious an event is by PAGER, and who has looked at it, as enumerations beside the source's own texts."""
 
-from graph.api.scalars import describe_enum
 from graph.core.described import DescribedText
 from graph.store.folding import fold
 
@@ -28,6 +27,3 @@ class ReviewStatus(DescribedText):
 ALERT_LEVELS = {fold(each.value): each for each in AlertLevel}
 REVIEW_STATUSES = {fold(each.value): each for each in ReviewStatus}
 """Folded text of the source → its meaning."""
-
-describe_enum(AlertLevel)
-describe_enum(ReviewStatus)

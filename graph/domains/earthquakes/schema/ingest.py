@@ -10,7 +10,7 @@ from strawberry import auto
 from graph.api.context import Info
 from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_input
-from graph.api.scalars import EpochMillis, describe_enum, millis_ceil, millis_floor, millis_of
+from graph.api.scalars import EpochMillis, millis_ceil, millis_floor, millis_of
 from graph.api.sizes import ListSize
 from graph.api.values import value_type
 from graph.domains.earthquakes import model
@@ -18,18 +18,6 @@ from graph.domains.earthquakes.ingest import report, status
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE, RECENT_ROUTE, Ingest
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.usgs import requests as usgs_requests
-
-
-def _describe(feed: usgs_requests.UsgsFeed) -> str:
-    least, period = feed.value.split("_")
-    events = {"all": "All events", "significant": "Significant events"}.get(
-        least, f"Events of magnitude {least} and more"
-    )
-    return f"{events} of the past {period}."
-
-
-describe_enum(usgs_requests.UsgsFeed, "A summary feed of USGS, renewed every minute.", _describe)
-
 
 value_type(status.IngestStatus, computed={"newest_event_lag_seconds": 8})
 

@@ -7,7 +7,7 @@ import strawberry
 
 from graph.api.fields import shows
 from graph.api.record_type import record_type
-from graph.api.scalars import EpochMillis, describe_enum, millis_floor
+from graph.api.scalars import EpochMillis, millis_floor
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
 from graph.api.values import value_type
@@ -18,8 +18,7 @@ from graph.domains.earthquakes.revisions.views import AsOf, Deleted
 if TYPE_CHECKING:
     from graph.domains.earthquakes.schema.events import Event
 
-describe_enum(RevisionKind)
-describe_enum(Deleted, name="DeletedEvents")
+strawberry.enum(Deleted, name="DeletedEvents")
 
 
 @strawberry.input(name="AsOf", one_of=True, description="The time at which the catalogue is seen.")

@@ -22,7 +22,7 @@ FIRST_EVENT_MS = -30_610_224_000_000  # the year 1000; USGS's earliest event is 
 
 
 class UsgsFeed(Enum):
-    """A summary feed, by least magnitude (or significance) and period; USGS renews each every minute."""
+    """A summary feed of USGS, renewed every minute."""
 
     ALL_HOUR = "all_hour"
     ALL_DAY = "all_day"
@@ -44,6 +44,13 @@ class UsgsFeed(Enum):
     SIGNIFICANT_DAY = "significant_day"
     SIGNIFICANT_WEEK = "significant_week"
     SIGNIFICANT_MONTH = "significant_month"
+
+    @property
+    def description(self) -> str:
+        """Its least magnitude or significance, and its period."""
+        least, period = self.value.split("_")
+        events = {"all": "All events", "significant": "Significant events"}
+        return f"{events.get(least, f'Events of magnitude {least} and more')} of the past {period}."
 
     @property
     def path(self) -> str:

@@ -1,25 +1,22 @@
 """The filter of service logs, and their enums."""
 
 from datetime import datetime
-from enum import Enum
 
 import strawberry
 
 from graph.api.fields import optional, shows
-from graph.api.scalars import describe_enum
+from graph.core.described import DescribedText
 from graph.core.times import first_microsecond, last_microsecond
 from graph.domains.service_logs import model
 from graph.domains.service_logs.model import LogLevel, ServiceLogType
 from graph.domains.service_logs.selection import ServiceLogSelection
 
-describe_enum(ServiceLogType)
-describe_enum(LogLevel)
 
+class ServiceLogOrder(DescribedText):
+    """The order of service logs. Their cursors are valid in both orders."""
 
-@strawberry.enum(description="The order of service logs. Their cursors are valid in both orders.")
-class ServiceLogOrder(Enum):
-    TIME_DESC = strawberry.enum_value("TIME_DESC", description="Newest first.")
-    TIME_ASC = strawberry.enum_value("TIME_ASC", description="Oldest first.")
+    TIME_DESC = "TIME_DESC", "Newest first."
+    TIME_ASC = "TIME_ASC", "Oldest first."
 
 
 @strawberry.input(description="A name and a value of a log's metadata.")

@@ -7,7 +7,6 @@ import strawberry
 
 from graph.api.context import Info
 from graph.api.fields import field
-from graph.api.scalars import describe_enum
 from graph.api.values import value_type
 from graph.core.times import first_microsecond, last_microsecond
 from graph.domains.service_logs import volumes
@@ -20,8 +19,7 @@ from graph.domains.service_logs.volumes import LogInterval, VolumeBy
 USUAL_COUNTS = 100  # for the price of a volume
 PERIODS = 100  # of a volume without a beginning
 
-describe_enum(LogInterval)
-describe_enum(VolumeBy, name="LogVolumeBy")
+strawberry.enum(VolumeBy, name="LogVolumeBy")
 
 
 value_type(volumes.LogVolume, log_type={"name": "type"}, computed={"start": 4})

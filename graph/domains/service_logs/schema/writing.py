@@ -8,7 +8,6 @@ from strawberry.scalars import JSON
 
 from graph.api.context import Info
 from graph.api.fields import field, optional, shows
-from graph.api.scalars import describe_enum
 from graph.api.sizes import ListSize
 from graph.api.values import value_type
 from graph.core.errors import BadUserInput
@@ -18,7 +17,7 @@ from graph.domains.service_logs.model import LogLevel, LogProblem, NewLog, Rejec
 from graph.domains.service_logs.scopes import SERVICE_LOGS_WRITE
 from graph.domains.service_logs.writing import MOST_LOGS, LogWriter
 
-describe_enum(LogProblem, name="ServiceLogProblem")
+strawberry.enum(LogProblem, name="ServiceLogProblem")
 
 
 @strawberry.input(description="A log to write.")

@@ -9,16 +9,12 @@ from graph.api import notices, relay
 from graph.api.context import Info
 from graph.api.fields import field, subscription
 from graph.api.record_type import record_type
-from graph.api.scalars import describe_enum
 from graph.domains.sightings import model
 from graph.domains.sightings.areas import NamedArea
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.live import SightingBroadcast
-from graph.domains.sightings.model import SightingChangeKind
 from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_READ
-
-describe_enum(SightingChangeKind)
 
 
 @record_type(model.SightingChange, "What has happened to a sighting.")

@@ -4,13 +4,11 @@ from typing import Any, NewType
 
 import strawberry
 
-from graph.api.scalars import describe_enum
 from graph.api.schema import Scalars
 from graph.api.values import value_type
 from graph.domains.sightings.categories import FORM, USUAL
-from graph.domains.sightings.confidence import Confidence, Freshness
+from graph.domains.sightings.confidence import Confidence
 from graph.domains.sightings.grid import RoundedPosition
-from graph.domains.sightings.tiers import THRESHOLDS, TrustTier
 
 SightingCategory = NewType("SightingCategory", str)
 
@@ -32,16 +30,5 @@ SCALARS: Scalars = {
     )
 }
 
-describe_enum(
-    TrustTier,
-    "How far a user's reports are trusted.",
-    {
-        each.tier: f"From {each.reports} reports and {each.confirmations} confirmations by others on."
-        if each.reports
-        else "Every user, at first."
-        for each in THRESHOLDS
-    }.__getitem__,
-)
-describe_enum(Freshness)
 value_type(RoundedPosition)
 value_type(Confidence, computed={"total": 0})

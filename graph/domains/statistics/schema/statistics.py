@@ -8,7 +8,6 @@ import strawberry
 from graph.api.context import Info
 from graph.api.fields import field
 from graph.api.record_type import record_type
-from graph.api.scalars import describe_enum
 from graph.api.selected import selected_attributes
 from graph.api.sizes import ListSize
 from graph.api.values import value_type
@@ -34,11 +33,6 @@ MOST_NETWORKS = 100
 ASSESSED = 10  # a part that takes some milliseconds; what it computes is charged besides
 
 
-describe_enum(
-    of_periods.Interval, "The length of the periods of a series, UTC.", lambda interval: f"A {interval.name.lower()}."
-)
-
-
 value_type(of_periods.Series, "CountSeries", counts={"size": of_periods.MOST_PERIODS, "cost": 0.02})  # only numbers
 value_type(gutenberg_richter.MagnitudeBin)
 value_type(gutenberg_richter.Completeness)
@@ -51,7 +45,6 @@ value_type(gaps.InterEventTimes)
 value_type(in_space.GridCell, each={"cost": 0.0625})  # of up to 10,000 cells
 value_type(in_space.Grid, cells={"size": in_space.MOST_CELLS})
 
-describe_enum(Reliability)
 
 value_type(assessment.EstimateInterval, "ConfidenceInterval")
 value_type(goodness.GoodnessOfFit)

@@ -11,7 +11,7 @@ from graph.api.connection_field import NUMBERED, connection_field
 from graph.api.context import Info, load_own
 from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
-from graph.api.scalars import describe_enum, millis_ceil, millis_floor
+from graph.api.scalars import millis_ceil, millis_floor
 from graph.api.selected import selected_attributes
 from graph.core.paging import Page
 from graph.domains.triggers import model
@@ -26,8 +26,7 @@ from graph.store.ordering import PageRequest
 
 USUAL_ATTEMPTS = 10  # for the price of a list of them
 
-describe_enum(DeliveryState)
-describe_enum(Failure, name="DeliveryFailure")
+strawberry.enum(Failure, name="DeliveryFailure")
 
 
 @record_type(model.Attempt, "One HTTP request of a delivery.")

@@ -12,7 +12,6 @@ from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info, load_own
 from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
-from graph.api.scalars import describe_enum
 from graph.api.values import value_type
 from graph.core.days import datetime_of
 from graph.core.described import described, value
@@ -22,7 +21,7 @@ from graph.domains.triggers import model
 from graph.domains.triggers.deliveries import Deliveries
 from graph.domains.triggers.endpoints import OLDEST_FIRST, EndpointChanges, Endpoints, WithSecret
 from graph.domains.triggers.event_types import TEST, payload_of_test
-from graph.domains.triggers.model import API_VERSION, EndpointState, NewTriggerEvent
+from graph.domains.triggers.model import API_VERSION, NewTriggerEvent
 from graph.domains.triggers.outbox import Outbox
 from graph.domains.triggers.queues import Queue
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
@@ -30,8 +29,6 @@ from graph.store.ordering import PageRequest
 
 HOUR_MS = 3_600_000
 MOST_OVERLAP_HOURS = 168
-
-describe_enum(EndpointState)
 
 
 @record_type(Queue, "What waits for an endpoint, and how the endpoint does.")

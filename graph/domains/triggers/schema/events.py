@@ -12,7 +12,6 @@ from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
 from graph.api.fields import field, optional, shows, subscription
 from graph.api.record_type import record_type
-from graph.api.scalars import describe_enum
 from graph.api.sizes import ListSize
 from graph.api.values import value_type
 from graph.core.errors import BadUserInput
@@ -37,8 +36,6 @@ from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.ordering import PageRequest
 
 MOST_ACKNOWLEDGED = 1000  # events of one call
-
-describe_enum(TriggerEventStatus)
 
 
 @record_type(
