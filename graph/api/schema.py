@@ -26,7 +26,7 @@ from strawberry.exceptions import DuplicatedTypeName
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.name_converter import NameConverter
 from strawberry.schema.schema_converter import CustomGraphQLEnumType
-from strawberry.types.base import StrawberryObjectDefinition
+from strawberry.types.base import StrawberryObjectDefinition, has_object_definition
 from strawberry.types.field import StrawberryField
 from strawberry.types.scalar import ScalarDefinition
 
@@ -56,12 +56,12 @@ class Contribution:
     """Fields that a domain adds to a type of a domain that it builds on."""
 
     to: type  # of Strawberry, such as Event
-    fields: type  # of Strawberry; its resolvers take the object as `strawberry.Parent`
+    fields: type  # its resolvers take the object as `strawberry.Parent`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SchemaPart:
-    """The part of the schema that a domain provides. Types are classes of Strawberry."""
+    """The part of the schema that a domain provides. Types are classes of Strawberry, unless they only have fields."""
 
     name: str
     scopes: tuple[Scope, ...] = ()  # all that its fields and nodes need
@@ -196,7 +196,10 @@ def _name(field: StrawberryField) -> str:
 
 
 def _definition(of: Any) -> StrawberryObjectDefinition:
-    definition: StrawberryObjectDefinition = of.__strawberry_definition__
+    """What a type consists of. A class of root fields, or of contributed ones, need not be declared as one."""
+    definition: StrawberryObjectDefinition = (
+        of if has_object_definition(of) else strawberry.type(of)
+    ).__strawberry_definition__
     return definition
 
 

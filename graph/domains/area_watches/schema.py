@@ -39,7 +39,6 @@ class AreaWatch(relay.Node):
         return None if watch.category == ALL else SightingCategory(watch.category)
 
 
-@strawberry.type
 class AreaWatchQueries:
     @connection_field(
         "The caller's area watches, in the order of areas and categories.", AREA_WATCHES, scope=SIGHTINGS_WRITE
@@ -69,7 +68,6 @@ class UnwatchAreaPayload:
     watch_id: strawberry.ID = strawberry.field(description="Its id.")
 
 
-@strawberry.type
 class AreaWatchMutations:
     @field(
         "Watch an area: each sighting that others report there from now on becomes an event of the type "

@@ -18,7 +18,6 @@ from graph.domains.earthquakes.schema.revisions import AsOfInput
 from graph.domains.export.formats import ExportFormat
 
 
-@strawberry.type
 class ExportOfEvents:
     @field(
         "The address, relative to the service's root, that exports the events of all pages in one answer. "

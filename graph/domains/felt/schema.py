@@ -30,7 +30,6 @@ value_type(
 value_type(EventCandidate, "Candidate")
 
 
-@strawberry.type
 class FeltOfEvent:
     @field("What people felt, by the questionnaires of their sightings.", scope=SIGHTINGS_READ, cost=50, reads=READ)
     @staticmethod
@@ -40,7 +39,6 @@ class FeltOfEvent:
         return await felt.felt_intensity(event, reports, catalogue, context.clock)
 
 
-@strawberry.type
 class CandidatesOfSighting:
     @field(
         "The earthquakes of the last 30 minutes before it that it may be of, the most plausible first. "

@@ -28,7 +28,6 @@ LONGEST_REQUEST_MS = 120_000  # as GRAPH_INGEST_TIMEOUT is by default, the longe
 load_requests = load_by(RequestLogs, RequestLogs.of_requests)
 
 
-@strawberry.type
 class LogsOfRequest:
     @connection_field(
         "What the service logged during the request, oldest first. Empty unless the service keeps its own "
@@ -46,7 +45,6 @@ class LogsOfRequest:
         return await info.context.service(ServiceLogs).page(logs_of(request), page, forward=True)
 
 
-@strawberry.type
 class RequestOfLog:
     @field(
         "The request during which it was logged. Null unless the service `quakegraph` wrote it, and once "

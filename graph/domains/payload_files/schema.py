@@ -29,7 +29,6 @@ async def _file(info: Info, version: Event | EventRevision) -> model.DataFile | 
     return None if change is None else await info.context.loader(_files, None).load(change)
 
 
-@strawberry.type
 class SourceOfEvent:
     @field(
         "The file that this version came from; null if that is not known, as of what other "
@@ -43,7 +42,6 @@ class SourceOfEvent:
         return await _file(info, event)
 
 
-@strawberry.type
 class SourceOfRevision:
     @field(
         "The file that this version came from; null if that is not known.", scope=FILES_READ, cost=4, reads=["arrival"]
@@ -53,7 +51,6 @@ class SourceOfRevision:
         return await _file(info, revision)
 
 
-@strawberry.type
 class VersionsOfFile:
     @connection_field(
         "The versions of events that came from this file, in the order in which they were stored.",

@@ -26,7 +26,6 @@ def _whole(record: type[Record]) -> list[str]:
     return [each.attribute for each in record.stored().values()]
 
 
-@strawberry.type
 class LineageExports:
     @field(
         "The lineage as a document of W3C PROV: its revisions, its runs and all relations between them.",
@@ -41,7 +40,6 @@ class LineageExports:
         return await prov_json([node.revision for node in lineage.nodes], [run for run in found if run is not None])
 
 
-@strawberry.type
 class RunExports:
     @field(
         "The events of OpenLineage that tell of the run: its start, and its end if it has ended.",
@@ -56,7 +54,6 @@ class RunExports:
         return run_events(run, {revision.version: revision for revision in found})
 
 
-@strawberry.type
 class RevisionExports:
     @field(
         "The revision as an item of STAC 1.1, without a footprint.",

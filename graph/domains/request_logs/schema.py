@@ -83,7 +83,6 @@ value_type(analytics.PopularFilter)
 value_type(analytics.PopularFilters)
 
 
-@strawberry.type
 class RequestLogQueries:
     @connection_field(
         "Requests of the last 7 days, newest first. A query appears at most a second later.",

@@ -39,7 +39,6 @@ class Watch(relay.Node):
     created_at: auto
 
 
-@strawberry.type
 class WatchQueries:
     @connection_field(
         "The caller's watches, oldest first.", OLDEST_FIRST, scope=TRIGGERS_READ, before="triggerEventTypes"
@@ -73,7 +72,6 @@ class DeleteWatchPayload:
     watch_id: strawberry.ID = strawberry.field(description="Its id.")
 
 
-@strawberry.type
 class WatchMutations:
     @field(
         "Watch the catalogue: each change that is stored from now on becomes an event, once. The "

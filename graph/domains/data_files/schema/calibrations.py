@@ -31,7 +31,6 @@ class Calibration:
         return await file_of(info, calibration.name)
 
 
-@strawberry.type
 class CalibrationQueries:
     @connection_field(
         "Calibrations, those of the latest version first; without `product`, product by product.",

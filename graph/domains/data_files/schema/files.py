@@ -83,7 +83,6 @@ async def _parts(file: model.DataFile, info: Info) -> Sequence[model.MetadataPar
     return await info.context.loader(load_parts, None).load(file.name) or ()
 
 
-@strawberry.type
 class DataFileQueries:
     @field("The data file with this name; null if it is not registered.", scope=FILES_READ)
     async def data_file(self, info: Info, name: Annotated[str, "Its name."]) -> model.DataFile | None:

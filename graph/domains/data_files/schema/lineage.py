@@ -99,7 +99,6 @@ class Lineage:
         )
 
 
-@strawberry.type
 class LineageOfFile:
     @field(
         "The lineage of a revision.",
@@ -159,7 +158,6 @@ class ReprocessingPlan:
         return await revisions_of(info, plan.of)
 
 
-@strawberry.type
 class ReprocessingQueries:
     @field(
         "All that was made from a version of a calibration, directly or not, in the order in which it can "

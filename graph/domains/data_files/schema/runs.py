@@ -47,7 +47,6 @@ class Run(relay.Node):
         return await revisions_of(info, run.generated)
 
 
-@strawberry.type
 class UsersOfRevision:
     @connection_field("The runs that used it, in order of their own ids.", USES, cost=5, reads=[])
     @staticmethod
@@ -55,7 +54,6 @@ class UsersOfRevision:
         return await info.context.service(Edges).runs_that_used(revision.version, page)
 
 
-@strawberry.type
 class RunQueries:
     @field("The run with this id; null if it is not recorded.", scope=FILES_READ)
     async def run(

@@ -163,7 +163,6 @@ class RecordRunPayload:
     run: runs.Run = strawberry.field(description="The run.", resolver=relay.itself)
 
 
-@strawberry.type
 class DataFileMutations:
     @field(
         "Register data files. To register the same files again is safe: those that are registered as they "

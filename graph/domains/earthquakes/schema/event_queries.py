@@ -5,8 +5,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
-import strawberry
-
 from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info
 from graph.api.fields import field
@@ -36,7 +34,6 @@ def _facts(context: Context, arguments: Mapping[str, Any], page: EventPage | Non
     return facts
 
 
-@strawberry.type
 class EventQueries:
     @field(
         "The event with this id or any alias of it; null if the catalogue does not have it. "

@@ -22,7 +22,6 @@ from graph.domains.earthquakes.usgs import requests as usgs_requests
 value_type(status.IngestStatus, computed={"newest_event_lag_seconds": 8})
 
 
-@strawberry.type
 class IngestQueries:
     @field(
         "The state of polling USGS, and the age of the newest event.",
@@ -116,7 +115,6 @@ class IngestEventsInput:
     events: list[EventInput] = shows("At most 1,000.")
 
 
-@strawberry.type
 class IngestMutations:
     @field(
         "Fetch events from USGS, and store the new ones and new versions of stored ones.",

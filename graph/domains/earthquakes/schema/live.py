@@ -43,7 +43,6 @@ class EventNotice:
     )
 
 
-@strawberry.type
 class EventSubscriptions:
     @subscription(
         "Each version of an event that any process stores from now on, once, in the order of storing: new "

@@ -55,7 +55,6 @@ class LoggingService:
     since: auto
 
 
-@strawberry.type
 class ServiceLogQueries:
     @connection_field(
         "Logs of services in order of time, newest first unless `orderBy` says otherwise.",
@@ -77,7 +76,6 @@ class ServiceLogQueries:
         return await info.context.service(LoggingServices).all()
 
 
-@strawberry.type
 class ServiceLogSubscriptions:
     @subscription(
         "Each log that any process stores from now on, once, in the order of storing. With `after`, first "

@@ -25,7 +25,6 @@ strawberry.enum(VolumeBy, name="LogVolumeBy")
 value_type(volumes.LogVolume, log_type={"name": "type"}, computed={"start": 4})
 
 
-@strawberry.type
 class LogVolumeQueries:
     @field(
         "The number of logs over time, in order of time. Periods without logs are left out. A period is "

@@ -62,7 +62,6 @@ value_type(RejectedLog, "LogRejection")
 value_type(model.WriteReport, "WriteLogsPayload", computed={"rejected": 2})
 
 
-@strawberry.type
 class ServiceLogMutations:
     @field(
         "Write logs. To write the same logs again is safe: those that are stored are skipped.",

@@ -33,7 +33,6 @@ class Area:
         return await info.context.service(Sightings).page(SightingSelection(areas=(area.slug,)), page)
 
 
-@strawberry.type
 class AreaQueries:
     @connection_field(
         "The areas that have active sightings. Those that have them for longest come first.",

@@ -14,7 +14,6 @@ from graph.domains.sightings.selection import SightingSelection
 from graph.store.ordering import PageRequest
 
 
-@strawberry.type
 class SightingsOfEvent:
     @connection_field(
         "The active sightings whose reporters name this earthquake, newest first.",

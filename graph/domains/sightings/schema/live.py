@@ -29,7 +29,6 @@ class SightingChange:
         return sighting if sighting.is_active(info.context.clock() / 1000) else None
 
 
-@strawberry.type
 class SightingSubscriptions:
     @subscription(
         "What happens to sightings from now on, once, in the order of storing. With `after`, first all "

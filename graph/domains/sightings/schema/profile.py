@@ -41,7 +41,6 @@ class Profile:
         return await info.context.service(Sightings).page(SightingSelection(user_id=profile.user_id), page)
 
 
-@strawberry.type
 class ProfileQueries:
     @field("What the caller has reported and confirmed.", scope=SIGHTINGS_WRITE)
     async def profile(self, info: Info) -> model.Profile:

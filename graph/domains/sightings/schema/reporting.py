@@ -74,7 +74,6 @@ class HideSightingPayload:
     sighting_id: strawberry.ID = strawberry.field(description="Its own id.")
 
 
-@strawberry.type
 class ReportingMutations:
     @field(
         "Report what one feels or sees. What is reported already is confirmed instead.", scope=SIGHTINGS_WRITE, cost=10

@@ -129,7 +129,6 @@ async def _ids_of(context: Context, event_id: str) -> tuple[str, ...]:
     return tuple(event.aliases) if event else ()
 
 
-@strawberry.type
 class SightingQueries:
     @connection_field("The active sightings, newest first.", model.BY_TIME, scope=SIGHTINGS_READ)
     async def sightings(

@@ -64,7 +64,6 @@ async def _first_pages(
     return dict(zip(wanted, await context.service(Sightings).most_trusted(wanted, *first), strict=True))
 
 
-@strawberry.type
 class TrendingQueries:
     @field(
         "The categories of sightings, the one with the most active sightings first.",

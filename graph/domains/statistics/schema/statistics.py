@@ -32,7 +32,6 @@ OF_EVENTS = 10  # a part that reads events, which are charged as they are read
 MOST_NETWORKS = 100
 ASSESSED = 10  # a part that takes some milliseconds; what it computes is charged besides
 
-
 value_type(of_periods.Series, "CountSeries", counts={"size": of_periods.MOST_PERIODS, "cost": 0.02})  # only numbers
 value_type(gutenberg_richter.MagnitudeBin)
 value_type(gutenberg_richter.Completeness)
@@ -44,8 +43,6 @@ value_type(gaps.Quantile, "TimeQuantile")
 value_type(gaps.InterEventTimes)
 value_type(in_space.GridCell, each={"cost": 0.0625})  # of up to 10,000 cells
 value_type(in_space.Grid, cells={"size": in_space.MOST_CELLS})
-
-
 value_type(assessment.EstimateInterval, "ConfidenceInterval")
 value_type(goodness.GoodnessOfFit)
 value_type(Network, "SeismicNetwork")
@@ -212,7 +209,6 @@ class CatalogueStatistics:
     )(Statistics.grid)
 
 
-@strawberry.type
 class StatisticsQueries:
     @field(
         "Statistics of the catalogue: of earthquakes alone, unless the filter names `types`. By time and "

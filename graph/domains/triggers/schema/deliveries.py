@@ -85,7 +85,6 @@ def _selection(states: list[DeliveryState] | None, start: datetime | None, end: 
     )
 
 
-@strawberry.type
 class DeliveryQueries:
     @connection_field(
         "The deliveries of one of the caller's endpoints, in order of their sequence numbers, which are "
@@ -121,7 +120,6 @@ class ReplayPayload:
     has_more: bool = strawberry.field(description="Whether more are left: replay again for the rest.")
 
 
-@strawberry.type
 class DeliveryMutations:
     @field(
         "Deliver again what has ended, the newest if it is too much for one call. "

@@ -76,7 +76,6 @@ async def _queues(context: Context, endpoint_ids: Sequence[str], _: None) -> Map
     return await context.service(Endpoints).queues(endpoint_ids)
 
 
-@strawberry.type
 class EndpointQueries:
     @connection_field("The caller's endpoints, oldest first.", OLDEST_FIRST, scope=TRIGGERS_READ)
     async def trigger_endpoints(self, info: Info, page: PageRequest) -> Page[model.Endpoint]:
@@ -144,7 +143,6 @@ value_type(SentTest, "TestEndpointPayload")
 _ENDPOINT = "The endpoint."
 
 
-@strawberry.type
 class EndpointMutations:
     @field("Create an endpoint. Its address is checked now, and again at each attempt.", scope=TRIGGERS_WRITE, cost=10)
     async def create_endpoint(self, info: Info, input: Annotated[CreateEndpointInput, _ENDPOINT]) -> WithSecret:

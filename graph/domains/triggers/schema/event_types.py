@@ -1,7 +1,5 @@
 """The catalogue of the types of events that the service itself creates."""
 
-import strawberry
-
 from graph.api.context import Info
 from graph.api.fields import field
 from graph.api.values import value_type
@@ -13,7 +11,6 @@ MOST_TYPES = 10  # of all domains
 value_type(EventType, "TriggerEventType")
 
 
-@strawberry.type
 class EventTypeQueries:
     @field("The types of events that the service itself creates, with examples.", scope=TRIGGERS_READ, size=MOST_TYPES)
     async def trigger_event_types(self, info: Info) -> list[EventType]:

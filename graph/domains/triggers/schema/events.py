@@ -88,7 +88,6 @@ def selection_of(filter: TriggerEventFilter | None) -> EventSelection:
     )
 
 
-@strawberry.type
 class TriggerEventQueries:
     @connection_field("The caller's trigger events, newest first.", INBOX, scope=TRIGGERS_READ)
     async def trigger_events(
@@ -130,7 +129,6 @@ class AcknowledgePayload:
     missing: list[strawberry.ID] = strawberry.field(description="The ids of events that the caller does not have.")
 
 
-@strawberry.type
 class TriggerEventMutations:
     @field(
         "Create an event. It is stored in the inbox, and delivered to each endpoint that wants its type.",
@@ -188,7 +186,6 @@ def _key_of(node_id: str) -> str | None:
     return key if type_name == "TriggerEvent" else None
 
 
-@strawberry.type
 class TriggerEventSubscriptions:
     @subscription(
         "Each of the caller's events that any process stores from now on, once, in the order of storing. "

@@ -156,7 +156,6 @@ class WriteFieldNotePayload:
     note: FieldNote = strawberry.field(description="The note.", resolver=relay.itself)
 
 
-@strawberry.type
 class FieldNoteQueries:
     @connection_field("Field notes, latest first.", RECENT)
     async def field_notes(self, info: Info, page: PageRequest) -> Page[Note]:
@@ -167,14 +166,12 @@ class FieldNoteQueries:
         return await info.context.service(FieldNotes).best(area, page)
 
 
-@strawberry.type
 class FieldNoteMutations:
     @field("Write a field note.", of=WriteFieldNotePayload, scope=NOTES_WRITE)
     async def write_field_note(self, info: Info, input: Input) -> Note:
         return await info.context.service(FieldNotes).write(**vars(input))
 
 
-@strawberry.type
 class FieldNoteSubscriptions:
     @subscription("Each field note that is written from now on, or behind another one.", notices.Notice[FieldNote])
     async def field_notes(self, info: Info, after: relay.After = None) -> Any:
