@@ -17,7 +17,7 @@ So such items are records of another class, `Event.reading(attributes)`, which r
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast, get_type_hints, overload
 
@@ -32,26 +32,16 @@ R = TypeVar("R", bound="Record")
 PARTIAL_CLASSES = 256  # kept classes; each takes about 2 KB
 
 
+@dataclass(eq=False)
 class Stored(Generic[T]):
     """A descriptor that reads an attribute from a record's item."""
 
-    def __init__(
-        self,
-        attribute: str,
-        convert: Callable[[Any], T] | None = None,
-        *,
-        optional: bool = False,
-        written: Callable[[Any], Any] | None = None,
-        kind: Attribute | None = None,
-        description: str = "",
-    ) -> None:
-        """Name the attribute. `stored` and `optional` declare it too."""
-        self.attribute = attribute
-        self.convert = convert
-        self.optional = optional
-        self.written = written
-        self.kind = kind
-        self.description = description
+    attribute: str
+    convert: Callable[[Any], T] | None = None
+    optional: bool = False
+    written: Callable[[Any], Any] | None = None
+    kind: Attribute | None = None
+    description: str = ""
 
     @property
     def python_type(self) -> Any:
@@ -80,23 +70,15 @@ class Kind(Protocol[T_co]):
         """The type of its values in Python."""
 
 
+@dataclass(eq=False)
 class Converted(Generic[T]):
     """A kind of attribute whose stored values a function converts."""
 
-    def __init__(
-        self, kind: Attribute, convert: Callable[[Any], T], written: Callable[[Any], Any] | None = None
-    ) -> None:
-        """Take what is stored, and the function.
-
-        Args:
-            kind: of the stored values.
-            convert: converts one.
-            written: makes of the stored value what clients read, such as the text of a time. It takes less time than
-                to convert the value and to write that, with the same result.
-        """
-        self.kind = kind
-        self.convert = convert
-        self.written = written
+    kind: Attribute  # of the stored values
+    convert: Callable[[Any], T]
+    # Makes of the stored value what clients read, such as the text of a time. It takes less time than to convert the
+    # value and to write that, with the same result.
+    written: Callable[[Any], Any] | None = None
 
     @property
     def python_type(self) -> type[T]:

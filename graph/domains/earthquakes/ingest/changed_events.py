@@ -1,7 +1,7 @@
 """The write of a record that changes stored events: versions, updates in place, merges and splits."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 
 from graph.domains.earthquakes.entities import EVENT, REVISION
 from graph.domains.earthquakes.ingest.write import LookedAt, Outcome, Write
@@ -74,41 +74,30 @@ class EventStep:
             tally.update(self.stored, self.item)
 
 
+@dataclass(eq=False)
 class ChangedEvents(Write):
     """The changes of events that one record makes, beside the insert of one that nothing is known of."""
 
-    def __init__(
-        self,
-        record: Incoming,
-        steps: Sequence[EventStep],
-        aliases: Sequence[Put],
-        ids: Iterable[str],
-        looked_at: LookedAt,
-    ) -> None:
-        """Make a write.
+    record: Incoming
+    steps: Sequence[EventStep]  # the first one is of the event that the record is about
+    aliases: Sequence[Put]  # to be kept
+    others: InitVar[Iterable[str]]  # ids of events that the record is about, beside its own
+    looked_at: LookedAt  # what was known of these ids
 
-        Args:
-            steps: the first one is of the event that the record is about.
-            aliases: to be kept.
-            ids: of all events that the record is about.
-            looked_at: what was known of these ids.
-        """
-        self.record = record
-        self.steps = steps
-        self.aliases = aliases
+    def __post_init__(self, others: Iterable[str]) -> None:
+        steps = self.steps
         self.versions = [step for step in steps if step.is_version]
         self.is_version = bool(self.versions)
         self.outcome = self._outcome()
         self.time_ms = steps[0].item["eventTsMs"] if steps else 0
-        self.ids = {*ids_of(record), *ids}
+        self.ids = {*ids_of(self.record), *others}
         self.inserts = [step.item["eventId"] for step in steps if step.stored is None]
-        self.names = [put.item["alias"] for put in aliases]
-        self.looked_at = looked_at
+        self.names = [put.item["alias"] for put in self.aliases]
         self.keys = [change_key(version) for step in steps for version in step.versions]
         self.stored = [step.stored for step in steps if step.stored and step.changes_state]
         items = [item for step in steps for item in (step.stored, step.first, step.item) if item]
         self.days = tuple(dict.fromkeys(day_of(item["dayBucket"]) for item in items))
-        self.size = len(aliases) + sum(step.size for step in steps)
+        self.size = len(self.aliases) + sum(step.size for step in steps)
 
     def _outcome(self) -> Outcome:
         if not self.is_version:
