@@ -9,12 +9,11 @@ from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
 from types import new_class
-from typing import Any
+from typing import Any, cast
 
 import strawberry
 from graphql import (
     GraphQLArgument,
-    GraphQLEnumType,
     GraphQLInputField,
     GraphQLInputObjectType,
     GraphQLNamedType,
@@ -226,11 +225,12 @@ def _finish(types: Iterable[GraphQLNamedType]) -> None:
                 _leave_out(field.args.values())
                 describe_scope(field)
         elif isinstance(named, CustomGraphQLEnumType):
-            _describe_enum(named, named.wrapped_cls)
+            _describe_enum(named)
 
 
-def _describe_enum(named: GraphQLEnumType, of: type[Enum]) -> None:
+def _describe_enum(named: CustomGraphQLEnumType) -> None:
     """Take from an enum of a lower layer what its docstring and the descriptions of its values say."""
+    of = cast("type[Enum]", named.wrapped_cls)
     named.description = named.description or (of.__doc__ or "").partition("\n")[0]
     for member in of:
         value = named.values[member.name]
