@@ -44,8 +44,8 @@ def field(description: str, **options: Unpack[Options]) -> Decorator:
     """Make a field of a resolver: of a type, of Query or of Mutation."""
 
     def decorate(resolver: Any) -> Any:
-        of: Options = {"of": shown(_function(resolver).__annotations__["return"])}
-        return strawberry_field(description, {**of, **options})(described(resolver))
+        of: Options = {"of": shown(options.get("of", _function(resolver).__annotations__["return"]))}
+        return strawberry_field(description, {**options, **of})(described(resolver))
 
     return decorate
 

@@ -6,7 +6,7 @@ with its `identity` and `position`. So a page makes no objects beside its record
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import new_class
 from typing import Annotated, Any, ClassVar, Generic, TypeVar, cast
@@ -120,6 +120,20 @@ def _selections(node: FieldNode) -> Sequence[SelectionNode]:
 def itself(parent: strawberry.Parent[Any]) -> Any:
     """A resolver: the same object as another type. A record is its own node, edge and mutation's payload."""
     return parent
+
+
+SAME: dict[Callable[..., Any], tuple[str, ...]] = {itself: ()}
+"""Such resolvers → the attributes of a record's item without which they return None."""
+
+
+def itself_with(*attributes: str) -> Callable[..., Any]:
+    """Make a resolver: as `itself`, but None for a record that lacks one of these attributes."""
+
+    def resolve(record: strawberry.Parent[Any]) -> Any:
+        return None if any(record.item.get(name) is None for name in attributes) else record
+
+    SAME[resolve] = attributes
+    return resolve
 
 
 def _records(page: strawberry.Parent[Page[Any]]) -> Any:

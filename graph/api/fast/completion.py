@@ -50,7 +50,7 @@ from graphql.execution.collect_fields import FieldDetails
 from graph.api.fast.leaves import PASSES, Convert, LeafCompletion, Unplain, completion_of_leaf
 from graph.api.fast.plain_fields import NeedsExecutor, resolution
 from graph.api.fast.sources import AttributeSource
-from graph.api.relay import itself
+from graph.api.relay import SAME
 from graph.core.compilation import Namespace
 from graph.store.records import Derived, Records, Stored
 from graph.store.rows import Columns, Rows
@@ -260,16 +260,24 @@ class _CompiledField:
         named = get_nullable_type(definition.type)
         self.same: _Selection | None = None
         """The selection of the same record as another type."""
-        if self._resolve is itself and isinstance(named, GraphQLObjectType):
+        self._lacking = SAME.get(self._resolve, ())
+        if self._resolve in SAME and isinstance(named, GraphQLObjectType):
             self.same = _Selection(compilation, named, details)
         else:
             self._completion = compilation.completion(definition.type, details)
 
     def lines(self, namespace: Namespace, source: AttributeSource) -> tuple[list[str], str]:
         """Lines that complete the value, and its expression."""
-        if self.same:
+        if self.same and not self._lacking:
             return self.same.lines(namespace, source)
         variable = namespace.constant("v", None)
+        if self.same:
+            lines, found = self.same.lines(namespace, source)
+            has_all = " and ".join(
+                f"{source.expression(namespace, name, optional=True)} is not None" for name in self._lacking
+            )
+            nested = [f"    {line}" for line in (*lines, f"{variable} = {found}")]
+            return [f"{variable} = None", f"if {has_all}:", *nested], variable
         match self._attribute and getattr_static(source.record_class, self._attribute, None):
             case Stored(attribute=name, written=written, optional=optional) if written and (
                 stored := source.expression(namespace, name, optional=optional)

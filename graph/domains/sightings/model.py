@@ -7,13 +7,13 @@ from graph.core.days import datetime_of
 from graph.core.described import DescribedText
 from graph.core.times import rfc3339_of_seconds
 from graph.domains.sightings.confidence import Confidence
-from graph.domains.sightings.grid import Point
+from graph.domains.sightings.grid import KM10, Point
 from graph.domains.sightings.iso import iso_of, seconds_of, time_of, written
 from graph.domains.sightings.tiers import TrustTier, tier_of
 from graph.feed.sequence import DIGITS
 from graph.store.attributes import JsonDocument, Real, Text, Whole
 from graph.store.ordering import Order
-from graph.store.records import Converted, EntityRecord, Record, Stored, optional, stored
+from graph.store.records import Converted, Derived, EntityRecord, Record, Stored, optional, stored
 from graph.store.values import InvalidItem
 
 LONGEST_USER = 256  # characters; as the subject of a token
@@ -78,6 +78,7 @@ class Sighting(EntityRecord):
     cell = optional("cell", Text(longest=32))  # of 10 km; absent without a position
     lat = optional("lat", LAT)  # of the middle of the cell
     lon = optional("lon", LON)
+    precision_km = Derived(lambda: float(KM10.km))
     event_id = optional("eventId", Text(longest=LONGEST_EVENT_ID), "Id of the earthquake that the reporter names.")
     reporter_tier = stored(
         "reporterTier", Converted(Text(longest=6), TrustTier), "How far its reporter was trusted at the report."

@@ -24,7 +24,7 @@ from graph.domains.sightings import model
 from graph.domains.sightings.areas import NamedArea
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.confidence import Freshness
-from graph.domains.sightings.grid import KM10, RoundedPosition
+from graph.domains.sightings.grid import RoundedPosition
 from graph.domains.sightings.model import ID_LENGTH
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.schema.values import SightingCategory
@@ -56,10 +56,9 @@ class Sighting(relay.Node):
     reporter_tier: auto
     event_id: auto
 
-    @field("Where it is, rounded. Null if the reporter gave no position.", reads=["lat", "lon"])
-    @staticmethod
-    def position(sighting: strawberry.Parent[model.Sighting]) -> RoundedPosition | None:
-        return sighting.position and RoundedPosition(*sighting.position, KM10.km)
+    position = field(
+        "Where it is, rounded. Null if the reporter gave no position.", of=RoundedPosition | None, reads=["lat", "lon"]
+    )(relay.itself_with("lat", "lon"))
 
     @field("How much it can be trusted at a time, by the confirmations until now.", reads=[*CONFIDENCE])
     @staticmethod
