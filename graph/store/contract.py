@@ -18,6 +18,7 @@ write itself, so it may not be `SameText` or `HasText`, nor contain one: that ra
 There is no object for a table: an entity names its table.
 """
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -156,6 +157,11 @@ class Database(ABC):
             await give_way()
             start = page.last_key
             partitions = partitions[partitions.index(query.entity.partition_of(query.by, start)) :] if start else ()
+
+    async def first_of_each(self, query: Query) -> Sequence[Sequence[Item]]:
+        """The first items of each of a query's distinct partitions, in their order. `limit` holds for each of them."""
+        pages = [self.query(replace(query, partitions=[partition])) for partition in query.partitions]
+        return [page.items for page in await asyncio.gather(*pages)]
 
     @abstractmethod
     async def count(self, query: Query) -> int:

@@ -86,6 +86,10 @@ class MeteredDatabase(Database):
         with self._call("query", (query.entity.table.name,)):
             return await self._database.query(query)
 
+    async def first_of_each(self, query: Query) -> Sequence[Sequence[Item]]:
+        with self._call("query", (query.entity.table.name,)):
+            return await self._database.first_of_each(query)
+
     async def count(self, query: Query) -> int:
         with self._call("count", (query.entity.table.name,)):
             return await self._database.count(query)

@@ -54,6 +54,22 @@ async def test_merged_partitions_are_one_list_that_can_be_read_page_by_page(
     assert (await table.database.query(replace(query, forward=not forward))).items == everything[::-1]
 
 
+async def test_the_first_items_of_each_partition_are_those_of_a_query_of_the_partition(table: OneEntity) -> None:
+    days = ["wed", "none", "mon", *(f"{n}" for n in range(40)), "tue"]
+    await table.put_many([timed(f"{n:02}", n * n % 5, days[n % 4], n=n) for n in range(20)])
+    await table.put_many([timed(day, 1, day, n=1) for day in days[4:]])
+    query = table.query_of(BY_TIME, days)
+    limits: list[tuple[int, int | None]] = [(1, None), (3, None), (3, 2), (2000, None)]
+    for number, (limit, most) in enumerate(limits):
+        for where in (None, Compare("n", "<", 15)):
+            forward = (number % 2 == 0) is (where is None)
+            query = replace(query, limit=limit, between=(None, most), forward=forward, where=where)
+
+            found = await table.database.first_of_each(query)
+
+            assert found == [(await table.database.query(replace(query, partitions=[(day,)]))).items for day in days]
+
+
 async def test_paging_over_ties_neither_repeats_nor_skips(table: OneEntity) -> None:
     times = [1, 1, 1, 2, 3, 3, 3, 3, 4]
     await table.put_many([sample(f"p{i * 7 % 5}", f"{i}", day="mon", at=at) for i, at in enumerate(times)])

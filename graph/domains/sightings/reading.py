@@ -3,13 +3,12 @@
 None of them is a scan, and none reads more of what has expired than was reported since the longest life of a sighting.
 """
 
-import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from graph.core.clock import Clock
-from graph.core.paging import Page, Paging
+from graph.core.paging import Page
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.entities import BY_CONFIDENCE, HOURS, SIGHTING_BY_ID, TALLY, TRENDING
 from graph.domains.sightings.iso import iso_of
@@ -20,11 +19,12 @@ from graph.store.client_input import find
 from graph.store.conditions import Compare
 from graph.store.contract import Database
 from graph.store.merging import MergedPartitions
-from graph.store.ordering import PageRequest, each_of
+from graph.store.ordering import SOME, PageRequest, each_of
 from graph.store.query import Needed, Query
+from graph.store.records import Records
 from graph.store.rows import values_of
 from graph.store.time_walk import Walk
-from graph.work.account import charge_rows
+from graph.work.account import charge_rows, give_way
 
 IN_ORDER = ("reportedAt", "sightingId")
 HOUR_S = 3600
@@ -80,14 +80,8 @@ class Sightings:
         Args:
             since: epoch seconds.
         """
-        query = Query(
-            entity=SIGHTING_BY_ID,
-            index=TRENDING,
-            between=(self._now() + 1, None),  # what would have lost all confidence by now has expired
-            where=Compare("reportedAt", ">=", iso_of(since)),
-            attributes=request.attributes,
-        )
-        return await Walk(self.database, query, partial(each_of, [(category,)])).page(
+        query = self._ranked([category], since, request.attributes)
+        return await Walk(self.database, query, partial(each_of, query.partitions)).page(
             request.paging,
             forward=False,
             place_of=lambda place: {**place, "category": category},
@@ -98,8 +92,30 @@ class Sightings:
         self, categories: Iterable[str], since: int, size: int, attributes: Needed
     ) -> list[Page[Sighting]]:
         """The first page of `by_confidence` of each category, in the same order."""
-        request = PageRequest(Paging(size), attributes)
-        return await asyncio.gather(*[self.by_confidence(category, since, request) for category in categories])
+        query = replace(self._ranked(categories, since, attributes), limit=size + 1, forward=False)
+        await charge_rows(tested=SOME * len(query.partitions))
+        await give_way()
+        record = BY_CONFIDENCE.record_class(Sighting).reading(attributes)
+        return [
+            Page(
+                records=Records(record, items[:size]),
+                partitions=1,
+                backward=False,
+                has_more=len(items) > size,
+                has_behind=False,
+            )
+            for items in await self.database.first_of_each(query)
+        ]
+
+    def _ranked(self, categories: Iterable[str], since: int, attributes: Needed) -> Query:
+        return Query(
+            entity=SIGHTING_BY_ID,
+            index=TRENDING,
+            partitions=[(category,) for category in categories],
+            between=(self._now() + 1, None),  # what would have lost all confidence by now has expired
+            where=Compare("reportedAt", ">=", iso_of(since)),
+            attributes=attributes,
+        )
 
     async def trends(self, window_hours: int) -> list[Trend]:
         """The number of active sightings of each category, the greatest first. No sighting is read for it.

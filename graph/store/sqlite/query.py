@@ -11,7 +11,7 @@ from graph.store.conditions import Compare, conjuncts
 from graph.store.entity import Item
 from graph.store.filtering import check_filter
 from graph.store.query import Partition, Query, narrowed
-from graph.store.rows import Row, Rows, joined
+from graph.store.rows import Row, Rows, joined, values_of
 from graph.store.sqlite.projection import Projection, projection
 from graph.store.sqlite.reading import compared, reading
 from graph.store.sqlite.sql import translate
@@ -51,6 +51,7 @@ class PreparedSqlQuery:
         self._table = table
         self._reading = reading(table, by, query.forward, query.merged)
         self._merged = query.merged
+        self._partition_names = table.entity.templates[by].partition.names
         self._between = bounds = narrowed(query.between)
         for bound in filter(None, bounds):
             table.entity.templates[by].sort.prefix(bound)  # raises what DynamoDB's engine raises
@@ -84,6 +85,19 @@ class PreparedSqlQuery:
                 return items, self._table.entity.position_of(self._reading.index, items[-1])
             start = None
         return items, None
+
+    def first_of_each(
+        self, db: ReadConnection, partitions: Sequence[Partition], now: int, limit: int
+    ) -> list[Sequence[Item]]:
+        """The first items of each of some distinct partitions, read by one statement."""
+        selected, values = self._selected(self._columns.sql, [[partition] for partition in partitions], now)
+        first = f"SELECT * FROM ({selected} ORDER BY {', '.join(self._reading.order) or '1'} LIMIT ?)"
+        bound = [value for of_partition in values for value in (*of_partition, limit)]
+        rows = Rows(self._columns, fetch(db, self._columns, " UNION ALL ".join([first] * len(partitions)), bound))
+        found: dict[Partition, list[Row]] = {partition: [] for partition in partitions}
+        for partition, row in zip(values_of(rows, self._partition_names), rows.values, strict=True):
+            found[partition].append(row)
+        return [Rows(self._columns, some) for some in found.values()]
 
     def count(self, db: ReadConnection, partitions: Sequence[Partition], now: int) -> int:
         """The number of items."""
