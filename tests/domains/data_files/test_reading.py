@@ -155,8 +155,8 @@ async def test_pages_together_are_the_files_of_the_model_each_once(
 
     names = [each.name for each in found]
     assert sorted(names) == sorted(expected)
-    days = [expected[name] for name in names]
-    assert days == sorted(days, reverse=True)
+    places = [(expected[each.name], each.item["identifier"], each.name) for each in found]
+    assert places == sorted(places, reverse=True)
     assert names == [each.name for each in again]  # in one order whatever the size of a page
     by_name = {file.name: file for file in some}
     for each in found:
