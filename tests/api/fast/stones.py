@@ -18,6 +18,7 @@ from graph.api.fast.coercion import Coercions
 from graph.api.fast.execution import Request
 from graph.api.fast.plan import OperationPlan
 from graph.api.fast.resolvers import replace_slow_resolvers
+from graph.api.relay import itself_with
 from graph.api.scalars import SCALARS, EpochMillis
 from graph.core.paging import Later
 from graph.store.records import Derived, Record, Records, Stored
@@ -39,17 +40,6 @@ def _label(name: Any, weight: Any) -> str:
     return f"{name} of {weight:.1f} kg"  # fails for the weight of most other types
 
 
-class SpotRecord(Record):
-    """Some attributes of a stone, and one that needs none."""
-
-    __slots__ = ()
-
-    weight = Stored[Any]("weight")
-    millis = Stored[Any]("millis")
-    label = Derived(_label, "name", "weight")
-    size = Derived(lambda: 1.5)
-
-
 class StoneRecord(Record):
     """A stone as a store holds it. What it stands on is another item inside of its own."""
 
@@ -68,10 +58,7 @@ class StoneRecord(Record):
     marks = Stored[Any]("marks", _louder, optional=True)
     grain = Stored[Any]("grain", optional=True)
     label = Derived(_label, "name", "weight")
-
-    @property
-    def spot(self) -> Any:
-        return None if self.item.get("weight") is None else SpotRecord(self.item)
+    size = Derived(lambda: 1.5)
 
     @property
     def below(self) -> Any:
@@ -102,6 +89,8 @@ class Grain:
 
 @strawberry.type
 class Spot:
+    """A stone as another type, and a field of it that needs no attribute."""
+
     weight: float
     millis: EpochMillis
     label: str
@@ -122,7 +111,7 @@ class Stone(Named):
     marks: list[str] | None
     grain: Grain | None
     label: str
-    spot: Spot | None
+    spot: Spot | None = strawberry.field(resolver=itself_with("weight"))
     below: "Stone | None"
     beside: "list[Stone | None]"
 
