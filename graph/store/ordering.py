@@ -17,9 +17,9 @@ empty, `time_walk` reads less, by a plan that knows what each partition holds.
 import re
 from base64 import urlsafe_b64decode
 from binascii import b2a_base64
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar, cast
 
 import orjson
@@ -34,11 +34,10 @@ from graph.store.design import Index
 from graph.store.entity import Entity
 from graph.store.query import Needed, Partition, Query
 from graph.store.records import Derived, Record
-from graph.store.time_walk import Keep, Promises, Walk
+from graph.store.time_walk import Keep, Walk
 from graph.store.values import InvalidItem
 
 CURSOR_VERSION = 1
-SOME = 100  # the assumed number of a partition's records, so that a page seldom reads unneeded partitions
 
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
@@ -188,8 +187,8 @@ class Ordering(Order):
         for partition in partitions:
             check_input(self.entity, **dict(zip(names, partition, strict=True)))
         paging.check(lambda position: self.entity.partition_of(self.index, position) in partitions)
-        query = Query(entity=self.entity, index=self.index, attributes=attributes)
-        return await Walk(database, query, partial(each_of, partitions), keep).page(
+        query = Query(entity=self.entity, index=self.index, partitions=partitions, attributes=attributes)
+        return await Walk(database, query, keep=keep).page(
             paging,
             forward=not self._descending,
             record_of=self.record_class(record).reading(attributes),
@@ -214,15 +213,6 @@ class Ordering(Order):
         for index in (self.index, self.entity.table.primary):
             for template in self.entity.templates[index]:
                 template.render([position[name] for name in template.names])
-
-
-async def each_of(
-    partitions: Sequence[Partition], *, forward: bool, start: Partition | None
-) -> AsyncGenerator[Promises, None]:
-    """A plan of a few partitions, in ascending order: each of them from `start` on."""
-    ordered = list(partitions if forward else reversed(partitions))
-    at = ordered.index(start) if start is not None else 0
-    yield [(partition, SOME, SOME) for partition in ordered[at:]]
 
 
 @lru_cache(256)

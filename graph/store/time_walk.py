@@ -10,6 +10,7 @@ Items with equal sort keys are in the order of their primary keys, so every item
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
 from graph.core.paging import Page, Paging, Position
@@ -22,6 +23,7 @@ from graph.work.account import charge_rows, give_way
 
 T = TypeVar("T")
 
+SOME = 100  # the assumed number of a partition's items, so that a page seldom reads unneeded partitions
 READ_AT_LEAST = 200  # items at a time, if a part of the filter is tested here at once and may drop most of them
 ITEMS_PER_PIECE = 100  # more items take long enough to give way before they are used
 ITEMS_IN_MEMORY = 500  # at a time, when all items are read
@@ -51,6 +53,14 @@ class WalkPlan(Protocol):
         """The partitions in order of time or in reverse, some at a time, beginning with `start`."""
 
 
+async def _each_of(
+    partitions: Sequence[Partition], *, forward: bool, start: Partition | None
+) -> AsyncGenerator[Promises, None]:
+    ordered = list(partitions if forward else reversed(partitions))
+    at = ordered.index(start) if start is not None else 0
+    yield [(partition, SOME, SOME) for partition in ordered[at:]]
+
+
 class Keep(NamedTuple):
     """The part of a filter that stores cannot test."""
 
@@ -71,17 +81,19 @@ def keep_all(keeps: Sequence[Keep]) -> Keep | None:
 class Walk:
     """The items of an index that match a filter, in order of time."""
 
-    def __init__(self, database: Database, query: Query, plan: WalkPlan, keep: Keep | None = None) -> None:
+    def __init__(
+        self, database: Database, query: Query, plan: WalkPlan | None = None, keep: Keep | None = None
+    ) -> None:
         """Prepare a walk.
 
         Args:
             query: the entity, the index, its bounds, the filter and the needed attributes.
-            plan: the partitions.
+            plan: the partitions; by default those of the query, which are few and in ascending order.
             keep: the part of the filter that stores cannot test.
         """
         self._database = database
         self._query = replace(query if keep is None else reading_for(query, keep), orders_ties=True)
-        self._plan = plan
+        self._plan = plan or partial(_each_of, query.partitions)
         self._keep = keep
         self._entity = query.entity
         self._index = query.by

@@ -1,7 +1,5 @@
 """Calibrations by what they calibrate, in the order of their versions."""
 
-from functools import partial
-
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.domains.data_files.entities import BY_CALIBRATION, CALIBRATED, CALIBRATIONS, PART
@@ -11,7 +9,7 @@ from graph.domains.data_files.versions import END_OF_ORDER, major_of
 from graph.store.client_input import possible_key
 from graph.store.conditions import Compare
 from graph.store.contract import Database
-from graph.store.ordering import PageRequest, each_of
+from graph.store.ordering import PageRequest
 from graph.store.query import UNBOUNDED, Bounds, Partition, Query
 from graph.store.time_walk import Walk
 
@@ -39,10 +37,11 @@ class Calibrations:
             entity=PART,
             index=BY_CALIBRATION,
             between=UNBOUNDED if exact else await self._bounds(product, version),
+            partitions=await self._partitions(product),
             where=exact,
             attributes=request.attributes,
         )
-        return await Walk(self._database, query, partial(each_of, await self._partitions(product))).page(
+        return await Walk(self._database, query).page(
             request.paging,
             forward=False,
             record_of=CALIBRATIONS.record_class(Calibration).reading(request.attributes),

@@ -5,7 +5,6 @@ None of them is a scan, and none reads more of what has expired than was reporte
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 
 from graph.core.clock import Clock
 from graph.core.paging import Page
@@ -19,11 +18,11 @@ from graph.store.client_input import find
 from graph.store.conditions import Compare
 from graph.store.contract import Database
 from graph.store.merging import MergedPartitions
-from graph.store.ordering import SOME, PageRequest, each_of
+from graph.store.ordering import PageRequest
 from graph.store.query import Needed, Query
 from graph.store.records import Records
 from graph.store.rows import values_of
-from graph.store.time_walk import Walk
+from graph.store.time_walk import SOME, Walk
 from graph.work.account import charge_rows, give_way
 
 IN_ORDER = ("reportedAt", "sightingId")
@@ -81,7 +80,7 @@ class Sightings:
             since: epoch seconds.
         """
         query = self._ranked([category], since, request.attributes)
-        return await Walk(self.database, query, partial(each_of, query.partitions)).page(
+        return await Walk(self.database, query).page(
             request.paging,
             forward=False,
             place_of=lambda place: {**place, "category": category},

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, NotThere
@@ -23,7 +22,7 @@ from graph.store.attributes import Text, Whole
 from graph.store.conditions import AllOf, Compare, OneOf, predicate
 from graph.store.contract import Action, Database, Put
 from graph.store.entity import Item, Key
-from graph.store.ordering import PageRequest, ValueOrder, each_of
+from graph.store.ordering import PageRequest, ValueOrder
 from graph.store.query import Needed, Query
 from graph.store.records import records_at
 from graph.store.rounds import until_applied
@@ -79,9 +78,8 @@ class Deliveries:
         Raises:
             QueryTooComplex: The operation in progress may not read so many.
         """
-        query = Query(entity=DELIVERY, attributes=request.attributes)
-        plan = partial(each_of, [(endpoint_id, user_id)])
-        return await Walk(self._database, query, plan, selection.keep).page(
+        query = Query(entity=DELIVERY, partitions=[(endpoint_id, user_id)], attributes=request.attributes)
+        return await Walk(self._database, query, keep=selection.keep).page(
             request.paging,
             forward=True,
             place_of=lambda place: {**place, "endpoint_id": endpoint_id, "user_id": user_id},

@@ -6,7 +6,6 @@ few events have it, and the other condition is tested on what it holds.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page, Position
@@ -18,7 +17,7 @@ from graph.store.conditions import AllOf, Compare, predicate
 from graph.store.contract import Database, Update
 from graph.store.design import Index
 from graph.store.entity import Item, Key
-from graph.store.ordering import PageRequest, each_of
+from graph.store.ordering import PageRequest
 from graph.store.query import Bounds, Needed, Query
 from graph.store.records import records_at
 from graph.store.rounds import rounds
@@ -103,10 +102,11 @@ class Inbox:
         query = Query(
             entity=TRIGGER_EVENT,
             index=way.index,
+            partitions=[(user_id,)],
             between=way.between(selection.first, selection.last),
             attributes=request.attributes,
         )
-        return await Walk(self._database, query, partial(each_of, [(user_id,)]), way.keep).page(
+        return await Walk(self._database, query, keep=way.keep).page(
             request.paging,
             forward=False,
             place_of=way.place_of,
