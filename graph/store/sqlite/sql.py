@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from graph.store.attributes import Attribute, Real, Text, Truth, Whole
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, HasText, OneOf, Present, SameText, kind_of
 from graph.store.entity import Entity
 from graph.store.sqlite.folded import folded_test
@@ -49,7 +48,8 @@ def translate(condition: Condition, entity: Entity) -> Term:
 def _tested(entity: Entity, name: str, kind: type, test: Callable[[str], Term]) -> Term:
     """A test of an attribute's value, which holds only for one of this type. A column has one type."""
     if (attribute := entity.named.get(name)) is not None:
-        return test(quoted(name)) if _kind(attribute) is kind else _constant(False)
+        compared_as = float if attribute.python_type is int else attribute.python_type
+        return test(quoted(name)) if compared_as is kind else _constant(False)
     if not entity.open:
         return _constant(False)
     sql, values = test("value")
@@ -60,16 +60,3 @@ def _tested(entity: Entity, name: str, kind: type, test: Callable[[str], Term]) 
 def _constant(holds: bool) -> Term:
     """A constant as a bound value: with a literal, SQLite may refuse the index that a statement names."""
     return "?", [int(holds)]
-
-
-def _kind(attribute: Attribute) -> type | None:
-    """The type that the attribute's values are compared as; None for a list or a mapping."""
-    match attribute:
-        case Text():
-            return str
-        case Whole() | Real():
-            return float
-        case Truth():
-            return bool
-        case _:
-            return None

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from graph.store.attributes import Attribute, Real, Truth, Whole
 from graph.store.design import Index
 from graph.store.entity import Entity
 from graph.store.sqlite.encoding import Encode, encoder
@@ -18,6 +17,7 @@ from graph.store.sqlite.sql import OTHERS, quoted
 
 ONLY = "only"  # the key of a table whose entity has only one item
 RESERVED = frozenset({OTHERS, ONLY, "rowid"})
+TYPES = {int: "INTEGER", bool: "INTEGER", float: "REAL"}  # of columns; all others are texts
 MOST_VALUES = 30_000  # bound by one statement; SQLite's own limit is 32,766
 
 
@@ -48,7 +48,7 @@ class EntityTable:
     @cached_property
     def columns(self) -> tuple[tuple[str, str], ...]:
         """Name and type of each column of an item, in order."""
-        declared = [(attribute.name, _type_of(attribute)) for attribute in self.entity.attributes]
+        declared = [(attribute.name, TYPES.get(attribute.python_type, "TEXT")) for attribute in self.entity.attributes]
         return (*declared, *([(OTHERS, "TEXT")] if self.entity.open else []))
 
     @cached_property
@@ -165,13 +165,3 @@ class EntityTable:
     def ranked_by(self, index: Index) -> str | None:
         """The attribute by which a second copy of the index is ordered, if the entity declares it."""
         return index.ranked_by if index.ranked_by in self.entity.named else None
-
-
-def _type_of(attribute: Attribute) -> str:
-    match attribute:
-        case Whole() | Truth():
-            return "INTEGER"
-        case Real():
-            return "REAL"
-        case _:
-            return "TEXT"
