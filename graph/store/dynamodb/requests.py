@@ -136,13 +136,8 @@ class Requests:
         """The conditions that an item is of the entity: its label, and the beginning of its primary key."""
         codec = self.codec(entity)
         terms = [] if codec.label is None else [f"{aliases.name(ENTITY)} = {aliases.value(codec.label)}"]
-        for template in codec.primary if by_key else ():
-            name, beginning = template.key.name, template.literals[0]
-            if not template.fields:
-                terms.append(f"{aliases.name(name)} = {aliases.value(beginning)}")
-            elif beginning:
-                terms.append(f"begins_with({aliases.name(name)}, {aliases.value(beginning)})")
-        return terms
+        keys = [_key_condition(template, None, None, aliases) for template in codec.primary if by_key]
+        return [*terms, *filter(None, keys)]
 
     def _guards(self, entity: Entity, condition: Condition | None, now: int, aliases: Aliases) -> list[str]:
         """The conditions on an item beside its key: the given one, and that it has not expired."""
@@ -174,7 +169,7 @@ class QueryRequests:
         self._is_empty = low is not None and high is not None and gt(low, high)
         self._partition = aliases.value("")
         terms = [f"{aliases.name(self._index.partition_key.name)} = {self._partition}"]
-        if sort := _sort_condition(self._templates.sort, low, high, aliases):
+        if sort := _key_condition(self._templates.sort, low, high, aliases):
             terms.append(sort)
         request["KeyConditionExpression"] = " AND ".join(terms)
         if count:
@@ -241,8 +236,8 @@ def _bounds(template: KeyTemplate, low: Prefix, high: Prefix) -> tuple[Any, Any]
     return first, last
 
 
-def _sort_condition(template: KeyTemplate, low: Any, high: Any, aliases: Aliases) -> str | None:
-    """The condition on the sort key: its bounds, and the beginning of its template."""
+def _key_condition(template: KeyTemplate, low: Any, high: Any, aliases: Aliases) -> str | None:
+    """The condition on a key: its bounds, and the beginning of its template."""
     beginning = template.literals[0]
     if low is None and high is None and not beginning:
         return None
