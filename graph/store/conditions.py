@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from graph.store.folding import fold
-from graph.store.values import storable_bound
+from graph.store.values import InvalidItem, check_value, storable_bound
+
+MOST_TEXTS = 100  # of one `SameText`
 
 Scalar = str | int | float | bool
 Operator = Literal["=", "<", "<=", ">", ">="]
@@ -152,6 +154,15 @@ def names_in(condition: Condition | None) -> frozenset[str]:
 def folds_text(condition: Condition | None) -> bool:
     """Whether the condition tests a folded text."""
     return any(isinstance(part, SameText | HasText) for part in simple_conditions(condition))
+
+
+def check_filter(where: Condition | None) -> None:
+    """Raise `InvalidItem` for a filter with a value that no attribute can have, or with too many texts."""
+    for value in values_of(where):
+        check_value(value)
+    for part in simple_conditions(where):
+        if isinstance(part, SameText) and len(part.texts) > MOST_TEXTS:
+            raise InvalidItem(f"a filter names {len(part.texts)} texts, but may name at most {MOST_TEXTS}")
 
 
 def predicate(condition: Condition) -> Callable[[Mapping[str, Any]], bool]:

@@ -10,12 +10,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from graph.store.conditions import all_of, conjuncts, folds_text, names_in, predicate
+from graph.store.conditions import all_of, check_filter, conjuncts, folds_text, names_in, predicate
 from graph.store.dynamodb.codec import EncodedItem, decode
 from graph.store.dynamodb.pages import Read, answers, first_reading, following, grown, one_answer
 from graph.store.dynamodb.requests import QueryRequests, Request, Requests
 from graph.store.entity import Item
-from graph.store.filtering import check_filter
 from graph.store.query import Partition, Query, narrowed
 from graph.store.rows import filtered, joined, picked, values_of
 from graph.work.account import give_way

@@ -7,9 +7,8 @@ from typing import Any
 
 import orjson
 
-from graph.store.conditions import Compare, conjuncts
+from graph.store.conditions import Compare, check_filter, conjuncts
 from graph.store.entity import Item
-from graph.store.filtering import check_filter
 from graph.store.query import Partition, Query, narrowed
 from graph.store.rows import Row, Rows, joined, values_of
 from graph.store.sqlite.projection import Projection, projection
