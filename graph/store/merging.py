@@ -107,17 +107,12 @@ class MergedPartitions:
         if self._keep:
             await charge_rows(read=sum(stream.at_once for stream in streams))
         if len(streams) == 1 or not self._database.is_remote:
-            return [await self._read_in_turn(each, bounds, within, forward) for each in streams]
-        return list(await asyncio.gather(*[self._read_in_turn(each, bounds, within, forward) for each in streams]))
-
-    async def _read_in_turn(
-        self, stream: _PartitionGroup, bounds: Bounds, within: Between, forward: bool
-    ) -> Sequence[Item]:
-        await give_way()  # else a hundred readings would begin in one iteration of the loop
-        return await self._read(stream, bounds, within, forward)
+            return [await self._read(each, bounds, within, forward) for each in streams]
+        return list(await asyncio.gather(*[self._read(each, bounds, within, forward) for each in streams]))
 
     async def _read(self, stream: _PartitionGroup, bounds: Bounds, within: Between, forward: bool) -> Sequence[Item]:
         """The next items of a group that are wanted."""
+        await give_way()  # else a hundred readings would begin in one iteration of the loop
         page = await self._database.query(
             replace(
                 self._query,

@@ -17,7 +17,7 @@ from graph.core.paging import Page, Paging, Position
 from graph.store.between import WHOLE, Between, ItemsFound, Place, page_between
 from graph.store.contract import Database
 from graph.store.entity import Item
-from graph.store.query import Bounds, Partition, Prefix, Query, narrowed
+from graph.store.query import Bounds, Partition, Query, narrowed
 from graph.store.rows import filtered, joined
 from graph.work.account import charge_rows, give_way
 
@@ -148,7 +148,8 @@ class Walk:
                     page = await self._database.query(
                         replace(query, partitions=some, between=between, forward=forward, start=behind, limit=rest)
                     )
-                    await self._learn(page.items)
+                    if self._keep and self._keep.learn:
+                        await self._keep.learn(page.items)
                     items = joined(items, filtered(page.items, admitted) if admitted else page.items)
                     partitions += page.partitions
                     behind = page.last_key
@@ -162,10 +163,6 @@ class Walk:
         if len(items) > ITEMS_PER_PIECE:
             await give_way()
         return ItemsFound(items[:size], len(items) > size, partitions)
-
-    async def _learn(self, items: Sequence[Item]) -> None:
-        if self._keep and self._keep.learn:
-            await self._keep.learn(items)
 
     async def _batches(
         self, wanted: int, forward: bool, first: Partition | None, last: Partition | None
@@ -195,7 +192,8 @@ class Walk:
 
     def _bounds(self, partition: Partition, *ends: Position | None) -> Bounds:
         """The bounds, narrowed to those of two positions that lie in a partition."""
-        low, high = (self._at(each) if each and self._partition(each) == partition else None for each in ends)
+        lying = [each if each and self._partition(each) == partition else None for each in ends]
+        low, high = (tuple([each[name] for name in self._sort]) if each else None for each in lying)
         return narrowed(self._query.between, (low, high))
 
     def _admission(self, within: Between | None) -> Callable[[Item], bool] | None:
@@ -211,10 +209,6 @@ class Walk:
 
     def _position(self, place: Place | None) -> Position | None:
         return dict(zip(self._names, place, strict=True)) if place else None
-
-    def _at(self, place: Position) -> Prefix:
-        """The values of the sort key."""
-        return tuple([place[name] for name in self._sort])
 
     def _partition(self, place: Position) -> Partition:
         return self._entity.partition_of(self._index, place)
