@@ -21,7 +21,10 @@ class Call:
 
 
 class WatchedDatabase(Database):
-    """Passes everything on to `database`, and keeps in `calls` the readings by partition, in `gets` those by key."""
+    """Passes everything on to `database`, and keeps in `calls` the readings by partition, in `gets` those by key.
+
+    And in `transactions`, how many actions each had.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -32,6 +35,7 @@ class WatchedDatabase(Database):
         self.in_order = database.in_order
         self.calls: list[Call] = []
         self.gets: list[tuple[Entity, frozenset[str] | None]] = []  # of which entity, with the needed attributes
+        self.transactions: list[int] = []
 
     def read(self, of: Entity, index: Index | None = None) -> set[Partition]:
         """The partitions of an entity's index that were read."""
@@ -71,6 +75,7 @@ class WatchedDatabase(Database):
         return await self._database.delete(delete)
 
     async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
+        self.transactions.append(len(actions))
         return await self._database.transact(actions)
 
     async def query(self, query: Query) -> ItemPage:

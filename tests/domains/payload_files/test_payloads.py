@@ -6,7 +6,6 @@ The run of an ingest costs two transactions and no reading, and ends however the
 import asyncio
 import signal
 import subprocess
-from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
 from io import BytesIO
@@ -34,7 +33,7 @@ from graph.domains.payloads.model import Payload
 from graph.domains.payloads.rebuilding import rebuild
 from graph.domains.payloads.receiving import Recorder
 from graph.domains.payloads.versions import PayloadVersions
-from graph.store.contract import Action, Database, Put
+from graph.store.contract import Database, Put
 from graph.store.location import StoreLocation
 from tests.domains.data_files.in_store import data_files, references
 from tests.domains.earthquakes.ingest.ingests import NOW, a_feature, file_of
@@ -148,18 +147,6 @@ async def files_and_runs(database: Database) -> list[Any]:
 DELETION = {"event_id": "us1", "status": "deleted"}
 
 
-class CountedTransactions(WatchedDatabase):
-    """Keeps how many actions each transaction had."""
-
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
-        self.transactions: list[int] = []
-
-    async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
-        self.transactions.append(len(actions))
-        return await super().transact(actions)
-
-
 async def runs_in(database: Database) -> list[Run]:
     return [Run(item) async for item in database.scan(RUN)]
 
@@ -190,7 +177,7 @@ async def test_each_ingest_is_a_run_of_two_transactions_and_no_reading_that_uses
     engine: str, tmp_path: Path
 ) -> None:
     async with a_keeper(engine, tmp_path) as keeper:
-        watched = CountedTransactions(keeper.database)
+        watched = WatchedDatabase(keeper.database)
         keeper.payloads.recorders.append(partial(IngestRun, Runs(watched, keeper.clock)))
         await keeper.ingest.events([DELETION])
         # The run, the edge to its file, the file, its revision, its day, and the number of the day's files.

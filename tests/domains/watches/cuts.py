@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from graph.core.errors import DatabaseUnavailable
-from graph.store.contract import Database, Update
+from graph.store.contract import Database, Put, Update
 from graph.store.entity import Item, Key
 from graph.store.query import ItemPage, Query
 from tests.domains.earthquakes.watched_database import WatchedDatabase
@@ -29,6 +29,9 @@ class Intercepted(WatchedDatabase):
 
     async def get_many(self, keys: Any, **options: Any) -> dict[Key, Item]:
         return await self.around("get_many", keys, partial(super().get_many, keys, **options))
+
+    async def put(self, put: Put) -> bool:
+        return await self.around("put", put, partial(super().put, put))
 
     async def update(self, update: Update) -> bool:
         return await self.around("update", update, partial(super().update, update))

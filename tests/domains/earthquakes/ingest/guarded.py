@@ -5,7 +5,7 @@ from typing import Any, Protocol, TypeVar
 
 import httpx
 
-from graph.store.contract import Database, Put
+from graph.store.contract import Database
 from tests.domains.earthquakes.ingest.ingests import NO_CERTIFICATES
 from tests.domains.watches.cuts import Intercepted
 
@@ -28,9 +28,6 @@ class GuardedDatabase(Intercepted):
 
     async def around(self, method: str, asked: Any, call: Callable[[], Awaitable[T]]) -> T:
         return await self._guard(method, asked, call)
-
-    async def put(self, put: Put) -> bool:
-        return await self._guard("put", put, lambda: self._database.put(put))
 
 
 class GuardedTransport(httpx.AsyncHTTPTransport):
