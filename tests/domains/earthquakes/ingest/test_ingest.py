@@ -1,31 +1,46 @@
-"""Ingests from a real HTTP server that holds the real week, and what they leave in the catalogue."""
+"""Ingests from a real HTTP server that holds the real week, and what they leave in the catalogue.
 
+Wherever one breaks off, and however many run at once: every event is there once, and counted once.
+"""
+
+import asyncio
 from hashlib import sha256
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS, FIRST_MS
+from graph.core.errors import DatabaseUnavailable
+from graph.domains.earthquakes.entities import REVISION
 from graph.domains.earthquakes.ingest.report import REJECTIONS_LISTED
 from graph.domains.earthquakes.model import is_listed
+from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.earthquakes.usgs.requests import RecentEvents, UsgsFeed
 from tests.domains.earthquakes.ingest.ingests import (
     NOW,
     Station,
     a_feature,
     a_station,
+    always_now,
+    an_ingest,
+    counted_in,
     counts,
     events_in,
     file_of,
     located,
+    logs_in,
+    plain_http,
     recounted,
     summaries_in,
 )
 from tests.domains.earthquakes.strategies import A_FEW
-from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection
-from tests.domains.watches.cuts import Noted
+from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection, week_features
+from tests.domains.entities import connections
+from tests.domains.watches.cuts import Cut, Noted
 
 
 async def test_an_event_is_stored_as_the_documented_item(any_station: Station) -> None:
@@ -232,3 +247,78 @@ async def test_whatever_the_features_are_each_is_counted_once(
         assert (again.upserted, again.skipped) == (0, first.upserted + first.skipped)
         assert again.rejections == first.rejections
         assert await summaries_in(station.database) == await recounted(station.database)
+
+
+EVENTS = 90
+EARLIER = 30  # of them before, in an earlier version
+
+
+def many_days(*, updated: int) -> list[dict[str, Any]]:
+    """Events of many days: half of those that are stored move to the day before, and all get another magnitude."""
+    return [
+        a_feature(
+            f"us{n:02}",
+            mag=n % 7 + updated,
+            time=NOW - (n % 15 + (n % 2 and updated - 1)) * DAY_MS,
+            updated=updated,
+            ids=f",us{n:02},ci{n:02},",
+        )
+        for n in range(EVENTS)
+    ]
+
+
+@pytest.mark.parametrize("way", Cut.WAYS[:2], ids=["refused", "lost"])
+async def test_an_ingest_that_breaks_off_leaves_nothing_uncounted_and_is_finished_by_the_next(
+    any_station: Station, way: str
+) -> None:
+    """Its transactions are small. One is refused, or applied and nobody hears of it."""
+    station = any_station
+    cut = Cut(station.database, way)
+    doomed, stored = station.ingest_into(cut), EARLIER
+    await station.ingest.file(file_of(many_days(updated=1)[:EARLIER]))
+    for calls in (4, 5, 8):
+        cut.left = calls
+        with pytest.raises(DatabaseUnavailable):
+            await doomed.file(file_of(many_days(updated=2)))
+        for log in await logs_in(station.database):
+            assert log["fetched"] == log["upserted"] + log["revised"] + log["skipped"]
+        events = await events_in(station.database)
+        assert stored <= len(events) < EVENTS
+        stored = len(events)
+        assert await counted_in(station.database) == await recounted(station.database)
+
+    cut.left = 0
+    report = await doomed.file(file_of(many_days(updated=2)))
+
+    assert (report.fetched, report.upserted) == (EVENTS, EVENTS - stored)
+    events = await events_in(station.database)
+    assert {name: (item["mag"], item["revision"]) for name, item in events.items()} == {
+        f"us{n:02}": (n % 7 + 2, 2 if n < EARLIER else 1) for n in range(EVENTS)
+    }
+    assert len([item async for item in station.database.scan(REVISION)]) == EARLIER
+    assert await counted_in(station.database) == await recounted(station.database)
+
+
+# Several at once
+
+
+async def test_ingests_of_the_same_events_at_once_lose_nothing_and_count_each_insert_once(
+    engine: str, usgs: UsgsServer, tmp_path: Path
+) -> None:
+    """Each has a connection of its own, as several processes have."""
+    usgs.forget()
+    features, ingests = week_features()[::16], 4
+    usgs.hold(features)
+    async with connections(engine, tmp_path, ingests, always_now) as databases, plain_http() as http:
+        at_once = [
+            an_ingest(each, http, usgs.url, []).recent(RecentEvents(feed=UsgsFeed.ALL_WEEK)) for each in databases
+        ]
+        reports = await asyncio.gather(*at_once)
+
+        assert [report.fetched for report in reports] == [len(features)] * ingests
+        assert [report.upserted + report.skipped for report in reports] == [len(features)] * ingests
+        assert sum(report.upserted for report in reports) == len(features)
+        assert (await events_in(databases[0])).keys() == {feature["id"] for feature in features}
+        assert await counted_in(databases[0]) == await recounted(databases[0])
+        changes = await event_sequence(databases[0]).since(0, 10_000)
+        assert [change.number for change in changes] == list(range(1, len(changes) + 1))

@@ -1,7 +1,6 @@
 """Events are numbered in the order of storing, and subscribers get each of their versions so, once, from anywhere."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import pytest
@@ -23,15 +22,7 @@ from tests.domains.earthquakes.revisions.histories import Source, a_record
 from tests.domains.earthquakes.strategies import catalogues, selections
 from tests.domains.entities import documented
 from tests.effort import rounds
-from tests.processes import TIMEOUT_S
-
-
-async def some(
-    notices: AsyncIterator[SubscriberMessage[EventRevision]], number: int
-) -> list[SubscriberMessage[EventRevision]]:
-    """The next of them, so many."""
-    async with asyncio.timeout(TIMEOUT_S):
-        return [await anext(notices) for _ in range(number)]
+from tests.feed.notes import some
 
 
 @settings(max_examples=rounds(200))
