@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from graph.core.errors import InvalidCursor
 from graph.feed.broadcast import Broadcast, FeedRecords, SubscriberMessage
@@ -14,6 +14,8 @@ from graph.store.entity import Entity
 from graph.store.records import Derived, Record, Stored
 from tests.processes import TIMEOUT_S
 from tests.store.samples import SAMPLES
+
+R = TypeVar("R")
 
 NOTE_SEQUENCE = SequenceEntities.of(SAMPLES, "NOTES", "CHANGE", keys="noteIds", number="change")
 EXPIRING_SEQUENCE = SequenceEntities.of(
@@ -83,17 +85,22 @@ def everything(note: Note) -> bool:
     return True
 
 
-async def some(notices: AsyncIterator[SubscriberMessage[Note]], number: int) -> list[SubscriberMessage[Note]]:
-    """The next of them, so many."""
+async def some(notices: AsyncIterator[SubscriberMessage[R]], number: int) -> list[SubscriberMessage[R]]:
+    """The next of them, so many; also of another domain's."""
     async with asyncio.timeout(TIMEOUT_S):
         return [await anext(notices) for _ in range(number)]
 
 
-def sent(notices: Sequence[SubscriberMessage[Note]]) -> list[str]:
-    """The ids of the notes, of which none was dropped."""
+def records(notices: Sequence[SubscriberMessage[Any]]) -> list[Any]:
+    """The records, of which none was dropped."""
     assert [notice.dropped for notice in notices] == [0] * len(notices)
     assert [notice.cursor for notice in notices] == [notice.record.cursor for notice in notices if notice.record]
-    return [notice.record.note_id for notice in notices if notice.record]
+    return [notice.record for notice in notices]
+
+
+def sent(notices: Sequence[SubscriberMessage[Note]]) -> list[str]:
+    """The ids of the notes, of which none was dropped."""
+    return [note.note_id for note in records(notices)]
 
 
 def cursor(note_id: str) -> str:

@@ -1,4 +1,4 @@
-"""The documented formula of confidence, and the rank that puts sightings in its order."""
+"""The documented formula of confidence, the rank that puts sightings in its order, and the tiers of reporters."""
 
 from fractions import Fraction
 from math import nextafter
@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph.domains.sightings.confidence import Confidence, Freshness, rank
-from graph.domains.sightings.tiers import TrustTier
+from graph.domains.sightings.tiers import TrustTier, tier_of
 from tests.domains.sightings.in_store import NOON_S
 
 TRUST = {TrustTier.BRONZE: Fraction(0), TrustTier.SILVER: Fraction(5, 100), TrustTier.GOLD: Fraction(10, 100)}
@@ -60,3 +60,12 @@ def test_the_rank_is_the_expiry_with_the_bonuses_in_seconds(
     """So it orders sightings like their confidence at any time before one of them expires."""
     bonus = 1800 * (TRUST[tier] + min(Fraction(confirmations, 10), Fraction(3, 10)))
     assert rank(expires_at=expires_at, confirmations=confirmations, tier=tier) == expires_at + bonus
+
+
+def test_a_tier_needs_both_reports_and_others_confirmations() -> None:
+    for tier, needs in {
+        TrustTier.BRONZE: [(0, 0), (1000, 19), (9, 1000)],
+        TrustTier.SILVER: [(10, 20), (50, 99), (49, 100)],
+        TrustTier.GOLD: [(50, 100), (1000, 1000)],
+    }.items():
+        assert {tier_of(reports, received) for reports, received in needs} == {tier}

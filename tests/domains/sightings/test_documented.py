@@ -9,10 +9,13 @@ from uuid import UUID
 
 import botocore.session
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from graph.core.times import rfc3339
 from graph.domains.area_watches.entities import AREA_WATCH
 from graph.domains.sightings.entities import BLIP, PROFILE, SIGHTING
-from graph.domains.sightings.iso import iso_of
+from graph.domains.sightings.iso import iso_of, time_of, written
 from graph.domains.sightings.reading import HOUR_S
 from graph.store.contract import Put
 from graph.store.design import table_name
@@ -179,3 +182,8 @@ def test_the_table_is_declared_as_the_document_does(raw: RawTable) -> None:
     assert table_name(BLIP, prefix="", environment="prod") == "blip"
     assert raw.keys() == {"": ["PK S", "SK S"], "TrendingIndex": ["GSI1PK S", "GSI1SK S"]}
     assert BLIP.ttl == "expiresAt"
+
+
+@given(st.integers(0, 10**10 - 1))
+def test_a_time_is_written_as_if_it_had_been_read(seconds: int) -> None:
+    assert written(iso_of(seconds)) == rfc3339(time_of(iso_of(seconds)))

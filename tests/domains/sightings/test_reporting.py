@@ -1,7 +1,11 @@
-"""A report becomes one sighting under all its keys at once, or a confirmation of what it repeats, or nothing at all."""
+"""A report becomes one sighting under all its keys at once, or a confirmation of what it repeats, or nothing at all.
+
+A user reports so much at a place within an hour of the clock, and no more, however many reports come at once. The
+confirmations of a sighting are those of its distinct users, however many confirm at once.
+"""
 
 import asyncio
-from collections.abc import Sequence
+import random
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -9,36 +13,32 @@ from typing import Any
 import pytest
 
 from graph.core.errors import BadUserInput, NotThere
-from graph.domains.sightings.entities import LISTED_SIGHTING, RECENT_REPORT, SIGHTING, SIGHTING_BY_ID
+from graph.domains.sightings.entities import (
+    CONFIRMATION,
+    CONFIRMER,
+    FELT_REPORTS,
+    LISTED_SIGHTING,
+    RECENT_REPORT,
+    REPORT_COUNT,
+    SIGHTING,
+    SIGHTING_BY_ID,
+)
+from graph.domains.sightings.felt_reports import felt_report
 from graph.domains.sightings.grid import KM10
 from graph.domains.sightings.lifetimes import Lifetimes
+from graph.domains.sightings.model import ReportOutcome
+from graph.domains.sightings.rates import TooManyReports
 from graph.domains.sightings.selection import lists_of_position
-from graph.store.contract import Action, Put, Update
+from tests.domains.earthquakes.builders import at
 from tests.domains.earthquakes.revisions.histories import Clock, Source, a_record
-from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import everything_in
 from tests.domains.sightings.counted import check_all
-from tests.domains.sightings.in_store import ANNA, CARA, NOON_S, sightings, sightings_of, two_processes
+from tests.domains.sightings.in_store import ANNA, BEN, CARA, NOON_S, held_clock, sightings, sightings_of, two_processes
+from tests.domains.watches.cuts import Noted
+from tests.effort import rounds
 
 LAT, LON = 35.6, -117.6
 HERE: dict[str, Any] = {"lat": LAT, "lon": LON}
-
-
-class Writes(WatchedDatabase):
-    """Keeps the transactions. Nothing else may be written."""
-
-    transactions: list[Sequence[Action]]
-
-    async def transact(self, actions: Sequence[Action]) -> tuple[int, ...]:
-        refused = await super().transact(actions)
-        self.transactions = [*getattr(self, "transactions", []), actions]
-        return refused
-
-    async def put(self, put: Put) -> bool:
-        raise AssertionError(put)
-
-    async def update(self, update: Update) -> bool:
-        raise AssertionError(update)
 
 
 # New sightings
@@ -47,7 +47,7 @@ class Writes(WatchedDatabase):
 async def test_a_new_sighting_is_written_under_each_of_its_keys_in_one_transaction(engine: str) -> None:
     async with sightings(engine) as ours:
         await Source(ours.database, clock=Clock()).say(a_record("us1"))
-        database = Writes(ours.database)
+        database = Noted(ours.database)
         async with sightings_of(database, ours.clock) as writing:
             sighting = await writing.new(text="The shelf fell.", event_id="us1", **HERE)
 
@@ -75,7 +75,7 @@ async def test_a_new_sighting_is_written_under_each_of_its_keys_in_one_transacti
         assert await ours.items(SIGHTING) == [by_id]
         listed = {item["list"]: item for item in await ours.items(LISTED_SIGHTING)}
         assert listed == {name: {**by_id, "list": name} for name in by_id["lists"]}
-        assert len(database.transactions) == 1
+        assert [name for name, _ in database.noted if name in ("put", "update", "transact")] == ["transact"]
         await check_all(ours)
 
 
@@ -202,3 +202,119 @@ async def test_reports_of_two_processes_at_the_same_moment_make_one_sighting(
         assert sighting.confirmations == 7
         assert {outcome.sighting.sighting_id for outcome in outcomes} == {sighting.sighting_id}
         await check_all(processes[1])
+
+
+AT_ONCE = 20
+MOST = 5
+
+
+async def test_the_limit_is_of_a_user_an_area_and_an_hour_of_the_clock(engine: str) -> None:
+    clock = held_clock()
+    clock.now = at("2100-03-02T12:59:57")
+    async with sightings(engine, clock, most_reports=2) as ours:
+        await ours.new(ANNA, "FIRE")
+        await ours.new(ANNA, "DAMAGE")
+        stored = await everything_in(ours.database)
+        with pytest.raises(TooManyReports) as refused:
+            await ours.report(ANNA, "OTHER")
+        assert refused.value.headers == {"Retry-After": "3"}
+        assert "2 times an hour in an area or within 10 km, and have done so: try again in 3 s." in str(refused.value)
+        assert await everything_in(ours.database) == stored
+
+        await ours.new(ANNA, "OTHER", area="Elsewhere")
+        await ours.new(BEN, "OTHER")
+        ours.later(2.999)
+        with pytest.raises(TooManyReports, match="try again in 1 s"):
+            await ours.report(ANNA, "LANDSLIDE")
+        ours.later(0.001)
+        await ours.new(ANNA, "LANDSLIDE")
+        assert [item["hour"] for item in await ours.items(REPORT_COUNT)] == ["2100-03-02T13"]
+
+
+async def test_a_report_that_repeats_a_sighting_does_not_count_for_the_limit_and_a_hidden_one_does() -> None:
+    async with sightings("sqlite", most_reports=1) as ours:
+        await ours.new(BEN)
+        assert (await ours.report(ANNA)).confirmed
+        assert not (await ours.report(ANNA)).created
+        fire = await ours.new(ANNA, "FIRE")
+        assert not (await ours.report(ANNA, "FIRE")).created
+        await ours.hide(BEN, fire.sighting_id, "Spam")
+        with pytest.raises(TooManyReports):
+            await ours.report(ANNA, "OTHER")
+
+
+async def test_of_many_reports_from_a_cell_at_once_as_many_as_may_are_stored_whatever_areas_they_name(
+    engine: str, tmp_path: Path
+) -> None:
+    async with two_processes(engine, tmp_path, most_reports=MOST) as processes:
+        reports = [
+            processes[number % 2].report(ANNA, area=f"Area {number}", lat=35.02 + number / 1000, lon=-117.0)
+            for number in range(AT_ONCE)
+        ]
+        outcomes = await asyncio.gather(*reports, return_exceptions=True)
+
+        assert [isinstance(outcome, ReportOutcome) and outcome.created for outcome in outcomes].count(True) == MOST
+        assert [isinstance(outcome, TooManyReports) for outcome in outcomes].count(True) == AT_ONCE - MOST
+        counts = [item["number"] for item in await processes[0].items(REPORT_COUNT)]
+        assert sorted(counts) == [*[1] * MOST, MOST]  # of the areas, and of the cell
+        await check_all(processes[1])
+
+
+CROWD = rounds(1000)
+
+
+@pytest.mark.repeated
+async def test_a_crowds_confirmations_at_once_through_two_processes_count_distinct_users(
+    engine: str, tmp_path: Path
+) -> None:
+    async with two_processes(engine, tmp_path) as processes:
+        sighting = await processes[0].new(ANNA, lat=35.6, lon=-117.6)
+        users = [f"user{number}" for number in range(CROWD)]
+        twice = [*users, *users[::7], ANNA, ANNA]
+        random.Random(18).shuffle(twice)
+        outcomes = await asyncio.gather(
+            *[processes[number % 2].confirm(user, sighting) for number, user in enumerate(twice)]
+        )
+
+        assert [outcome.confirmed for outcome in outcomes].count(True) == CROWD
+        assert max(outcome.sighting.confirmations for outcome in outcomes) == CROWD
+        found = await processes[0].one(sighting)
+        assert found is not None
+        assert found.confirmations == CROWD
+        assert len(await processes[1].items(CONFIRMER)) == len(await processes[1].items(CONFIRMATION)) == CROWD
+        assert (await processes[1].profile(ANNA)).confirmations_received == CROWD
+        await check_all(processes[1])
+
+
+async def test_confirmations_expire_with_their_sighting_however_long_others_keep_it(engine: str) -> None:
+    async with sightings(engine) as ours:
+        sighting = await ours.new(ANNA, lat=35.6, lon=-117.6)
+        for user in ("ben", "cara", "dora"):
+            ours.later(600)
+            await ours.confirm(user, sighting)
+
+        found = await ours.one(sighting)
+        assert found is not None
+        assert [item["expiresAt"] for item in await ours.items(CONFIRMATION)] == [found.item["expiresAt"]] * 3
+        await check_all(ours)
+
+
+async def test_forty_at_once_who_each_felt_another_earthquake_all_count(engine: str) -> None:
+    async with sightings(engine) as ours:
+        names = [f"us{number}" for number in range(41)]
+        await Source(ours.database, clock=Clock()).say(*map(a_record, names))
+        sighting = await ours.new(ANNA, lat=35.6, lon=-117.6, event_id=names.pop())
+        ours.later(61)  # so that the sighting lasts longer, which takes further actions of each transaction
+        now = ours.clock() // 1000
+        confirming_now = [
+            ours.confirming.confirm(name, sighting.sighting_id, felt_report({"felt": 1.0}, 35.6, -117.6, now, name))
+            for name in names
+        ]
+        assert all(outcome.confirmed for outcome in await asyncio.gather(*confirming_now))
+        assert {item["place"]: item["reports"] for item in await ours.items(FELT_REPORTS)} == {
+            f"event:{name}": 1 for name in names
+        }
+        found = await ours.one(sighting)
+        assert found is not None
+        assert found.confirmations == 40
+        await check_all(ours)
