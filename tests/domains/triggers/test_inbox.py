@@ -1,7 +1,11 @@
-"""Pages of the inbox equal what looking at every event finds, on either engine, for any filter and any cursors."""
+"""Pages of the inbox equal what looking at every event finds, on either engine, for any filter and any cursors.
 
+Subscribers get each of their own selected events once, in the order of storing, from wherever they begin.
+"""
+
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 from uuid import UUID
 
@@ -10,20 +14,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strawberry.utils.await_maybe import await_maybe
 
-from graph.core.errors import BadUserInput, QueryTooComplex
+from graph.core.errors import InvalidCursor, QueryTooComplex
 from graph.core.paging import Page, Paging
 from graph.domains.triggers.entities import EVENT_TYPE_INDEX, EVENTS, INBOX, STATUS_INDEX, TRIGGER_EVENT
 from graph.domains.triggers.inbox import EventSelection, Inbox
+from graph.domains.triggers.live import TriggerEventBroadcast
 from graph.domains.triggers.model import TriggerEvent, timestamp_at
 from graph.domains.triggers.statuses import TriggerEventStatus
+from graph.feed.broadcast import SubscriberMessage
 from graph.store.contract import Database, Put
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
 from graph.work.account import charged_to
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.watched_database import WatchedDatabase
-from tests.domains.triggers.in_store import ANNA, BEN, DAY_MS, NOON, Triggers, held_clock, key_of, triggers
+from tests.domains.triggers.in_store import ANNA, BEN, DAY_MS, NOON, Triggers, a_new_event, held_clock, key_of, triggers
 from tests.effort import rounds
+from tests.feed.notes import records, some
 from tests.store.samples import HeldClock
 from tests.work.accounts import an_account
 
@@ -149,42 +156,11 @@ async def test_a_page_is_the_one_that_relay_defines_for_any_filter_and_cursors(
             assert (has_previous, has_next) == (len(behind) < len(order), more)
 
 
-async def test_a_cursor_of_all_events_goes_on_among_those_of_one_type_or_status(engine: str) -> None:
-    async with stored(engine, [an_item(n, TIMES[0], TYPES[0]) for n in range(9)]) as (ours, _):
-        everything = list((await page_of(ours, EventSelection(), Paging(9))).records)
-        assert everything == sorted(everything, key=place, reverse=True)
-        for selection in (EventSelection(TYPES[0]), EventSelection(status=TriggerEventStatus.RECEIVED)):
-            for at, event in enumerate(everything):
-                page = await page_of(ours, selection, Paging(9, after=place_of(event)))
-                assert list(page.records) == everything[at + 1 :]
-
-
 @settings(A_FEW, max_examples=rounds(100))
 @given(some=items, selection=selections)
 def test_a_subscription_admits_what_a_query_would_find(some: list[Item], selection: EventSelection) -> None:
     events = list(map(TriggerEvent, some))
     assert list(map(selection.admits, some)) == [selects(selection, event) for event in events]
-
-
-async def test_a_type_does_not_find_the_types_that_it_begins(engine: str) -> None:
-    some = [an_item(n, event_type=event_type) for n, event_type in enumerate(TYPES)]
-    async with stored(engine, some) as (ours, _):
-        for n, event_type in enumerate(TYPES):
-            for status in (None, TriggerEventStatus.RECEIVED):
-                assert await ours.page(EventSelection(event_type, status)) == [n]
-        assert await ours.page(EventSelection("user.created", TriggerEventStatus.DELIVERED)) == []
-
-
-async def test_an_event_expires_after_thirty_days() -> None:
-    clock = held_clock()
-    async with triggers("sqlite", clock) as ours:
-        (event,) = await ours.numbered(1)
-        clock.now += 30 * DAY_MS - 1
-        assert (await ours.page(), await ours.page(EventSelection(status=TriggerEventStatus.RECEIVED))) == ([0], [0])
-        clock.now += 1
-        assert await ours.page() == []
-        assert await ours.inbox.by_key(ANNA, [key_of(event)]) == {}
-        assert await ours.inbox.acknowledge(ANNA, [key_of(event)]) == {}
 
 
 FILTERS = [
@@ -228,15 +204,6 @@ async def test_a_type_with_a_status_that_few_of_many_events_have_costs_what_it_r
             assert await ours.page(EventSelection("user", status, last=TIMES[1]), size=5) == [0]
 
 
-def test_a_filter_by_what_is_no_type_or_by_a_range_that_ends_before_it_begins_is_refused() -> None:
-    for event_type in ("", ".", "a.", "a b", "ä", "a#b", "x" * 129, "a\n", "\ud800"):
-        with pytest.raises(BadUserInput):
-            EventSelection(event_type)
-    with pytest.raises(BadUserInput):
-        EventSelection(first=TIMES[1], last=TIMES[0])
-    EventSelection(first=TIMES[1], last=TIMES[1])
-
-
 async def test_acknowledging_finds_only_what_the_user_has(engine: str) -> None:
     of_ben = an_item(1, user_id=BEN)
     garbage = ["", "#", "x", f"{TIMES[0]}#", f"#{'x' * 36}", f"{TIMES[0]}#{'x' * 35}\ud800", f"{'9' * 27}#{'x' * 36}"]
@@ -245,3 +212,78 @@ async def test_acknowledging_finds_only_what_the_user_has(engine: str) -> None:
         assert await ours.inbox.acknowledge(ANNA, [mine, theirs, *garbage]) == {mine: False}
         assert await ours.inbox.acknowledge(ANNA, [mine]) == {mine: True}
         assert [event.status for event in await ours.events(BEN)] == [TriggerEventStatus.RECEIVED]
+
+
+ALL = EventSelection()
+
+
+@asynccontextmanager
+async def broadcasting(ours: Triggers) -> AsyncIterator[TriggerEventBroadcast]:
+    """A broadcast of what is stored, whose subscriptions all end before it does."""
+    async with TriggerEventBroadcast(ours.database, ours.outbox.sequence) as broadcast:
+        yield broadcast
+        assert broadcast.subscriptions == 0
+
+
+async def numbers(notices: AsyncIterator[SubscriberMessage[TriggerEvent]], count: int) -> list[int]:
+    """The numbers of the next events, so many, of which none was dropped."""
+    return [event.payload["n"] for event in records(await some(notices, count))]
+
+
+async def create(ours: Triggers, *numbers: int, user_id: str = ANNA, event_type: str = "a") -> list[TriggerEvent]:
+    return await ours.create(*[a_new_event(event_type, {"n": n}, user_id) for n in numbers])
+
+
+async def test_only_ones_own_selected_events_are_sent_in_the_order_of_storing(engine: str) -> None:
+    async with triggers(engine, stream=True) as ours:
+        await create(ours, 0)
+        async with (
+            broadcasting(ours) as broadcast,
+            aclosing(await broadcast.events(ANNA, EventSelection("a"))) as notices,
+            aclosing(await broadcast.events(BEN, ALL)) as bens,
+        ):
+            first = asyncio.ensure_future(numbers(notices, 3))
+            second = asyncio.ensure_future(numbers(bens, 2))
+            await create(ours, 1)
+            await create(ours, 2, user_id=BEN)
+            await create(ours, 3, event_type="a.b")
+            await asyncio.gather(*[create(ours, n, user_id=(ANNA, BEN)[n % 2]) for n in (4, 5, 6)])
+            assert await first == [1, 4, 6]
+            assert await second == [2, 5]
+
+
+async def test_a_cursor_within_a_change_that_several_users_share_replays_the_rest_of_it(engine: str) -> None:
+    async with triggers(engine, stream=True) as ours:
+        waiting = [ours.outbox.create(a_new_event("a", {"n": n}, (ANNA, BEN)[n % 2])) for n in range(10)]
+        created = [each.trigger_event for each in await asyncio.gather(*waiting)]
+        assert len({event.item["change"] for event in created}) < 10
+        for at in (0, 4):
+            async with (
+                broadcasting(ours) as broadcast,
+                aclosing(await broadcast.events(ANNA, ALL, created[at].cursor)) as notices,
+            ):
+                begun = await numbers(notices, 2)
+                await create(ours, at + 10)
+                await create(ours, 42, user_id=BEN)
+                rest = [*range(at + 2, 10, 2), *range(10, at + 11, 4)]
+                assert begun + await numbers(notices, len(rest) - 2) == rest
+
+
+async def test_a_cursor_of_another_user_or_of_nothing_is_refused_alike() -> None:
+    clock = held_clock()
+    async with triggers("sqlite", clock) as ours:
+        (of_anna,) = await create(ours, 0)
+        (of_ben,) = await create(ours, 1, user_id=BEN)
+        nothing = INBOX.cursor_of({**of_ben.item, "event_id": of_anna.event_id})
+        foreign = INBOX.cursor_of({**of_anna.item, "event_id": of_ben.event_id})
+        messages = set()
+        async with broadcasting(ours) as broadcast:
+            for cursor in (of_anna.cursor, foreign, nothing, "x", ""):
+                with pytest.raises(InvalidCursor) as refused:
+                    await broadcast.events(BEN, ALL, cursor)
+                messages.add(str(refused.value))
+            assert len(messages) == 1
+
+            clock.now += 30 * DAY_MS  # it has expired
+            with pytest.raises(InvalidCursor):
+                await broadcast.events(BEN, ALL, of_ben.cursor)

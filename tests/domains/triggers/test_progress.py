@@ -1,8 +1,13 @@
-"""The stored status of events: always that of the model, whatever is stored at the same time."""
+"""The statuses of an event: the document's transitions and no others.
+
+The stored status is always that of the model, whatever is stored at the same time.
+"""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from contextlib import AsyncExitStack
+from copy import deepcopy
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -16,7 +21,7 @@ from graph.domains.triggers.inbox import EventSelection
 from graph.domains.triggers.model import Delivery, DeliveryState, Endpoint
 from graph.domains.triggers.outbox import Created
 from graph.domains.triggers.sending.answers import SendResult
-from graph.domains.triggers.statuses import TriggerEventStatus
+from graph.domains.triggers.statuses import EventProgress, TriggerEventStatus
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.triggers.in_store import (
     ANNA,
@@ -30,8 +35,119 @@ from tests.domains.triggers.in_store import (
     sequences,
     triggers,
 )
-from tests.domains.triggers.model_event import ModelEvent
 from tests.effort import rounds
+
+RECEIVED, DELIVERED, FAILED, RETRYING = (
+    TriggerEventStatus.RECEIVED,
+    TriggerEventStatus.DELIVERED,
+    TriggerEventStatus.FAILED,
+    TriggerEventStatus.RETRYING,
+)
+
+# Document 004, "Status Transitions".
+DOCUMENTED = {
+    (RECEIVED, DELIVERED),
+    (RECEIVED, FAILED),
+    (FAILED, RETRYING),
+    (RETRYING, DELIVERED),
+    (RETRYING, FAILED),
+}
+
+
+def led_to(begin: TriggerEventStatus) -> set[TriggerEventStatus]:
+    """The statuses that documented transitions lead to from one, and itself."""
+    found = {begin}
+    for _ in DOCUMENTED:
+        found |= {to for status, to in DOCUMENTED if status in found}
+    return found
+
+
+@dataclass
+class ModelEvent:
+    """An event and its deliveries, each of which is waiting, delivered or failed."""
+
+    deliveries: list[str]
+    ever_failed: bool = False  # whether any attempt did, or any delivery was given up
+    is_done: bool = False  # whether it was ever delivered to all, or acknowledged
+    retries: int = 0
+    attempts: list[int] = field(init=False)  # of each delivery
+
+    def __post_init__(self) -> None:
+        self.attempts = [0] * len(self.deliveries)
+
+    @property
+    def status(self) -> TriggerEventStatus:
+        if self.is_done:
+            return DELIVERED
+        if "failed" in self.deliveries:
+            return FAILED
+        return RETRYING if self.ever_failed else RECEIVED
+
+    @property
+    def progress(self) -> EventProgress:
+        of = self.deliveries.count
+        return EventProgress(self.status, of("waiting"), of("failed"), self.retries)
+
+    def at(self, state: str) -> list[int]:
+        """The deliveries in a state."""
+        return [at for at, each in enumerate(self.deliveries) if each == state]
+
+    def attempt(self, at: int) -> None:
+        self.retries += self.attempts[at] > 0
+        self.attempts[at] += 1
+
+    def postpone(self) -> None:
+        self.ever_failed = True
+
+    def end(self, at: int, state: str) -> None:
+        self.deliveries[at] = state
+        self.ever_failed |= state == "failed"
+        self.is_done |= set(self.deliveries) == {"delivered"}
+
+    def replay(self, at: int) -> None:
+        self.deliveries[at] = "waiting"
+
+    def acknowledge(self) -> None:
+        self.is_done = True
+
+
+def steps(model: ModelEvent, progress: EventProgress) -> Iterator[tuple[ModelEvent, EventProgress]]:
+    """All that may happen next."""
+    for at, state in enumerate(model.deliveries):
+        if state != "waiting":
+            then = deepcopy(model)
+            then.replay(at)
+            yield then, progress.replayed(was_given_up=state == "failed")
+            continue
+        for attempted, ends in ((True, "delivered"), (True, ""), (True, "failed"), (False, "failed")):
+            then, behind = deepcopy(model), progress
+            if attempted:
+                behind = progress.retried() if model.attempts[at] else progress
+                then.attempt(at)
+            if ends:
+                then.end(at, ends)
+                behind = behind.delivered() if ends == "delivered" else behind.given_up()
+            else:
+                then.postpone()
+                behind = behind.postponed()
+            yield then, behind
+    then = deepcopy(model)
+    then.acknowledge()
+    yield then, progress.acknowledged()
+
+
+def test_an_event_follows_the_documented_table_in_whatever_order_its_deliveries_end() -> None:
+    for number in range(4):
+        reached = [(ModelEvent(["waiting"] * number), EventProgress(RECEIVED, number, 0, 0))]
+        for _ in range(5):
+            further = {}
+            for before in reached:
+                for model, progress in steps(*before):
+                    assert progress == model.progress
+                    assert progress.status in led_to(before[1].status)
+                    further[repr(model)] = model, progress
+            reached = list(further.values())
+
 
 TYPES = (None, ("order.completed",), ("order.completed", "order.refunded"))  # of three endpoints
 WANTING = {"order.completed": (0, 1, 2), "order.refunded": (0, 2), "user.created": (0,)}
