@@ -10,10 +10,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from graph.core.times import rfc3339
 from graph.domains.data_files.entities import ENTITIES as OURS
 from graph.domains.data_files.entities import LIBERA_METADATA
 from graph.domains.data_files.new_files import AdditionalMetadata, NewFile, SortableMetadata
+from graph.domains.data_files.times import time_of, time_text, written
 from tests.domains.data_files.followed import RawTable
 from tests.domains.data_files.in_store import FileStore, a_calibration, a_file, day
 from tests.domains.entities import ENTITIES
@@ -212,3 +216,15 @@ async def test_files_of_every_level_are_found_by_their_day_and_calibrations_in_t
         assert one(raw, f"{level}.nc", "#")["level"] == level
     found = raw.query("SK = :of", "CalibrationIndex", forward=False, of="#CAL#L0")
     assert [item["calibration-version"] for item in found] == ["2.0.0", "1.10.0", "1.10.0rc1", "1.9.0"]
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+@example(datetime(2024, 1, 1, tzinfo=UTC))
+@example(datetime.min.replace(tzinfo=UTC))
+@example(datetime.max.replace(tzinfo=UTC))
+@example(datetime(2024, 1, 1, microsecond=1, tzinfo=UTC))
+def test_a_time_is_written_as_if_it_had_been_read(time: datetime) -> None:
+    text = time_text(time)
+
+    assert time_of(text) == time
+    assert written(text) == rfc3339(time)

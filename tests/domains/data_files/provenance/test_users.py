@@ -77,15 +77,3 @@ async def test_a_page_reads_as_many_edges_as_it_has_runs() -> None:
         counting = CountingDatabase(ours.database)
         await page_of(counting, Paging(10))
         assert counting.items == 11
-
-
-async def test_recorded_runs_are_listed_once_however_often_they_told_of_it(engine: str) -> None:
-    async with data_files(engine) as ours:
-        await ours.register("hub", "other")
-        for number in (2, 1):
-            await ours.run(number, used=["hub"], makes=[f"made{number}"])
-            await ours.run(number, used=["hub", "other"])
-        for name in ("hub@1", "other@1"):
-            page = await ours.reader.runs_that_used(version_of(name), PageRequest(Paging(10)))
-            assert [each.run_id for each in page.records] == [run_id(1), run_id(2)]
-            assert page.records[0].used == [version_of("hub@1"), version_of("other@1")]
