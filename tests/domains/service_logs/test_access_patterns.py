@@ -1,16 +1,22 @@
-"""Pages and volumes of service logs equal what looking at every log finds, on either engine, also after expiry."""
+"""Pages and volumes of service logs equal what looking at every log finds, on either engine, also after expiry.
+
+Subscribers get each selected log once, in the order of storing, from wherever they begin.
+"""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from graph.core.errors import InvalidCursor
 from graph.core.paging import Page, Paging
 from graph.domains.service_logs.entities import ENTITIES
+from graph.domains.service_logs.live import ServiceLogBroadcast
 from graph.domains.service_logs.model import NewLog, ServiceLog, ServiceLogType
 from graph.domains.service_logs.selection import ServiceLogSelection
 from graph.domains.service_logs.volumes import LogInterval, VolumeBy
@@ -29,9 +35,17 @@ from tests.domains.service_logs.builders import (
     numbered,
     service_logs,
 )
-from tests.domains.service_logs.oracle import expected_page, expected_volume, selects
-from tests.domains.service_logs.strategies import DAYS_KEPT, batches, positions, selections
+from tests.domains.service_logs.expected import (
+    DAYS_KEPT,
+    batches,
+    expected_page,
+    expected_volume,
+    positions,
+    selections,
+    selects,
+)
 from tests.effort import rounds
+from tests.feed.notes import records, some
 from tests.store.engines import empty_database
 from tests.store.samples import HeldClock
 
@@ -195,3 +209,42 @@ async def test_logs_expire_days_after_the_end_of_their_day_as_their_type_says(en
 
 async def messages_of_first_page(logs: Logs) -> list[str]:
     return sorted(messages((await page(logs, ServiceLogSelection(), Paging(5), forward=True)).records))
+
+
+ALL = ServiceLogSelection()
+
+
+def broadcasting(logs: Logs) -> ServiceLogBroadcast:
+    return ServiceLogBroadcast(logs.writer.sequence, logs.read)
+
+
+async def test_a_cursor_of_a_log_that_is_not_there_is_refused(engine: str) -> None:
+    async with service_logs(engine, stream=True) as logs:
+        await logs.write(a_log())
+        (log,) = await logs.stored()
+        unknown = ServiceLog({**log.item, "timestamp": log.timestamp + 1}).cursor
+        async with broadcasting(logs) as broadcast:
+            for cursor in ("", "nonsense", log.identity[1], log.cursor[:-1], unknown):
+                with pytest.raises(InvalidCursor):
+                    await broadcast.logs(ALL, cursor)
+
+
+async def test_changes_expire_with_the_last_of_their_logs_and_the_rest_is_replayed(engine: str) -> None:
+    clock = held_clock()
+    kept: dict[str, Any] = {"application_log_days": 1, "system_log_days": 2, "audit_log_days": 0}
+    async with service_logs(engine, clock, **kept) as logs:
+        await logs.write(a_log(message="audited", log_type=ServiceLogType.AUDIT))
+        await logs.write(a_log(message="short-lived"))
+        await logs.write(a_log(message="longer", log_type=ServiceLogType.SYSTEM), a_log(message="shorter"))
+        await logs.write(a_log(message="for ever", log_type=ServiceLogType.AUDIT), a_log(message="short-lived, too"))
+        cursor = (await logs.stored())[0].cursor
+
+        rest = {1: ["longer", "for ever", "new 1"], 2: ["for ever", "new 1", "new 2"]}  # days later
+        for gone, kept_changes in ((1, [1, 3, 4, 5]), (2, [1, 4, 5, 6])):
+            clock.now = (NOON_NS // DAY + 1 + gone) * DAY // 1_000_000
+            new = a_log(time_ns=clock.now * 1_000_000, message=f"new {gone}", log_type=ServiceLogType.AUDIT)
+            await logs.write(new)
+            assert [change.number for change in await logs.writer.sequence.since(0, 100)] == kept_changes
+
+            async with broadcasting(logs) as broadcast, aclosing(await broadcast.logs(ALL, cursor)) as notices:
+                assert messages(records(await some(notices, len(rest[gone])))) == rest[gone]

@@ -1,20 +1,27 @@
-"""What reading and writing service logs costs, whatever else the table holds."""
+"""What reading and writing service logs costs, whatever else the table holds.
+
+A day with many logs is read by its hours, an hour by its minutes, and no period without a matching log.
+"""
 
 from collections.abc import AsyncIterator
 
 import pytest
 from strawberry.utils.await_maybe import await_maybe
 
+from graph.core.errors import BadUserInput
 from graph.core.paging import Paging
 from graph.domains.service_logs.entities import LOG_VOLUME, SERVICE_LOG, TIMESTAMP_INDEX
 from graph.domains.service_logs.model import LogLevel, ServiceLog, ServiceLogType
+from graph.domains.service_logs.planning import LogPlan, RangePart
 from graph.domains.service_logs.selection import ServiceLogSelection
-from graph.store.contract import Action, Database
+from graph.domains.service_logs.volumes import MOST_PERIODS, LogInterval, LogVolume, VolumeBy, Volumes
+from graph.store.contract import Database
 from graph.store.merging import AT_LEAST
 from graph.store.ordering import PageRequest
 from graph.store.query import ItemPage, Query
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.service_logs.builders import (
+    DAY,
     MICROSECOND,
     NOON_NS,
     SECOND,
@@ -34,21 +41,16 @@ SIZE = 20
 
 
 class Counting(WatchedDatabase):
-    """A real database that counts the logs that it returns, and keeps its transactions."""
+    """A real database that counts the logs that it returns."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self.logs = 0
-        self.transactions: list[int] = []  # their actions
 
     async def query(self, query: Query) -> ItemPage:
         page = await super().query(query)
         self.logs += len(page.items) if query.entity is SERVICE_LOG else 0
         return page
-
-    async def transact(self, actions: list[Action]) -> tuple[int, ...]:  # type: ignore[override]
-        self.transactions.append(len(actions))
-        return await super().transact(actions)
 
     def queries(self) -> list[tuple[str, int]]:
         """The readings of logs: by which index, and of how many partitions."""
@@ -197,3 +199,82 @@ async def test_what_precedes_a_page_is_read_only_on_request_and_global_ids_toget
     found = await logs_of(watched, clock=held_clock()).read.by_key([*keys, "1@nobody", "x"], frozenset({"message"}))
     assert [found[key].message for key in keys] == [log.message for log in stored[:30]]
     assert (len(found), len(watched.gets), watched.calls) == (30, 1, [])
+
+
+MINUTE = 60 * SECOND
+
+
+async def parts_of(
+    logs: Logs, selection: ServiceLogSelection, rows: int, wanted: int = 1, *, forward: bool = True
+) -> list[RangePart]:
+    plan = LogPlan(Volumes(logs.database), selection, rows)
+    return [part async for part in plan.parts(wanted, forward=forward)]
+
+
+async def test_a_busy_day_is_divided_into_hours_and_a_busy_hour_into_minutes() -> None:
+    async with service_logs("sqlite") as logs:
+        await logs.write(
+            *[a_log(time_ns=NOON_NS + n * MINUTE, message=f"{n}") for n in range(5)],
+            a_log(time_ns=NOON_NS - 60 * MINUTE),
+            a_log(time_ns=NOON_NS - DAY),
+        )
+        noon = NOON_NS // SECOND
+        hour, yesterday = noon - 3600, (noon // 86_400 - 1) * 86_400
+
+        # A part promises one log, the next one two, and so on.
+        assert await parts_of(logs, ServiceLogSelection(), 4) == [
+            RangePart(yesterday, yesterday + 86_399, 1, 1),
+            RangePart(hour, noon + 59, 2, 2),
+            RangePart(noon + 60, noon + 299, 4, 4),
+        ]
+        # The same in reverse, where only a part's number of logs bounds it.
+        assert await parts_of(logs, ServiceLogSelection(), 2, 100, forward=False) == [
+            RangePart(noon + 180, noon + 299, 2, 2),
+            RangePart(noon + 60, noon + 179, 2, 2),
+            RangePart(hour, noon + 59, 2, 2),
+            RangePart(yesterday, yesterday + 86_399, 1, 1),
+        ]
+
+        await logs.write(a_log(time_ns=NOON_NS + 3 * MINUTE, message="error", severity=17))
+        errors, debug = (ServiceLogSelection(levels=(level,)) for level in (LogLevel.ERROR, LogLevel.DEBUG))
+        assert await parts_of(logs, errors, 4, 100) == [RangePart(noon + 180, noon + 239, 1, 2)]
+        assert await parts_of(logs, debug, 4) == []
+
+
+async def test_a_time_range_that_begins_within_a_minute_has_the_rest_of_it() -> None:
+    async with service_logs("sqlite") as logs:
+        await logs.write(*[a_log(time_ns=NOON_NS + n * SECOND, message=f"{n}") for n in range(100)])
+        noon, first = NOON_NS // SECOND, NOON_NS // 1000 + 30_000_000
+
+        of_rest = ServiceLogSelection(first=first, last=first + 40_000_000)
+        assert await parts_of(logs, of_rest, 1000, 100) == [RangePart(noon + 30, noon + 70, 100, 100)]
+        assert await parts_of(logs, of_rest, 50) == [
+            RangePart(noon + 30, noon + 59, 60, 60),
+            RangePart(noon + 60, noon + 70, 40, 40),
+        ]
+
+
+NOON_S = NOON_NS // SECOND
+
+
+async def test_a_volume_of_more_numbers_than_it_may_have_is_refused(engine: str) -> None:
+    async with service_logs(engine) as logs:
+        await logs.write(a_log(severity=9), a_log(severity=9, message="too"), a_log("search", severity=17))
+        by_level = [LogVolume(NOON_S, 2, level=LogLevel.INFO), LogVolume(NOON_S, 1, level=LogLevel.ERROR)]
+        wanted = LogInterval.MINUTE, VolumeBy.LEVEL, NOON_S, NOON_S + 59
+
+        found = await Volumes(logs.database, most_counts=2).volume(*wanted)
+        with pytest.raises(BadUserInput, match="at most 1 numbers: choose a longer `interval`"):
+            await Volumes(logs.database, most_counts=1).volume(*wanted)
+
+    assert sorted(found, key=str) == sorted(by_level, key=str)
+
+
+async def test_a_volume_of_more_periods_than_it_may_have_is_refused() -> None:
+    async with service_logs("sqlite") as logs:
+        for interval in LogInterval:
+            first = interval.start_of(NOON_S)
+            last = first + MOST_PERIODS * interval.value - 1
+            assert await logs.read.volume(interval, VolumeBy.TYPE, first, last) == []
+            with pytest.raises(BadUserInput, match="at most 10,000 periods"):
+                await logs.read.volume(interval, VolumeBy.TYPE, first, last + 1)

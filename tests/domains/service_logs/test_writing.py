@@ -1,4 +1,7 @@
-"""Each log is stored once and in its order, whatever has its time, whoever writes it, and however often."""
+"""Each log is stored once and in its order, whatever has its time, whoever writes it, and however often.
+
+A write that breaks off at any call leaves whole transactions, exact counters, and a sequence without a gap.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from graph.domains.service_logs.checking import LogDraft
 from graph.domains.service_logs.entities import ENTITIES
-from graph.domains.service_logs.model import INFO, NewLog, WriteReport
+from graph.domains.service_logs.model import INFO, MOST_SHIFT, LogProblem, NewLog, WriteReport
 from graph.domains.service_logs.selection import ServiceLogSelection
+from graph.domains.service_logs.slots import PLACED_AT_ONCE, BatchSlots, TakenSlots
 from graph.store.location import StoreLocation
 from graph.store.ordering import PageRequest
 from tests.domains.service_logs.builders import (
@@ -28,8 +33,10 @@ from tests.domains.service_logs.builders import (
     numbered,
     service_logs,
 )
+from tests.domains.watches.cuts import Cut, cut_off
 from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database, new_store
+from tests.turns import turns_counted
 
 HOT: dict[str, Any] = {"hot_services": ("checkout",)}
 BATCHES = 2  # of a writer
@@ -209,3 +216,65 @@ async def test_counters_expire_with_their_logs_where_the_setting_has_changed(eng
             page = await long.read.page(ServiceLogSelection(text="PAID"), PageRequest.of_first(10), forward=True)
             assert [log.message for log in page.records] == left
             clock.now += days * 86_400_000
+
+
+LOGS = 16  # of a batch, which takes several transactions
+
+
+def batch(number: int) -> list[NewLog]:
+    """A batch whose times overlap those of its neighbours, and that shares a log with one of them."""
+    start = NOON_NS + number * 10 * MICROSECOND
+    times = [start + n // 3 * 100 * MICROSECOND for n in range(LOGS)]
+    return [
+        *(a_log(("hot", "plain")[n % 2], at, f"{number} {n}", severity=1 + n % 24) for n, at in enumerate(times)),
+        a_log("plain", NOON_NS + number // 2 * 1000 * MICROSECOND, "shared"),
+    ]
+
+
+async def test_a_batch_that_breaks_off_at_any_call_can_be_written_again() -> None:
+    number, written = 0, set[str]()
+    async with service_logs("sqlite", hot_services=("hot",)) as logs:
+        for way in ("refused", "answer lost"):
+            left, broke_off = 0, True
+            while broke_off:
+                number, left = number + 1, left + 1
+                database = Cut(logs.database, way)
+                database.left = left
+                await cut_off(logs_of(database, clock=held_clock(), hot_services=("hot",)).write(*batch(number)))
+                broke_off = database.left <= 0
+                assert await is_consistent(logs)
+
+                report = await logs.write(*batch(number))  # by whoever does not know whether it was stored
+                written |= {f"{log.service} {log.message} {log.time_ns}" for log in batch(number)}
+                stored = [f"{log.service} {log.message} {log.time_unix_nano}" for log in await logs.stored()]
+                assert sorted(stored) == sorted(written)
+                assert report.accepted + report.skipped == LOGS + 1
+                assert await is_consistent(logs)
+            assert left > 4
+
+
+LOGS_OF_MANY = 10 * PLACED_AT_ONCE
+
+
+async def test_many_logs_are_placed_in_pieces() -> None:
+    drafts = [LogDraft(n, "checkout", 1000 * n, {"log_id": f"{n}"}, n, 0) for n in range(LOGS_OF_MANY)]
+    async with service_logs("sqlite") as logs, turns_counted() as turns:
+        placed = await BatchSlots(logs.database, logs.services, TakenSlots()).place(drafts)
+
+    assert [draft.slot for draft in placed] == list(range(LOGS_OF_MANY))
+    assert turns.number >= LOGS_OF_MANY // PLACED_AT_ONCE
+
+
+async def test_a_log_is_shifted_by_a_crowd_as_far_as_the_bound_and_refused_behind_it() -> None:
+    slot = NOON_NS // 1000
+    async with service_logs("sqlite") as logs:
+        for n in range(MOST_SHIFT):
+            logs.writer.taken.add("checkout", slot + n, {"log_id": f"{n}", "time_unix_nano": "0"})
+        report = await logs.writer.write([*numbered(3), a_log("cart")])
+
+        assert (report.accepted, report.skipped) == (2, 0)
+        assert [(each.index, each.code) for each in report.rejections] == [
+            (1, LogProblem.TIME_CROWDED),
+            (2, LogProblem.TIME_CROWDED),
+        ]
+        assert [log.timestamp for log in await logs.stored()] == [slot / 1e6, (slot + MOST_SHIFT) / 1e6]
