@@ -15,9 +15,8 @@ import pytest
 from tests.acceptance.domains.export.readers import READERS, table_of
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.export.readers import exported, of_graph, of_record
-from tests.domains.export.test_formats import hash_of_ids
+from tests.domains.export.test_formats import assert_cut, hash_of_ids
 from tests.domains.export.test_routes import assert_headers
-from tests.domains.export.test_streams import assert_cut
 from tests.processes import quakegraph
 from tests.service import Service
 
