@@ -1,5 +1,6 @@
-"""Tests that the links of documents have a target, and that the paths in documents exist."""
+"""Tests that the links of documents have a target, that paths in them exist, and that their code is quoted or valid."""
 
+import json
 import re
 
 from tests.documents.markdown import DOCUMENTS, ROOT, Document, document
@@ -33,3 +34,21 @@ def test_the_readme_is_short_and_leads_to_the_index_which_lists_every_document()
 
     listed = {(index.path.parent / link).resolve() for link in index.links}
     assert listed >= {one.path for one in DOCUMENTS if one.name.startswith("docs/")} - {index.path}
+
+
+TESTS = [path.read_text() for path in (ROOT / "tests").rglob("*.py")]
+LANGUAGES = {"sh", "graphql", "json", "js", "ts", "html", "python", "dockerfile", "mermaid", "text", "toml", "yaml"}
+
+
+def test_a_block_names_its_language_can_be_read_and_a_test_in_it_exists() -> None:
+    shown = []
+    for one in DOCUMENTS:
+        for block in one.blocks:
+            assert block.language in LANGUAGES, one.name
+            if block.language == "python":
+                compile(block.text, one.name, "exec")
+                shown += [block.text] * ("def test_" in block.text)
+            elif block.language == "json":
+                json.loads(block.text)
+    assert shown
+    assert all(any(text in source for source in TESTS) for text in shown)
