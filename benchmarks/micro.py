@@ -129,7 +129,7 @@ class Bench:
     async def compiled(self) -> object:
         """Execute the query as the service does."""
         plan = self.documents.of(PAGE).operation(None).plan
-        variables = plan.variables(self.variables, max_errors=1, hide_suggestions=False)
+        variables = plan.variables(self.variables, max_errors=1)
         assert not isinstance(variables, list)
         return await execution.execute(plan, Request(variables, self.context()))
 
@@ -223,7 +223,7 @@ async def measured(bench: Bench) -> list[tuple[str, float, float | None]]:
         ),
         await compared(
             "coerce the variables of an ingest of 500",
-            as_step(lambda: operation.plan.variables(sent, max_errors=1, hide_suggestions=False)),
+            as_step(lambda: operation.plan.variables(sent, max_errors=1)),
             as_step(lambda: get_variable_values(SCHEMA, definitions, sent)),
         ),
         await compared(

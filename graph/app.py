@@ -191,7 +191,7 @@ def build_entrance(settings: Settings, domains: Sequence[Domain] = ()) -> Entran
         compiled=settings.compiled,
     )
     known = persisted(settings.allowed_documents, documents)
-    return Entrance(documents, known, ExecutionLimits.of(settings), suggesting=settings.introspection)
+    return Entrance(documents, known, ExecutionLimits.of(settings))
 
 
 async def _healthz(request: Request) -> Response:

@@ -16,19 +16,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
-from graphql import ExecutionResult
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
+from graph.access.callers import Caller
 from graph.api.documents.prepared import InvalidDocument
 from graph.core.errors import BadRequest, GraphError, InternalServerError
-from graph.observability import metrics
+from graph.observability.logs import on_behalf_of
 from graph.pages import graphiql
-from graph.transport.entrance import Admitted, Entrance
-from graph.transport.errors import code_of, format_refusal, format_result
+from graph.transport.entrance import Entrance
+from graph.transport.errors import code_of, format_refusal
 from graph.transport.exchange import Exchange, exchange_by_http
 from graph.transport.request import EVENT_STREAM, GRAPHQL_JSON, JSON, Head, read_request
-from graph.transport.sse import HEART_BEAT_S, send_events
+from graph.transport.sse import HEART_BEAT_S, as_json, send_events
 
 COST_HEADER = "graphql-cost"  # asks for `extensions.cost`
 
@@ -89,22 +89,34 @@ class GraphQLEndpoint:
         self, head: Head, receive: Receive, exchange: Exchange
     ) -> "tuple[int, Headers, bytes] | _Stream":
         """The answer, or a stream of answers."""
-        media, answer = head.media, exchange.answer
+        media, answer, status = head.media, exchange.answer, 200
         headers: Mapping[str, str] = {}
-        status = 200
         try:
-            admitted = await self._admitted(head, receive, exchange)
-            if admitted.is_subscription:
-                stream = await _stream(head, admitted)
-                answer.code, answer.status = metrics.OK, status
-                return stream
-            body = format_result(await admitted.result(while_connected=receive), exchange.request_id)
+            if media is None and not head.takes_stream:
+                raise BadRequest(
+                    f"This answers {GRAPHQL_JSON}, {JSON} or, of a subscription, {EVENT_STREAM}.", status=406
+                )
+            request = await read_request(head, receive)
+            caller = exchange.process.authenticate(head.headers.get("authorization"))
+            exchange.context.caller = caller if isinstance(caller, Caller) else await caller
+            on_behalf_of(exchange.context.caller.subject)
+            admitted = await self._entrance.admitted(exchange, request, reading=head.method != "POST", receive=receive)
+            is_subscription = admitted.operation.type == "subscription"
+            if head.method == "HEAD" and (is_subscription or media is None):
+                raise BadRequest("A stream is sent by GET or POST alone.", status=405, allow="GET, POST")
+            if is_subscription and not head.takes_stream:
+                raise BadRequest(f"A subscription is answered in {EVENT_STREAM}, or over a WebSocket.", status=406)
+            if is_subscription:
+                stack = AsyncExitStack()
+                results = await stack.enter_async_context(admitted.subscribed())
+                return _Stream(as_json(results, exchange.request_id), exchange.context.caller.lasts_s, stack)
+            body = await admitted.result()
         except ClientDisconnect:
             raise
         except Exception as error:
             # Not kept in a variable: its traceback refers to this frame, which would be a reference cycle.
             status, headers, body = _refused(await exchange.refused(error), media, exchange.request_id)
-        answer.code, answer.status = code_of(body), status
+            answer.code, answer.status = code_of(body), status
         if answer.points is not None and head.headers.get(COST_HEADER):
             body["extensions"] = {"cost": {"points": answer.points, "limit": answer.limit}}
         written = orjson.dumps(body)
@@ -113,19 +125,6 @@ class GraphQLEndpoint:
         own = {name.lower().encode(): value.encode() for name, value in headers.items()}
         answer_headers = {**ANSWER_HEADERS[media or JSON], b"content-length": b"%d" % len(written), **own}
         return status, list(answer_headers.items()), written
-
-    async def _admitted(self, head: Head, receive: Receive, exchange: Exchange) -> Admitted:
-        """The requested operation, if it may be executed."""
-        if head.media is None and not head.takes_stream:
-            raise BadRequest(f"This answers {GRAPHQL_JSON}, {JSON} or, of a subscription, {EVENT_STREAM}.", status=406)
-        request = await read_request(head, receive)
-        if authenticated := exchange.identify(head.headers.get("authorization")):
-            await authenticated
-        with exchange.process.deadlines.within(self._entrance.limits.query_seconds, receive):
-            admitted = await self._entrance.admitted(exchange, request, reading=head.method != "POST")
-        if head.method == "HEAD" and (admitted.is_subscription or head.media is None):
-            raise BadRequest("A stream is sent by GET or POST alone.", status=405, allow="GET, POST")
-        return admitted
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,27 +136,8 @@ class _Stream:
     open: AsyncExitStack = field(default_factory=AsyncExitStack)  # ends the subscription when it is closed
 
 
-async def _stream(head: Head, admitted: Admitted) -> _Stream:
-    """The results of a subscription, as a stream."""
-    if not head.takes_stream:
-        raise BadRequest(f"A subscription is answered in {EVENT_STREAM}, or over a WebSocket.", status=406)
-    stack = AsyncExitStack()
-    results = await stack.enter_async_context(admitted.subscribed())
-    exchange = admitted.exchange
-    return _Stream(_written(results, exchange.request_id), exchange.caller.lasts_s, stack)
-
-
 async def _one(written: bytes) -> AsyncIterator[bytes]:
     yield written
-
-
-async def _written(results: AsyncIterator[ExecutionResult], request_id: str) -> AsyncIterator[bytes]:
-    """Results as JSON. A failure ends them, and is the last."""
-    try:
-        async for result in results:
-            yield orjson.dumps(format_result(result, request_id))
-    except Exception as error:
-        yield orjson.dumps({"errors": format_refusal(error, request_id)})
 
 
 def _refused(error: Exception, media: str | None, request_id: str) -> tuple[int, Mapping[str, str], dict[str, Any]]:

@@ -7,7 +7,7 @@ from graphql import ExecutionResult, GraphQLError
 
 from graph.api.causes import cause_of, refuses_an_argument
 from graph.api.documents.prepared import InvalidDocument
-from graph.core.errors import BadUserInput, GraphError, InternalServerError, outcome_of
+from graph.core.errors import BadUserInput, GraphError, InternalServerError
 from graph.observability.logs import get_logger
 from graph.observability.metrics import OK
 
@@ -65,11 +65,6 @@ def format_refusal(error: Exception, request_id: str) -> list[FormattedError]:
         return [format_error(error)]
     logger.error("A request could not be answered", request_id=request_id, exc_info=error)
     return [format_error(InternalServerError(request_id))]
-
-
-def outcome(error: Exception) -> tuple[int, str | None]:
-    """The status and code of a refused operation for its log."""
-    return (BadUserInput.status, error.code) if isinstance(error, InvalidDocument) else outcome_of(error)
 
 
 def cut(message: str) -> str:

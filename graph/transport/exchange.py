@@ -14,7 +14,7 @@ download, is recorded like a root field.
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from starlette.types import Scope
 
@@ -25,24 +25,22 @@ from graph.api.context import Context
 from graph.api.documents.prepared import InvalidDocument
 from graph.api.recording import RecordedWork, Recording
 from graph.core.clock import Clock
-from graph.core.errors import GraphError, RateLimited
+from graph.core.errors import GraphError, InternalServerError, RateLimited
 from graph.core.paging import PageSizes
 from graph.core.services import Services
-from graph.feed.broadcast import Charge as Replay
-from graph.feed.broadcast import free_of_charge
-from graph.observability.logs import on_behalf_of
 from graph.observability.requests import RequestOutcome, record
 from graph.observability.timed import Timed
 from graph.observability.tracing import Tracing
 from graph.transport.deadline import Deadlines
-from graph.transport.errors import outcome
-from graph.work.account import Account, Charge, Work
+from graph.work.account import Account, Charge, Work, charged_to
 from graph.work.endings import Endings
 from graph.work.slots import Slots
 from graph.work.threads import FairThreads
 
 GRAPH_ROUTE = "/graphql"
 NOBODY = Caller(None, frozenset())
+
+T = TypeVar("T")
 
 AtEnd = Callable[[str], None]
 """Called at the end of an answer with the code of its error, `OK` or `ABANDONED`."""
@@ -98,15 +96,20 @@ class Exchange:
         """
         self.process = process
         self.request_id = request_id
-        self.address = address
-        self.caller = caller
         self.route = route
         self.facts: dict[str, Any] = {}  # for the record of a route, which adds them
         self.at_end: AtEnd = _nothing  # for a route: told the outcome before it is recorded; may add facts
         self.is_sending = False  # whether the head of a long answer is sent, so that no refusal is possible
         self.answer = RequestOutcome()  # the outcome, which the transport fills in
-        self.context: Context  # once the request is admitted
-        self.spender = spender(caller.subject, address)  # the name that points are charged to
+        self.context = Context(
+            services=process.services,
+            recording=process.recording,
+            page_sizes=process.page_sizes,
+            clock=process.clock,
+            caller=caller,
+            request_id=request_id,
+            address=address,
+        )
         self._is_admitted = False
         self._headers = headers
 
@@ -123,44 +126,26 @@ class Exchange:
 
     # Admission
 
-    def identify(self, authorization: str | None) -> Awaitable[None] | None:
-        """Authenticate the caller, who pays from here on. Returns what to wait for, if anything.
+    @property
+    def spender(self) -> str:
+        """The name that points are charged to. It is the address until the caller is known."""
+        return spender(self.context.caller.subject, self.context.address)
 
-        Raises what `Keys.caller` raises.
-        """
-        caller = self.process.authenticate(authorization)
-        if not isinstance(caller, Caller):
-            return self._belongs_to_later(caller)
-        self.caller, self.spender = caller, spender(caller.subject, self.address)
-        on_behalf_of(caller.subject)
-        return None
+    def admit(self, points: int) -> Awaitable[None] | None:
+        """Charge the price of what is asked. Returns what to wait for, if anything.
 
-    async def _belongs_to_later(self, caller: Awaitable[Caller]) -> None:
-        self.caller = await caller
-        self.spender = spender(self.caller.subject, self.address)
-        on_behalf_of(self.caller.subject)
-
-    def admit(self, points: int, charge_replay: Replay = free_of_charge) -> Awaitable[None] | None:
-        """Open the context, and charge the price of what is asked. Returns what to wait for, if anything.
-
-        Args:
-            charge_replay: charges for what a subscription replays.
+        A subscription pays the same price for each result that is replayed.
 
         Raises what `Rates.spend` raises.
         """
-        process = self.process
-        self.context = Context(
-            services=process.services,
-            recording=process.recording,
-            page_sizes=process.page_sizes,
-            clock=process.clock,
-            caller=self.caller,
-            request_id=self.request_id,
-            address=self.address,
-            charge_replay=charge_replay,
-        )
+        rates, spender = self.process.rates, self.spender  # the context refers to these: to itself, it would be a cycle
+
+        async def charge_replay(read: int, sent: int) -> None:
+            await rates.spend_in_time(spender, read + sent * points)
+
+        self.context.charge_replay = charge_replay
         self._is_admitted = True
-        return process.rates.spend(self.spender, points)
+        return rates.spend(spender, points)
 
     def spend(self, points: int) -> Awaitable[None] | None:
         """Charge the caller for more. Returns what to wait for, if anything."""
@@ -169,6 +154,11 @@ class Exchange:
     def account(self, most: int, *, price: int = 0, owed: float = 0.0, charge: Charge | None = None) -> Account:
         """An account for what reading costs; it charges the caller at once by default."""
         return Account(self.process.work, self.spender, most, charge or self.spend, price, owed=owed)
+
+    async def on_a_thread(self, job: Callable[[], T]) -> T:
+        """Do a long job on a thread. Its time is charged to the caller."""
+        with charged_to(self.account(0)):
+            return await self.process.preparing.run(job)
 
     # The end
 
@@ -190,9 +180,10 @@ class Exchange:
 
     def failed(self, error: Exception) -> None:
         """Record that the request failed, unless a root field has begun or its client has spent all points."""
-        if not (isinstance(error, RateLimited) or (self._is_admitted and self.context.is_recorded)):
-            status, code = outcome(error)
-            self._record(self.request_id, status, code, is_refusal=True)
+        known = error if isinstance(error, GraphError | InvalidDocument) else InternalServerError
+        self.answer.code, self.answer.status = known.code, known.status
+        if not (isinstance(error, RateLimited) or self.context.is_recorded):
+            self._record(self.request_id, known.status, known.code, is_refusal=True)
 
     def end_route(self, status: int, code: str, error: str | None, seconds: float) -> None:
         """Count and record an admitted request of a route."""

@@ -18,11 +18,11 @@ from starlette.routing import Route
 from starlette.types import Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from graph.access.callers import Scope
+from graph.access.callers import Caller, Scope
 from graph.core import garbage
 from graph.core.errors import BadRequest, GraphError, InternalServerError, outcome_of
 from graph.core.services import Services
-from graph.observability.logs import get_logger
+from graph.observability.logs import get_logger, on_behalf_of
 from graph.observability.metrics import OK
 from graph.observability.requests import ABANDONED, ABANDONED_STATUS
 from graph.transport.errors import format_error
@@ -134,11 +134,12 @@ class RouteEndpoint:
         try:
             if self._is_long and request.method not in ("GET", "HEAD"):
                 raise BadRequest("Send this request by GET.", status=405, allow="GET, HEAD")
-            if authenticated := exchange.identify(request.headers.get("authorization")):
-                await authenticated
+            caller = exchange.process.authenticate(request.headers.get("authorization"))
+            exchange.context.caller = caller if isinstance(caller, Caller) else await caller
+            on_behalf_of(exchange.context.caller.subject)
             if charged := exchange.admit(1):
                 await charged
-            exchange.caller.require(self._scopes)
+            exchange.context.caller.require(self._scopes)
             exchange.context.is_recorded = True  # at its end, and not as a refusal
             began, status, code, error_code = perf_counter(), ABANDONED_STATUS, ABANDONED, None
             try:
@@ -157,7 +158,6 @@ class RouteEndpoint:
         except Exception as error:
             cause = await exchange.refused(error)
             refusal = cause if isinstance(cause, GraphError) else InternalServerError(exchange.request_id)
-            outcome.code, outcome.status = refusal.code, refusal.status
             if exchange.is_sending:
                 logger.error("A download was aborted", route=self._path, code=refusal.code, cause=refusal.detail)
                 raise

@@ -7,14 +7,13 @@ Source: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import AsyncExitStack, aclosing, suppress
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 from graph.core.errors import TooManySubscriptions
-from graph.observability import metrics
 from graph.observability.logs import during_request, get_logger, on_behalf_of
-from graph.transport.entrance import Admitted, Entrance
-from graph.transport.errors import code_of, format_refusal, format_result, outcome
+from graph.transport.entrance import Entrance
+from graph.transport.errors import format_refusal
 from graph.transport.exchange import Exchange
 from graph.transport.request import GraphQLRequest
 
@@ -78,7 +77,7 @@ class SocketOperations:
     async def _operate(self, id_: str, request: GraphQLRequest, exchange: Exchange, *, room: bool) -> None:
         """Send the results of an operation, and its end, before which its resources are released."""
         with during_request(exchange.request_id):
-            on_behalf_of(exchange.caller.subject)
+            on_behalf_of(exchange.context.caller.subject)
             try:
                 async with AsyncExitStack() as stack:
                     async for payload in await self._begun(request, exchange, stack, room=room):
@@ -97,24 +96,16 @@ class SocketOperations:
     ) -> AsyncIterator[dict[str, Any]]:
         """Begin the operation, and return the payloads of its results."""
         with exchange:
-            answer = exchange.answer
             try:
                 if not room:
                     raise TooManySubscriptions(self._most, "operations under way here")
                 admitted = await self._entrance.admitted(exchange, request)
-                if admitted.is_subscription:
-                    results = await stack.enter_async_context(admitted.subscribed())
-                    answer.code, answer.status = metrics.OK, 200
-                    payloads = (format_result(result, exchange.request_id) async for result in results)
-                    return await stack.enter_async_context(aclosing(payloads))
-                work = _payload(admitted)
-                payload = await (self._finished(work) if admitted.is_mutation else work)
-                answer.code, answer.status = code_of(payload), 200
-                return _one(payload)
+                if admitted.operation.type == "subscription":
+                    return await stack.enter_async_context(admitted.subscribed())
+                work = admitted.result()
+                return _one(await (self._finished(work) if admitted.operation.type == "mutation" else work))
             except Exception as error:
                 refusal = await exchange.refused(error)
-                answer.status, code = outcome(refusal)
-                answer.code = code or metrics.OK
                 try:
                     if refusal is error:
                         raise
@@ -136,10 +127,6 @@ class SocketOperations:
         self._abandoned.discard(work)
         if not work.cancelled() and (error := work.exception()):
             logger.info("A mutation failed after its client had left", exc_info=error)
-
-
-async def _payload(admitted: Admitted) -> dict[str, Any]:
-    return format_result(await admitted.result(), admitted.exchange.request_id)
 
 
 async def _one(payload: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:

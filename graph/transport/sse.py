@@ -12,10 +12,13 @@ connections, and https://html.spec.whatwg.org/multipage/server-sent-events.html
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
+import orjson
 from starlette.types import Receive, Send
 
 from graph.transport.deadline import wait_for_disconnect
+from graph.transport.errors import format_refusal
 from graph.transport.request import EVENT_STREAM
 
 HEART_BEAT_S = 12.0  # proxies close silent connections, after half a minute at the earliest
@@ -28,6 +31,15 @@ HEADERS = [
 ]
 COMPLETE = b"event: complete\ndata:\n\n"
 HEART_BEAT = b":\n\n"
+
+
+async def as_json(results: AsyncIterator[dict[str, Any]], request_id: str) -> AsyncIterator[bytes]:
+    """Results as JSON. A failure ends them, and is the last."""
+    try:
+        async for result in results:
+            yield orjson.dumps(result)
+    except Exception as error:
+        yield orjson.dumps({"errors": format_refusal(error, request_id)})
 
 
 def next_event(result: bytes) -> bytes:

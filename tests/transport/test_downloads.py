@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any, cast
+from typing import Any
 
 import httpx
 import pytest
@@ -16,7 +16,6 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute
 
 from graph.access.rate import Rates
-from graph.api.context import Context
 from graph.core.errors import BadUserInput, DatabaseUnavailable, Overloaded, RateLimited, TooManySubscriptions
 from graph.domain import Domain
 from graph.domains import DOMAINS
@@ -267,7 +266,6 @@ def reads_of_ada(
 ) -> Reads:
     process = a_process(rates=rates, work=work)
     exchange = an_exchange(process)
-    exchange.context = cast("Context", None)
     return Reads(exchange, limits or ExecutionLimits(1000, 60, 60), pause_s=0)
 
 

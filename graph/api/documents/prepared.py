@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal, cast
 
 from cachetools import LRUCache
 from graphql import (
@@ -23,7 +23,6 @@ from graphql import (
     GraphQLSyntaxError,
     NoSchemaIntrospectionCustomRule,
     OperationDefinitionNode,
-    OperationType,
 )
 
 from graph.api.documents.cost import MOST_FIELDS_VISITED, Pricing
@@ -31,13 +30,11 @@ from graph.api.documents.limits import check_shape, check_text
 from graph.api.documents.parsing import parse_document
 from graph.api.documents.validation import RULES, validation_errors
 from graph.api.fast.coercion import Coercions
-from graph.api.fast.plan import OperationPlan
+from graph.api.fast.plan import MOST_ERRORS, OperationPlan
 from graph.api.scopes import RequiredScopes, required_scopes
 from graph.core.errors import OperationResolutionFailure
 from graph.core.paging import PageSizes
 from graph.settings import Settings
-
-MOST_ERRORS = 20  # of a document; more would not help
 
 # The memory that a document takes; each number is rounded up from the figure of `tracemalloc`.
 REMEMBERED_BYTES = 2**25  # all documents together
@@ -48,8 +45,13 @@ FIELD_BYTES = 2**11 + 2**9  # a selected field: its price, and the function that
 MOST_VARIANTS = 4  # values of an operation's directives whose functions are kept: see `OperationPlan`
 
 
+OperationType = Literal["query", "mutation", "subscription"]
+
+
 class InvalidDocument(Exception):
     """The text is not a valid document of this schema, or the variables do not fit it."""
+
+    status = 400
 
     def __init__(self, errors: list[GraphQLError], code: str) -> None:
         super().__init__(f"{len(errors)} errors in the document")
@@ -184,9 +186,11 @@ class Documents:
         fields: int,
     ) -> Operation:
         return Operation(
-            OperationPlan(self._schema, self._coercions, document, node, fields, self._compiled),
+            OperationPlan(
+                self._schema, self._coercions, document, node, fields, self._compiled, suggesting=self._suggesting
+            ),
             node.name.value if node.name else None,
-            node.operation,
+            cast("OperationType", node.operation.value),
             required_scopes(self._schema, node, fragments),
             self._pricing.price(node, fragments),
             self._pricing.least_limit(node, fragments),

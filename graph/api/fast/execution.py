@@ -25,7 +25,6 @@ class Request(NamedTuple):
     variables: VariableValues
     context: Any
     root: object = None
-    hide_suggestions: bool = False
 
 
 async def execute(plan: OperationPlan, request: Request) -> ExecutionResult:
@@ -41,8 +40,8 @@ async def execute(plan: OperationPlan, request: Request) -> ExecutionResult:
 
 def executor_of(plan: OperationPlan, request: Request, outcome: ResolverOutcome | None = None) -> PlainExecutor:
     """An executor, which goes on after the resolver of the sole field if its outcome is known."""
-    variables, context, root, hiding = request
-    return PlainExecutor(plan, variables, context, root=root, hide_suggestions=hiding, outcome=outcome)
+    variables, context, root = request
+    return PlainExecutor(plan, variables, context, root=root, outcome=outcome)
 
 
 async def _resolved(plan: OperationPlan, sole: SoleField, request: Request) -> ResolverOutcome | None:

@@ -60,7 +60,6 @@ class PlainExecutor(Executor[Any]):
         context: Any,
         *,
         root: object = None,
-        hide_suggestions: bool,
         outcome: ResolverOutcome | None = None,
     ) -> None:
         """Prepare an execution; `outcome` is that of the resolver of its one root field, if that has run."""
@@ -78,7 +77,7 @@ class PlainExecutor(Executor[Any]):
             default_type_resolver,
             default_field_resolver,
             is_awaitable=self._is_awaitable,  # type: ignore[arg-type]  # its declared type is bool instead of a type guard
-            hide_suggestions=hide_suggestions,
+            hide_suggestions=not plan.suggesting,
         )
         self._plan = plan
         self._outcome = outcome

@@ -36,6 +36,7 @@ from graph.api.fast.extents import extent_error
 from graph.api.fast.nodes import variables_of_directives
 from graph.core import garbage
 
+MOST_ERRORS = 20  # of a document or its variables; more would not help
 MOST_FIELDS_KEPT = 1000  # by default
 COMPILED_WEIGHT = 4  # of a compiled field; a field that is only looked up, or not plain, weighs 1
 
@@ -75,6 +76,7 @@ class OperationPlan:
     operation: OperationDefinitionNode
     most_fields: int = MOST_FIELDS_KEPT
     compiled: bool = True  # otherwise graphql-core alone coerces, resolves and completes
+    suggesting: bool = True  # whether errors suggest names of the schema
     _roots: dict[Switched, GroupedFieldSet] = field(default_factory=dict)
     _sole_fields: dict[Switched, SoleField] = field(default_factory=dict)
     _resolutions: "dict[int, Resolution | None]" = field(default_factory=dict)
@@ -94,7 +96,7 @@ class OperationPlan:
         return tuple(map(variables.get, self._switches)) if self._switches else ()
 
     def variables(
-        self, given: Mapping[str, Any], *, max_errors: int, hide_suggestions: bool
+        self, given: Mapping[str, Any], *, max_errors: int = MOST_ERRORS
     ) -> VariableValues | list[GraphQLError]:
         """The coerced variables, or the errors of the given ones."""
         if self.compiled:
@@ -108,7 +110,7 @@ class OperationPlan:
             self.operation.variable_definitions or (),
             dict(given),
             max_errors=max_errors,
-            hide_suggestions=hide_suggestions,
+            hide_suggestions=not self.suggesting,
         )
         if isinstance(found, list):
             garbage.forget_frames(found)

@@ -235,7 +235,7 @@ def plan_of(
 
 async def execute(plan: OperationPlan, context: Any, **given: object) -> ExecutionResult:
     """What the plan answers to right variables."""
-    variables = plan.variables(given, max_errors=5, hide_suggestions=True)
+    variables = plan.variables(given, max_errors=5)
     assert not isinstance(variables, list)
     return await execution.execute(plan, Request(variables, context))
 

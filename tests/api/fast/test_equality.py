@@ -81,7 +81,7 @@ async def ordinarily(text: str, variables: dict[str, Any], quarry: Quarry) -> by
 
 
 async def compiled(plan: OperationPlan, given: dict[str, Any], quarry: Quarry) -> bytes:
-    variables = plan.variables(given, max_errors=50, hide_suggestions=False)
+    variables = plan.variables(given, max_errors=50)
     if isinstance(variables, list):
         return serialised(ExecutionResult(None, variables))
     return serialised(await execution.execute(plan, Request(variables, quarry)))
