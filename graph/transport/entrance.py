@@ -26,7 +26,6 @@ from graph.settings import Settings
 from graph.transport.errors import code_of, format_result, refusal_of
 from graph.transport.exchange import Exchange
 from graph.transport.request import GraphQLRequest
-from graph.work.account import charged_to
 from graph.work.length import Length
 
 CHARACTERS_ON_THE_LOOP = 1000  # of a document, which takes some 3 ms to parse and validate
@@ -179,7 +178,7 @@ class Admitted:
 
     async def _executed(self, variables: VariableValues, root: object = None) -> ExecutionResult:
         answer, slots = self.exchange.answer, self.exchange.process.work.operations
-        with charged_to(self.exchange.account(self.most - self.points, price=self.points)) as account:
+        with self.exchange.account(self.most - self.points, price=self.points) as account:
             # A mutation takes no slot: an ingest waits for USGS, and queries must not wait with it.
             if self.operation.type != "mutation" and (granted := account.begin(slots[account.length])):
                 await granted

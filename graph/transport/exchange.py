@@ -32,7 +32,7 @@ from graph.observability.requests import RequestOutcome, record
 from graph.observability.timed import Timed
 from graph.observability.tracing import Tracing
 from graph.transport.deadline import Deadlines
-from graph.work.account import Account, Charge, Work, charged_to
+from graph.work.account import Account, Charge, Work
 from graph.work.endings import Endings
 from graph.work.slots import Slots
 from graph.work.threads import FairThreads
@@ -157,7 +157,7 @@ class Exchange:
 
     async def on_a_thread(self, job: Callable[[], T]) -> T:
         """Do a long job on a thread. Its time is charged to the caller."""
-        with charged_to(self.account(0)):
+        with self.account(0):
             return await self.process.preparing.run(job)
 
     # The end

@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 from graph.core.errors import Overloaded
 from graph.transport.entrance import ExecutionLimits
 from graph.transport.exchange import Exchange
-from graph.work.account import Account, charged_to
+from graph.work.account import Account
 from graph.work.length import Length
 
 PAUSE_S = 0.5  # before a later page is tried again while the service has no room
@@ -86,7 +86,7 @@ class Reads:
         for tried in count(1):
             account = self._account()
             try:
-                with charged_to(account):
+                with account:
                     if self._never_refused:
                         account.begin_heavy_work()  # it would begin on the loop, and again on a thread
                     if granted := account.begin(process.work.operations[Length.LONG]):

@@ -7,8 +7,9 @@ to the service itself: its reading is not limited, and it waits in queues as one
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextvars import ContextVar
-from dataclasses import dataclass
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, field
+from typing import Self
 
 from graph.core.errors import Overloaded, QueryTooComplex
 from graph.work.length import Length
@@ -54,9 +55,12 @@ class Work:
         """The slots of whole operations. None waits for a slot that a longer one holds, and light ones find room."""
 
 
+_current: "ContextVar[Account | None]" = ContextVar("account", default=None)
+
+
 @dataclass(eq=False, slots=True)
 class Account:
-    """One operation's account.
+    """One operation's account. Work within its `with` is charged to it.
 
     An operation with a slot can wait until others have ended their heavy work. Meanwhile it gives the slot to a light
     one. An operation without a slot is bounded by nothing else, and may hold what others need: it is refused at once.
@@ -73,6 +77,18 @@ class Account:
     _slots: Slots | None = None  # of which it has one
     _entering: asyncio.Lock | None = None  # of an operation with a slot; its parts may read at the same time
     _holds_slot: bool = False
+    _token: "Token[Account | None]" = field(init=False)
+
+    def __enter__(self) -> Self:
+        self._token = _current.set(self)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        _current.reset(self._token)
+        self._give_slot_back()
+        if self.is_heavy:
+            self.work.heavy.release(self.caller)
+            self.is_heavy = False
 
     @property
     def length(self) -> Length:
@@ -154,37 +170,10 @@ class Account:
                     self._slots.take_back(self.caller)
                     self._holds_slot = True
 
-    def close(self) -> None:
-        """End the operation."""
-        self._give_slot_back()
-        if self.is_heavy:
-            self.work.heavy.release(self.caller)
-            self.is_heavy = False
-
     def _give_slot_back(self) -> None:
         if self._slots and self._holds_slot:
             self._slots.release(self.caller)
             self._holds_slot = False
-
-
-_current: ContextVar[Account | None] = ContextVar("account", default=None)
-
-
-class charged_to:  # noqa: N801 — it stands behind `with`
-    """Charge the work inside to an account, and close the account at the end."""
-
-    __slots__ = ("_account", "_token")
-
-    def __init__(self, account: Account) -> None:
-        self._account = account
-
-    def __enter__(self) -> Account:
-        self._token = _current.set(self._account)
-        return self._account
-
-    def __exit__(self, *raised: object) -> None:
-        _current.reset(self._token)
-        self._account.close()
 
 
 def current_caller() -> str:

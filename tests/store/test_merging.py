@@ -16,7 +16,7 @@ from graph.store.entity import Item
 from graph.store.merging import AT_LEAST, MOST_AT_ONCE, MergedPartitions
 from graph.store.query import UNBOUNDED, Bounds, Query
 from graph.store.time_walk import READ_AT_LEAST, Keep
-from graph.work.account import Work, charged_to
+from graph.work.account import Work
 from graph.work.pace import SHORT_AT_ONCE, Pace
 from tests.domains.earthquakes.watched_database import CountingDatabase
 from tests.effort import rounds
@@ -253,7 +253,7 @@ async def test_many_partitions_are_not_all_read_in_one_iteration_of_the_loop_if_
     await table.put_many(spread(2 * len(days), days))
     busy = Work(pace=Pace(burst_s=0, slice_s=0, resting_iterations=0))  # nothing may go on without giving way
 
-    with charged_to(an_account(busy)):
+    with an_account(busy):
         async with turns_counted() as turns:
             found = await merged(table.database, days).read(50, EVERYTHING, forward=True)
 

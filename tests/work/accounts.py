@@ -1,4 +1,4 @@
-"""Accounts and slots for tests: `with charged_to(an_account()) as account`."""
+"""Accounts and slots for tests: `with an_account() as account`."""
 
 import asyncio
 from collections.abc import AsyncIterator

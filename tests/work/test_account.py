@@ -14,7 +14,6 @@ from graph.work.account import (
     Work,
     WorkLimits,
     charge_rows,
-    charged_to,
     current_caller,
     slot_of,
 )
@@ -30,7 +29,7 @@ async def test_rows_are_charged_in_whole_points_and_no_part_is_lost() -> None:
     async def charge(points: int) -> None:
         charged.append(points)
 
-    with charged_to(Account(Work(), "a", 1000, charge)) as account:
+    with Account(Work(), "a", 1000, charge) as account:
         for _ in range(2 * ROWS_TESTED_PER_POINT):
             await charge_rows(tested=1)
         await charge_rows(read=5 * ROWS_READ_PER_POINT)
@@ -41,7 +40,7 @@ async def test_rows_are_charged_in_whole_points_and_no_part_is_lost() -> None:
 
 async def test_an_operation_or_a_caller_that_may_spend_no_more_is_refused_before_it_reads() -> None:
     """Tasks of an operation share its account. Work without one is the service's own, and free."""
-    with charged_to(an_account(most=10)) as account:
+    with an_account(most=10) as account:
         await asyncio.gather(*(charge_rows(read=5 * ROWS_READ_PER_POINT) for _ in range(2)))
         with pytest.raises(QueryTooComplex, match="narrow its time range"):
             await charge_rows(read=ROWS_READ_PER_POINT)
@@ -50,7 +49,7 @@ async def test_an_operation_or_a_caller_that_may_spend_no_more_is_refused_before
     async def charge(points: int) -> None:
         raise RateLimited(7)
 
-    with charged_to(Account(Work(), "a", 1000, charge)), pytest.raises(RateLimited):
+    with Account(Work(), "a", 1000, charge), pytest.raises(RateLimited):
         await charge_rows(tested=ROWS_TESTED_PER_POINT)
     assert current_caller() == ""
     await charge_rows(read=10**9)
@@ -58,13 +57,13 @@ async def test_an_operation_or_a_caller_that_may_spend_no_more_is_refused_before
 
 async def test_an_operation_that_reads_much_counts_as_heavy_until_it_ends() -> None:
     work = Work(WorkLimits(process=2, caller=1))
-    with charged_to(an_account(work)):
+    with an_account(work):
         await charge_rows(read=HEAVY_POINTS * ROWS_READ_PER_POINT)
         assert work.heavy.busy == 0
         await charge_rows(read=ROWS_READ_PER_POINT)
         await charge_rows(read=ROWS_READ_PER_POINT)
         assert work.heavy.busy == 1
-        with charged_to(an_account(work)), pytest.raises(Overloaded):
+        with an_account(work), pytest.raises(Overloaded):
             await charge_rows(read=(HEAVY_POINTS + 1) * ROWS_READ_PER_POINT)
     assert work.heavy.busy == 0
 
@@ -84,7 +83,7 @@ class Reading:
         return tasks
 
     async def _operation(self, caller: str) -> None:
-        with charged_to(an_account(self.work, caller)) as account:
+        with an_account(self.work, caller) as account:
             await done(account.begin(self.slots))
             await asyncio.gather(*(charge_rows(read=HEAVY_POINTS * ROWS_READ_PER_POINT) for _ in range(3)))
             self.reading.append(caller)
@@ -160,7 +159,7 @@ async def test_a_query_that_waits_for_the_store_is_not_heavy_for_that_alone() ->
     await slot_of(of_store)
 
     async def read(*, is_query: bool) -> None:
-        with charged_to(an_account(work)) as account:
+        with an_account(work) as account:
             if is_query:
                 await done(account.begin(slots))
             async with one_of(of_store):

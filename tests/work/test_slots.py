@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from graph.core.errors import Overloaded
-from graph.work.account import SERVICE, Work, WorkLimits, charged_to, slot_of
+from graph.work.account import SERVICE, Work, WorkLimits, slot_of
 from graph.work.length import Length
 from graph.work.slots import Slots
 from tests.processes import TIMEOUT_S
@@ -16,7 +16,7 @@ from tests.work.accounts import an_account, one_of, settled
 
 
 async def hold(slots: Slots, caller: str, order: list[str], work: Work) -> None:
-    with charged_to(an_account(work, caller)):
+    with an_account(work, caller):
         async with one_of(slots):
             order.append(caller)
             await asyncio.sleep(0)
@@ -78,7 +78,7 @@ async def test_a_caller_never_holds_more_than_its_share_and_leaves_the_rest_to_o
     everything_ends = asyncio.Event()
 
     async def one(caller: str) -> None:
-        with charged_to(an_account(work, caller)):
+        with an_account(work, caller):
             async with one_of(slots):
                 held[caller] += 1
                 most[caller] = max(most[caller], held[caller])
@@ -97,7 +97,7 @@ async def test_operations_that_wait_to_begin_are_not_heavy_and_bounded_by_caller
     slots, order, work = Slots(1, of_caller=1, most_waiting_of_caller=2), list[str](), Work()
 
     async def operate(caller: str) -> None:
-        with charged_to(an_account(work, caller)) as account:
+        with an_account(work, caller) as account:
             await done(account.begin(slots))
             order.append(caller)
 

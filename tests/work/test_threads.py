@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from graph.work.account import Work, charged_to, slot_of
+from graph.work.account import Work, slot_of
 from graph.work.pace import Pace
 from graph.work.threads import FairThreads
 from tests.work.accounts import an_account
@@ -34,7 +34,7 @@ async def all_free(threads: FairThreads) -> None:
 async def test_a_caller_is_charged_for_processor_time_and_not_for_waiting() -> None:
     pace, threads = Charged(), FairThreads(1, "test")
     waits = threading.Event()
-    with charged_to(an_account(Work(pace=pace), "a")):
+    with an_account(Work(pace=pace), "a"):
         assert await threads.run(busy) == busy()
         waiting = asyncio.create_task(threads.run(waits.wait))
         await asyncio.sleep(0.05)
@@ -60,7 +60,7 @@ async def test_a_job_that_fails_or_is_cancelled_is_charged_too_and_gives_its_thr
         busy()
         raise ValueError("broken")
 
-    with charged_to(an_account(Work(pace=pace), "a")):
+    with an_account(Work(pace=pace), "a"):
         task = asyncio.create_task(threads.run(job))
         await asyncio.to_thread(begun.wait)
         if cancelled:

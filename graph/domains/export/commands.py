@@ -20,7 +20,7 @@ from graph.domains.export.exporting import Exports
 from graph.domains.export.files import ExportFile, Written
 from graph.domains.export.formats import ExportFormat
 from graph.domains.export.parameters import export_request
-from graph.work.account import SERVICE, Account, Work, charged_to
+from graph.work.account import SERVICE, Account, Work
 
 STANDARD_OUTPUT = "-"
 
@@ -134,6 +134,6 @@ def _heavy_work() -> Iterator[None]:
     async def charge(points: int) -> None:
         pass
 
-    with charged_to(Account(Work(), SERVICE, sys.maxsize, charge)) as account:
+    with Account(Work(), SERVICE, sys.maxsize, charge) as account:
         account.begin_heavy_work()
         yield

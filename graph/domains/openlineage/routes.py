@@ -22,7 +22,6 @@ from graph.settings import Settings
 from graph.transport.bodies import is_gzip
 from graph.transport.errors import format_error
 from graph.transport.routes import exchange_of, route
-from graph.work.account import charged_to
 
 PATHS = ("/api/v1/lineage", "/api/v1/lineage/batch")
 DATASETS_PER_POINT = 10
@@ -46,7 +45,7 @@ async def _answer(request: Request, services: Services) -> Response:
         if (points := datasets // DATASETS_PER_POINT) and (charged := exchange.spend(points)):
             await charged
 
-    with charged_to(exchange.account(maxsize)):
+    with exchange.account(maxsize):
         taken = await intake.take(body, charge, is_gzip=compressed)
     exchange.facts |= {"accepted": taken.received - len(taken.refused), "rejected": len(taken.refused)}
     return JSONResponse(_summary(taken), _status(taken))

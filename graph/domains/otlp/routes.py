@@ -23,7 +23,6 @@ from graph.settings import Settings
 from graph.transport.bodies import is_gzip
 from graph.transport.errors import format_error
 from graph.transport.routes import exchange_of, route
-from graph.work.account import charged_to
 
 PATH = "/v1/logs"
 RECORDS_PER_POINT = 10
@@ -45,7 +44,7 @@ async def _answer(request: Request, services: Services) -> Response:
         if (points := records // RECORDS_PER_POINT) and (charged := exchange.spend(points)):
             await charged
 
-    with charged_to(exchange.account(maxsize)):
+    with exchange.account(maxsize):
         report = await intake.take(format_, body, charge, is_gzip=compressed)
     exchange.facts |= {"accepted": report.accepted, "skipped": report.skipped, "rejected": report.rejected}
     return Response(

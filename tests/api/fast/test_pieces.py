@@ -10,7 +10,7 @@ from strawberry.schema.config import StrawberryConfig
 
 from graph.api.fast.executor import RECORDS_PER_PIECE
 from graph.api.fast.resolvers import replace_slow_resolvers
-from graph.work.account import Work, charged_to
+from graph.work.account import Work
 from tests.api.fast.stones import execute, plan_of
 from tests.domains.earthquakes.test_giving_way import CountedPace
 from tests.work.accounts import an_account
@@ -46,7 +46,7 @@ replace_slow_resolvers(SCHEMA.type_map.values())
 
 
 async def answered(text: str, pace: CountedPace, *, compiled: bool = True) -> ExecutionResult:
-    with charged_to(an_account(Work(pace=pace))):
+    with an_account(Work(pace=pace)):
         return await execute(plan_of(text, SCHEMA, compiled=compiled), None)
 
 

@@ -27,7 +27,7 @@ from graph.domains.data_files.schema.writing import DataFileInput, RecordRunInpu
 from graph.domains.data_files.selection import FileSelection, VersionRule
 from graph.store.contract import Database, Put
 from graph.store.ordering import PageRequest
-from graph.work.account import Work, charged_to
+from graph.work.account import Work
 from tests.domains.data_files.in_store import FAR, FileStore, a_file, checksum, data_files, items, names, run_id
 from tests.domains.data_files.provenance.in_turn import in_turn
 from tests.domains.data_files.whole import assert_whole
@@ -47,14 +47,14 @@ async def ours() -> AsyncIterator[FileStore]:
 
 async def test_registering_and_using_many_files_offers_to_give_way_while_they_are_checked(ours: FileStore) -> None:
     pace = CountedPace()
-    with charged_to(an_account(Work(pace=pace))):
+    with an_account(Work(pace=pace)):
         report = await ours.register(*(a_file(name, 1) for name in names(FILES)))
     assert report.registered == FILES
     steps = 4  # check, make the items, measure them, and measure them again without those written ahead
     assert pace.offers >= steps * FILES
 
     pace = CountedPace()
-    with charged_to(an_account(Work(pace=pace))):
+    with an_account(Work(pace=pace)):
         run = await ours.run(1, used=names(FILES))
     assert len(run.used) == FILES
     assert pace.offers >= FILES
@@ -69,13 +69,13 @@ async def test_a_list_that_matches_nothing_gives_way_between_days_and_pays_for_t
     selection, request = FileSelection(level="L2", version=version), PageRequest(Paging(size=10), None)
 
     pace = CountedPace()
-    with charged_to(an_account(Work(pace=pace))) as account:
+    with an_account(Work(pace=pace)) as account:
         page = await ours.files.page(selection, request)
     assert page.records == []
     assert pace.offers >= DAYS // DAYS_PER_PIECE
     assert account.spent == DAYS // 10
 
-    with charged_to(an_account(most=DAYS // 20)), pytest.raises(QueryTooComplex):
+    with an_account(most=DAYS // 20), pytest.raises(QueryTooComplex):
         await ours.files.page(selection, request)
 
 
@@ -146,7 +146,7 @@ async def test_a_plan_offers_to_give_way_between_bounded_pieces_and_is_refused_b
 ) -> None:
     await ours.database.put_many([*a_hub(RUNS, FILES_A_RUN)])
     counting, pace = CountingDatabase(ours.database), CountedPace()
-    with charged_to(an_account(Work(pace=pace))) as account:
+    with an_account(Work(pace=pace)) as account:
         plan = await FileStore(counting).plan("hub@1")
 
     assert plan.files == RUNS * FILES_A_RUN
@@ -157,20 +157,20 @@ async def test_a_plan_offers_to_give_way_between_bounded_pieces_and_is_refused_b
 
     for points in (10, 90, 250):
         counting = CountingDatabase(ours.database)
-        with charged_to(an_account(most=points)), pytest.raises(QueryTooComplex):
+        with an_account(most=points), pytest.raises(QueryTooComplex):
             await FileStore(counting).plan("hub@1")
         assert counting.items <= 10 * points + ITEMS_AT_ONCE
 
 
 async def test_a_lineage_costs_what_it_reads_and_takes_a_bounded_number_of_reads(ours: FileStore) -> None:
     await ours.database.put_many([*a_hub(850, 1)])
-    with charged_to(an_account()) as account:
+    with an_account() as account:
         await ours.lineage("made00000@1", Direction.UPSTREAM)
     assert account.spent == 0, "a few items"
 
     for most, edges in ((1, LEAST_EDGES + 1), (200, 2 * 201 + 1), (400, 2 * 401 + 1)):
         counting = CountingDatabase(ours.database)
-        with charged_to(an_account()) as account:
+        with an_account() as account:
             lineage = await FileStore(counting).lineage("hub@1", Direction.DOWNSTREAM, FAR, most)
         assert len(lineage.nodes) == most + 1
         assert lineage.frontier == ["hub@1", *(f"made{number:04}0@1" for number in range(most))]

@@ -17,7 +17,7 @@ from graph.domains.statistics.series import Interval
 from graph.geography.areas import Box
 from graph.store.contract import Database, Put
 from graph.store.time_walk import ITEMS_IN_MEMORY, ROWS_PER_BATCH
-from graph.work.account import Work, charged_to
+from graph.work.account import Work
 from graph.work.length import Length
 from graph.work.pace import Pace
 from tests.domains.earthquakes.builders import at, catalogue_of, events_at, ingest
@@ -69,7 +69,7 @@ async def test_series_plans_and_totals_of_many_years_offer_to_give_way_after_eac
     for interval in Interval:
         pace = CountedPace()
         statistics = await statistics_of(database).of(Selection(magnitudes=MagnitudeRange(4.5)))
-        with charged_to(an_account(Work(pace=pace))) as account:
+        with an_account(Work(pace=pace)) as account:
             series = await statistics.series(interval)
         assert sum(series.counts) == days * 55, "bins 4.5 to 9.9"
         if interval is not Interval.YEAR:
@@ -77,12 +77,12 @@ async def test_series_plans_and_totals_of_many_years_offer_to_give_way_after_eac
             assert account.spent >= days // 100
 
     pace = CountedPace()
-    with charged_to(an_account(Work(pace=pace))):
+    with an_account(Work(pace=pace)):
         assert await catalogue_of(database, most_days_counted=100_000).total(Selection(types=("zzz",))) == 0
     assert pace.offers >= len(YEARS)
 
     pace = CountedPace()  # a bounded number of rows at a time
-    with charged_to(an_account(Work(pace=pace))) as account:
+    with an_account(Work(pace=pace)) as account:
         assert await catalogue_of(database, most_days_counted=days).total(Selection(box=Box(-9, -9, 9, 9))) == 0
     assert account.spent >= days * 120 // 100
     assert pace.offers >= len(YEARS) + days * 120 // ROWS_PER_BATCH
@@ -92,7 +92,7 @@ async def test_popular_filters_read_a_bounded_number_of_logs_between_two_offers(
     logs = RequestLogs(database, now)
     await logs.insert_many([a_log(MIDNIGHT + number, number) for number in range(3000)])
     pace = CountedPace()
-    with charged_to(an_account(Work(pace=pace))) as account:
+    with an_account(Work(pace=pace)) as account:
         popular = await popular_filters(logs, date.fromisoformat("2024-03-02"), 1, 10)
 
     assert popular.total_requests == 3000
@@ -104,7 +104,7 @@ async def test_popular_filters_read_a_bounded_number_of_logs_between_two_offers(
 async def test_an_ingest_offers_to_give_way_between_pieces_of_bounded_length(database: Database) -> None:
     events = events_at(*range(0, 1000 * DAY_MS // 10, DAY_MS // 10))
     pace = CountedPace()
-    with charged_to(an_account(Work(pace=pace))):
+    with an_account(Work(pace=pace)):
         assert await ingest(database, events) == 1000
 
     assert pace.offers >= 1000 // CHECKED_AT_ONCE + 1000 // WRITES_AT_ONCE

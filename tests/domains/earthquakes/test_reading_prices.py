@@ -24,7 +24,7 @@ from graph.store.conditions import all_of, conjuncts, predicate
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import ItemPage, Partition, Query
-from graph.work.account import ROWS_READ_PER_POINT, ROWS_TESTED_PER_POINT, charged_to
+from graph.work.account import ROWS_READ_PER_POINT, ROWS_TESTED_PER_POINT
 from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, stored
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.watched_database import WatchedDatabase
@@ -129,7 +129,7 @@ pagings = st.builds(
 async def charged(database: CountedDatabase, work: Callable[[Catalogue], Awaitable[object]], *, page: int = 0) -> int:
     """Points for reading, which are checked against the rows. A page's own rows are in the document's price."""
     database.tested = database.given = 0
-    with charged_to(an_account()) as account:
+    with an_account() as account:
         await work(catalogue_of(database))
     assert database.tested <= ROWS_TESTED_PER_POINT * (account.spent + 1)
     assert database.given <= ROWS_READ_PER_POINT * (account.spent + 1) + page + 1
@@ -184,12 +184,12 @@ async def test_a_page_by_time_alone_costs_nothing_more_and_neighbours_what_has_t
 async def test_an_operation_ends_where_its_points_do(database: CountedDatabase) -> None:
     database.tested = database.given = 0
     nothing = Selection(place="nowhere")
-    with charged_to(an_account(most=10)) as account:
+    with an_account(most=10) as account:
         pages = (catalogue_of(database).page(nothing, Paging(1)) for _ in range(10))
         outcomes = await asyncio.gather(*pages, return_exceptions=True)
 
     assert any(isinstance(outcome, QueryTooComplex) for outcome in outcomes)
     assert account.spent <= 10
     assert database.tested <= 11 * ROWS_TESTED_PER_POINT
-    with charged_to(an_account(most=10)), pytest.raises(QueryTooComplex, match="or order by time"):
+    with an_account(most=10), pytest.raises(QueryTooComplex, match="or order by time"):
         await catalogue_of(database).page_by_magnitude(nothing, Paging(1))

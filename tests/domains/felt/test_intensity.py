@@ -23,7 +23,6 @@ from graph.domains.sightings.felt_reports import FeltReport, added, felt_report
 from graph.domains.sightings.grid import KM10, Point
 from graph.geography.areas import distance_km
 from graph.store.contract import Put
-from graph.work.account import charged_to
 from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, ingest
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
@@ -201,11 +200,11 @@ async def test_more_reports_than_are_read_leave_the_result_incomplete(engine: st
 async def test_reading_many_reports_is_charged_to_the_operation() -> None:
     async with shaken("sqlite", [an_event("us1", NOON, mag=5.0)]) as here:
         await here.report(*(a_report(now_s=NOON_S + 60 * n, event_id="us1") for n in range(200)))
-        with charged_to(an_account()) as account:
+        with an_account() as account:
             await here.felt("us1")
         assert account.spent == 20
 
-        with charged_to(an_account(most=19)), pytest.raises(QueryTooComplex):
+        with an_account(most=19), pytest.raises(QueryTooComplex):
             await here.felt("us1")
 
 

@@ -11,7 +11,7 @@ from graph.core.errors import BadUserInput
 from graph.domains.data_files.model import FileRevision, Run
 from graph.domains.data_files.references import Version
 from graph.domains.provenance_exports.prov_json import STATEMENTS_PER_PIECE, prov_json, run_name, version_name
-from graph.work.account import Work, charged_to
+from graph.work.account import Work
 from tests.domains.earthquakes.test_giving_way import CountedPace
 from tests.domains.provenance_exports.graphs import RUN_ID, Graph, a_revision, a_run, graphs
 from tests.work.accounts import an_account
@@ -95,7 +95,7 @@ async def test_a_document_gives_way_while_it_is_written_and_one_that_would_be_to
     with pytest.raises(BadUserInput, match="ask for fewer"):
         await prov_json(revisions, [run])
     pace = CountedPace()
-    with charged_to(an_account(Work(pace=pace))):
+    with an_account(Work(pace=pace)):
         document = await prov_json(revisions[20:], [run])
     assert len(document["wasDerivedFrom"]) == 130 * 150
     assert pace.offers >= 130 * 150 // STATEMENTS_PER_PIECE

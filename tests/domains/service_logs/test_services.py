@@ -5,7 +5,6 @@ import asyncio
 from graph.domains.service_logs.entities import LOGGING_SERVICE
 from graph.domains.service_logs.model import LogProblem, WriteReport
 from graph.domains.service_logs.services import KNOWN_MS
-from graph.work.account import charged_to
 from tests.domains.service_logs.builders import NOON, a_log, held_clock, is_consistent, logs_of, service_logs
 from tests.work.accounts import an_account
 
@@ -36,7 +35,7 @@ async def test_one_sender_adds_half_of_the_services_at_most_and_a_forgotten_one_
         process = logs_of(logs.database, clock=clock, max_services=4)
 
         async def refused(caller: str, *names: str) -> list[str]:
-            with charged_to(an_account(caller=caller)):
+            with an_account(caller=caller):
                 report = await process.writer.write([a_log(name) for name in names])
             assert {each.code for each in report.rejections} <= {LogProblem.TOO_MANY_SERVICES}
             return [names[each.index] for each in report.rejections]

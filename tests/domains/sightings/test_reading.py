@@ -27,7 +27,6 @@ from graph.geography.areas import Circle, distance_km
 from graph.store.design import Index
 from graph.store.entity import Entity, Item
 from graph.store.ordering import PageRequest
-from graph.work.account import charged_to
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.sightings.built import a_sighting, ids, ids_of, newest_first, page_of, place_of, readable, reading
@@ -168,13 +167,13 @@ async def test_a_filter_that_few_of_many_sightings_pass_costs_what_it_reads(engi
     )
     async with readable(engine, [rare, *many]) as (_, ours):
         for selection in sparse:
-            with charged_to(an_account(most=60)) as account:
+            with an_account(most=60) as account:
                 assert ids(await page_of(ours, selection, Paging(5))) == ids_of([rare])
             assert account.spent == 60  # 200 and 400 sightings are read, and 10 cost a point
-            with charged_to(an_account(most=50)), pytest.raises(QueryTooComplex):
+            with an_account(most=50), pytest.raises(QueryTooComplex):
                 await page_of(ours, selection, Paging(5))
         for selection in (SightingSelection(categories=("FIRE",)), SightingSelection(near=Circle(0.045, 0.045, 1))):
-            with charged_to(an_account(most=20)):
+            with an_account(most=20):
                 assert ids(await page_of(ours, selection, Paging(5))) == ids_of([rare])
 
 
@@ -185,7 +184,7 @@ async def test_no_sighting_is_read_for_the_counts_and_tallies_are_paid_for(engin
             await ours.new(category="FIRE", area=f"area {number}")
         watched = WatchedDatabase(ours.database)
         read = Sightings(watched, ours.clock, ours.categories, longest_s=LIFETIMES.longest_kept)
-        with charged_to(an_account()) as account:
+        with an_account() as account:
             (trend, *others) = await read.trends(6)
     assert (trend.category, trend.count) == ("FIRE", 10)
     assert [each.count for each in others] == [0] * 7

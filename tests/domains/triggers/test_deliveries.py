@@ -18,7 +18,6 @@ from graph.domains.triggers.model import Delivery, DeliveryState, Endpoint, deli
 from graph.domains.triggers.sending.answers import Failure, SendResult
 from graph.store.contract import Delete, Put
 from graph.store.ordering import PageRequest
-from graph.work.account import charged_to
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.triggers.in_store import (
     ANNA,
@@ -146,10 +145,10 @@ async def test_deliveries_are_found_by_what_identifies_them_for_their_user_alone
 
 
 async def test_reading_deliveries_costs_the_more_the_fewer_fit(ended: Ended) -> None:
-    with charged_to(an_account(most=20)) as account:
+    with an_account(most=20) as account:
         await ended.page(DeliverySelection((FAILED,)), Paging(5))
         assert account.spent == 20
-    with charged_to(an_account(most=19)), pytest.raises(QueryTooComplex):
+    with an_account(most=19), pytest.raises(QueryTooComplex):
         await ended.page(DeliverySelection((FAILED,)), Paging(5))
 
 

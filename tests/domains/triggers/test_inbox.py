@@ -25,7 +25,6 @@ from graph.feed.broadcast import SubscriberMessage
 from graph.store.contract import Database, Put
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
-from graph.work.account import charged_to
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.triggers.in_store import ANNA, BEN, DAY_MS, NOON, Triggers, a_new_event, held_clock, key_of, triggers
@@ -195,12 +194,12 @@ async def test_a_type_with_a_status_that_few_of_many_events_have_costs_what_it_r
     some = [an_item(0, timestamp_at(1000 * NOON + n), **many) for n in range(1, 1001)]
     async with stored("sqlite", [rare, *some]) as (ours, _):
         selection = EventSelection("user", status)
-        with charged_to(an_account(most=130)) as account:
+        with an_account(most=130) as account:
             assert await ours.page(selection, size=5) == [0]
         assert account.spent == 120  # 1,001 events, of which 200 at a time are read and 10 cost a point
-        with charged_to(an_account(most=100)), pytest.raises(QueryTooComplex):
+        with an_account(most=100), pytest.raises(QueryTooComplex):
             await ours.page(selection, size=5)
-        with charged_to(an_account(most=20)):
+        with an_account(most=20):
             assert await ours.page(EventSelection("user", status, last=TIMES[1]), size=5) == [0]
 
 
