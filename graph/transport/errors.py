@@ -37,9 +37,7 @@ def format_document_error(error: GraphQLError, code: str) -> FormattedError:
 def format_field_error(error: GraphQLError, request_id: str) -> FormattedError:
     """An error of a field's resolver, or of a value that it returned."""
     cause = cause_of(error)
-    if isinstance(cause, GraphError):
-        return {**error.formatted, **format_error(cause)}
-    if refuses_an_argument(cause):
+    if isinstance(cause, GraphError) or refuses_an_argument(cause):
         return format_document_error(error, BadUserInput.code)
     logger.error("A field could not be resolved", request_id=request_id, exc_info=cause)
     return {**error.formatted, **format_error(InternalServerError(request_id))}

@@ -28,7 +28,8 @@ from graph.core.clock import Clock
 from graph.core.errors import GraphError, InternalServerError, RateLimited
 from graph.core.paging import PageSizes
 from graph.core.services import Services
-from graph.observability.requests import RequestOutcome, record
+from graph.observability.metrics import OK
+from graph.observability.requests import ABANDONED, RequestOutcome, record
 from graph.observability.timed import Timed
 from graph.observability.tracing import Tracing
 from graph.transport.deadline import Deadlines
@@ -185,11 +186,13 @@ class Exchange:
         if not (isinstance(error, RateLimited) or self.context.is_recorded):
             self._record(self.request_id, known.status, known.code, is_refusal=True)
 
-    def end_route(self, status: int, code: str, error: str | None, seconds: float) -> None:
-        """Count and record an admitted request of a route."""
+    def end_route(self, seconds: float) -> None:
+        """Count and record an admitted request of a route, whose outcome is known."""
+        code = self.answer.code
         self.at_end(code)
         self.process.recording.count(self.route, code, seconds)
-        self._record(self.context.next_log_id(), status, error, facts=self.facts)
+        error = None if code in (OK, ABANDONED) else code
+        self._record(self.context.next_log_id(), self.answer.status, error, facts=self.facts)
 
     def _record(self, log_id: str, status: int, error: str | None, **more: Any) -> None:
         self.process.recording.add(

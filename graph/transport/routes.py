@@ -20,7 +20,7 @@ from starlette.types import Scope as AsgiScope
 
 from graph.access.callers import Caller, Scope
 from graph.core import garbage
-from graph.core.errors import BadRequest, GraphError, InternalServerError, outcome_of
+from graph.core.errors import BadRequest, GraphError, InternalServerError
 from graph.core.services import Services
 from graph.observability.logs import get_logger, on_behalf_of
 from graph.observability.metrics import OK
@@ -141,18 +141,16 @@ class RouteEndpoint:
                 await charged
             exchange.context.caller.require(self._scopes)
             exchange.context.is_recorded = True  # at its end, and not as a refusal
-            began, status, code, error_code = perf_counter(), ABANDONED_STATUS, ABANDONED, None
+            began = perf_counter()
             try:
-                status, code = await self._respond(request, exchange, send), OK
+                outcome.status, outcome.code = await self._respond(request, exchange, send), OK
             except ClientDisconnect:
                 raise
             except Exception as error:
-                status, error_code = outcome_of(error)
-                code = error_code or OK
+                exchange.failed(error)
                 raise
             finally:
-                exchange.end_route(status, code, error_code, perf_counter() - began)
-            outcome.code, outcome.status = code, status
+                exchange.end_route(perf_counter() - began)
         except ClientDisconnect:
             raise
         except Exception as error:
