@@ -15,7 +15,7 @@ from graph.store.records import Derived, Record, Stored
 from tests.processes import TIMEOUT_S
 from tests.store.samples import SAMPLES
 
-R = TypeVar("R")
+R = TypeVar("R", bound=Record)
 
 NOTE_SEQUENCE = SequenceEntities.of(SAMPLES, "NOTES", "CHANGE", keys="noteIds", number="change")
 EXPIRING_SEQUENCE = SequenceEntities.of(
