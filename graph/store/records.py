@@ -17,7 +17,7 @@ So such items are records of another class, `Event.reading(attributes)`, which r
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast, get_type_hints, overload
 
@@ -32,23 +32,22 @@ R = TypeVar("R", bound="Record")
 PARTIAL_CLASSES = 256  # kept classes; each takes about 2 KB
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Stored(Generic[T]):
-    """A descriptor that reads an attribute from a record's item."""
+    """A descriptor that reads an attribute from a record's item. `stored` and `optional` declare it."""
 
     attribute: str
+    kind: Attribute
     convert: Callable[[Any], T] | None = None
+    _: KW_ONLY
     optional: bool = False
     written: Callable[[Any], Any] | None = None
-    kind: Attribute | None = None
     description: str = ""
 
     @property
     def python_type(self) -> Any:
         """The type of its values, beside None."""
-        if self.convert is None:
-            return self.kind.python_type if self.kind else Any
-        return _returned_by(self.convert)
+        return _returned_by(self.convert) if self.convert else self.kind.python_type
 
     @overload
     def __get__(self, record: None, owner: type) -> Self: ...
@@ -107,7 +106,7 @@ def _declared(name: str, kind: Any, description: str, *, is_optional: bool) -> S
     if isinstance(kind, Converted):
         kind, convert, written = kind.kind, kind.convert, kind.written
     declared = replace(kind, name=name, optional=is_optional or kind.optional)
-    return Stored(name, convert, optional=is_optional, written=written, kind=declared, description=description)
+    return Stored(name, declared, convert, optional=is_optional, written=written, description=description)
 
 
 def _returned_by(function: Callable[..., Any]) -> Any:
@@ -178,8 +177,7 @@ class Record:
     @classmethod
     def declared(cls) -> tuple[Attribute, ...]:
         """The declared attributes of the items, each once, in order."""
-        declared = {each.attribute: each.kind for each in cls.stored().values() if each.kind}
-        return tuple(declared.values())
+        return tuple({each.attribute: each.kind for each in cls.stored().values()}.values())
 
     @classmethod
     def stored_in(cls, entity: Entity) -> None:
@@ -209,11 +207,6 @@ class EntityRecord(Record):
     __slots__ = ()
 
     type_name: ClassVar[str]  # their type in the schema
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        if entity := getattr(cls, "entity", None):
-            cls.stored_in(entity)
 
     @classmethod
     def stored_in(cls, entity: Entity) -> None:

@@ -11,7 +11,7 @@ from graph.feed.sequence import ChangeSequence, SequenceEntities
 from graph.store.attributes import Text, Whole
 from graph.store.contract import Database, Put
 from graph.store.entity import Entity
-from graph.store.records import Derived, Record, Stored
+from graph.store.records import Derived, Record, stored
 from tests.processes import TIMEOUT_S
 from tests.store.samples import SAMPLES
 
@@ -21,18 +21,18 @@ NOTE_SEQUENCE = SequenceEntities.of(SAMPLES, "NOTES", "CHANGE", keys="noteIds", 
 EXPIRING_SEQUENCE = SequenceEntities.of(
     SAMPLES, "EXPIRING", "EXPIRING_CHANGE", keys="noteIds", number="change", expires=True
 )
-NOTE = Entity(
-    "NOTE", SAMPLES, key=("NOTE#{noteId}", "NOTE"), attributes=(Text("noteId"), Whole("change", optional=True))
-)
-ENTITIES = (NOTE, *(entity for each in (NOTE_SEQUENCE, EXPIRING_SEQUENCE) for entity in (each.change, each.latest)))
 
 
 class Note(Record):
     """A note as it is stored."""
 
-    note_id = Stored[str]("noteId")
-    number = Stored[int]("change")
+    note_id = stored("noteId", Text())
+    number = stored("change", Whole(optional=True))
     cursor = Derived("note:{}".format, "noteId")
+
+
+NOTE = Entity("NOTE", SAMPLES, Note, key=("NOTE#{noteId}", "NOTE"))
+ENTITIES = (NOTE, *(entity for each in (NOTE_SEQUENCE, EXPIRING_SEQUENCE) for entity in (each.change, each.latest)))
 
 
 class Notebook:

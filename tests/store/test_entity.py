@@ -97,7 +97,7 @@ def test_attributes_that_cannot_be_columns_are_refused_by_sqlite() -> None:
 
 def test_a_record_with_a_key_of_two_attributes_is_refused() -> None:
     with pytest.raises(TypeError, match=r"must be one attribute, not \('a', 't'\)"):
-        type("OfTwo", (EntityRecord,), {"entity": entity(("A#{a}", "{t}"))})
+        EntityRecord.stored_in(entity(("A#{a}", "{t}")))
 
 
 def test_keys_that_two_entities_could_share_are_found() -> None:

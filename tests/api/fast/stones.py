@@ -21,6 +21,7 @@ from graph.api.fast.resolvers import replace_slow_resolvers
 from graph.api.relay import itself_with
 from graph.api.scalars import SCALARS, EpochMillis
 from graph.core.paging import Later
+from graph.store.attributes import JsonDocument
 from graph.store.records import Derived, Record, Records, Stored
 from graph.store.rows import Rows
 from tests.store.samples import NamedColumns
@@ -30,6 +31,9 @@ from tests.store.samples import NamedColumns
 class Colour(Enum):
     GREY = "grey"
     RED = "red"
+
+
+ANY = JsonDocument()
 
 
 def _louder(texts: list[str]) -> list[str]:
@@ -45,18 +49,18 @@ class StoneRecord(Record):
 
     __slots__ = ()
 
-    name = Stored[Any]("name")
-    weight = Stored[Any]("weight")
-    count = Stored[Any]("count", optional=True)
-    heavy = Stored[Any]("heavy", bool, optional=True)
-    key = Stored[Any]("key")
-    millis = Stored[Any]("millis")
-    when = Stored[Any]("when", optional=True)
-    colour = Stored[Any]("colour")
-    shade = Stored[Any]("shade", Colour, optional=True)
-    tags = Stored[Any]("tags", optional=True)
-    marks = Stored[Any]("marks", _louder, optional=True)
-    grain = Stored[Any]("grain", optional=True)
+    name = Stored[Any]("name", ANY)
+    weight = Stored[Any]("weight", ANY)
+    count = Stored[Any]("count", ANY, optional=True)
+    heavy = Stored[Any]("heavy", ANY, bool, optional=True)
+    key = Stored[Any]("key", ANY)
+    millis = Stored[Any]("millis", ANY)
+    when = Stored[Any]("when", ANY, optional=True)
+    colour = Stored[Any]("colour", ANY)
+    shade = Stored[Any]("shade", ANY, Colour, optional=True)
+    tags = Stored[Any]("tags", ANY, optional=True)
+    marks = Stored[Any]("marks", ANY, _louder, optional=True)
+    grain = Stored[Any]("grain", ANY, optional=True)
     label = Derived(_label, "name", "weight")
     size = Derived(lambda: 1.5)
 
