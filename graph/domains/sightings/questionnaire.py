@@ -11,7 +11,7 @@ The CDI is at least 2 where somebody felt something, and 1 where nobody did.
 Sources: Wald et al. (1999), https://doi.org/10.1785/gssrl.70.4.445; the code of DYFI, version 4.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import log
 from typing import Self
@@ -75,14 +75,6 @@ class Community:
     def of(cls, answers: Answers) -> Self:
         """One person."""
         return cls(1, dict.fromkeys(answers, 1), {name: round(THOUSAND * value) for name, value in answers.items()})
-
-    @classmethod
-    def of_all(cls, communities: "Iterable[Community]") -> Self:
-        """The people of several communities."""
-        everybody = cls()
-        for each in communities:
-            everybody.add(each)
-        return everybody
 
     def add(self, other: "Community") -> None:
         """Add people."""

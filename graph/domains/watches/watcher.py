@@ -43,7 +43,7 @@ class Watcher:
             for place, key in enumerate(keys, at):
                 if version := versions.get(key):
                     done = behind.watch_id if place == behind.version else ""
-                    for watch_id in await self._known.index.wanting_in_pieces(version, change.number):
+                    for watch_id in await self._known.index.wanting(version, change.number):
                         if watch_id > done and is_told((watch := self._known.by_id[watch_id]).user_id):
                             event = _event_of(watch, version)
                             yield Wanted(event, FeedPosition(change.number - 1, place, watch_id))

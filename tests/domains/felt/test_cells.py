@@ -20,13 +20,18 @@ arrivals = st.lists(st.tuples(st.sampled_from(FINE_CELLS), st.integers(0, 20)), 
 """The cells and the minutes of reports."""
 
 
+def shaken(number: int) -> Community:
+    """So many people who felt it."""
+    return Community(number, {"felt": number}, {"felt": 1000 * number})
+
+
 def collected(reports: list[tuple[str, int]]) -> list[Collected]:
     """The stored items of reports."""
     return [
         Collected(
             cell,
             FeltAt(*KM1.centre(cell), MINUTE_S * minute),
-            Community.of_all([Community.of({"felt": 1})] * number),
+            shaken(number),
             "event:us1",
         )
         for (cell, minute), number in Counter(reports).items()
@@ -82,7 +87,7 @@ async def test_answers_that_one_person_may_have_given_twice_are_not_those_of_thr
     places = ["event:us1", "event:nc1", "km1000:13:5:2026-06-25T14", "km1000:13:5:2026-06-25T15"]
 
     def answers(place: str, number: int, time: float) -> Collected:
-        people = Community.of_all([Community.of({"felt": 1})] * number)
+        people = shaken(number)
         return Collected(cell, FeltAt(*KM1.centre(cell), time), people, place)
 
     twice = [answers(place, 2, time) for place in places for time in (0, week_s)]

@@ -159,10 +159,18 @@ def test_a_weighted_sum_has_the_published_intensity() -> None:
     assert {weighted_sum: intensity_of(weighted_sum) for weighted_sum in published} == published
 
 
+def community_of(*people: Answers) -> Community:
+    """The community of these people."""
+    community = Community()
+    for answers in people:
+        community.add(Community.of(answers))
+    return community
+
+
 def test_a_missing_answer_is_not_a_zero() -> None:
     alone = Community.of({"felt": 1, "motion": 4})
-    with_another = Community.of_all([Community.of({"felt": 1, "motion": 4}), Community.of({"felt": 1})])
-    with_a_zero = Community.of_all([Community.of({"felt": 1, "motion": 4}), Community.of({"felt": 1, "motion": 0})])
+    with_another = community_of({"felt": 1, "motion": 4}, {"felt": 1})
+    with_a_zero = community_of({"felt": 1, "motion": 4}, {"felt": 1, "motion": 0})
 
     assert with_another.reports == 2
     assert with_another.weighted_sum == alone.weighted_sum == 9
@@ -172,7 +180,7 @@ def test_a_missing_answer_is_not_a_zero() -> None:
 def test_answers_are_averaged_before_they_are_weighted() -> None:
     people: list[Answers] = [{"felt": 1, "damage": 0.5}, {"felt": 0.36, "damage": 3}, {"felt": 0}]
 
-    community = Community.of_all(map(Community.of, people))
+    community = community_of(*people)
 
     assert community.weighted_sum == pytest.approx(5 * 1.36 / 3 + 5 * 3.5 / 2)
 

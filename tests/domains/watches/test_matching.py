@@ -79,7 +79,7 @@ def wanting(watches: Mapping[str, Interest], version: EventRevision, number: int
 
 @settings(max_examples=rounds(300), deadline=None)
 @given(st.lists(st.tuples(steps, st.lists(versions, min_size=1, max_size=3), st.integers(0, 4)), max_size=3))
-def test_the_index_finds_the_watches_that_a_loop_over_all_finds(
+async def test_the_index_finds_the_watches_that_a_loop_over_all_finds(
     rounds_: list[tuple[list[tuple[str, Interest | None]], list[EventRevision], int]],
 ) -> None:
     index, watches = WatchIndex(), dict[str, Interest]()
@@ -93,20 +93,20 @@ def test_the_index_finds_the_watches_that_a_loop_over_all_finds(
                 index.put(watch_id, interest)
         assert len(index) == len(watches)
         for version in told:
-            assert index.wanting(version, number) == wanting(watches, version, number)
+            assert await index.wanting(version, number) == wanting(watches, version, number)
 
 
-def test_a_discarded_watch_is_tested_no_more_and_its_equals_stay() -> None:
+async def test_a_discarded_watch_is_tested_no_more_and_its_equals_stay() -> None:
     index = WatchIndex()
     for watch_id in ("one", "other"):
         index.put(watch_id, Interest(Selection(circle=Circle(35.6, -117.6, 50)), ALL, since=0))
     item = ReadItem(an_event(lat=35.6, lon=-117.6).item)
 
     index.discard("one")
-    assert index.wanting(EventRevision(item), 1) == ["other"]
+    assert await index.wanting(EventRevision(item), 1) == ["other"]
     index.discard("other")
     index.discard("other")
-    assert index.wanting(EventRevision(item), 1) == []
+    assert await index.wanting(EventRevision(item), 1) == []
     assert item.reads["eventTsMs"] == 1
 
 
@@ -121,9 +121,9 @@ async def test_other_work_runs_between_pieces_of_many_watches() -> None:
     for watch_id, interest in watches.items():
         index.put(watch_id, interest)
     async with turns_counted() as turns:
-        found = await index.wanting_in_pieces(version_of(an_event(mag=9)), 1)
+        found = await index.wanting(version_of(an_event(mag=9)), 1)
 
-    assert found == index.wanting(version_of(an_event(mag=9)), 1) == list(watches)
+    assert found == list(watches)
     assert turns.number >= 20
 
 
@@ -132,7 +132,7 @@ async def test_watches_come_and_go_while_others_are_found() -> None:
     for number in range(4 * PIECE):
         index.put(f"watch{number:03}", strong(number))
 
-    finding = asyncio.create_task(index.wanting_in_pieces(version_of(an_event(mag=9)), 1))
+    finding = asyncio.create_task(index.wanting(version_of(an_event(mag=9)), 1))
     await asyncio.sleep(0)
     for number in range(0, 4 * PIECE, 2):
         index.discard(f"watch{number:03}")
@@ -143,7 +143,7 @@ async def test_watches_come_and_go_while_others_are_found() -> None:
     assert len(found) == len(set(found))
 
 
-def test_only_what_waits_where_an_event_is_and_below_its_magnitude_is_tested() -> None:
+async def test_only_what_waits_where_an_event_is_and_below_its_magnitude_is_tested() -> None:
     """The tests are counted by what they read of the item."""
     index = WatchIndex()
     somewhere = [(lat, lon) for lat in range(-80, 81, 8) for lon in range(-176, 177, 8)]
@@ -154,7 +154,7 @@ def test_only_what_waits_where_an_event_is_and_below_its_magnitude_is_tested() -
 
     item = ReadItem(an_event("us17", mag=4.9, lat=0.5, lon=0.5).item)
 
-    assert index.wanting(EventRevision(item), 1) == [f"near{somewhere.index((0, 0))}", "of17"]
+    assert await index.wanting(EventRevision(item), 1) == [f"near{somewhere.index((0, 0))}", "of17"]
     assert item.reads["eventTsMs"] == 2  # of each test once
 
 
