@@ -17,7 +17,7 @@ from graph.core.clock import Clock
 from graph.core.errors import GraphError
 from graph.observability.logs import get_logger
 from graph.store.attributes import Attribute, Text, Whole
-from graph.store.conditions import Absent, AllOf, Compare, Condition
+from graph.store.conditions import Compare, Condition, unchanged
 from graph.store.contract import Database, Update
 from graph.store.entity import Item, Key
 from graph.work.tasks import Sleep
@@ -116,12 +116,8 @@ class Lease:
         names, holder = self.item, str(uuid4())
         lasts_ms = max(self.lasts_ms, min(self.lasts_ms * 2 ** min(state.unended, DOUBLINGS), LONGEST_MS))
         taken = {names.holder: holder, names.due: now + lasts_ms, names.unended: state.unended + 1}
-        unchanged: Condition = Absent(names.holder)
-        if state.holder and state.next_attempt is not None:
-            unchanged = AllOf(
-                (Compare(names.holder, "=", state.holder), Compare(names.due, "=", state.next_attempt)),
-            )
-        return holder if await self._change(taken, unchanged) else None
+        as_read = unchanged(state.attributes, names.holder, names.due)
+        return holder if await self._change(taken, as_read) else None
 
     async def renew(self, holder: str, end: int) -> bool:
         """Let a lease last until another time. False, without a change, if another one was taken."""

@@ -99,9 +99,11 @@ _OPERATORS: dict[Operator, Callable[[Any, Any], bool]] = {
 }
 
 
-def unchanged(before: Mapping[str, Any] | None, attribute: str) -> SimpleCondition:
-    """The attribute is as it was in an item that was read; None if there was no item."""
-    return Compare(attribute, "=", before[attribute]) if before and attribute in before else Absent(attribute)
+def unchanged(before: Mapping[str, Any] | None, *attributes: str) -> Condition:
+    """The attributes are as they were in an item that was read; None if there was no item."""
+    item = before or {}
+    same = [Compare(name, "=", item[name]) if name in item else Absent(name) for name in attributes]
+    return same[0] if len(same) == 1 else AllOf(tuple(same))
 
 
 def all_of(*conditions: Condition | None) -> Condition | None:

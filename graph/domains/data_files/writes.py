@@ -7,7 +7,7 @@ from graph.domains.data_files.checking import FileDraft
 from graph.domains.data_files.counts import CounterChanges
 from graph.domains.data_files.entities import FILE, FILE_REVISION, MARK_LENGTH, ONLY_NAMED, PART
 from graph.domains.data_files.references import Version
-from graph.store.conditions import AllOf, unchanged
+from graph.store.conditions import unchanged
 from graph.store.contract import Action, Database, Delete, Put, Update
 from graph.store.entity import Item, Key
 from graph.store.values import written_bytes
@@ -93,7 +93,7 @@ def write_of(
     completes = stored is not None and stored["fingerprint"] == ONLY_NAMED and not is_made
     version = Version(draft.name, before if completes else before + 1)
     attributes = {**draft.attributes, "registered-at": at}
-    unread = AllOf((unchanged(stored, "revision"), unchanged(stored, "fingerprint")))
+    unread = unchanged(stored, "revision", "fingerprint")
     file = {**attributes, "revision": version.revision, _PARTS: list(draft.parts)}
     write = FileWrite(version, file, [Put(FILE, file, condition=unread)])
     if completes:
@@ -112,8 +112,8 @@ def version_write_of(draft: FileDraft, stored: Item) -> FileWrite:
     """Says which version of a dataset the latest revision is."""
     version = Version(draft.name, stored["revision"])
     named = {"dataset-version": draft.dataset_version}
-    unread = AllOf((unchanged(stored, "revision"), unchanged(stored, "dataset-version")))
-    latest = Update(FILE.key_for(draft.name), set=named, condition=unread)
+    as_read = unchanged(stored, "revision", "dataset-version")
+    latest = Update(FILE.key_for(draft.name), set=named, condition=as_read)
     return FileWrite(version, {**stored, **named}, [latest, Update(_key(version), set=named)])
 
 

@@ -12,7 +12,7 @@ from graph.domains.sightings.areas import NamedArea
 from graph.domains.sightings.entities import AREA, AREAS, SIGHTING
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.model import ActiveArea
-from graph.store.conditions import Compare
+from graph.store.conditions import Compare, unchanged
 from graph.store.contract import Action, Database, Put, Update
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
@@ -55,8 +55,8 @@ class ActiveAreas:
         ends = item["expiresAt"]
         if ends <= sighting["expiresAt"]:
             ends = await self._last_expiry(sighting["areaSlug"], sighting["sightingId"])
-        unchanged = Compare("changes", "=", item["changes"])
-        return [Update(AREA.key_of(item), set={"expiresAt": ends}, add={"changes": 1}, condition=unchanged)]
+        as_read = unchanged(item, "changes")
+        return [Update(AREA.key_of(item), set={"expiresAt": ends}, add={"changes": 1}, condition=as_read)]
 
     async def _last_expiry(self, slug: str, without: str) -> int:
         """When the last of an area's sightings expires, but for one; now without any."""

@@ -8,7 +8,7 @@ from graph.domains.sightings.entities import HOURS, LISTED_SIGHTING, SIGHTING, S
 from graph.domains.sightings.iso import seconds_of, time_of
 from graph.domains.sightings.model import SightingChangeKind
 from graph.domains.sightings.tiers import TrustTier
-from graph.store.conditions import AllOf, Compare
+from graph.store.conditions import unchanged
 from graph.store.contract import Action, Put, Update
 from graph.store.entity import Item
 
@@ -37,10 +37,9 @@ def updates(before: Item, after: Item) -> list[Action]:
     Its expiry, its confirmations and its rank may change.
     """
     changed = {name: after[name] for name in ("expiresAt", "confirmationCount", "rank")}
-    unchanged = AllOf(tuple(Compare(name, "=", before[name]) for name in ("expiresAt", "confirmationCount")))
     by_id = {**changed, "category": after["category"]}  # an index is ordered by the category and the rank
     return [
-        Update(SIGHTING_BY_ID.key_of(before), set=by_id, condition=unchanged),
+        Update(SIGHTING_BY_ID.key_of(before), set=by_id, condition=unchanged(before, "expiresAt", "confirmationCount")),
         Update(SIGHTING.key_of(before), set=changed),
         *(
             Update(LISTED_SIGHTING.key_for(each, before["reportedAt"], before["sightingId"]), set=changed)

@@ -14,7 +14,7 @@ from typing import Self
 from graph.domains.sightings.areas import ReportedPlace
 from graph.domains.sightings.entities import RECENT_REPORT, SIGHTING_BY_ID
 from graph.domains.sightings.model import Sighting
-from graph.store.conditions import Compare
+from graph.store.conditions import unchanged
 from graph.store.contract import Action, Database, Put
 from graph.store.entity import Item
 from graph.store.records import records_at
@@ -56,8 +56,7 @@ class Recent:
         others = [Put(RECENT_REPORT, each) for each in less]
         if self.item is None:
             return [Put(RECENT_REPORT, alike, if_absent=True), *others]
-        unchanged = Compare("sightingId", "=", self.item["sightingId"])
-        return [Put(RECENT_REPORT, alike, condition=unchanged), *others]
+        return [Put(RECENT_REPORT, alike, condition=unchanged(self.item, "sightingId")), *others]
 
 
 def _digests(place: ReportedPlace, text: str, event_id: str) -> list[str]:

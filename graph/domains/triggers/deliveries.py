@@ -19,7 +19,7 @@ from graph.domains.triggers.model import (
 )
 from graph.domains.triggers.queues import called
 from graph.store.attributes import Text, Whole
-from graph.store.conditions import AllOf, Compare, OneOf, predicate
+from graph.store.conditions import AllOf, Compare, OneOf, predicate, unchanged
 from graph.store.contract import Action, Database, Put
 from graph.store.entity import Item, Key
 from graph.store.ordering import PageRequest, ValueOrder
@@ -176,17 +176,12 @@ class Deliveries:
                 "due": now,
             }
             again.pop("ended_at", None)
-            actions.append(Put(DELIVERY, again, condition=unchanged(each)))
+            actions.append(Put(DELIVERY, again, condition=unchanged(each.item, "state", "attempts")))
             if event := events.get(each.event_key):
                 before = event.progress
                 after = before.replayed(was_given_up=each.state is DeliveryState.FAILED)
                 actions.append(progressed(key_of_its_event(each), before, after))
         return actions
-
-
-def unchanged(delivery: Delivery) -> AllOf:
-    """The condition that a delivery is still as it was read."""
-    return AllOf((Compare("state", "=", delivery.state.value), Compare("attempts", "=", delivery.attempt_count)))
 
 
 def key_of_its_event(delivery: Delivery) -> Key:

@@ -5,7 +5,7 @@ import secrets
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, NotThere, TooMany
@@ -18,7 +18,7 @@ from graph.domains.triggers.model import Endpoint, EndpointState
 from graph.domains.triggers.queues import Queue, called, new_queue
 from graph.domains.triggers.sending.resolver import Resolver
 from graph.store.client_input import check_input, possible_key
-from graph.store.conditions import Absent, AnyOf, Compare
+from graph.store.conditions import Absent, AnyOf, Compare, unchanged
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.entity import Item
 from graph.store.ordering import Ordering, PageRequest
@@ -219,27 +219,25 @@ class Endpoints:
     async def _change(self, user_id: str, endpoint_id: str, change: Change) -> Endpoint | None:
         """Apply a change to the endpoint as it is stored."""
         stored = await self.one(user_id, endpoint_id)
-        revision: int = stored.item["revision"]
-        changed: dict[str, Any] = {**stored.item, **change(stored), "revision": revision + 1}
+        changed = {**stored.item, **change(stored), "revision": stored.item["revision"] + 1}
         item = {name: value for name, value in changed.items() if value is not None}
-        applied = await self.database.put(Put(ENDPOINT, item, condition=Compare("revision", "=", revision)))
+        applied = await self.database.put(Put(ENDPOINT, item, condition=unchanged(stored.item, "revision")))
         return Endpoint(item) if applied else None
 
 
 def disabled(endpoint: Endpoint, reason: str) -> Update:
     """The change that disables an endpoint, if it is still as it was read."""
-    revision: int = endpoint.item["revision"]
     return Update(
         ENDPOINT.key_of(endpoint.item),
-        set={"state": EndpointState.DISABLED.value, "reason": reason, "revision": revision + 1},
-        condition=Compare("revision", "=", revision),
+        set={"state": EndpointState.DISABLED.value, "reason": reason, "revision": endpoint.item["revision"] + 1},
+        condition=unchanged(endpoint.item, "revision"),
     )
 
 
 def still_there(endpoint: Endpoint) -> Update:
     """Changes nothing, and is refused if the endpoint was deleted."""
-    unchanged = {"created_at": endpoint.item["created_at"]}
-    return Update(ENDPOINT.key_of(endpoint.item), set=unchanged, condition=Compare("revision", ">=", 1))
+    nothing = {"created_at": endpoint.item["created_at"]}
+    return Update(ENDPOINT.key_of(endpoint.item), set=nothing, condition=Compare("revision", ">=", 1))
 
 
 def new_secret() -> str:

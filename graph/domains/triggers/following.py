@@ -13,15 +13,15 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol, Self
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol
 
 from graph.domains.triggers.entities import FEED_BACKLOG, FEED_POSITION
 from graph.domains.triggers.event_types import LIMITED, payload_of_limited
 from graph.domains.triggers.model import API_VERSION, NewTriggerEvent
 from graph.domains.triggers.outbox import Outbox
 from graph.feed.sequence import Change, ChangeSequence
-from graph.store.conditions import Absent, AllOf, Compare, Condition
+from graph.store.conditions import Condition, unchanged
 from graph.store.contract import Action, Database, Delete, Put, Update
 from graph.store.entity import Item, Key
 from graph.store.query import Query
@@ -75,28 +75,25 @@ class _Kept:
     """A stored position: that of the feed, or of a user who is behind."""
 
     key: Key
-    position: FeedPosition | None = None  # None if it is not stored
-    revision: int = 0  # changes of the users who are behind, which another process has to know of before it moves it
-
-    @classmethod
-    def of(cls, key: Key, item: Item | None) -> Self:
-        """That of an item."""
-        if item is None:
-            return cls(key)
-        return cls(key, FeedPosition(item["number"], item["version"], item["watch_id"]), item.get("revision", 0))
+    item: Item = field(default_factory=dict)  # empty if it is not stored
 
     @property
-    def unchanged(self) -> Condition:
-        """That nobody else has moved it."""
-        if self.position is None:
-            return Absent("number")
-        revision = Compare("revision", "=", self.revision) if self.revision else Absent("revision")
-        return AllOf((*(Compare(name, "=", value) for name, value in self.position._asdict().items()), revision))
+    def position(self) -> FeedPosition:
+        """The position: the beginning, if none is stored."""
+        return FeedPosition(*[self.item[name] for name in FeedPosition._fields]) if self.item else FeedPosition()
 
-    def moved(self, position: FeedPosition, revision: int | None = None) -> Update:
+    @property
+    def as_read(self) -> Condition:
+        """That nobody else has moved it."""
+        return unchanged(self.item, *FeedPosition._fields, "revision")
+
+    def moved(self, position: FeedPosition, **more: int) -> Update:
         """The change that moves it, if nobody else has."""
-        more = {} if revision is None else {"revision": revision}
-        return Update(self.key, set={**position._asdict(), **more}, condition=self.unchanged)
+        return Update(self.key, set={**position._asdict(), **more}, condition=self.as_read)
+
+    def was_moved(self, position: FeedPosition, **more: int) -> None:
+        """Take note that the change was stored."""
+        self.item = {**self.item, **position._asdict(), **more}
 
 
 class Follower:
@@ -140,26 +137,27 @@ class Follower:
                     await self._give_turns()
                 if not changes:
                     await self._give_turns()
-                if self._position.number - (self._kept.position or FeedPosition()).number >= KEPT_EVERY:
+                if self._position.number - self._kept.position.number >= KEPT_EVERY:
                     await self._move()
             except _MovedByAnother:
                 await self._read_positions()
 
     async def _move(self, *actions: Action) -> None:
         """Store the position, although no event has come of it, with a change of the users who are behind."""
-        revision = self._kept.revision + 1
-        if await self._database.transact([self._kept.moved(self._position, revision), *actions]):
+        # Another process has to know of a change of these users before it moves the position.
+        revision = self._kept.item.get("revision", 0) + 1
+        if await self._database.transact([self._kept.moved(self._position, revision=revision), *actions]):
             raise _MovedByAnother
-        self._kept.position, self._kept.revision = self._position, revision
+        self._kept.was_moved(self._position, revision=revision)
 
     async def _read_positions(self) -> None:
-        known = self._kept.revision
-        self._kept = _Kept.of(self._kept.key, await self._database.get(self._kept.key))
-        stored = self._kept.position or FeedPosition()
+        known = self._kept.item.get("revision")
+        self._kept = _Kept(self._kept.key, await self._database.get(self._kept.key) or {})
+        stored = self._kept.position
         # Where others have changed who is behind, this has perhaps left out users who are not behind any more.
-        self._position = max(self._position, stored) if self._kept.revision == known else stored
+        self._position = max(self._position, stored) if self._kept.item.get("revision") == known else stored
         page = await self._database.query(Query(entity=FEED_BACKLOG, partitions=((self._source.feed,),)))
-        self._behind = {item["user_id"]: _Kept.of(FEED_BACKLOG.key_of(item), item) for item in page.items}
+        self._behind = {item["user_id"]: _Kept(FEED_BACKLOG.key_of(item), item) for item in page.items}
 
     async def _follow(self, change: Change) -> None:
         """Make the events of a change, and move behind it."""
@@ -213,24 +211,24 @@ class Follower:
             if not number:
                 raise _MovedByAnother
             done += number
-            kept.position = wanted[done - 1].position
+            kept.was_moved(wanted[done - 1].position)
 
     async def _leave_behind(self, user_id: str, position: FeedPosition) -> None:
         """Follow further changes without a user, who has a position of their own from now on."""
         item = {"feed": self._source.feed, "user_id": user_id, **position._asdict()}
         await self._move(Put(FEED_BACKLOG, item, if_absent=True))
-        self._behind[user_id] = _Kept(FEED_BACKLOG.key_of(item), position)
+        self._behind[user_id] = _Kept(FEED_BACKLOG.key_of(item), item)
 
     async def _give_turns(self) -> None:
         """Give each user who is behind a turn. Those who are not behind any more follow with the others again."""
         for user_id, kept in list(self._behind.items()):
-            some, has_caught_up = await self._next_of(user_id, kept.position or FeedPosition())
+            some, has_caught_up = await self._next_of(user_id, kept.position)
             within = [self._within_quota(each) for each in some if not self._outbox.quota.is_spent(user_id)]
             await self._store_with(kept, within)
-            if kept.position and kept.position > self._position:
+            if kept.position > self._position:
                 continue  # another process has given turns beyond what this one has followed
             if has_caught_up or self._outbox.quota.is_spent(user_id):
-                await self._move(Delete(kept.key, condition=kept.unchanged))
+                await self._move(Delete(kept.key, condition=kept.as_read))
                 del self._behind[user_id]
 
     async def _next_of(self, user_id: str, position: FeedPosition) -> tuple[list[Wanted], bool]:

@@ -13,7 +13,7 @@ from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.entities import EVENT_TYPE_INDEX, STATUS_INDEX, TRIGGER_EVENT, key_of_event
 from graph.domains.triggers.model import PROGRESS, TriggerEvent
 from graph.domains.triggers.statuses import EventProgress, TriggerEventStatus
-from graph.store.conditions import AllOf, Compare, predicate
+from graph.store.conditions import Compare, predicate, unchanged
 from graph.store.contract import Database, Update
 from graph.store.design import Index
 from graph.store.entity import Item, Key
@@ -138,8 +138,7 @@ class Inbox:
 
 def progressed(key: Key, before: EventProgress, after: EventProgress) -> Update:
     """The change of an event's progress, if it is still as it was read."""
-    conditions = [Compare(name, "=", value) for name, value in _attributes(before).items()]
-    return Update(key, set=_attributes(after), condition=AllOf(tuple(conditions)))
+    return Update(key, set=_attributes(after), condition=unchanged(_attributes(before), *PROGRESS))
 
 
 def _attributes(progress: EventProgress) -> Item:

@@ -20,7 +20,7 @@ from graph.domains.data_files.provenance.attempt import RunChanges, refusal, rev
 from graph.domains.data_files.provenance.cycles import next_late_run
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.writes import MOST_BYTES, packed, together, too_large, write_ahead
-from graph.store.conditions import Absent, AllOf, Condition, all_of, unchanged
+from graph.store.conditions import Absent, all_of, unchanged
 from graph.store.contract import Action, Put, Update
 from graph.store.entity import Key
 from graph.store.values import InvalidItem
@@ -138,10 +138,8 @@ def _claim(attempt: RunChanges, reference: str) -> Update:
     made = {MAKER: attempt.run["run-id"]}
     if (stored := attempt.stored.get(reference)) is None:  # it is registered by the same transaction
         return Update(revision_key(reference), set=made)
-    conditions: list[Condition] = [unchanged(stored, MAKER)]
-    if reference not in attempt.late:
-        conditions.append(Absent("is-used"))
-    return Update(revision_key(reference), set=made, condition=AllOf(tuple(conditions)))
+    is_unused = None if reference in attempt.late else Absent("is-used")
+    return Update(revision_key(reference), set=made, condition=all_of(unchanged(stored, MAKER), is_unused))
 
 
 def combined(actions: Sequence[Action]) -> list[Action]:

@@ -10,7 +10,7 @@ from graph.domains.earthquakes.revisions.changes import change_key
 from graph.domains.earthquakes.revisions.names import Rank, ids_of
 from graph.domains.earthquakes.revisions.versions import completed, recorded, superseded
 from graph.domains.earthquakes.summaries import Tally
-from graph.store.conditions import AllOf, Condition, unchanged
+from graph.store.conditions import Condition, unchanged
 from graph.store.contract import Action, Put
 from graph.store.entity import Item
 
@@ -30,7 +30,7 @@ class EventStep:
     @property
     def conditions(self) -> Condition:
         """Holds while the stored event is what was read. An update in place changes one of these attributes."""
-        return AllOf(tuple(unchanged(self.stored, name) for name in STATE))
+        return unchanged(self.stored, *STATE)
 
     @property
     def changes_state(self) -> bool:

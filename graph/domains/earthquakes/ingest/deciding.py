@@ -29,7 +29,7 @@ from graph.domains.earthquakes.revisions.names import (
     with_names,
 )
 from graph.domains.earthquakes.revisions.versions import completed, merged_version, next_version
-from graph.store.conditions import AllOf, Condition, unchanged
+from graph.store.conditions import unchanged
 from graph.store.contract import Put
 from graph.store.entity import Item
 
@@ -103,11 +103,7 @@ def _early(event_id: str, deletion: SourceDeletion, known: KnownEvents) -> list[
     if remembered.get("deletedAt", time - 1) >= time:
         return []
     item = {"alias": event_id, "eventId": remembered.get("eventId", event_id), "deletedAt": time}
-    return [Put(ALIAS, item, condition=_as_read(remembered))]
-
-
-def _as_read(alias: Item) -> Condition:
-    return AllOf((unchanged(alias, "eventId"), unchanged(alias, "deletedAt")))
+    return [Put(ALIAS, item, condition=unchanged(remembered, "eventId", "deletedAt"))]
 
 
 def _steps(
@@ -186,6 +182,6 @@ def _aliases(known: KnownEvents, groups: Sequence[Names]) -> list[Put]:
             read = known.aliases.get(alias, {})
             if read.get("eventId") != event_id or "deletedAt" in read:
                 is_new = not any(alias in names_before for names_before in named.values())
-                condition = _as_read(read) if is_new else None
+                condition = unchanged(read, "eventId", "deletedAt") if is_new else None
                 puts.append(Put(ALIAS, {"alias": alias, "eventId": event_id}, condition=condition))
     return puts

@@ -6,13 +6,14 @@ Attempts that end at the same time are stored together.
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from graph.domains.triggers.deliveries import key_of_its_event, unchanged
+from graph.domains.triggers.deliveries import key_of_its_event
 from graph.domains.triggers.delivering.outcomes import DeliveryOutcome
 from graph.domains.triggers.entities import ATTEMPT, DELIVERY, QUEUE
 from graph.domains.triggers.inbox import progressed
 from graph.domains.triggers.model import PROGRESS, TriggerEvent
 from graph.domains.triggers.queues import EXISTS
 from graph.observability.logs import get_logger
+from graph.store.conditions import unchanged
 from graph.store.contract import Action, Database, Put, Update
 from graph.store.entity import Item, Key
 from graph.store.rounds import until_applied
@@ -74,7 +75,7 @@ class Results:
         events = await self._database.get_many({result.event_key for result in results}, attributes=PROGRESS)
         existing = await self._database.get_many(queues.keys(), attributes=())
         return [
-            *(Put(DELIVERY, each.after, condition=unchanged(each.before)) for each in outcomes),
+            *(Put(DELIVERY, it.after, condition=unchanged(it.before.item, "state", "attempts")) for it in outcomes),
             *(Put(ATTEMPT, each.attempt) for each in outcomes if each.attempt),
             *_progress_of_events(results, events),
             *(_queue_of(key, state, results) for key, state in queues.items() if key in existing),

@@ -27,7 +27,7 @@ from graph.domains.triggers.queues import IDLE, PARKED, due_at
 from graph.domains.triggers.sending.answers import SendResult
 from graph.domains.triggers.sending.messages import Message
 from graph.domains.triggers.sending.sender import MessageSender
-from graph.store.conditions import AllOf, Compare
+from graph.store.conditions import unchanged
 from graph.store.contract import Database, Delete, Update
 from graph.store.entity import Item
 from graph.work.slots import Slots
@@ -245,10 +245,10 @@ class EndpointWorker:
         """Note when there will be something to do. False if the queue has changed since it was read."""
         queue = self._queue
         key = QUEUE.key_of(queue)
-        unchanged = AllOf(tuple(Compare(name, "=", queue[name]) for name in ("calls", "waiting")))
+        as_read = unchanged(queue, "calls", "waiting")
         if self._endpoint is None and until == IDLE:
-            return await self._shared.database.delete(Delete(key, condition=unchanged))
+            return await self._shared.database.delete(Delete(key, condition=as_read))
         state = {**self._state(), **due_at(self._due.endpoint_id, until)}
         if until == IDLE:
             state["waiting"] = 0  # less than before, if something expired
-        return await self._shared.database.update(Update(key, set=state, condition=unchanged))
+        return await self._shared.database.update(Update(key, set=state, condition=as_read))
