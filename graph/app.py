@@ -36,9 +36,9 @@ from graph.settings import Settings
 from graph.transport.compression import Compression
 from graph.transport.deadline import Deadlines
 from graph.transport.endpoint import GraphQLEndpoint
-from graph.transport.entrance import Entrance, ExecutionLimits
+from graph.transport.entrance import Entrance
 from graph.transport.errors import format_error
-from graph.transport.exchange import Process, process_of
+from graph.transport.exchange import ExecutionLimits, Process, process_of
 from graph.transport.origins import with_cors
 from graph.transport.request import Head
 from graph.transport.request_ids import RequestIds
@@ -129,6 +129,7 @@ def create_app(
                     tracing=tracing,
                     authenticate=authentication(settings, scopes_of(on), http),
                     rates=rates(settings),
+                    limits=ExecutionLimits.of(settings),
                     work=work,
                     preparing=preparing,
                     deadlines=Deadlines(),
@@ -190,8 +191,7 @@ def build_entrance(settings: Settings, domains: Sequence[Domain] = ()) -> Entran
         introspection=settings.introspection,
         compiled=settings.compiled,
     )
-    known = persisted(settings.allowed_documents, documents)
-    return Entrance(documents, known, ExecutionLimits.of(settings))
+    return Entrance(documents, persisted(settings.allowed_documents, documents))
 
 
 async def _healthz(request: Request) -> Response:

@@ -26,7 +26,6 @@ from starlette.routing import Route
 from starlette.types import Message, Send
 
 from graph.access.callers import Scope
-from graph.transport.entrance import ExecutionLimits
 from graph.transport.exchange import Exchange
 from graph.transport.reads import Reads
 from graph.transport.routes import Refuse, RouteEndpoint, format_as_json
@@ -58,7 +57,6 @@ Answering = Callable[[Request, Reads], Awaitable[Response | Download]]
 def download_route(
     path: str,
     answer: Answering,
-    limits: ExecutionLimits,
     *,
     scope: Scope | None = None,
     refuse: Refuse = format_as_json,
@@ -68,19 +66,16 @@ def download_route(
 
     Args:
         path: without parameters, unless `recorded_as` names a stable route for the metrics and the request log.
-        limits: on the reads before the answer is sent.
         refuse: formats errors.
     """
-    endpoint = RouteEndpoint(recorded_as or path, scope, refuse, partial(_send_by_reads, answer, limits), long=True)
+    endpoint = RouteEndpoint(recorded_as or path, scope, refuse, partial(_send_by_reads, answer), long=True)
     return Route(path, endpoint)
 
 
-async def _send_by_reads(
-    answering: Answering, limits: ExecutionLimits, request: Request, exchange: Exchange, send: Send
-) -> int:
+async def _send_by_reads(answering: Answering, request: Request, exchange: Exchange, send: Send) -> int:
     if permitted := exchange.process.work.pace.begin(exchange.spender):
         await permitted
-    with Reads(exchange, limits) as reads:
+    with Reads(exchange) as reads:
         answer = await answering(request, reads)
         if isinstance(answer, Response):
             await answer(request.scope, request.receive, send)

@@ -22,7 +22,6 @@ from graph.api.documents.prepared import Document, Documents, InvalidDocument, O
 from graph.api.fast.execution import Request, execute, executor_of
 from graph.core.errors import BadRequest, BadUserInput, ExecutionTimeout, OperationResolutionFailure, QueryTooComplex
 from graph.observability.metrics import OK
-from graph.settings import Settings
 from graph.transport.errors import code_of, format_result, refusal_of
 from graph.transport.exchange import Exchange
 from graph.transport.request import GraphQLRequest
@@ -34,25 +33,10 @@ CHARACTERS_PER_POINT = 16  # of the rest; each takes some 3 µs
 VALUES_ON_THE_LOOP = 1000  # of variables; graphql-core takes some 10 µs for each of refused ones
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutionLimits:
-    """What one operation may take."""
-
-    cost: int  # points
-    query_seconds: float
-    mutation_seconds: float  # an ingest waits for USGS
-
-    @classmethod
-    def of(cls, settings: Settings) -> "ExecutionLimits":
-        """The limits of the settings."""
-        return cls(settings.max_cost, settings.execution_timeout, settings.ingest_timeout)
-
-
 class Entrance:
     """Decides which operations may be executed, and charges their callers."""
 
-    def __init__(self, documents: Documents, persisted: Persisted, limits: ExecutionLimits) -> None:
-        self.limits = limits
+    def __init__(self, documents: Documents, persisted: Persisted) -> None:
         self._documents = documents
         self._persisted = persisted
 
@@ -70,9 +54,9 @@ class Entrance:
         Raises:
             GraphError, InvalidDocument: The operation is refused.
         """
-        answer, context, variables = exchange.answer, exchange.context, request.variables or {}
-        with exchange.process.deadlines.within(self.limits.query_seconds, receive):
-            if permitted := exchange.process.work.pace.begin(exchange.spender):
+        answer, process, variables = exchange.answer, exchange.process, request.variables or {}
+        with process.deadlines.within(process.limits.query_seconds, receive):
+            if permitted := process.work.pace.begin(exchange.spender):
                 await permitted
             text = self._persisted.text(request.query, request.extensions)
             document = self._documents.remembered(text) or await self._prepared(text, request.operation_name, exchange)
@@ -82,9 +66,9 @@ class Entrance:
             if reading and operation.type == "mutation":
                 raise BadRequest("GET can only query: send mutations by POST.", status=405, allow="POST")
             answer.operation, answer.name = operation.type, operation.name
-            context.caller.require(operation.scopes(variables))
+            exchange.context.caller.require(operation.scopes(variables))
             points = answer.points = operation.points(variables)
-            limit = answer.limit = max(self.limits.cost, operation.least_limit)
+            limit = answer.limit = max(process.limits.cost, operation.least_limit)
             if points > limit:
                 raise QueryTooComplex(
                     f"The operation costs {points:,} points, and one may cost {limit:,}: "
@@ -92,7 +76,7 @@ class Entrance:
                 )
             if charged := exchange.admit(points):
                 await charged
-        return Admitted(self.limits, exchange, request, operation, points, limit, receive)
+        return Admitted(exchange, request, operation, points, limit, receive)
 
     async def _prepared(self, text: str, operation_name: str | None, exchange: Exchange) -> Document:
         """Prepare a document and the requested operation. A long document is prepared on a thread."""
@@ -118,7 +102,6 @@ class Entrance:
 class Admitted:
     """An operation that may be executed, once. Its answer receives the outcome."""
 
-    limits: ExecutionLimits
     exchange: Exchange
     request: GraphQLRequest
     operation: Operation
@@ -128,11 +111,12 @@ class Admitted:
 
     async def result(self) -> dict[str, Any]:
         """Execute a query or mutation, and format its result."""
-        seconds, receive = self.limits.query_seconds, self.receive
+        process = self.exchange.process
+        seconds, receive = process.limits.query_seconds, self.receive
         if self.operation.type == "mutation":
-            seconds, receive = self.limits.mutation_seconds, None
+            seconds, receive = process.limits.mutation_seconds, None
         variables = await self._variables()
-        with self.exchange.process.deadlines.within(seconds, receive):
+        with process.deadlines.within(seconds, receive):
             result = await self._executed(variables)
         if result.errors:
             if result.data is None and not any(error.path for error in result.errors):
@@ -155,7 +139,7 @@ class Admitted:
         with process.subscriptions.counted(exchange.spender, "subscriptions"):
             executor = executor_of(self.operation.plan, Request(variables, exchange.context))
             try:
-                with process.deadlines.within(self.limits.query_seconds):
+                with process.deadlines.within(process.limits.query_seconds):
                     events = await executor.events()
             except GraphQLError as error:
                 raise refusal_of(error) from error
@@ -166,10 +150,11 @@ class Admitted:
     async def _results(
         self, variables: VariableValues, events: AsyncGenerator[object, None]
     ) -> AsyncGenerator[dict[str, Any], None]:
+        process = self.exchange.process
         async with aclosing(events):
             async for event in events:
                 try:
-                    with self.exchange.process.deadlines.within(self.limits.query_seconds):
+                    with process.deadlines.within(process.limits.query_seconds):
                         result = await self._executed(variables, event)
                 except ExecutionTimeout as error:  # only this event's; the next may take less time
                     result = ExecutionResult(None, [GraphQLError(str(error), original_error=error)])

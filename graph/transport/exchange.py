@@ -32,6 +32,7 @@ from graph.observability.metrics import OK
 from graph.observability.requests import ABANDONED, RequestOutcome, record
 from graph.observability.timed import Timed
 from graph.observability.tracing import Tracing
+from graph.settings import Settings
 from graph.transport.deadline import Deadlines
 from graph.work.account import Account, Charge, Work
 from graph.work.endings import Endings
@@ -47,6 +48,20 @@ AtEnd = Callable[[str], None]
 """Called at the end of an answer with the code of its error, `OK` or `ABANDONED`."""
 
 
+@dataclass(frozen=True, slots=True)
+class ExecutionLimits:
+    """What one operation may take."""
+
+    cost: int  # points
+    query_seconds: float
+    mutation_seconds: float  # an ingest waits for USGS
+
+    @classmethod
+    def of(cls, settings: Settings) -> "ExecutionLimits":
+        """The limits of the settings."""
+        return cls(settings.max_cost, settings.execution_timeout, settings.ingest_timeout)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
     """What all requests of a process share."""
@@ -59,6 +74,7 @@ class Process:
     tracing: Tracing
     authenticate: Authenticate
     rates: Rates
+    limits: ExecutionLimits
     work: Work
     preparing: FairThreads  # of long documents
     deadlines: Deadlines

@@ -12,7 +12,6 @@ from sys import maxsize
 from typing import Any, Self, TypeVar
 
 from graph.core.errors import Overloaded
-from graph.transport.entrance import ExecutionLimits
 from graph.transport.exchange import Exchange
 from graph.work.account import Account
 from graph.work.length import Length
@@ -26,19 +25,18 @@ T = TypeVar("T")
 class Reads:
     """Runs the reads of one answer, one after the other. Each is limited and charged as an operation of its own."""
 
-    def __init__(self, exchange: Exchange, limits: ExecutionLimits, *, pause_s: float = PAUSE_S) -> None:
+    def __init__(self, exchange: Exchange, *, pause_s: float = PAUSE_S) -> None:
         """Prepare to read.
 
         Args:
-            exchange: the admitted request.
-            limits: on each read, and on the points of all reads before the answer is sent.
+            exchange: the admitted request. The limits of an operation are those of each read, and of the points of all
+                reads before the answer is sent.
             pause_s: before a later read is tried again.
         """
         self.context = exchange.context
         self.facts = exchange.facts  # for the request log; the route's function adds them
         self.spent = 0  # points
         self.exchange = exchange
-        self._limits = limits
         self._pause_s = pause_s
         self._counted = ExitStack()
         self._is_long = False
@@ -81,8 +79,8 @@ class Reads:
             GraphError: As a query. Once the answer is being sent or `begin_download` was called, neither for lack of
                 points nor at once for lack of room.
         """
-        seconds = None if self._never_refused else self._limits.query_seconds
         process = self.exchange.process
+        seconds = None if self._never_refused else process.limits.query_seconds
         for tried in count(1):
             account = self._account()
             try:
@@ -113,7 +111,7 @@ class Reads:
     def _account(self) -> Account:
         if self._waits:
             return self.exchange.account(maxsize, price=self.spent, owed=self._owed, charge=_pay_later)
-        most = max(self._limits.cost - self.spent, 0)
+        most = max(self.exchange.process.limits.cost - self.spent, 0)
         return self.exchange.account(most, price=self.spent, owed=self._owed)
 
 

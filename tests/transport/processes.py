@@ -12,7 +12,7 @@ from graph.observability.metrics import Metrics
 from graph.observability.requests import timed_requests
 from graph.observability.tracing import Tracing
 from graph.transport.deadline import Deadlines
-from graph.transport.exchange import Exchange, Process
+from graph.transport.exchange import Exchange, ExecutionLimits, Process
 from graph.work.account import Work
 from graph.work.endings import Endings
 from graph.work.slots import Slots
@@ -33,6 +33,7 @@ def a_process(**given: Any) -> Process:
         "tracing": Tracing(),
         "authenticate": lambda header: ANYBODY,
         "rates": Rates(),
+        "limits": ExecutionLimits(1000, 60, 60),
         "work": Work(),
         "preparing": FairThreads(1, "documents"),
         "deadlines": Deadlines(),

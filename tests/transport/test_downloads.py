@@ -21,7 +21,7 @@ from graph.domain import Domain
 from graph.domains import DOMAINS
 from graph.settings import Settings as CoreSettings
 from graph.transport.downloads import Download, Sending, download_route
-from graph.transport.entrance import ExecutionLimits
+from graph.transport.exchange import ExecutionLimits
 from graph.transport.reads import MOST_TRIES, Reads
 from graph.work.account import Work, WorkLimits, charge_rows
 from graph.work.length import Length
@@ -72,7 +72,6 @@ def numbers(made: Made) -> Domain:
         return PlainTextResponse("short", 202)
 
     def routes(settings: CoreSettings) -> Sequence[BaseRoute]:
-        limits = ExecutionLimits.of(settings)
         answers: Mapping[str, Callable[..., Any]] = {
             "ten": partial(answer, 10, None),
             "endless": partial(answer, 10**9, None),
@@ -82,7 +81,7 @@ def numbers(made: Made) -> Domain:
             "fail": fail,
             "short": short,
         }
-        return [download_route(f"/{name}", each, limits) for name, each in answers.items()]
+        return [download_route(f"/{name}", each) for name, each in answers.items()]
 
     return Domain(name="numbers", routes=routes)
 
@@ -259,14 +258,8 @@ async def test_a_later_read_waits_for_points_and_for_room_where_the_first_is_ref
     assert tries == 3
 
 
-def reads_of_ada(
-    rates: Rates,
-    work: Work,
-    limits: ExecutionLimits | None = None,
-) -> Reads:
-    process = a_process(rates=rates, work=work)
-    exchange = an_exchange(process)
-    return Reads(exchange, limits or ExecutionLimits(1000, 60, 60), pause_s=0)
+def reads_of_ada(rates: Rates, work: Work, **given: Any) -> Reads:
+    return Reads(an_exchange(a_process(rates=rates, work=work, **given)), pause_s=0)
 
 
 async def test_an_answer_counts_as_a_download_as_soon_as_its_client_is_slow() -> None:

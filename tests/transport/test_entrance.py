@@ -8,7 +8,7 @@ import pytest
 from graph.api.documents.persisted import AutomaticDocuments
 from graph.api.documents.prepared import Document, Documents
 from graph.core.errors import OperationResolutionFailure
-from graph.transport.entrance import Entrance, ExecutionLimits
+from graph.transport.entrance import Entrance
 from graph.transport.request import GraphQLRequest
 from graph.work.account import Work
 from graph.work.pace import SHORT_AT_ONCE, Pace
@@ -39,7 +39,7 @@ class SlowDocuments:
 async def test_an_iteration_of_the_loop_prepares_one_new_document_at_most() -> None:
     documents = SlowDocuments()
     pace = Pace(burst_s=0.001, resting_iterations=1, clock=lambda: documents.now, used=lambda: documents.now)
-    entrance = Entrance(cast("Documents", documents), AutomaticDocuments(), ExecutionLimits(1000, 60, 60))
+    entrance = Entrance(cast("Documents", documents), AutomaticDocuments())
     process = a_process(work=Work(pace=pace))
 
     async def admitted(number: int) -> None:

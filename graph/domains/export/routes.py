@@ -15,7 +15,6 @@ from graph.domains.export.formats import PATH, ExportFormat
 from graph.domains.export.parameters import export_request
 from graph.settings import Settings
 from graph.transport.downloads import Download, download_route
-from graph.transport.entrance import ExecutionLimits
 from graph.transport.reads import Reads
 
 OF_CSV = ("comments", "spreadsheet")  # parameters that are 0 or 1
@@ -23,10 +22,9 @@ OF_CSV = ("comments", "spreadsheet")  # parameters that are 0 or 1
 
 def export_routes(settings: Settings) -> Sequence[BaseRoute]:
     """The routes of each format, by the settings."""
-    limits = ExecutionLimits.of(settings)
     return [
         *(
-            download_route(format_.path, partial(_answer, format_), limits, scope=EVENTS_READ, recorded_as=PATH)
+            download_route(format_.path, partial(_answer, format_), scope=EVENTS_READ, recorded_as=PATH)
             for format_ in ExportFormat
         ),
         *(Route(f"/events.{format_.value}", partial(_redirect, format_)) for format_ in ExportFormat),

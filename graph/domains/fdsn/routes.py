@@ -23,7 +23,6 @@ from graph.domains.fdsn.settings import FdsnSettings
 from graph.domains.fdsn.wadl import names_xml, usage, wadl
 from graph.settings import Settings
 from graph.transport.downloads import Answering, Download, download_route
-from graph.transport.entrance import ExecutionLimits
 from graph.transport.exchange import process_of
 from graph.transport.reads import Reads
 
@@ -37,7 +36,7 @@ def fdsn_routes(settings: Settings) -> Sequence[BaseRoute]:
     own = settings.part(FdsnSettings)
     if not own.fdsn:
         return []
-    limits, most = ExecutionLimits.of(settings), own.fdsn_max_events
+    most = own.fdsn_max_events
     answers: dict[str, Answering] = {
         "query": partial(_query, own, None),
         "count": partial(_count, most),
@@ -47,7 +46,7 @@ def fdsn_routes(settings: Settings) -> Sequence[BaseRoute]:
         "application.wadl": partial(_wadl, most),
         "": partial(_usage, most),
     }
-    route = partial(download_route, limits=limits, scope=EVENTS_READ, refuse=_refused)
+    route = partial(download_route, scope=EVENTS_READ, refuse=_refused)
     return [
         *(route(f"{ROOT}/{name}", answer) for name, answer in answers.items()),
         # As USGS's search page names a format.
