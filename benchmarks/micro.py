@@ -255,7 +255,7 @@ async def main() -> None:
                     for e in events(EVENTS)[at : at + 1000]
                 ]
                 await services.of(Ingest).events(given)
-            documents = Documents(SCHEMA, settings, PageSizes(), introspection=True)
+            documents = Documents(SCHEMA, settings)
             garbage.settle()
             found = await measured(Bench(services, documents, {"first": 100}))
     rows = [

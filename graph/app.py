@@ -21,7 +21,6 @@ from graph.api.schema import Schema, build_schema
 from graph.core.clock import Clock, now_ms
 from graph.core.errors import BadRequest, DatabaseUnavailable, InternalServerError
 from graph.core.http_client import http_client
-from graph.core.paging import PageSizes
 from graph.domain import Domain, ImproperDomains, Resources, exact_names, in_a_line, routes_of, scopes_of, switched_on
 from graph.domains import installed
 from graph.observability.logs import get_logger
@@ -123,7 +122,7 @@ def create_app(
                 "process": Process(
                     services=services,
                     recording=resources.recording,
-                    page_sizes=PageSizes(settings.page_size, settings.max_page_size),
+                    page_sizes=settings.page_sizes,
                     clock=clock,
                     requests=request_metrics,
                     tracing=tracing,
@@ -182,15 +181,8 @@ def build_entrance(settings: Settings, domains: Sequence[Domain] = ()) -> Entran
     Raises:
         UnusableList: The list of documents cannot be used.
     """
-    page_sizes = PageSizes(settings.page_size, settings.max_page_size)
     schema = schema_of(switched_on(domains or installed(), settings.domains), compiled=settings.compiled).graphql
-    documents = Documents(
-        schema,
-        settings,
-        page_sizes,
-        introspection=settings.introspection,
-        compiled=settings.compiled,
-    )
+    documents = Documents(schema, settings)
     return Entrance(documents, persisted(settings.allowed_documents, documents))
 
 

@@ -24,6 +24,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from graph.core.paging import PageSizes
 from graph.store.location import StoreLocation
 
 LEAST_SECRET_BYTES = 32  # RFC 7518 section 3.2: the key is at least as long as the hash of HS256
@@ -243,6 +244,11 @@ class Settings(DomainNames):
         if on and not _is_installed("opentelemetry.exporter.otlp.proto.http"):
             raise ValueError("needs the extra `otel`: install quakegraph[otel]")
         return on
+
+    @property
+    def page_sizes(self) -> PageSizes:
+        """The number of records on a page."""
+        return PageSizes(self.page_size, self.max_page_size)
 
     def part(self, kind: type[P]) -> P:
         """The settings of one domain.

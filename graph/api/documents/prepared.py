@@ -33,7 +33,6 @@ from graph.api.fast.coercion import Coercions
 from graph.api.fast.plan import MOST_ERRORS, OperationPlan
 from graph.api.scopes import RequiredScopes, required_scopes
 from graph.core.errors import OperationResolutionFailure
-from graph.core.paging import PageSizes
 from graph.settings import Settings
 
 # The memory that a document takes; each number is rounded up from the figure of `tracemalloc`.
@@ -109,23 +108,13 @@ class Document:
 class Documents:
     """The documents of one schema."""
 
-    def __init__(
-        self,
-        schema: GraphQLSchema,
-        settings: Settings,
-        page_sizes: PageSizes,
-        *,
-        introspection: bool,
-        compiled: bool = True,
-        remembered_bytes: int = REMEMBERED_BYTES,
-    ) -> None:
+    def __init__(self, schema: GraphQLSchema, settings: Settings, *, remembered_bytes: int = REMEMBERED_BYTES) -> None:
         self._schema = schema
-        self._compiled = compiled
         self._coercions = Coercions()
         self._settings = settings
-        self._pricing = Pricing(schema, page_sizes)
-        self._suggesting = introspection  # suggestions would reveal what introspection hides
-        self._rules = RULES if introspection else (*RULES, NoSchemaIntrospectionCustomRule)
+        self._pricing = Pricing(schema, settings.page_sizes)
+        self._suggesting = settings.introspection  # suggestions would reveal what introspection hides
+        self._rules = RULES if settings.introspection else (*RULES, NoSchemaIntrospectionCustomRule)
         self._remembered: LRUCache[str, Document] = LRUCache(remembered_bytes, getsizeof=attrgetter("size"))
 
     def of(self, text: str) -> Document:
@@ -185,10 +174,10 @@ class Documents:
         fragments: Mapping[str, FragmentDefinitionNode],
         fields: int,
     ) -> Operation:
+        compiled, suggesting = self._settings.compiled, self._suggesting
+        plan = OperationPlan(self._schema, self._coercions, document, node, fields, compiled, suggesting)
         return Operation(
-            OperationPlan(
-                self._schema, self._coercions, document, node, fields, self._compiled, suggesting=self._suggesting
-            ),
+            plan,
             node.name.value if node.name else None,
             cast("OperationType", node.operation.value),
             required_scopes(self._schema, node, fragments),

@@ -17,7 +17,6 @@ import pytest
 
 from graph.api.documents.prepared import REMEMBERED_BYTES, Documents
 from graph.api.recording import RecordedWork
-from graph.core.paging import PageSizes
 from graph.domains.request_logs.model import RequestLog
 from tests.acceptance.memory import traced
 from tests.api.documents.hostile import OTHERS, TOO_COMPLEX
@@ -170,8 +169,8 @@ ROOM = {
 @pytest.mark.parametrize("name", ROOM)
 async def test_a_document_takes_no_more_than_the_room_that_it_is_given(ask: Ask, name: str) -> None:
     text = ROOM[name]
-    limits, number = Settings(), 30
-    size = Documents(schema, limits, PageSizes(), introspection=True).of(f"{text} # 10").size
+    number = 30
+    size = Documents(schema, Settings()).of(f"{text} # 10").size
 
     with traced() as memory:
         taken = []
@@ -191,7 +190,7 @@ async def test_a_document_with_many_directive_values_takes_bounded_memory(ask: A
     text = (
         f"query ({' '.join(f'${name}: Boolean!' for name in names)}) {{ events(first: 2) {{ nodes {{ {skipped} }} }} }}"
     )
-    size = Documents(schema, Settings(), PageSizes(), introspection=True).of(text).size
+    size = Documents(schema, Settings()).of(text).size
 
     await ask("{ events(first: 2) { nodes { id } } }", {})
     with traced() as memory:

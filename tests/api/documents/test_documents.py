@@ -6,7 +6,6 @@ import pytest
 
 from graph.api.documents.prepared import Documents, InvalidDocument
 from graph.core.errors import QueryTooComplex
-from graph.core.paging import PageSizes
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.request_logs.scopes import LOGS_READ
 from tests.schemas import schema
@@ -16,7 +15,7 @@ ROOM = 2**20
 
 
 def documents(**limits: Any) -> Documents:
-    return Documents(schema, Settings(**limits), PageSizes(), introspection=True, remembered_bytes=ROOM)
+    return Documents(schema, Settings(**limits), remembered_bytes=ROOM)
 
 
 def test_a_valid_document_is_read_once() -> None:
