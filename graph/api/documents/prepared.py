@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from cachetools import LRUCache
 from graphql import (
@@ -179,7 +179,7 @@ class Documents:
         return Operation(
             plan,
             node.name.value if node.name else None,
-            cast("OperationType", node.operation.value),
+            node.operation.value,
             required_scopes(self._schema, node, fragments),
             self._pricing.price(node, fragments),
             self._pricing.least_limit(node, fragments),
