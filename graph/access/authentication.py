@@ -8,13 +8,19 @@ import httpx
 from graph.access.callers import Caller, Scope
 from graph.access.key_set import KeySet
 from graph.access.own_secret import own_secret
-from graph.access.tokens import Claims, Keys, SharedSecret
+from graph.access.tokens import Claims, SharedSecret
 from graph.core.errors import Unauthenticated
 from graph.settings import Settings
 from graph.store.location import StoreLocation
 
+Check = Callable[[str], Caller | Awaitable[Caller]]
+"""A token → the caller whom it authenticates, or what to wait for.
+
+Raises `Unauthenticated` if the token is not valid, and `KeySetUnavailable` if it cannot be checked.
+"""
+
 Authenticate = Callable[[str | None], Caller | Awaitable[Caller]]
-"""The value of `Authorization`, or None → the caller, or what to wait for. Raises as `Keys.caller` does."""
+"""The value of `Authorization`, or None → the caller, or what to wait for. Raises as `Check` does."""
 
 
 def authentication(settings: Settings, scopes: Collection[Scope], http: httpx.AsyncClient) -> Authenticate:
@@ -24,8 +30,8 @@ def authentication(settings: Settings, scopes: Collection[Scope], http: httpx.As
         UnusableSecret: The service's own secret cannot be trusted.
     """
     claims = _claims(settings, scopes)
-    keys: Keys = KeySet(settings.jwks_url, http, claims) if settings.jwks_url else shared_secret(settings, scopes)
-    return partial(_caller, keys, Caller(None, claims.public))
+    keys = KeySet(settings.jwks_url, http, claims) if settings.jwks_url else shared_secret(settings, scopes)
+    return partial(_caller, keys.caller, Caller(None, claims.public))
 
 
 def shared_secret(settings: Settings, scopes: Collection[Scope] = ()) -> SharedSecret:
@@ -47,10 +53,10 @@ def _claims(settings: Settings, scopes: Collection[Scope]) -> Claims:
     return Claims(settings.jwt_issuer, settings.jwt_audience, settings.jwt_leeway, tuple(scopes), public)
 
 
-def _caller(keys: Keys, anonymous: Caller, header: str | None) -> Caller | Awaitable[Caller]:
+def _caller(check: Check, anonymous: Caller, header: str | None) -> Caller | Awaitable[Caller]:
     if header is None:
         return anonymous
     scheme, _, token = header.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise Unauthenticated("`Authorization` must be `Bearer`, a space, and your token.")
-    return keys.caller(token.strip())
+    return check(token.strip())

@@ -18,7 +18,7 @@ import jwt
 import orjson
 
 from graph.access.callers import Caller
-from graph.access.tokens import UNREADABLE, Claims, Keys, Tokens, check_length, refused
+from graph.access.tokens import UNREADABLE, Claims, Tokens, check_length, refused
 from graph.core.errors import KeySetUnavailable, Unauthenticated
 from graph.observability.logs import get_logger
 
@@ -42,7 +42,7 @@ class _Key:
 
 
 @dataclass(slots=True)
-class KeySet(Keys):
+class KeySet:
     """The public keys at a URL."""
 
     url: str
@@ -60,6 +60,7 @@ class KeySet(Keys):
         self._tokens = Tokens(self.claims)
 
     def caller(self, token: str) -> Caller | Awaitable[Caller]:
+        """The caller whom a token authenticates, with its scopes, or what to wait for."""
         check_length(token)
         try:
             header = jwt.get_unverified_header(token)

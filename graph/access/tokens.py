@@ -8,8 +8,7 @@ Source: RFC 7519 (JWT), RFC 8725 (its best current practices), RFC 8693 section 
 """
 
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,20 +53,7 @@ class Claims:
     public: frozenset[Scope] = frozenset()  # those that every caller has
 
 
-class Keys(ABC):
-    """Keys that check tokens."""
-
-    @abstractmethod
-    def caller(self, token: str) -> Caller | Awaitable[Caller]:
-        """The caller whom the token authenticates, with its scopes, or what to wait for.
-
-        Raises:
-            Unauthenticated: The token is not valid.
-            KeySetUnavailable: The token cannot be checked.
-        """
-
-
-class SharedSecret(Keys):
+class SharedSecret:
     """One secret that signs and checks tokens with HS256."""
 
     ALGORITHM = "HS256"
@@ -78,6 +64,7 @@ class SharedSecret(Keys):
         self._tokens = Tokens(claims)
 
     def caller(self, token: str) -> Caller:
+        """The caller whom a token authenticates, with its scopes."""
         check_length(token)
         return self._tokens.caller(token, self._secret, self.ALGORITHM)
 

@@ -196,7 +196,7 @@ class Exchange:
         return error
 
     def failed(self, error: Exception) -> None:
-        """Record that the request failed, unless a root field has begun or its client has spent all points."""
+        """Note that the request failed. Record it unless a root field has begun or its client has spent all points."""
         known = error if isinstance(error, GraphError | InvalidDocument) else InternalServerError
         self.answer.code, self.answer.status = known.code, known.status
         if not (isinstance(error, RateLimited) or self.context.is_recorded):
