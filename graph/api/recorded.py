@@ -20,9 +20,7 @@ from graph.api.context import Context
 from graph.api.recording import RecordedWork, RootField, current
 from graph.core.errors import outcome_of
 from graph.observability.metrics import OK
-
-ABANDONED = 499
-"""Status of a field that was cancelled, because another field had failed the whole request."""
+from graph.observability.requests import ABANDONED, ABANDONED_STATUS
 
 _RECORDED = "recorded"
 
@@ -70,7 +68,7 @@ class Recorded(FieldExtension):
         started, began = context.clock(), perf_counter()
         this = RootField()
         token = current.set(this) if self._writes else None
-        result, status, code = None, ABANDONED, None
+        result, status, code = None, ABANDONED_STATUS, None  # of a field that another one's failure cancels
         try:
             answer = next_(source, info, **kwargs)
             result = answer if self._streams and not isawaitable(answer) else await answer
@@ -82,7 +80,7 @@ class Recorded(FieldExtension):
         finally:
             if token:
                 current.reset(token)
-            context.recording.count(self._name, code or (OK if status == 200 else "ABANDONED"), perf_counter() - began)
+            context.recording.count(self._name, code or (OK if status == 200 else ABANDONED), perf_counter() - began)
             if not this.is_written:
                 record = RecordedWork(
                     request_id=context.next_log_id(),
@@ -94,7 +92,7 @@ class Recorded(FieldExtension):
                     error=code,
                     facts=self._facts(context, kwargs, result) if self._facts else {},
                 )
-                if self._writes and status != ABANDONED:
+                if self._writes and status != ABANDONED_STATUS:
                     await context.recording.write(record)
                 else:
                     context.recording.add(record)
