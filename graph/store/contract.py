@@ -158,9 +158,9 @@ class Database(ABC):
             start = page.last_key
             partitions = partitions[partitions.index(query.entity.partition_of(query.by, start)) :] if start else ()
 
-    async def first_of_each(self, query: Query) -> Sequence[Sequence[Item]]:
-        """The first items of each of a query's distinct partitions, in their order. `limit` holds for each of them."""
-        pages = [self.query(replace(query, partitions=[partition])) for partition in query.partitions]
+    async def first_of_each(self, query: Query, most: int) -> Sequence[Sequence[Item]]:
+        """The first items of each of a query's distinct partitions, at most so many of each."""
+        pages = [self.query(replace(query, partitions=[partition], limit=most)) for partition in query.partitions]
         return [page.items for page in await asyncio.gather(*pages)]
 
     @abstractmethod

@@ -86,9 +86,9 @@ class MeteredDatabase(Database):
         with self._call("query", (query.entity.table.name,)):
             return await self._database.query(query)
 
-    async def first_of_each(self, query: Query) -> Sequence[Sequence[Item]]:
+    async def first_of_each(self, query: Query, most: int) -> Sequence[Sequence[Item]]:
         with self._call("query", (query.entity.table.name,)):
-            return await self._database.first_of_each(query)
+            return await self._database.first_of_each(query, most)
 
     async def count(self, query: Query) -> int:
         with self._call("count", (query.entity.table.name,)):

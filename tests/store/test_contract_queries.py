@@ -59,15 +59,16 @@ async def test_the_first_items_of_each_partition_are_those_of_a_query_of_the_par
     await table.put_many([timed(f"{n:02}", n * n % 5, days[n % 4], n=n) for n in range(20)])
     await table.put_many([timed(day, 1, day, n=1) for day in days[4:]])
     query = table.query_of(BY_TIME, days)
-    limits: list[tuple[int, int | None]] = [(1, None), (3, None), (3, 2), (2000, None)]
+    limits: list[tuple[int, int | None]] = [(1, None), (3, None), (3, 2), (2000, None)]  # of each, and of `at`
     for number, (limit, most) in enumerate(limits):
         for where in (None, Compare("n", "<", 15)):
             forward = (number % 2 == 0) is (where is None)
-            query = replace(query, limit=limit, between=(None, most), forward=forward, where=where)
+            query = replace(query, between=(None, most), forward=forward, where=where)
 
-            found = await table.database.first_of_each(query)
+            found = await table.database.first_of_each(query, limit)
 
-            assert found == [(await table.database.query(replace(query, partitions=[(day,)]))).items for day in days]
+            each = [replace(query, partitions=[(day,)], limit=limit) for day in days]
+            assert found == [(await table.database.query(one)).items for one in each]
 
 
 async def test_paging_over_ties_neither_repeats_nor_skips(table: OneEntity) -> None:

@@ -91,7 +91,7 @@ class Sightings:
         self, categories: Iterable[str], since: int, size: int, attributes: Needed
     ) -> list[Page[Sighting]]:
         """The first page of `by_confidence` of each category, in the same order."""
-        query = replace(self._ranked(categories, since, attributes), limit=size + 1, forward=False)
+        query = replace(self._ranked(categories, since, attributes), forward=False)
         await charge_rows(tested=SOME * len(query.partitions))
         await give_way()
         record = BY_CONFIDENCE.record_class(Sighting).reading(attributes)
@@ -103,7 +103,7 @@ class Sightings:
                 has_more=len(items) > size,
                 has_behind=False,
             )
-            for items in await self.database.first_of_each(query)
+            for items in await self.database.first_of_each(query, size + 1)
         ]
 
     def _ranked(self, categories: Iterable[str], since: int, attributes: Needed) -> Query:

@@ -155,13 +155,13 @@ class SqliteDatabase(Database):
                 read = len(partitions) if start is None or query.merged else len(partitions) - len(left) + 1
                 return ItemPage(items, start, read)
 
-    async def first_of_each(self, query: Query) -> Sequence[Sequence[Item]]:
-        prepared, limit = self._prepared(query), query.limit or ROWS_PER_SLICE
-        at_once = min(max(ROWS_PER_SLICE // limit, 1), self.merges)
+    async def first_of_each(self, query: Query, most: int) -> Sequence[Sequence[Item]]:
+        prepared = self._prepared(query)
+        at_once = min(max(ROWS_PER_SLICE // most, 1), self.merges)
         found: list[Sequence[Item]] = []
         for at in range(0, len(query.partitions), at_once):
             some = query.partitions[at : at + at_once]
-            found += await self._read(partial(prepared.first_of_each, partitions=some, now=self._now(), limit=limit))
+            found += await self._read(partial(prepared.first_of_each, partitions=some, now=self._now(), most=most))
         return found
 
     async def count(self, query: Query) -> int:

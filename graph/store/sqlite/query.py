@@ -86,12 +86,12 @@ class PreparedSqlQuery:
         return items, None
 
     def first_of_each(
-        self, db: ReadConnection, partitions: Sequence[Partition], now: int, limit: int
+        self, db: ReadConnection, partitions: Sequence[Partition], now: int, most: int
     ) -> list[Sequence[Item]]:
         """The first items of each of some distinct partitions, read by one statement."""
         selected, values = self._selected(self._columns.sql, [[partition] for partition in partitions], now)
         first = f"SELECT * FROM ({selected} ORDER BY {', '.join(self._reading.order) or '1'} LIMIT ?)"
-        bound = [value for of_partition in values for value in (*of_partition, limit)]
+        bound = [value for of_partition in values for value in (*of_partition, most)]
         rows = Rows(self._columns, fetch(db, self._columns, " UNION ALL ".join([first] * len(partitions)), bound))
         found: dict[Partition, list[Row]] = {partition: [] for partition in partitions}
         for partition, row in zip(values_of(rows, self._partition_names), rows.values, strict=True):
