@@ -26,26 +26,18 @@ def first_reading(wanted: int | None, *, filtered: bool) -> int | None:
     return min(max(wanted * READ_PER_WANTED, READ_AT_LEAST), READ_AT_MOST)
 
 
-async def one_answer(read: Read, request: Request, most: int | None = None) -> Mapping[str, Any]:
-    """One answer; with `most`, it reads that many items."""
-    with translating_errors(request["TableName"]):
-        return await read(**request) if most is None else await read(**request, Limit=most)  # type: ignore[no-any-return]
+async def answers(
+    read: Read, request: Request | None, most: int | None = None
+) -> AsyncGenerator[Mapping[str, Any], None]:
+    """All answers, one after the other. No request has none.
 
-
-def following(request: Request, answer: Mapping[str, Any]) -> Request | None:
-    """The request for the answer after this one; None if it is the last."""
-    last = answer.get("LastEvaluatedKey")
-    return request | {"ExclusiveStartKey": last} if last else None
-
-
-def grown(most: int | None) -> int | None:
-    """The number of items that the answer after one of so many should read."""
-    return None if most is None else min(most * GROWTH, READ_AT_MOST)
-
-
-async def answers(read: Read, request: Request | None) -> AsyncGenerator[Mapping[str, Any], None]:
-    """All answers, one after the other. No request has none."""
+    Args:
+        most: items that the first answer reads.
+    """
     while request is not None:
-        answer = await one_answer(read, request)
+        with translating_errors(request["TableName"]):
+            answer = await read(**request) if most is None else await read(**request, Limit=most)
         yield answer
-        request = following(request, answer)
+        last = answer.get("LastEvaluatedKey")
+        request = request | {"ExclusiveStartKey": last} if last else None
+        most = None if most is None else min(most * GROWTH, READ_AT_MOST)

@@ -12,7 +12,7 @@ from typing import Any
 
 from graph.store.conditions import all_of, check_filter, conjuncts, folds_text, names_in, predicate
 from graph.store.dynamodb.codec import EncodedItem, decode
-from graph.store.dynamodb.pages import Read, answers, first_reading, following, grown, one_answer
+from graph.store.dynamodb.pages import Read, answers, first_reading
 from graph.store.dynamodb.requests import QueryRequests, Request, Requests
 from graph.store.entity import Item
 from graph.store.query import Partition, Query, narrowed
@@ -56,36 +56,27 @@ class PreparedDynamoQuery:
         self, partition: Partition, start: Mapping[str, Any] | None, limit: int | None
     ) -> tuple[Sequence[Item], bool]:
         """The first items of a partition, perhaps more than the limit, and whether more may follow."""
-        if self._orders_ties:
-            return await self._read_in_order(partition, start, limit)
+        ordered, forward = self._orders_ties, self._query.forward
+        begin = self._place(start) if ordered and start is not None else None
+        request = self._from(start).of(partition) if ordered else self._requests.of(partition, start)
+        # In order, the start is read once more, and one item behind the page shows the end of a tie.
+        wanted = limit + 2 if ordered and limit is not None else limit
         items: Sequence[Item] = []
-        at_first = first_reading(limit, filtered=self._is_filtered)
-        async with aclosing(self._matching(self._requests.of(partition, start), at_first)) as readings:
-            async for found, reached in readings:
-                items = joined(items, found)
-                if limit is not None and len(items) >= limit:
-                    return items, len(items) > limit or reached is not None
-        return items, False
-
-    async def _read_in_order(
-        self, partition: Partition, start: Mapping[str, Any] | None, limit: int | None
-    ) -> tuple[Sequence[Item], bool]:
-        """As `read`, with ties in order."""
-        items: Sequence[Item] = []
-        forward, begin = self._query.forward, None if start is None else self._place(start)
-        # The start is read once more, and one item behind the page shows the end of a tie.
-        at_first = first_reading(None if limit is None else limit + 2, filtered=self._is_filtered)
         reached = None
-        async with aclosing(self._matching(self._from(start).of(partition), at_first)) as readings:
+        at_first = first_reading(wanted, filtered=self._is_filtered)
+        async with aclosing(self._matching(request, at_first)) as readings:
             async for found, reached in readings:
                 if begin is not None:
                     found = filtered(found, partial(_is_behind, begin, self._place, forward))
                 items = joined(items, found)
-                if limit is not None and len(items) >= limit and reached != self._sort_key(items[limit - 1]):
+                if limit is None or len(items) < limit:
+                    continue
+                if not ordered or reached != self._sort_key(items[limit - 1]):
                     break
-        places = values_of(items, self._places)
-        ordered = sorted(range(len(places)), key=places.__getitem__, reverse=not forward)
-        return picked(items, ordered[:limit]), reached is not None or len(ordered) > len(ordered[:limit])
+        if ordered:
+            places = values_of(items, self._places)
+            items = picked(items, sorted(range(len(places)), key=places.__getitem__, reverse=not forward))
+        return items, reached is not None or (limit is not None and len(items) > limit)
 
     async def count(self, partition: Partition) -> int:
         """The number of items of a partition. DynamoDB counts them if it can test the whole filter."""
@@ -102,15 +93,15 @@ class PreparedDynamoQuery:
         Args:
             most: items that the first answer reads.
         """
-        while request is not None:
-            answer = await one_answer(self._send, request, most)
-            items: Sequence[Item] = []
-            for some in in_pieces(answer["Items"]):
-                if items:
-                    await give_way()
-                items = joined(items, self._tested(self._decode(some)))
-            request, most = following(request, answer), grown(most)
-            yield items, None if request is None else decode(request["ExclusiveStartKey"][self._sort.key.name])
+        async with aclosing(answers(self._send, request, most)) as answered:
+            async for answer in answered:
+                items: Sequence[Item] = []
+                for some in in_pieces(answer["Items"]):
+                    if items:
+                        await give_way()
+                    items = joined(items, self._tested(self._decode(some)))
+                reached = answer.get("LastEvaluatedKey")
+                yield items, decode(reached[self._sort.key.name]) if reached else None
 
     def _tested(self, items: Sequence[Item]) -> Sequence[Item]:
         """The items that pass what Python tests, without attributes that only this needed."""
