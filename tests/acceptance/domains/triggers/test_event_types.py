@@ -15,8 +15,10 @@ from graph.domains.triggers.event_types import DISABLED, EVENT_TYPES, TEST, payl
 from graph.domains.watches.event_types import CREATED, DELETED, EARTHQUAKE_TYPES, REVISED, payload_of_watch
 from graph.domains.watches.model import Watch
 from graph.store.sqlite import open_sqlite
+from tests.domains.area_watches.lookouts import REX, a_lookout
 from tests.domains.earthquakes.revisions.histories import a_record
 from tests.domains.entities import ENTITIES
+from tests.domains.sightings.in_store import sightings_of
 from tests.domains.triggers.in_store import triggers
 from tests.domains.watches.stations import a_station, say_every_kind
 
@@ -64,6 +66,15 @@ async def test_payloads_of_the_service_are_what_their_schemas_say() -> None:
         assert {event.event_type for event in events} == {CREATED, REVISED, DELETED}
         for event in events:
             assert_valid(event.event_type, event.payload)
+    async with a_lookout("sqlite") as lookout, sightings_of(lookout.database, lookout.clock) as ours:
+        await lookout.watch()
+        await ours.new(REX, area="Ridgecrest", lat=35.6225, lon=-117.6709, text="It shook.")
+        await lookout.report(eventId="ci1")
+        await lookout.report()
+        await lookout.follower().catch_up()
+        reported = [event.payload for event in await lookout.events()]
+    assert len(reported) == 3
+    assert_valid(REPORTED.name, *reported)
 
 
 async def test_payloads_of_the_real_week_are_what_their_schema_says(week_file: Path, tmp_path: Path) -> None:
