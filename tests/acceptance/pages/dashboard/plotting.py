@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
 from playwright.async_api import Page, expect
 
+from tests.acceptance.pages.dashboard.reports import TESTER, People
 from tests.pages.dashboard.documents import documents
 
 BEGIN = """
@@ -45,14 +45,6 @@ MAKERS = {
 }
 
 
-def asked(url: str, query: str, **variables: Any) -> dict[str, Any]:
-    """The data of the service's answer."""
-    answer = httpx.post(f"{url}/graphql", json={"query": query, "variables": variables}).json()
-    assert "errors" not in answer, answer
-    data: dict[str, Any] = answer["data"]
-    return data
-
-
 @dataclass(frozen=True, slots=True)
 class Plot:
     """A plot in a page of the service at an address."""
@@ -62,7 +54,7 @@ class Plot:
 
     def statistics(self, where: dict[str, Any]) -> dict[str, Any]:
         """The service's statistics by day, as the web page asks for them."""
-        data = asked(self.url, documents()["Statistics"], filter=where, interval="DAY", binKm=5)
+        data = People(self.url).ask(TESTER, documents()["Statistics"], filter=where, interval="DAY", binKm=5)
         statistics: dict[str, Any] = data["catalogueStatistics"]
         return statistics
 

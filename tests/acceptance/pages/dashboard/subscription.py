@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from threading import Condition
 from typing import Any
 
-import httpx
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tests.bearers import bearer
+from tests.acceptance.pages.dashboard.reports import TESTER, People
 from tests.processes import TIMEOUT_S
+from tests.subscribers import INGEST
 
 _ENDS = ""
 _BREAKS = None
@@ -179,9 +179,4 @@ def an_event(event_id: str, **others: Any) -> dict[str, Any]:
 
 def store(url: str, *events: dict[str, Any]) -> None:
     """Store events, of which the subscription does not tell by itself."""
-    ingested = {
-        "query": "mutation Store($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }",
-        "variables": {"events": events},
-    }
-    answer = httpx.post(f"{url}/graphql", json=ingested, headers=bearer(), timeout=TIMEOUT_S).json()
-    assert answer == {"data": {"ingestEvents": {"upserted": len(events)}}}
+    assert People(url).ask(TESTER, INGEST, events=events) == {"ingestEvents": {"upserted": len(events)}}

@@ -9,7 +9,8 @@ from playwright.async_api import Browser, expect
 
 from tests.acceptance.browser import Visit, tap, time_zone, without_complaints
 from tests.acceptance.pages.dashboard.looking import EARTHQUAKES, EVENTS
-from tests.acceptance.pages.dashboard.plotting import FRAMES, MAKERS, Plot, asked
+from tests.acceptance.pages.dashboard.plotting import FRAMES, MAKERS, Plot
+from tests.acceptance.pages.dashboard.reports import TESTER, People
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -32,7 +33,7 @@ def plot(module_visit: Visit, from_modules: str) -> Iterator[Plot]:
 def week(from_modules: str) -> Events:
     """The events of the sparse week."""
     query = "{ events(first: 1000) { nodes { eventId eventTsMs mag place lat lon depth type url } } }"
-    nodes: Events = asked(from_modules, query)["events"]["nodes"]
+    nodes: Events = People(from_modules).ask(TESTER, query)["events"]["nodes"]
     return nodes
 
 
