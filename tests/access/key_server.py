@@ -5,12 +5,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from tests.service import serving
 
 Private = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 CURVES: dict[str, ec.EllipticCurve] = {"P-256": ec.SECP256R1(), "P-384": ec.SECP384R1()}
@@ -69,25 +73,10 @@ def key_server() -> Iterator[KeyServer]:
     """A provider on a free port of this machine."""
     provider = KeyServer()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            provider.requests += 1
-            self.send_response(provider.status)
-            for name, value in provider.headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(provider.body)))
-            self.end_headers()
-            self.wfile.write(provider.body)
+    async def answer(_: Request) -> Response:
+        provider.requests += 1
+        return Response(provider.body, provider.status, provider.headers)
 
-        def log_message(self, *_: Any) -> None: ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    provider.url = f"http://127.0.0.1:{server.server_port}/keys"
-    try:
+    with serving(Starlette(routes=[Route("/keys", answer)])) as url:
+        provider.url = f"{url}/keys"
         yield provider
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
