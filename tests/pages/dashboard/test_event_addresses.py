@@ -134,14 +134,6 @@ def test_the_page_is_revalidated_sent_once_and_may_do_what_the_dashboard_may(wee
     assert page.headers["Content-Security-Policy"] == week.http.get("/").headers["Content-Security-Policy"]
 
 
-def test_a_head_is_that_of_the_get(week: Service) -> None:
-    for path, status in ((f"/events/{JAVA}", 200), ("/events/us0nothing", 404)):
-        head, get = week.http.head(path), week.http.get(path)
-        assert (head.status_code, head.content) == (status, b"")
-        for name in ("Content-Type", "Content-Length", "Content-Security-Policy"):
-            assert head.headers[name] == get.headers[name]
-
-
 def test_the_page_is_counted_under_one_route(service: Service) -> None:
     store(service, "us1")
     service.http.get("/events/us1")
