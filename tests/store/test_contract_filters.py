@@ -22,7 +22,7 @@ from graph.store.conditions import (
 )
 from graph.store.contract import Update
 from graph.store.values import InvalidItem
-from tests.store.one_entity import OneEntity, read_on
+from tests.store.one_entity import OneEntity
 from tests.store.samples import BY_TIME, key, sks, timed
 
 OPERATORS: dict[Operator, Any] = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -153,16 +153,6 @@ async def test_a_filtered_page_is_full_however_little_of_it_matches(table: OneEn
         assert rest.last_key is None
 
         assert sks((await table.query(BY_TIME, "mon", where=where, limit=7)).items) == [str(n) for n in range(24, 30)]
-
-
-async def test_a_filtered_reading_of_small_pages_finds_everything_once(table: OneEntity) -> None:
-    await table.put_many([timed(f"{n:03}", n, mag=n % 10, note=f"{n % 7}") for n in range(300)])
-    where = AllOf((Compare("mag", ">=", 8), OneOf("note", ("1", "3", "5"))))
-    expected = [f"{n:03}" for n in range(300) if n % 10 >= 8 and n % 7 in {1, 3, 5}]
-
-    for forward in (True, False):
-        query = table.query_of(BY_TIME, ["mon"], where=where, limit=4, forward=forward)
-        assert sks(await read_on(table.database, query)) == (expected if forward else expected[::-1])
 
 
 @pytest.mark.parametrize("name", ["mag", "level"], ids=["declared", "other"])

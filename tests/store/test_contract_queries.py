@@ -1,13 +1,13 @@
 """The store's contract: the order of a query, its bounds and its start. Every test runs on every engine."""
 
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import product
 
 import pytest
 
 from graph.store.conditions import Compare
 from graph.store.contract import Delete
-from graph.store.query import UNBOUNDED, Bounds
+from graph.store.query import UNBOUNDED
 from graph.store.values import InvalidItem
 from tests.store.one_entity import OneEntity, read_on
 from tests.store.samples import BY_NAME, BY_TIME, key, sample, sks, timed
@@ -34,26 +34,6 @@ async def test_only_the_queried_partition_is_read(table: OneEntity) -> None:
     assert sks((await table.query(table.design.primary, "p")).items) == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("forward", [True, False])
-@pytest.mark.parametrize("between", [UNBOUNDED, (1, 3)])
-async def test_merged_partitions_are_one_list_that_can_be_read_page_by_page(
-    table: OneEntity, between: Bounds, forward: bool
-) -> None:
-    days = ["mon", "tue", "wed", "thu"][: table.database.merges]
-    await table.put_many([timed(f"{n:02}", n * n % 5, days[n % len(days)]) for n in range(40)])
-    query = table.query_of(BY_TIME, days, merged=True, between=between, forward=forward)
-    low, high = between
-
-    everything = (await table.database.query(query)).items
-    items = await read_on(table.database, replace(query, limit=3))
-
-    assert items == everything
-    expected = [n for n in range(40) if (low or 0) <= n * n % 5 <= (high or 5)]
-    assert sorted(sks(items)) == [f"{n:02}" for n in expected]
-    assert [item["at"] for item in items] == sorted([n * n % 5 for n in expected], reverse=not forward)
-    assert (await table.database.query(replace(query, forward=not forward))).items == everything[::-1]
-
-
 async def test_the_first_items_of_each_partition_are_those_of_a_query_of_the_partition(table: OneEntity) -> None:
     days = ["wed", "none", "mon", *(f"{n}" for n in range(40)), "tue"]
     await table.put_many([timed(f"{n:02}", n * n % 5, days[n % 4], n=n) for n in range(20)])
@@ -69,19 +49,6 @@ async def test_the_first_items_of_each_partition_are_those_of_a_query_of_the_par
 
             each = [replace(query, partitions=[(day,)], limit=limit) for day in days]
             assert found == [(await table.database.query(one)).items for one in each]
-
-
-async def test_paging_over_ties_neither_repeats_nor_skips(table: OneEntity) -> None:
-    times = [1, 1, 1, 2, 3, 3, 3, 3, 4]
-    await table.put_many([sample(f"p{i * 7 % 5}", f"{i}", day="mon", at=at) for i, at in enumerate(times)])
-
-    whole = (await table.query(BY_TIME, "mon")).items
-    assert sorted(sks(whole)) == [str(i) for i in range(9)]
-    assert all(one["at"] <= other["at"] for one, other in pairwise(whole))
-    for limit in range(1, 7):
-        for forward in (True, False):
-            query = table.query_of(BY_TIME, ["mon"], limit=limit, forward=forward)
-            assert await read_on(table.database, query) == (whole if forward else whole[::-1])
 
 
 async def test_a_query_that_orders_ties_has_items_of_one_sort_key_in_the_order_of_their_primary_keys(
