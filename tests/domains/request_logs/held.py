@@ -18,6 +18,7 @@ from graph.domains.request_logs.model import RequestLog
 from graph.store.contract import Database, Put
 from graph.store.query import ItemPage, Query
 from graph.transport.endpoint import GraphQLEndpoint
+from graph.transport.exchange import ExecutionLimits
 from graph.transport.request_ids import RequestIds
 from tests.bearers import SCOPES
 from tests.domains.earthquakes.builders import catalogue_of
@@ -114,6 +115,7 @@ async def held_graph() -> AsyncIterator[HeldGraph]:
                 services=Services([catalogue_of(database), statistics_of(database), logs]),
                 recording=recording,
                 clock=clock,
+                limits=ExecutionLimits.of(Settings()),
                 authenticate=lambda header: Caller("tester", frozenset(SCOPES)),
             )
 
