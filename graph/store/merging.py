@@ -67,7 +67,7 @@ class MergedPartitions:
 
     async def read(self, size: int, within: Between, *, forward: bool) -> ItemsFound:
         """The first items of a part of the list, or with `forward=False` the last ones, in reverse."""
-        bounds, wanted = self._bounds(within), size + 1
+        query, wanted = replace(self._query, between=self._bounds(within), forward=forward), size + 1
         partitions, merged = self._query.partitions, self._database.merges
         groups = [partitions[at : at + merged] for at in range(0, len(partitions), merged)]
         at_once = self._at_once(wanted, len(groups))
@@ -77,7 +77,7 @@ class MergedPartitions:
         in_order: list[int] = []  # those items that nothing unread can come before
         behind = streams
         while behind:
-            for items in await self._read_all(behind, bounds, within, forward):
+            for items in await self._read_all(behind, query, within):
                 found = joined(found, items)
                 places += values_of(items, self._names)
             await give_way()
@@ -102,27 +102,20 @@ class MergedPartitions:
         return max(at_once, READ_AT_LEAST // max(groups, 1)) if self._keep else at_once
 
     async def _read_all(
-        self, streams: Sequence[_PartitionGroup], bounds: Bounds, within: Between, forward: bool
+        self, streams: Sequence[_PartitionGroup], query: Query, within: Between
     ) -> list[Sequence[Item]]:
         if self._keep:
             await charge_rows(read=sum(stream.at_once for stream in streams))
         if len(streams) == 1 or not self._database.is_remote:
-            return [await self._read(each, bounds, within, forward) for each in streams]
-        return list(await asyncio.gather(*[self._read(each, bounds, within, forward) for each in streams]))
+            return [await self._read(each, query, within) for each in streams]
+        return list(await asyncio.gather(*[self._read(each, query, within) for each in streams]))
 
-    async def _read(self, stream: _PartitionGroup, bounds: Bounds, within: Between, forward: bool) -> Sequence[Item]:
+    async def _read(self, stream: _PartitionGroup, query: Query, within: Between) -> Sequence[Item]:
         """The next items of a group that are wanted."""
         await give_way()  # else a hundred readings would begin in one iteration of the loop
+        some = stream.partitions
         page = await self._database.query(
-            replace(
-                self._query,
-                partitions=stream.partitions,
-                merged=len(stream.partitions) > 1,
-                between=bounds,
-                forward=forward,
-                start=stream.last,
-                limit=stream.at_once,
-            )
+            replace(query, partitions=some, merged=len(some) > 1, start=stream.last, limit=stream.at_once)
         )
         stream.at_once = min(stream.at_once * GROWTH, MOST_AT_ONCE)
         stream.more = page.last_key is not None
