@@ -265,8 +265,10 @@ async def test_the_first_pages_of_all_categories_are_read_at_once_and_are_those_
 ) -> None:
     async with readable(engine, some) as (_, ours):
         names = sorted(ours.categories.names)
-        pages = await ours.most_trusted(names, since, size, None)
-        each = [await ours.by_confidence(name, since, PageRequest(Paging(size))) for name in names]
+        request = PageRequest(Paging(size))
+        found = await ours.most_trusted(names, (since, request))
+        each = [await ours.by_confidence(name, since, request) for name in names]
+    pages = [found[name] for name in names]
     assert [list(page.records) for page in pages] == [list(page.records) for page in each]
     assert [page.has_more for page in pages] == [page.has_more for page in each]
     assert {page.has_behind for page in pages} == {False}

@@ -1,14 +1,13 @@
 """Trending: what is seen most, by category."""
 
-from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, NamedTuple, cast
+from typing import Annotated, cast
 
 import strawberry
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
-from graph.api.context import Context, Info
+from graph.api.context import Info, load_by
 from graph.api.fields import field, shows
 from graph.api.record_type import record_type
 from graph.core.days import datetime_of
@@ -20,6 +19,8 @@ from graph.domains.sightings.reading import LONGEST_WINDOW_HOURS, Sightings, Tre
 from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.store.ordering import PageRequest
+
+FIRST_PAGES = load_by(Sightings, Sightings.most_trusted)
 
 
 @record_type(Trend, "The active sightings of a category.")
@@ -44,24 +45,8 @@ class SightingTrend:
         paging = page.paging
         if paging.after or paging.before or paging.backward:
             return await info.context.service(Sightings).by_confidence(trend.category, trend.since, page)
-        first = FirstPages(trend.since, paging.size, page.attributes)
-        return cast("Page[model.Sighting]", await info.context.loader(_first_pages, first).load(trend.category))
-
-
-class FirstPages(NamedTuple):
-    """The first pages of categories that are read together."""
-
-    since: int  # epoch seconds
-    size: int
-    attributes: frozenset[str] | None
-
-
-async def _first_pages(
-    context: Context, categories: Sequence[str], first: FirstPages
-) -> Mapping[str, Page[model.Sighting]]:
-    """The first pages of the sightings of categories."""
-    wanted = list(dict.fromkeys(categories))
-    return dict(zip(wanted, await context.service(Sightings).most_trusted(wanted, *first), strict=True))
+        first = info.context.loader(FIRST_PAGES, (trend.since, page))
+        return cast("Page[model.Sighting]", await first.load(trend.category))
 
 
 class TrendingQueries:
