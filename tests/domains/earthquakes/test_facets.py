@@ -1,7 +1,4 @@
-"""Facets count what is stored, and wherever they do not, filters are right all the same.
-
-How many events match is exact, and cheap where summaries can tell.
-"""
+"""Facets count what is stored, and wherever they do not, filters are right all the same."""
 
 import asyncio
 from collections import Counter
@@ -16,18 +13,15 @@ from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT, YEAR_FACETS, YEAR_SUMMARY
 from graph.domains.earthquakes.facets import facet_names, name_of_year
-from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import rebuild_summaries
-from graph.geography.areas import Circle
 from graph.store.contract import Database, Delete, Put
 from graph.store.entity import Item, Key
-from graph.store.query import Partition
-from tests.domains.earthquakes.builders import NOON, an_event, at, catalogue_of, events_at, ids, ingest, stored
+from tests.domains.earthquakes.builders import NOON, an_event, catalogue_of, ids, ingest, stored
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.revisions.histories import Record, Source, histories, listed
-from tests.domains.earthquakes.strategies import A_FEW, catalogues, selections, summarised_selections
+from tests.domains.earthquakes.strategies import A_FEW, catalogues, selections
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES, documented
 from tests.store.engines import empty_database
@@ -207,75 +201,3 @@ async def test_a_day_that_another_program_summarised_without_a_revision_is_read(
             await database.put(Put(entity, {"year": "2023", **period, "events": 1, "bin45": 1, "edge45": 1}))
 
         await agree(catalogue_of(database), [event], [Selection(networks=("ci",)), Selection(networks=("us",))])
-
-
-# Totals
-
-
-@A_FEW
-@given(
-    events=catalogues,
-    many=st.lists(selections | summarised_selections, min_size=1, max_size=20),
-    fewest_days=st.sampled_from([0, 3]),
-)
-async def test_a_total_by_any_filter_is_exact(
-    engine: str, events: list[Event], many: list[Selection], fewest_days: int
-) -> None:
-    async with stored(engine, events) as database:
-        catalogue = catalogue_of(database, fewest_days_for_facets=fewest_days)
-        for selection in many:
-            expected = sum(selects(selection, event) for event in events)
-            assert await catalogue.total(selection) == expected, selection
-
-
-async def test_only_the_days_that_a_bound_cuts_are_read_for_a_total() -> None:
-    midnight, next_day = at("2023-08-03T00:00:00"), at("2023-08-04T00:00:00")
-    today = ("20230803",)
-    expected: dict[tuple[int | None, int | None], tuple[int, set[Partition]]] = {
-        (None, None): (6, set()),
-        (midnight, None): (5, set()),
-        (midnight + 1, None): (4, {today}),
-        (None, next_day - 1): (4, set()),
-        (None, next_day - 2): (3, {today}),
-        (midnight, next_day - 1): (3, set()),
-        (midnight + 1, next_day - 2): (1, {today}),
-        (midnight + 1, next_day): (3, {today, ("20230804",)}),
-        (midnight - 1, midnight): (2, {("20230802",), today}),
-        (midnight - 3 * DAY_MS + 1, midnight - 2 * DAY_MS): (0, set()),  # cut, but without events
-        (NOON, NOON): (1, {today}),
-    }
-    times = [midnight - 1, midnight, NOON, next_day - 1, next_day, midnight + 400 * DAY_MS]
-    async with stored("sqlite", events_at(*times)) as database:
-        watched = WatchedDatabase(database)
-        catalogue = catalogue_of(watched)
-        found = {}
-        for start, end in expected:
-            watched.calls.clear()
-            total = await catalogue.total(Selection(start_ms=start, end_ms=end))
-            found[start, end] = total, watched.read(EVENT, TIME_ORDERED)
-        assert found == expected
-
-
-async def test_a_filter_that_summaries_bound_is_counted_over_as_many_days_as_allowed(engine: str) -> None:
-    events = events_at(*range(NOON, NOON + 5 * DAY_MS, DAY_MS), mag=5.0)
-    events += [an_event("small", NOON + 9 * DAY_MS, 1.0)]
-    near = Circle(35.5, -117.5, 30)  # it covers no cell
-    async with stored(engine, events) as database:
-        watched = WatchedDatabase(database)
-        catalogue = catalogue_of(watched, most_days_counted=5)
-        strong = MagnitudeRange(2.0)
-        for selection in (
-            Selection(magnitudes=strong, types=("earthquake",)),
-            Selection(magnitudes=strong, min_depth=8.0),
-            Selection(magnitudes=strong, circle=near),
-            Selection(magnitudes=MagnitudeRange(2.05)),
-        ):
-            assert await catalogue.total(selection) == 5
-        watched.calls.clear()
-
-        assert await catalogue.total(Selection(min_depth=8.0)) is None
-        assert await catalogue.total(Selection(circle=near)) is None
-        assert await catalogue.total(Selection(place="here")) is None
-        assert watched.read(EVENT, TIME_ORDERED) == set()
-        assert await catalogue.total(Selection()) == 6
-        assert await catalogue.total(Selection(circle=Circle(0, 0, 20_100))) == 6  # the whole earth
