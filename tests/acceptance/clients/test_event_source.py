@@ -1,8 +1,14 @@
-"""`EventSource` and `WebSocket` in Chromium, on a page of the service itself."""
+"""`EventSource` and `WebSocket` in Chromium, on a page of the service itself, and on one that is not."""
+
+from collections.abc import Iterator
 
 import pytest
+from starlette.applications import Starlette
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
 
 from tests.acceptance.browser import Visit
+from tests.service import serving
 from tests.subscribers import LiveService
 
 pytestmark = pytest.mark.needs("chromium")
@@ -38,6 +44,14 @@ async def hears(visit: Visit, name: str, *words: str | int) -> None:
     assert await visit.page.evaluate(name) == list(words)
 
 
+@pytest.fixture
+def elsewhere() -> Iterator[str]:
+    """A page of another origin."""
+    page = HTMLResponse("<!doctype html><title>elsewhere</title>")
+    with serving(Starlette(routes=[Route("/", page)])) as url:
+        yield url
+
+
 async def test_a_page_of_the_service_receives_events_until_it_is_left_or_the_service_ends(
     visit: Visit, live: LiveService
 ) -> None:
@@ -61,3 +75,12 @@ async def test_a_page_of_the_service_receives_events_until_it_is_left_or_the_ser
 
     await hears(visit, "listened", "us1", "us2", "complete")
     await hears(visit, "connected", "us1", "us2", "complete", 1012)
+
+
+async def test_a_page_of_another_origin_receives_nothing(visit: Visit, live: LiveService, elsewhere: str) -> None:
+    await visit.page.goto(elsewhere)
+    for subscribe in (LISTEN, CONNECT):
+        await visit.page.evaluate(subscribe, [f"{live.url}/graphql", QUERY])
+    await hears(visit, "listened", "error")
+    await hears(visit, "connected", 1006)
+    await live.has_subscriptions(0)
