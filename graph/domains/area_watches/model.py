@@ -1,9 +1,11 @@
 """A watch of an area."""
 
-from graph.domains.sightings.model import AREA_SLUG, CATEGORY, USER_ID
-from graph.domains.triggers.model import MILLIS, UUID
-from graph.store.attributes import Whole
+from graph.domains.sightings.model import AREA_SLUG, CATEGORY, ID_LENGTH, USER_ID
+from graph.domains.triggers.model import MILLIS
+from graph.store.attributes import Text, Whole
 from graph.store.records import Record, stored
+
+WATCH_ID = Text(shortest=ID_LENGTH, longest=ID_LENGTH, unit="UUID v7")
 
 
 class AreaWatch(Record):
@@ -11,7 +13,7 @@ class AreaWatch(Record):
 
     __slots__ = ()
 
-    watch_id = stored("watchId", UUID, "The watch's own id, a UUID.")
+    watch_id = stored("watchId", WATCH_ID, "The watch's own id, a UUID.")
     user_id = stored("userId", USER_ID)
     area_slug = stored("areaSlug", AREA_SLUG, "The slug of the area.")
     category = stored("category", CATEGORY)  # or `ALL`

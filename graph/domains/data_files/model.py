@@ -1,7 +1,7 @@
 """The records of the data files. No I/O."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import date
 from typing import Any
 
@@ -97,9 +97,9 @@ class FileRevision(FileMetadata):
         "The number of the revision, from 1.",
     )
     version = Derived(Version, "file-name", "revision")  # what it is called in provenance
-    generated_by = optional("generated-by", RUN_ID)
+    generated_by = optional("generated-by", replace(RUN_ID, unit="UUID of a run"))
     invalidated_at = optional("invalidated-at", TIME, "When the next revision was registered; null for the latest one.")
-    invalidated_by = optional("invalidated-by", RUN_ID)  # the next one's run
+    invalidated_by = optional("invalidated-by", Text(longest=RUN_ID_LENGTH, unit="UUID of the next one's run"))
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -132,7 +132,7 @@ class MetadataPart(Record):
     __slots__ = ()
 
     name = stored("file-name", FILE_NAME)
-    key = stored("identifier", Text(shortest=1, longest=LONGEST_IDENTIFIER, in_key_alone=True))
+    stored_identifier = stored("identifier", Text(shortest=1, longest=LONGEST_IDENTIFIER, in_key_alone=True))
     calibrates = Derived(calibrated, "identifier", description="The level or product, such as `L0`.")
     applicable_date = optional("applicable-date", DAY, "The UTC day.")
     first_packet_time = optional("first-packet-time", TIME, "The time of the first packet.")

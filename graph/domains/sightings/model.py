@@ -57,8 +57,10 @@ CATEGORY = Text("category", shortest=1, longest=LONGEST_CATEGORY, plain=True)
 EXPIRES_AT = Whole("expiresAt", least=0, unit="epoch seconds", digits=SECOND_DIGITS)
 EXPIRY = Converted(EXPIRES_AT, _time, rfc3339_of_seconds)
 ISO_TIME = Text(shortest=ISO_LENGTH, longest=ISO_LENGTH, unit="ISO 8601, UTC")
-LAT = Converted(Real(least=-90, greatest=90, unit="degrees"), float)
-LON = Converted(Real(least=-180, greatest=180, unit="degrees"), float)
+
+
+def _degrees(most: int, of: str = "") -> Converted[float]:
+    return Converted(Real(least=-most, greatest=most, unit=f"degrees{of}"), float)
 
 
 class Sighting(EntityRecord):
@@ -76,8 +78,8 @@ class Sighting(EntityRecord):
     reported_at = stored("reportedAt", Converted(ISO_TIME, time_of, written), "When it was reported.")
     expires_at = stored("expiresAt", EXPIRY, "When it expires. Confirmations put that off.")
     cell = optional("cell", Text(longest=32))  # of 10 km; absent without a position
-    lat = optional("lat", LAT)  # of the middle of the cell
-    lon = optional("lon", LON)
+    lat = optional("lat", _degrees(90, ", of the middle of the cell"))
+    lon = optional("lon", _degrees(180, ", of the middle of the cell"))
     precision_km = Derived(lambda: float(KM10.km))
     event_id = optional("eventId", Text(longest=LONGEST_EVENT_ID), "Id of the earthquake that the reporter names.")
     reporter_tier = stored(
@@ -173,7 +175,7 @@ class ActiveArea(EntityRecord):
 
     slug = stored("areaSlug", AREA_SLUG, "The name by which sightings are found: lower-case letters and hyphens.")
     name = stored("name", Text(shortest=1, longest=LONGEST_NAME), "Its name.")
-    lat = optional("lat", LAT, "Degrees north, of its centre; null if that is not known.")
-    lon = optional("lon", LON, "Degrees east, of its centre; null if that is not known.")
+    lat = optional("lat", _degrees(90), "Degrees north, of its centre; null if that is not known.")
+    lon = optional("lon", _degrees(180), "Degrees east, of its centre; null if that is not known.")
     active_until = stored("expiresAt", EXPIRY, "When the last of its sightings expires.")
     changes = stored("changes", Whole(least=1))  # of its sightings, so far
