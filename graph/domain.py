@@ -110,7 +110,7 @@ class WebPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Domain(SchemaPart):
-    """One domain. Its queries, mutations and subscriptions are Strawberry types, whose fields join the root types."""
+    """One domain. Its queries, mutations and subscriptions are classes whose fields join the root types."""
 
     origin: str = ORIGIN  # the distribution that it comes from; that of a plug-in is read from its entry point
     requires: tuple[str, ...] = ()  # domains that it builds on, apart from its host

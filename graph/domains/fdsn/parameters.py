@@ -40,7 +40,7 @@ class Parameter:
     """One parameter of a query."""
 
     name: str
-    of: Reader  # its values
+    reader: Reader
     description: str
     aliases: tuple[str, ...] = ()
     default: str | None = None
@@ -152,7 +152,7 @@ def read_parameters(query_string: bytes) -> Mapping[str, Any]:
         if parameter.name in values:
             raise BadUserInput(f"`{parameter.name}` may be given once{_also(parameter.aliases)}.")
         try:
-            values[parameter.name] = parameter.of.read(text)
+            values[parameter.name] = parameter.reader.read(text)
         except BadUserInput as refusal:
             raise BadUserInput(f"`{name}` {refusal}.") from refusal
     return values

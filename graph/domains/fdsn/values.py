@@ -1,4 +1,4 @@
-"""Reads the values of parameters, strictly: each function returns a value, or raises `BadUserInput`."""
+"""Reads the values of parameters, strictly: each reader returns a value, or raises `BadUserInput`."""
 
 import re
 from collections.abc import Callable

@@ -88,9 +88,9 @@ def names_xml(kind: str, names: Sequence[str]) -> str:
 
 def _param(parameter: Parameter) -> str:
     default = f" default={quoteattr(parameter.default)}" if parameter.default is not None else ""
-    options = "".join(f"<option value={quoteattr(option)}/>" for option in parameter.of.options)
+    options = "".join(f"<option value={quoteattr(option)}/>" for option in parameter.reader.options)
     return (
-        f'<param name={quoteattr(parameter.name)} style="query" type="{parameter.of.type}"{default}>'
+        f'<param name={quoteattr(parameter.name)} style="query" type="{parameter.reader.type}"{default}>'
         f"<doc>{escape(parameter.description)}</doc>{options}</param>"
     )
 
@@ -107,6 +107,6 @@ def _names(parameter: Parameter) -> str:
 
 
 def _described(parameter: Parameter) -> str:
-    options = f" One of {', '.join(parameter.of.options)}." if parameter.of.options else ""
+    options = f" One of {', '.join(parameter.reader.options)}." if parameter.reader.options else ""
     default = f" By default {parameter.default}." if parameter.default is not None else ""
     return f"{parameter.description}{options}{default}"

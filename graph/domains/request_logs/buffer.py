@@ -1,4 +1,4 @@
-"""Writes the logs of queries after their answers, so that logging never slows or fails a request.
+"""Makes the logs of requests, and writes those of queries after their answers, so that logging never slows a query.
 
 Logs beyond the budget are left out. They are counted, and that is logged.
 """

@@ -1,8 +1,8 @@
-"""The number of events that are no earthquakes, which the summaries' counts by magnitude hold too.
+"""Counts for statistics: events that are no earthquakes, which the summaries count by magnitude too, and coarse cells.
 
 The summaries name the days that have any, if they count types: an event's type is `earthquake`, or absent,
 or another one. The events of other types are a few in a hundred, and stay the same while the year's summary
-does, so those of a whole year are kept.
+does, so those of a whole year are kept. The cells are counted by facets, where events are too many to be read.
 """
 
 from collections import Counter

@@ -55,7 +55,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Statistics of a population. The graph has most methods as they are, so arguments say what they are."""
+    """Statistics of a population. Most methods are fields of the graph, so their arguments have descriptions."""
 
     database: Database
     population: Population

@@ -91,7 +91,7 @@ class _Kept:
         """The change that moves it, if nobody else has."""
         return Update(self.key, set={**position._asdict(), **more}, condition=self.as_read)
 
-    def was_moved(self, position: FeedPosition, **more: int) -> None:
+    def note_moved(self, position: FeedPosition, **more: int) -> None:
         """Take note that the change was stored."""
         self.item = {**self.item, **position._asdict(), **more}
 
@@ -148,7 +148,7 @@ class Follower:
         revision = self._kept.item.get("revision", 0) + 1
         if await self._database.transact([self._kept.moved(self._position, revision=revision), *actions]):
             raise _MovedByAnother
-        self._kept.was_moved(self._position, revision=revision)
+        self._kept.note_moved(self._position, revision=revision)
 
     async def _read_positions(self) -> None:
         known = self._kept.item.get("revision")
@@ -211,7 +211,7 @@ class Follower:
             if not number:
                 raise _MovedByAnother
             done += number
-            kept.was_moved(wanted[done - 1].position)
+            kept.note_moved(wanted[done - 1].position)
 
     async def _leave_behind(self, user_id: str, position: FeedPosition) -> None:
         """Follow further changes without a user, who has a position of their own from now on."""

@@ -18,7 +18,7 @@ PLAUSIBLE = st.one_of(
     st.floats().map(repr),
     st.integers(-400, 400).map(str),
     st.datetimes().map(lambda time: time.isoformat()),
-    st.sampled_from([option for parameter in PARAMETERS for option in parameter.of.options]),
+    st.sampled_from([option for parameter in PARAMETERS for option in parameter.reader.options]),
     st.sampled_from(["true", "False", "earthquake", "quarry_blast,explosion", "us7000abcd,x", "2023-08-03"]),
     st.text(max_size=20),
 )

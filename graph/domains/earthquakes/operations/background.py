@@ -1,4 +1,4 @@
-"""The catalogue's background work in a serving process, and its state for the readiness."""
+"""The catalogue's background work in a serving process, its state for the readiness, and its demo."""
 
 import asyncio
 from collections.abc import Mapping
