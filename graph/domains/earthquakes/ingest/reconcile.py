@@ -38,6 +38,11 @@ from graph.domains.earthquakes.usgs.requests import EventQuery
 from graph.store.contract import Database
 from graph.work.tasks import Sleep
 
+LOOK_UPS_AT_ONCE = 4
+LOOK_UPS_A_MINUTE = 100  # what libcomcat, USGS's own client, allows itself
+LOOK_UPS_STORED_AT_ONCE = 100  # after an interruption, at most so many are asked again
+EVENTS_A_PAGE = 1000
+
 DifferenceKind = Literal["created", "revised", "renamed", "merged", "deleted", "restored", "unknown", "other"]
 """What is different: a kind of version; an id that USGS does not know, or that it has given to another event."""
 
@@ -65,10 +70,6 @@ def differences_of(write: Write) -> Iterator[Difference]:
         yield Difference(item["eventId"], kind, changed(before, item) if before else {}, into)
 
 
-LOOK_UPS_AT_ONCE = 4
-LOOK_UPS_A_MINUTE = 100  # what libcomcat, USGS's own client, allows itself
-
-
 class LookUpPace:
     """Spreads look-ups over time, after a first few at once."""
 
@@ -92,10 +93,6 @@ class LookUpPace:
         self._due = max(self._due + self._every_s, now - self._ahead_s)
         if self._due > now:
             await self._sleep(self._due - now)
-
-
-LOOK_UPS_STORED_AT_ONCE = 100  # after an interruption, at most so many are asked again
-EVENTS_A_PAGE = 1000
 
 
 @dataclass(slots=True)
