@@ -51,13 +51,15 @@ def completion_of_leaf(leaf: GraphQLLeafType, *, nullable: bool) -> LeafCompleti
 
 @dataclass(frozen=True, slots=True)
 class _Scalar(LeafCompletion):
-    passing: str  # the test of a value that needs no completion, stored or not
+    passing: str  # the test of a value that needs no completion
 
     def __call__(self, namespace: Namespace, name: str, convert: Convert | None = None) -> list[str]:
         function = namespace.constant("complete", self.complete)
         value = name if convert is None else f"{namespace.constant('convert', convert)}({name})"
         unless_none = f"{name} is not None and " if self.nullable else ""
-        return [f"if {unless_none}not ({self.passing.format(name)}): {name} = {function}({value})"]
+        # A class, such as `float`, would convert such a value to itself. Another function may change it.
+        passing = self.passing if convert is None or isinstance(convert, type) else "False"
+        return [f"if {unless_none}not ({passing.format(name)}): {name} = {function}({value})"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,10 @@ def _louder(texts: list[str]) -> list[str]:
     return [text.upper() for text in texts]
 
 
+def _end(text: Any) -> Any:
+    return text[-2:]  # which fails for a number
+
+
 def _label(name: Any, weight: Any) -> str:
     return f"{name} of {weight:.1f} kg"  # fails for the weight of most other types
 
@@ -53,7 +57,7 @@ class StoneRecord(Record):
     weight = Stored[Any]("weight", ANY)
     count = Stored[Any]("count", ANY, optional=True)
     heavy = Stored[Any]("heavy", ANY, bool, optional=True)
-    key = Stored[Any]("key", ANY)
+    key = Stored[Any]("key", ANY, _end)
     millis = Stored[Any]("millis", ANY)
     when = Stored[Any]("when", ANY, optional=True)
     colour = Stored[Any]("colour", ANY)
