@@ -25,7 +25,7 @@ from strawberry.exceptions import DuplicatedTypeName
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.name_converter import NameConverter
 from strawberry.schema.schema_converter import CustomGraphQLEnumType
-from strawberry.types.base import StrawberryObjectDefinition, has_object_definition
+from strawberry.types.base import StrawberryObjectDefinition
 from strawberry.types.field import StrawberryField
 from strawberry.types.scalar import ScalarDefinition
 
@@ -196,9 +196,9 @@ def _name(field: StrawberryField) -> str:
 
 def _definition(of: Any) -> StrawberryObjectDefinition:
     """What a type consists of. A class of root fields, or of contributed ones, need not be declared as one."""
-    definition: StrawberryObjectDefinition = (
-        of if has_object_definition(of) else strawberry.type(of)
-    ).__strawberry_definition__
+    if "__strawberry_definition__" not in vars(of):  # a subclass has that of its base
+        strawberry.type(of)
+    definition: StrawberryObjectDefinition = of.__strawberry_definition__
     return definition
 
 

@@ -18,6 +18,9 @@ from graphql import (
     is_specified_scalar_type,
 )
 
+from graph.api import schema as schemas
+from graph.api.fields import field
+from graph.api.schema import SchemaPart
 from graph.api.times import time_name
 from tests.schemas import printed
 
@@ -85,3 +88,20 @@ def test_every_instant_in_epoch_milliseconds_is_a_time_too(schema: GraphQLSchema
     assert {
         name: types for name, types in beside.items() if types[1] != types[0].replace("EpochMillis", "DateTime")
     } == {}
+
+
+def test_a_class_of_root_fields_has_its_own_beside_those_of_its_base() -> None:
+    class Stones:
+        @field("The number of stones.")
+        async def stones(self) -> int:
+            return 2
+
+    class StonesAndShells(Stones):
+        @field("The number of shells.")
+        async def shells(self) -> int:
+            return 3
+
+    for queries, names in ((Stones, {"stones"}), (StonesAndShells, {"stones", "shells"})):
+        made = schemas.build_schema([SchemaPart(name="beach", queries=(queries,))]).graphql
+        assert made.query_type
+        assert made.query_type.fields.keys() == {"node", "nodes"} | names
