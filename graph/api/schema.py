@@ -231,10 +231,10 @@ def _finish(types: Iterable[GraphQLNamedType]) -> None:
 def _describe_enum(named: CustomGraphQLEnumType) -> None:
     """Take from an enum of a lower layer what its docstring and the descriptions of its values say."""
     of = cast("type[Enum]", named.wrapped_cls)
-    named.description = named.description or (of.__doc__ or "").partition("\n")[0]
+    named.description = named.description or (of.__doc__ or "").partition("\n")[0] or None
     for member in of:
-        value = named.values[member.name]
-        value.description = value.description or getattr(member, "description", None)
+        if value := named.values.get(member.name):  # a value may have another name in the schema
+            value.description = value.description or getattr(member, "description", None)
 
 
 def _leave_out(values: Iterable[GraphQLArgument | GraphQLInputField]) -> None:

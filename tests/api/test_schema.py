@@ -1,10 +1,12 @@
 """The graph's schema: all of it described, and printed where clients look for it."""
 
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import pytest
+import strawberry
 from graphql import (
     GraphQLEnumType,
     GraphQLInputObjectType,
@@ -16,6 +18,7 @@ from graphql import (
     get_named_type,
     is_introspection_type,
     is_specified_scalar_type,
+    print_type,
 )
 
 from graph.api import schema as schemas
@@ -105,3 +108,18 @@ def test_a_class_of_root_fields_has_its_own_beside_those_of_its_base() -> None:
         made = schemas.build_schema([SchemaPart(name="beach", queries=(queries,))]).graphql
         assert made.query_type
         assert made.query_type.fields.keys() == {"node", "nodes"} | names
+
+
+def test_an_enum_may_lack_descriptions_and_rename_its_values() -> None:
+    @strawberry.enum
+    class Tint(Enum):
+        GREY = strawberry.enum_value("grey", name="ASHEN", description="As ashes.")
+        RED = "red"
+
+    class Tints:
+        @field("A tint.", of=Tint)
+        async def tint(self) -> Tint:
+            return Tint.RED
+
+    made = schemas.build_schema([SchemaPart(name="tints", queries=(Tints,))]).graphql
+    assert print_type(made.type_map["Tint"]) == 'enum Tint {\n  """As ashes."""\n  ASHEN\n  RED\n}'
