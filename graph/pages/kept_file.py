@@ -19,7 +19,8 @@ from graph.pages.headers import FOR_EVER, MEDIA_TYPES
 
 def files_route(folder: str, files: Mapping[str, Path]) -> Route:
     """The route of some files, each by its exact name, below a folder as a browser sees it."""
-    return Route(f"{folder}/{{name:path}}", partial(_answer, files))
+    name = "{name:path}" if any("/" in name for name in files) else "{name}"
+    return Route(f"{folder}/{name}", partial(_answer, files))
 
 
 async def _answer(files: Mapping[str, Path], request: Request) -> Response:

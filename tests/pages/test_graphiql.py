@@ -86,3 +86,4 @@ def test_its_own_files_may_be_cached_for_ever_and_no_others_are_served(week: Ser
         assert answer.headers["x-content-type-options"] == "nosniff"
     for name in ("README.md", "graphiql.js", "graphiql.py", "..%2Fgraphiql.py", "..%2f..%2fpyproject.toml", ""):
         assert week.http.get(f"/graphiql/{name}").status_code == 404, name
+    assert week.http.get("/graphiql").status_code == 404
