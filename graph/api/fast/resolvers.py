@@ -14,18 +14,22 @@ from typing import Any, cast
 from graphql import (
     GraphQLArgument,
     GraphQLField,
+    GraphQLInputField,
     GraphQLInputObjectType,
     GraphQLNamedType,
     GraphQLObjectType,
     GraphQLResolveInfo,
+    Undefined,
     get_named_type,
     is_required_input_field,
 )
 from strawberry.extensions import FieldExtension
 from strawberry.extensions.field_extension import build_field_extension_resolvers
+from strawberry.relay import GlobalID
 from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types import Info
-from strawberry.types.base import StrawberryObjectDefinition
+from strawberry.types.arguments import StrawberryArgument
+from strawberry.types.base import StrawberryMaybe, StrawberryObjectDefinition, StrawberryOptional
 from strawberry.types.field import StrawberryField
 from strawberry.utils.await_maybe import await_maybe
 
@@ -45,8 +49,8 @@ def replace_slow_resolvers(types: Iterable[GraphQLNamedType]) -> None:
                     setattr(definition, which, _resolver(definition, field))
 
 
-def _is_object(argument: GraphQLArgument) -> bool:
-    return isinstance(get_named_type(argument.type), GraphQLInputObjectType)
+def _is_object(given: GraphQLArgument | GraphQLInputField) -> bool:
+    return isinstance(get_named_type(given.type), GraphQLInputObjectType)
 
 
 def _make_instances(of: GraphQLInputObjectType) -> None:
@@ -55,10 +59,24 @@ def _make_instances(of: GraphQLInputObjectType) -> None:
     checked, make = of.out_type, cast("Callable[..., Any]", definition.origin)
     for given in of.fields.values():
         field: StrawberryField = given.extensions[GraphQLCoreConverter.DEFINITION_BACKREF]
-        given.out_name = field.python_name
+        _take(given, field)
         if not is_required_input_field(given) and field.default_value is field.default_factory is MISSING:
             make = partial(make, **{field.python_name: None})
     of.out_type = lambda value: make(**checked(value))  # type: ignore[method-assign]
+
+
+def _take(given: GraphQLArgument | GraphQLInputField, declared: StrawberryArgument | StrawberryField) -> None:
+    """Let graphql-core give a value ready under its name in Python.
+
+    Raises:
+        TypeError: Only Strawberry could make it.
+    """
+    of = declared.type
+    if isinstance(of, StrawberryMaybe) or (of.of_type if isinstance(of, StrawberryOptional) else of) is GlobalID:
+        raise TypeError(f"`{declared.python_name}` is a Maybe or a GlobalID: make it optional, or an ID")
+    if _is_object(given) and given.default_value not in (None, Undefined, []):
+        raise TypeError(f"`{declared.python_name}` has an object by default: let the resolver make it")
+    given.out_name = declared.python_name
 
 
 def _resolver(definition: GraphQLField, field: StrawberryField) -> Callable[..., Any]:
@@ -70,9 +88,9 @@ def _resolver(definition: GraphQLField, field: StrawberryField) -> Callable[...,
     info_name = base.info_parameter.name if base.info_parameter else None
     mappings = [each.map_arguments for each in field.extensions if _maps_arguments(each)]
     for argument, given in zip(field.arguments, definition.args.values(), strict=True):
-        given.out_name = argument.python_name
+        _take(given, argument)
 
-    def call(source: Any, info: Info, **arguments: Any) -> Any:
+    def call(source: Any, info: Info, /, **arguments: Any) -> Any:
         if info_name:
             arguments[info_name] = info
         for parent in parents:
@@ -83,12 +101,12 @@ def _resolver(definition: GraphQLField, field: StrawberryField) -> Callable[...,
         lambda next_, extension: partial(extension, next_), build_field_extension_resolvers(field), call
     )
 
-    def resolved(source: Any, raw: GraphQLResolveInfo[Any], **arguments: Any) -> Any:
+    def resolved(source: Any, raw: GraphQLResolveInfo[Any], /, **arguments: Any) -> Any:
         for mapping in mappings:
             arguments = mapping(arguments)
         return chain(source, Info(_raw_info=raw, _field=field), **arguments)
 
-    async def resolved_later(source: Any, raw: GraphQLResolveInfo[Any], **arguments: Any) -> Any:
+    async def resolved_later(source: Any, raw: GraphQLResolveInfo[Any], /, **arguments: Any) -> Any:
         return await await_maybe(resolved(source, raw, **arguments))
 
     return resolved_later if field.is_async else resolved

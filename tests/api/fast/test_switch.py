@@ -1,8 +1,11 @@
 """`GRAPH_COMPILED=false` leaves everything to graphql-core and Strawberry, and answers alike."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+import strawberry
+from strawberry import relay
 
 from graph.api.fast.plan import OperationPlan
 from graph.api.fast.resolvers import replace_slow_resolvers
@@ -53,6 +56,39 @@ def test_the_schema_keeps_strawberrys_resolvers_where_it_is_switched_off() -> No
     schema_of.cache_clear()
     assert quick.query_type is not None
     assert quick.query_type.fields["events"].resolve is not before["events"]
+
+
+async def test_an_argument_may_have_any_name_but_no_value_that_only_strawberry_makes() -> None:
+    def of(argument: Any) -> strawberry.Schema:
+        @strawberry.type
+        class Query:
+            @strawberry.field
+            async def told(self, source: argument, raw: int = 1) -> int:
+                return raw if source is None else source.raw
+
+        schema = strawberry.Schema(Query)
+        replace_slow_resolvers(schema._schema.type_map.values())
+        return schema
+
+    @strawberry.input
+    class Numbered:
+        raw: int = 3
+
+    @strawberry.input
+    class Unsaid:
+        raw: strawberry.Maybe[int]
+
+    @strawberry.input
+    class Filled:
+        raw: Numbered = strawberry.field(default_factory=Numbered)
+
+    assert (await of(Numbered | None).execute("{ a: told(source: {}) b: told(source: null, raw: 2) }")).data == {
+        "a": 3,
+        "b": 2,
+    }
+    for refused in (Unsaid, Filled, relay.GlobalID, relay.GlobalID | None):
+        with pytest.raises(TypeError, match=r"is a Maybe or a GlobalID|has an object by default"):
+            of(refused)
 
 
 UNTIMELY = '{eventId: "a", time: "x", mag: 1, lat: 1, lon: 1}'
