@@ -232,9 +232,8 @@ def _describe_enum(named: CustomGraphQLEnumType) -> None:
     """Take from an enum of a lower layer what its docstring and the descriptions of its values say."""
     of = cast("type[Enum]", named.wrapped_cls)
     named.description = named.description or (of.__doc__ or "").partition("\n")[0] or None
-    for member in of:
-        if value := named.values.get(member.name):  # a value may have another name in the schema
-            value.description = value.description or getattr(member, "description", None)
+    for member, value in zip(of, named.values.values(), strict=True):
+        value.description = value.description or getattr(member, "description", None)
 
 
 def _leave_out(values: Iterable[GraphQLArgument | GraphQLInputField]) -> None:
