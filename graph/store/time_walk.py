@@ -56,9 +56,8 @@ class WalkPlan(Protocol):
 async def _each_of(
     partitions: Sequence[Partition], *, forward: bool, start: Partition | None
 ) -> AsyncGenerator[Promises, None]:
-    ordered = list(partitions if forward else reversed(partitions))
-    at = ordered.index(start) if start is not None else 0
-    yield [(partition, SOME, SOME) for partition in ordered[at:]]
+    ordered = partitions if forward else reversed(partitions)
+    yield [(each, SOME, SOME) for each in ordered if start is None or (each >= start if forward else each <= start)]
 
 
 class Keep(NamedTuple):

@@ -2,9 +2,12 @@
 
 import pytest
 
+from graph.store.between import Between
 from graph.store.conditions import Compare
+from graph.store.query import Query
+from graph.store.time_walk import Walk
 from tests.store.one_entity import OneEntity
-from tests.store.samples import BY_TIME, sks, timed
+from tests.store.samples import BY_TIME, SAMPLE, sks, timed
 
 DAYS = [f"d{n:02}" for n in range(20)]
 
@@ -83,3 +86,12 @@ async def test_bounds_and_filters_hold_in_every_partition(table: OneEntity) -> N
     assert sks(bounded.items) == ["d00-1", "d00-2", "d01-1", "d01-2", "d02-1"]
     assert sks(filtered.items) == ["d00-4", "d01-4", "d02-4"]
     assert sks(both.items) == [f"{day}-3" for day in DAYS]
+
+
+async def test_a_walk_goes_on_at_a_place_in_a_partition_that_is_no_longer_listed(table: OneEntity) -> None:
+    await table.put_many([timed(day, 1, day) for day in ("mon", "tue", "wed")])
+    walk = Walk(table.database, Query(entity=SAMPLE, index=BY_TIME, partitions=[("mon",), ("wed",)]))
+    place = ("tue", 1, "p", "tue")
+
+    assert sks((await walk.read(9, Between(place), forward=True)).items) == ["wed"]
+    assert sks((await walk.read(9, Between(None, place), forward=False)).items) == ["mon"]
