@@ -53,7 +53,7 @@ def _tested(entity: Entity, name: str, kind: type, test: Callable[[str], Term]) 
     if not entity.open:
         return _constant(False)
     sql, values = test("value")
-    found = f"SELECT {UNDECLARED}({OTHERS}, ?, ?) AS value"
+    found = f"SELECT {UNDECLARED}({OTHERS}, ?, ?) AS value LIMIT 1"  # without LIMIT, SQLite calls it for each `value`
     return f"EXISTS (SELECT 1 FROM ({found}) WHERE {sql})", [name, kind.__name__, *values]
 
 

@@ -127,7 +127,7 @@ class ReadConnection(sqlite3.Connection):
         return fold(text)
 
     def _undeclared(self, others: str | None, name: str, kind: str | None) -> Any:
-        """The value of an undeclared attribute, if it is of a type; without one, whether there is such an attribute."""
+        """The value of an undeclared attribute, None if its type is another; without a type, whether it is there."""
         self.before_decoding(len(others or "") // CHARACTERS_PER_VALUE + 1)
         attributes = orjson.loads(others or "{}")
         if kind is None:
