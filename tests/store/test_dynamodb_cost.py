@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+from graph.core.errors import QueryTooComplex
 from graph.store.conditions import AllOf, Compare, Condition, HasText
 from graph.store.dynamodb.engine import PARTITIONS_AT_ONCE
 from tests.store.fault_proxy import Answer, Forward, Proxied
 from tests.store.samples import BY_TIME, sample, sks, timed
+from tests.work.accounts import an_account
 
 DAYS = [f"d{n:02}" for n in range(40)]
 
@@ -39,6 +41,19 @@ async def test_a_filtered_page_begins_small_and_grows(table: Proxied, where: Con
 
     assert sks(page.items) == ["last"]
     assert [request["Limit"] for request in table.proxy.of("Query")] == [80, 640]
+
+
+async def test_a_caller_is_charged_for_a_long_tie_which_is_read_to_its_end(table: Proxied) -> None:
+    await table.put_many([timed(f"x{n:04}", 0, "long") for n in range(700)])
+
+    with an_account() as account:
+        page = await table.query(BY_TIME, "long", limit=20, orders_ties=True)
+    assert sks(page.items) == [f"x{n:04}" for n in range(20)]
+    assert account.spent == (700 - 22) // 10
+
+    for start in (None, page.items[-1]):
+        with an_account(most=10), pytest.raises(QueryTooComplex):
+            await table.query(BY_TIME, "long", limit=20, start=start, orders_ties=True)
 
 
 async def test_dynamodb_tests_what_it_can_of_a_filter(table: Proxied) -> None:

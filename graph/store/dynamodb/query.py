@@ -1,7 +1,7 @@
 """Reads the items of partitions. DynamoDB tests what it can of a filter, and Python tests the rest.
 
 An index has items with equal sort keys in an order of its own. A query that orders ties begins at the sort key of its
-start, reads the tie at its end completely, and puts each tie in order.
+start, reads the tie at its end completely, and puts each tie in order. Its caller is charged for a long tie.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from graph.store.dynamodb.requests import QueryRequests, Request, Requests
 from graph.store.entity import Item
 from graph.store.query import Partition, Query, narrowed
 from graph.store.rows import filtered, joined, picked, values_of
-from graph.work.account import give_way
+from graph.work.account import charge_rows, give_way
 
 ITEMS_DECODED_AT_ONCE = 250  # before other work may run
 
@@ -62,10 +62,13 @@ class PreparedDynamoQuery:
         # In order, the start is read once more, and one item behind the page shows the end of a tie.
         wanted = limit + 2 if ordered and limit is not None else limit
         items: Sequence[Item] = []
-        reached = None
+        reached, begun = None, False
         at_first = first_reading(wanted, filtered=self._is_filtered)
         async with aclosing(self._matching(request, at_first)) as readings:
             async for found, reached in readings:
+                if ordered and limit and begun and not 0 < len(items) < limit:
+                    await charge_rows(read=len(found))  # of a long tie, before or behind the page
+                begun = True
                 if begin is not None:
                     found = filtered(found, partial(_is_behind, begin, self._place, forward))
                 items = joined(items, found)
