@@ -1,4 +1,4 @@
-"""A watch is told of each sighting that it asks for: which, since when, to whom, and with which values.
+"""A watch is told of each sighting in its area: of which kinds, since when, whose, and with which values.
 
 Each is told once, wherever a follower breaks off.
 """
@@ -186,7 +186,7 @@ async def test_many_watches_are_told_in_the_order_of_their_ids_some_at_a_time(
 
 
 async def reported(lookout: Lookout, watches: list[AreaWatch], number: int = 1) -> Told:
-    """So many sightings that these watches have to be told of."""
+    """Report so many sightings, and return what these watches have to be told."""
     return every(watches, *[await lookout.report() for _ in range(number)])
 
 
