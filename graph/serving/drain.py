@@ -9,7 +9,7 @@
     then           uvicorn shuts down: it closes idle connections, finishes answers in progress and
                    ends the application.
 
-SIGINT skips to the last step. So does a second signal in any step before it.
+SIGINT closes the listener at once, and skips to the last two steps. So does a second signal in any step before them.
 """
 
 import asyncio
@@ -84,6 +84,7 @@ class DrainingServer(uvicorn.Server):
         if self._draining:
             await self._drain(sockets or [])
             self._draining = False  # from here on, uvicorn handles SIGINT as usual
+        self._stop_listening()  # else a client whose subscription is completed may begin another one here
         if process := self._process:
             await process.endings.end(COMPLETION_TIMEOUT_S)
         await super().shutdown(sockets)
@@ -105,10 +106,13 @@ class DrainingServer(uvicorn.Server):
             # The loop accepts what waits in the queue between two timers at the latest.
             await asyncio.sleep(TICK_S)
             await asyncio.sleep(TICK_S)
-        for server in self.servers:
-            server.close()
+        self._stop_listening()
         logger.info("No new connection is accepted")
         await self._pass_time(until=self._nobody_waits)
+
+    def _stop_listening(self) -> None:
+        for server in self.servers:
+            server.close()
 
     async def _pass_time(self, until: Callable[[], bool] = lambda: False) -> None:
         loop = asyncio.get_running_loop()

@@ -1,5 +1,6 @@
 """`quakegraph serve` as a process: what it says at start, what stops it from starting, and how it ends."""
 
+import asyncio
 import signal
 import socket
 import sqlite3
@@ -21,6 +22,8 @@ from tests.domains.earthquakes.usgs.usgs_server import Pending, UsgsServer, stal
 from tests.effort import rounds
 from tests.forking import ended, serving
 from tests.processes import TIMEOUT_S, environment, quakegraph
+from tests.settings import Settings
+from tests.subscribers import live_service
 
 TOTAL = "{ events { totalCount } }"
 INGEST = "mutation { ingestRecent { upserted } }"
@@ -205,3 +208,21 @@ def test_an_endless_request_delays_the_end_by_the_shutdown_timeout_at_most(tmp_p
         clients.submit(server.ask, INGEST)
         assert asked.wait(TIMEOUT_S)
         assert server.end() == 0
+
+
+def test_nobody_connects_any_more_when_subscriptions_are_completed(tmp_path: Path) -> None:
+    """Else a client that subscribes again at once would come back to the process that ends."""
+    refused: list[bool] = []
+    with live_service(Settings(store=f"sqlite:///{tmp_path}/ending.db")) as service:
+        url = httpx.URL(service.url)
+
+        async def connect(seconds: float) -> None:
+            try:
+                _, writer = await asyncio.open_connection(url.host, url.port)
+                writer.close()
+            except ConnectionRefusedError:
+                refused.append(True)
+
+        service.process.endings.add(connect)
+
+    assert refused == [True]
