@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import pytest
 from graph.core.errors import RateLimited
 from tests.access.test_rate import LIMIT, allowed, limited
 from tests.children import Child
+from tests.ports import reserved_port
 from tests.processes import TIMEOUT_S
 from tests.steps import done
 
@@ -39,16 +39,17 @@ def redis(folder: Path, port: int) -> Iterator[Child[str]]:
             process.kill()
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
+@pytest.fixture
+def port() -> Iterator[int]:
+    """Where a Redis may listen."""
+    with reserved_port() as number:
+        yield number
 
 
 async def test_processes_that_share_a_store_share_what_a_caller_has(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, port: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    port = free_port()
     here, there = limited(f"redis://127.0.0.1:{port}"), limited(f"redis://127.0.0.1:{port}")
     with redis(tmp_path, port):
         assert await allowed(here, "a", 700)
@@ -68,9 +69,10 @@ async def test_processes_that_share_a_store_share_what_a_caller_has(
 
 
 @pytest.mark.parametrize(("points", "seconds"), [(1, 60), (300, 78), (LIMIT, 120)])
-async def test_a_caller_that_waits_for_retry_after_is_let_through(tmp_path: Path, points: int, seconds: int) -> None:
+async def test_a_caller_that_waits_for_retry_after_is_let_through(
+    tmp_path: Path, port: int, points: int, seconds: int
+) -> None:
     """Redis begins a caller's minute with their first request; here it ages by having its keys expire earlier."""
-    port = free_port()
     each = limited(f"redis://127.0.0.1:{port}")
     with redis(tmp_path, port):
         begun = time.monotonic()
@@ -94,8 +96,7 @@ async def _age(port: int, seconds: int) -> None:
     client.connection_pool.disconnect()
 
 
-async def test_a_rate_store_that_hangs_blocks_no_request(tmp_path: Path) -> None:
-    port = free_port()
+async def test_a_rate_store_that_hangs_blocks_no_request(tmp_path: Path, port: int) -> None:
     each = limited(f"redis://127.0.0.1:{port}")
     with redis(tmp_path, port) as process:
         await done(each.spend("a", LIMIT))

@@ -34,7 +34,8 @@ function subscribe() {
         variables.after = data.events.cursor;
         say(data.events.event.eventId);
       },
-      error: (error) => say({ error: String(error) }),
+      // GraphQL's errors, or the closing of the connection
+      error: (errors) => say({ errors, code: errors.code, reason: errors.reason }),
       complete: () => {
         say("completed");
         if (!disposed) subscribe();

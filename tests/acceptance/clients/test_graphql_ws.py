@@ -5,12 +5,11 @@ import queue
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 import pytest
@@ -19,6 +18,7 @@ from scripts.npm_package import NpmPackage
 from tests.bearers import bearer
 from tests.children import Child
 from tests.forking import serving
+from tests.ports import reserved_port
 from tests.processes import TIMEOUT_S
 from tests.subscribers import LiveService, has_subscriptions, ingested_elsewhere
 
@@ -95,28 +95,29 @@ def ingest(*event_ids: str) -> str:
 
 
 async def test_graphql_ws_resumes_after_a_restart_from_its_cursor(tmp_path: Path) -> None:
-    with serving(folder=tmp_path) as first:
-        port = urlsplit(first.url).port
-        with node_client(first.url, bearer()["Authorization"]) as client:
-            client.do("subscribe")
-            assert client.next() == "connected"
-            await has_subscriptions(first, 1)
-            first.ask(ingest("us1", "us2"))
-            assert [client.next(), client.next()] == ["us1", "us2"]
+    with ExitStack() as stack:
+        options = ("--port", str(stack.enter_context(reserved_port())))
+        first = stack.enter_context(serving(*options, folder=tmp_path))
+        client = stack.enter_context(node_client(first.url, bearer()["Authorization"]))
+        client.do("subscribe")
+        assert client.next() == "connected"
+        await has_subscriptions(first, 1)
+        first.ask(ingest("us1", "us2"))
+        assert [client.next(), client.next()] == ["us1", "us2"]
 
-            assert first.end() == 0
-            assert client.next() == "completed"
-            await ingested_elsewhere(tmp_path, "us3")
-            with serving("--port", str(port), folder=tmp_path) as second:
-                assert [client.next(), client.next()] == ["connected", "us3"]
-                await has_subscriptions(second, 1)
-                second.ask(ingest("us4"))
-                assert client.next() == "us4"
+        assert first.end() == 0
+        assert client.next() == "completed"
+        await ingested_elsewhere(tmp_path, "us3")
+        second = stack.enter_context(serving(*options, folder=tmp_path))
+        assert [client.next(), client.next()] == ["connected", "us3"]
+        await has_subscriptions(second, 1)
+        second.ask(ingest("us4"))
+        assert client.next() == "us4"
 
-                client.do("dispose")
+        client.do("dispose")
 
-                assert client.next() == "completed"
-                await has_subscriptions(second, 0)
+        assert client.next() == "completed"
+        await has_subscriptions(second, 0)
 
 
 async def test_graphql_ws_queries_and_mutates_with_the_token_of_its_connection_init(live: LiveService) -> None:

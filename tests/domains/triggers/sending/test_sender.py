@@ -35,6 +35,7 @@ from tests.domains.triggers.sending.receivers import (
     status,
     then_close,
 )
+from tests.ports import reserved_port
 
 NOW = 1_691_031_133_999  # 2023-08-03T02:52:13.999Z
 DATE = "Thu, 03 Aug 2023 02:53:13 GMT"  # 59.001 s later
@@ -84,7 +85,8 @@ async def test_a_connection_that_the_receiver_ends_is_not_used_again_and_none_to
     async with outbound() as ours:
         async with receiving(then_close(status(200, "connection: close"))) as receiver:
             statuses = [(await ours.send(receiver.url())).status for _ in range(3)]
-        nobody_listens = await ours.send(receiver.url())
+        with reserved_port() as port:
+            nobody_listens = await ours.send(f"http://127.0.0.1:{port}/hook")
 
     assert (statuses, receiver.connections) == ([200] * 3, 3)
     assert (nobody_listens.status, nobody_listens.error) == (None, Failure.CONNECTION_FAILED)
