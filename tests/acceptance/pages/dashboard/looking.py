@@ -107,6 +107,14 @@ async def until(page: Page, condition: str, arg: object = None) -> None:
         await page.evaluate(looking, arg)
 
 
+async def stop_clock(page: Page) -> None:
+    """Stop a page's clock, which a test has installed, a second later than it is.
+
+    An installed clock goes on by itself, and what passes by itself may be gone before a busy machine has seen it.
+    """
+    await page.clock.pause_at(await page.evaluate("Date.now() / 1000 + 1"))
+
+
 async def fits(page: Page, width: float) -> None:
     """Wait until the page is no wider: its drawings follow a new width some frames later."""
     await until(page, "width => document.documentElement.scrollWidth <= width", width)

@@ -22,6 +22,7 @@ from tests.acceptance.pages.dashboard.looking import (
     live,
     loaded,
     settled,
+    stop_clock,
     with_filters,
 )
 from tests.acceptance.pages.dashboard.subscription import Subscription, an_event, store
@@ -32,6 +33,11 @@ pytestmark = pytest.mark.needs("chromium")
 COLOURING = "document.querySelector('main').shown?.colouring.name"
 
 BIG = {"eventId": "big1", "eventTsMs": 1691118000000, "mag": 6.3, "place": "Brig, Switzerland", "lat": 46.3, "lon": 8.0}
+
+
+async def pause(page: Page) -> int:
+    """Seconds until a page connects again, as it says."""
+    return int(re.findall(r"\d+", await page.locator("#connection").text_content() or "")[0])
 
 
 # With the service's own subscription
@@ -209,15 +215,20 @@ async def test_new_events_that_lengthen_the_week_keep_the_colours(page: Page, su
     await expect(classes).to_have_text(labels)
 
 
-async def test_after_a_lost_connection_it_resumes_from_the_last_cursor(page: Page, subscription: Subscription) -> None:
+async def test_after_a_lost_connection_it_resumes_from_the_last_cursor(
+    own_page: Page, subscription: Subscription
+) -> None:
     """So it does after an announced end. What the service has dropped is loaded; after its error there is no more."""
-    connection = page.locator("#connection")
+    page, connection = own_page, own_page.locator("#connection")
+    await page.clock.install()
     await live(page, subscription.url)
     subscription.notice(an_event("new1"), cursor="behind new1")
     await is_drawn(page, "new1")
 
+    await stop_clock(page)
     subscription.break_off()
     await expect(connection).to_have_text(re.compile(r"Reconnecting in 1 s: "))
+    await page.clock.resume()
     await expect(connection).to_contain_text("Live")
     assert [asked["after"] for asked in subscription.asked][1:] == ["behind new1"]
     subscription.notice(an_event("gone"))  # which the catalogue does not have
@@ -229,8 +240,10 @@ async def test_after_a_lost_connection_it_resumes_from_the_last_cursor(page: Pag
     await expect(connection).to_contain_text("Live")
     assert len(subscription.asked) == 3
 
+    await stop_clock(page)
     subscription.complete()
     await expect(connection).to_have_text("Reconnecting in 1 s: the service ended the connection")
+    await page.clock.fast_forward(1000)
     await expect(connection).to_contain_text("Live")
 
     errors = [{"message": "The token has expired.", "extensions": {"code": "UNAUTHENTICATED"}}]
@@ -241,10 +254,16 @@ async def test_after_a_lost_connection_it_resumes_from_the_last_cursor(page: Pag
 async def test_a_connection_that_falls_silent_is_replaced(own_page: Page, subscription: Subscription) -> None:
     await own_page.clock.install()
     await live(own_page, subscription.url)
+    await stop_clock(own_page)
+    await own_page.evaluate(
+        """() => {
+          const set = setTimeout;
+          window.setTimeout = (...all) => (all[1] === 40_000 && console.log("heard"), set(...all));
+        }"""
+    )
     for _ in range(3):  # heart-beats
         await own_page.clock.fast_forward(30_000)
-        async with own_page.expect_event("console", lambda message: message.text == "beat"):
-            await own_page.evaluate("setTimeout(() => console.log('beat'), 300)")
+        async with own_page.expect_event("console", lambda message: message.text == "heard"):
             subscription.send(":\n\n")
     await expect(own_page.locator("#connection")).to_contain_text("Live")
     assert len(subscription.asked) == 1
@@ -261,22 +280,28 @@ async def test_pauses_grow_while_it_fails_and_are_short_again_after_a_notice(
     own_page: Page, subscription: Subscription
 ) -> None:
     connection = own_page.locator("#connection")
-    subscription.refusals.extend([(503, {"message": "Later.", "extensions": {"code": "OVERLOADED"}})] * 5)
     await own_page.clock.install()
-    await own_page.goto(subscription.url)
-    for longest in (1, 2, 4, 8, 16):
-        await expect(connection).to_have_text(re.compile(rf"Reconnecting in ({longest // 2 or 1}|[^:]*) s: Later\."))
-        text = await connection.text_content() or ""
-        seconds = int(re.findall(r"\d+", text)[0])
-        assert longest / 2 <= seconds <= longest
-        asked = len(subscription.asked)
+    await live(own_page, subscription.url)
+    pauses = (2, 4, 8, 16, 32)
+    overloaded = {"extensions": {"code": "OVERLOADED"}}
+    subscription.refusals.extend((503, {"message": f"Up to {most} s.", **overloaded}) for most in pauses)
+    await stop_clock(own_page)
+    subscription.break_off()
+    await expect(connection).to_have_text(re.compile(r"Reconnecting in 1 s: "))
+    seconds = 1
+    for most in pauses:
         await own_page.clock.fast_forward(1000 * seconds)
-        await expect(connection).not_to_have_text(text)
-        assert len(subscription.asked) <= asked + 1
+        await expect(connection).to_have_text(re.compile(rf"Reconnecting in \d+ s: Up to {most} s\."))
+        seconds = await pause(own_page)
+        assert most / 2 <= seconds <= most
+    assert len(subscription.asked) == 1 + len(pauses)
 
+    await own_page.clock.fast_forward(1000 * seconds)
     await expect(connection).to_contain_text("Live")
+    await own_page.clock.resume()
     subscription.notice(an_event("new1"))
     await is_drawn(own_page, "new1")
+    await stop_clock(own_page)
     subscription.break_off()
     await expect(connection).to_have_text(re.compile(r"Reconnecting in 1 s: "))
 
@@ -288,11 +313,12 @@ async def test_the_pauses_grow_while_it_opens_and_fails_and_are_short_again_once
     error = {"errors": [{"message": "Later.", "extensions": {"code": "RATE_LIMITED"}}]}
     await own_page.clock.install()
     await live(own_page, subscription.url)
-    for longest in (1, 2, 4, 8, 16):
+    await stop_clock(own_page)
+    for most in (1, 2, 4, 8, 16):
         subscription.send(f"event: next\ndata: {json.dumps(error)}\n\n")
         await expect(connection).to_contain_text("Reconnecting in ")
-        seconds = int(re.findall(r"\d+", await connection.text_content() or "")[0])
-        assert longest / 2 <= seconds <= longest
+        seconds = await pause(own_page)
+        assert most / 2 <= seconds <= most
         await own_page.clock.fast_forward(1000 * seconds)
         await expect(connection).to_contain_text("Live")
 
@@ -301,15 +327,16 @@ async def test_the_pauses_grow_while_it_opens_and_fails_and_are_short_again_once
     await expect(connection).to_have_text(re.compile(r"Reconnecting in 1 s: "))
 
 
-async def test_back_on_the_network_it_waits_no_longer(page: Page, subscription: Subscription) -> None:
-    limited = {"message": "Later.", "extensions": {"code": "RATE_LIMITED"}}
-    subscription.refusals.append((429, limited))
-    await page.goto(subscription.url)
-    await expect(page.locator("#connection")).to_contain_text("Reconnecting")
+async def test_back_on_the_network_it_waits_no_longer(own_page: Page, subscription: Subscription) -> None:
+    await own_page.clock.install()
+    await live(own_page, subscription.url)
+    await stop_clock(own_page)
+    subscription.break_off()
+    await expect(own_page.locator("#connection")).to_contain_text("Reconnecting")
 
-    await page.evaluate("dispatchEvent(new Event('online'))")
+    await own_page.evaluate("dispatchEvent(new Event('online'))")
 
-    await expect(page.locator("#connection")).to_contain_text("Live")
+    await expect(own_page.locator("#connection")).to_contain_text("Live")
 
 
 async def test_a_permanent_refusal_is_shown_and_not_retried(page: Page, subscription: Subscription) -> None:
@@ -423,7 +450,7 @@ async def test_without_a_cursor_events_stored_during_a_break_are_loaded(
 ) -> None:
     await own_page.clock.install()
     await live(own_page, subscription.url)
-    await own_page.clock.pause_at(await own_page.evaluate("Date.now() + 1000"))
+    await stop_clock(own_page)
     subscription.break_off()
     await expect(own_page.locator("#connection")).to_contain_text("Reconnecting")
     store(subscription.url, an_event("stored1"))
@@ -460,7 +487,7 @@ async def test_after_more_than_a_page_of_new_events_everything_is_loaded_again(o
     subscription = opened(page_size=10, max_page_size=20)
     await own_page.clock.install()
     await live(own_page, f"{subscription.url}/?minMagnitude=4.5", STRONG)
-    await own_page.clock.pause_at(await own_page.evaluate("Date.now() + 1000"))
+    await stop_clock(own_page)
     subscription.break_off()
     await expect(own_page.locator("#connection")).to_contain_text("Reconnecting")
     store(subscription.url, *(an_event(f"stored{number}", eventTsMs=1691118000000 + number) for number in range(50)))

@@ -13,7 +13,7 @@ from graph.domains.sightings.confidence import Confidence, Freshness
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.domains.sightings.tiers import TrustTier
 from tests.acceptance.pages.dashboard.conftest import Opener
-from tests.acceptance.pages.dashboard.looking import STRONG, loaded, refuse, sent
+from tests.acceptance.pages.dashboard.looking import STRONG, loaded, refuse, sent, stop_clock
 from tests.acceptance.pages.dashboard.reports import ANNA, BEN, RIDGECREST, TESTER, People, address, at_noon
 from tests.store.samples import NOON, NOON_SECONDS, HeldClock
 
@@ -156,6 +156,7 @@ async def test_a_ring_fades_by_itself_and_is_gone_when_the_sighting_expires(brow
     ring, look = page.locator(RINGS), page.locator(f"{ITEMS} .state")
     opacities = [float(await ring.get_attribute("opacity") or "")]
     await expect(ring).to_have_class("fresh")
+    await stop_clock(page)
 
     await page.clock.fast_forward("15:00")
     await expect(ring).to_have_class("fading")
