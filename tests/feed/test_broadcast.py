@@ -143,6 +143,28 @@ async def test_a_slow_subscriber_learns_how_many_were_dropped_and_a_cursor(datab
             assert sent(await some(again, 45)) == [*everyone[BACKLOG + 1 :], "afterwards"]
 
 
+async def test_nobody_waits_for_a_slow_subscriber_that_has_left(
+    database: Database, notes: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graph.feed.broadcast.WAIT_S", 10 * TIMEOUT_S)
+    some_more = ids(*range(BACKLOG // 2 + 1))
+    async with (
+        broadcasting(database, backlog=BACKLOG) as broadcast,
+        aclosing(await broadcast.subscribe(everything)) as slow,
+        aclosing(await broadcast.subscribe(everything)) as quick,
+    ):
+        first = asyncio.gather(some(slow, 1), some(quick, 1))
+        await notes.write("first")
+        await first
+        await notes.write(*some_more)
+        assert sent(await some(quick, len(some_more))) == some_more  # from here on, the slow one is waited for
+        await notes.write("afterwards")
+
+        await slow.aclose()
+
+        assert sent(await some(quick, 1)) == ["afterwards"]
+
+
 async def test_replayed_records_are_charged_before_they_are_sent_and_new_ones_are_not(
     notes: Notebook, broadcast: Broadcast[Note]
 ) -> None:
