@@ -1,4 +1,4 @@
-"""Ports of this machine that a test keeps, also while nobody listens there."""
+"""Ports that a test reserves before a server listens there."""
 
 import socket
 from collections.abc import Iterator
@@ -7,12 +7,11 @@ from contextlib import contextmanager
 
 @contextmanager
 def reserved_port() -> Iterator[int]:
-    """A port at which connections are refused until the test has somebody listen there, once or several times.
+    """A port that no other test gets. Connections are refused while no server of this test listens there.
 
-    The system gives it to nobody else. A port that was only found free may belong to another test's server a moment
-    later, and would answer in its place.
+    A free port that is not reserved may go to another test's server, which would answer in place of this test's.
     """
     with socket.socket() as holder:
-        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # else nobody could listen there
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # so that a server can use the same port
         holder.bind(("127.0.0.1", 0))
         yield int(holder.getsockname()[1])

@@ -9,7 +9,7 @@
     then           uvicorn shuts down: it closes idle connections, finishes answers in progress and
                    ends the application.
 
-SIGINT closes the listener at once, and skips to the last two steps. So does a second signal in any step before them.
+SIGINT closes the listener and goes to the last two steps at once. A second signal does the same.
 """
 
 import asyncio
@@ -84,7 +84,7 @@ class DrainingServer(uvicorn.Server):
         if self._draining:
             await self._drain(sockets or [])
             self._draining = False  # from here on, uvicorn handles SIGINT as usual
-        self._stop_listening()  # else a client whose subscription is completed may begin another one here
+        self._stop_listening()  # so that a client cannot subscribe here again
         if process := self._process:
             await process.endings.end(COMPLETION_TIMEOUT_S)
         await super().shutdown(sockets)

@@ -1,6 +1,5 @@
 """The schema of domains: joined, extended, and refused where it does not fit together."""
 
-from enum import Enum
 from types import ModuleType
 from typing import Any, NewType
 
@@ -132,25 +131,6 @@ def test_a_domain_may_have_scalars_of_its_own() -> None:
     assert isinstance(scalar, GraphQLScalarType)
     assert scalar.parse_value("Red") == "red"
     assert build_schema(DOMAINS).printed == printed()
-
-
-@strawberry.enum
-class Light(Enum):
-    RED = strawberry.enum_value("red", name="ROUGE", description="Stop.")
-    GREEN = "green"
-
-
-@strawberry.type
-class Lit:
-    @strawberry.field
-    def light(self) -> Light:
-        return Light.RED
-
-
-def test_an_enum_may_have_other_names_in_the_graph_and_no_description() -> None:
-    schema = build_schema((*DOMAINS, Domain(name="lit", queries=(Lit,))))
-
-    assert '\n\nenum Light {\n  """Stop."""\n  ROUGE\n  GREEN\n}' in schema.printed
 
 
 def test_a_route_is_derived_from_the_name_of_its_field() -> None:

@@ -210,8 +210,8 @@ def test_an_endless_request_delays_the_end_by_the_shutdown_timeout_at_most(tmp_p
         assert server.end() == 0
 
 
-def test_nobody_connects_any_more_when_subscriptions_are_completed(tmp_path: Path) -> None:
-    """Else a client that subscribes again at once would come back to the process that ends."""
+def test_no_connection_is_accepted_when_subscriptions_are_completed(tmp_path: Path) -> None:
+    """A client that subscribes again at once must not reach the process that ends."""
     refused: list[bool] = []
     with live_service(Settings(store=f"sqlite:///{tmp_path}/ending.db")) as service:
         url = httpx.URL(service.url)

@@ -1,6 +1,6 @@
-"""A watch is told of each sighting in its area: of which kinds, since when, whose, and with which values.
+"""A watch of an area is told of every new sighting there of its category, with the sighting's values.
 
-Each is told once, wherever a follower breaks off.
+It is told of each sighting once, wherever a follower breaks off.
 """
 
 from functools import partial

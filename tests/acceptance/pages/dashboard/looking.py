@@ -110,7 +110,8 @@ async def until(page: Page, condition: str, arg: object = None) -> None:
 async def stop_clock(page: Page) -> None:
     """Stop a page's clock, which a test has installed, a second later than it is.
 
-    An installed clock goes on by itself, and what passes by itself may be gone before a busy machine has seen it.
+    An installed clock runs in real time. On a busy machine, a text that is shown for a second may be gone before a
+    test sees it.
     """
     await page.clock.pause_at(await page.evaluate("Date.now() / 1000 + 1"))
 
