@@ -18,7 +18,7 @@ from tests.bearers import bearer
 from tests.children import Child
 from tests.documents.markdown import ROOT
 from tests.domain.plugins import EXAMPLE
-from tests.processes import environment, printing_its_address
+from tests.processes import TIMEOUT_S, environment, printing_its_address
 
 WRITE = 'mutation { writeFieldNote(input: {area: "Napa", rating: 5, text: "a"}) { note { text } } }'
 READ = "{ fieldNotes { nodes { text } } }"
@@ -61,7 +61,7 @@ def test_a_service_has_the_domain_that_pip_has_installed(python: Path, store: st
     with (
         Child(serve, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True) as process,
         printing_its_address(process) as server,
-        httpx.Client(base_url=server.url.removesuffix("/graphql"), trust_env=False) as http,
+        httpx.Client(base_url=server.url.removesuffix("/graphql"), trust_env=False, timeout=TIMEOUT_S) as http,
     ):
         written = http.post("/graphql", json={"query": WRITE}, headers=bearer(Scope("notes:write"))).json()
         assert written == {"data": {"writeFieldNote": {"note": {"text": "a"}}}}
@@ -84,7 +84,7 @@ def test_the_factory_has_it_and_the_authors_own_test_passes(python: Path, tmp_pa
     with Child(serve, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
         address = next(found[0] for line in process.stderr if (found := re.search(r"http://[\d.:]+", line)))
-        answer = httpx.post(f"{address}/graphql", json={"query": READ}, trust_env=False)
+        answer = httpx.post(f"{address}/graphql", json={"query": READ}, trust_env=False, timeout=TIMEOUT_S)
     assert answer.json() == {"data": {"fieldNotes": {"nodes": []}}}
 
     assert "1 passed" in run(python, "pytest", "-q", "-p", "no:cacheprovider", str(python.parents[1] / "example"))

@@ -12,7 +12,7 @@ from graph import cli
 from graph.domain import ORIGIN, switched_on
 from graph.domains import DOMAINS, installed
 from tests.domain.plugins import EXAMPLE, on_the_path, write_example_metadata, write_metadata
-from tests.processes import SETTINGS, serving
+from tests.processes import SETTINGS, TIMEOUT_S, serving
 from tests.schemas import printed
 
 Install = Callable[..., None]
@@ -219,5 +219,5 @@ def test_each_process_of_a_service_has_the_plug_ins(tmp_path: Path) -> None:
         for _ in range(8):  # each over a new connection
             answer = server.ask("{ fieldNotes { nodes { text } } }")
             assert answer.json() == {"data": {"fieldNotes": {"nodes": []}}}
-        ready = httpx.get(server.url.replace("/graphql", "/readyz")).json()
+        ready = httpx.get(server.url.replace("/graphql", "/readyz"), timeout=TIMEOUT_S).json()
     assert ready["fieldNotes"] == {"written": 0}

@@ -14,6 +14,7 @@ from graph.domains.fdsn.parameters import PARAMETERS
 from tests.bearers import bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.request_logs.test_logged import logged
+from tests.processes import TIMEOUT_S
 from tests.service import Service, running, settings
 from tests.store.samples import HeldClock
 
@@ -229,12 +230,16 @@ def test_access_is_that_of_the_graph(tmp_path: Path, usgs: UsgsServer) -> None:
             tuple(bearer(EVENTS_READ).items()): 204,
         }
         for headers, status in statuses.items():
-            answer = httpx.get(f"{closed.url}{ROOT}/query", headers=dict(headers))
+            answer = httpx.get(f"{closed.url}{ROOT}/query", headers=dict(headers), timeout=TIMEOUT_S)
             assert answer.status_code == status
             if status == 401:
                 assert answer.text.startswith("Error 401: Unauthorized\n\n")
                 assert answer.headers["www-authenticate"] == "Bearer"
-        forbidden = httpx.get(f"{closed.url}{ROOT}/version", headers=bearer("logs:read"))  # type: ignore[arg-type]
+        forbidden = httpx.get(
+            f"{closed.url}{ROOT}/version",
+            headers=bearer("logs:read"),  # type: ignore[arg-type]
+            timeout=TIMEOUT_S,
+        )
         assert forbidden.status_code == 403
         assert forbidden.text.startswith("Error 403: Forbidden\n\n")
 

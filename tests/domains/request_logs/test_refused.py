@@ -13,6 +13,7 @@ from tests.bearers import bearer
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.request_logs.test_logged import logged, told_by
 from tests.observability.scraping import scraped
+from tests.processes import TIMEOUT_S
 from tests.service import running, settings
 from tests.store.samples import HeldClock
 from tests.subscribers import EVENTS, initialised, live_service
@@ -68,7 +69,7 @@ def test_a_refused_caller_is_logged_with_the_type_of_its_operation_if_it_is_know
     read, write = {"query": "{ events { totalCount } }"}, {"query": "mutation { ingestRecent { fetched } }"}
     with (
         running(settings(file, usgs, public_read=False), clock=HeldClock()) as service,
-        httpx.Client(base_url=service.url) as stranger,
+        httpx.Client(base_url=service.url, timeout=TIMEOUT_S) as stranger,
     ):
         answers = [
             stranger.post("/graphql", json=read),

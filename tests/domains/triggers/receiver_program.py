@@ -85,7 +85,7 @@ class Gateway:
         self.ids.append(request.headers["webhook-id"])
         if self.program:
             headers = {name: value for name, value in request.headers.items() if name.startswith("webhook-")}
-            async with httpx.AsyncClient(trust_env=False) as client:
+            async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_S) as client:
                 status = (await client.post(self.program.url, content=body, headers=headers)).status_code
         return Response(status_code=status)
 

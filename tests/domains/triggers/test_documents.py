@@ -24,6 +24,7 @@ from tests.documents.shell import commands
 from tests.domains.entities import ENTITIES
 from tests.domains.triggers.receiver_program import gateway, receiving
 from tests.domains.triggers.sending.receivers import FIRST, LOOPBACK, SECOND
+from tests.processes import TIMEOUT_S
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.samples import HeldClock
@@ -86,7 +87,8 @@ def test_the_first_steps_end_with_the_webhook_that_is_shown(tmp_path: Path) -> N
             assert reader.do("ingestEvents") == {"ingestEvents": {"upserted": 1}}
             event = program.next_event()
             for headers in ({}, {**signed(SECOND), "webhook-timestamp": "x"}, signed(SECOND)):
-                assert httpx.post(program.url, content=BODY, headers=headers, trust_env=False).status_code == 401
+                answer = httpx.post(program.url, content=BODY, headers=headers, trust_env=False, timeout=TIMEOUT_S)
+                assert answer.status_code == 401
             assert program.end() == ""
 
     expected = json.loads(PAGE.shown("json", "earthquake.created"))

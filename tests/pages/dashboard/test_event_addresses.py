@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from graph.pages import dashboard
+from tests.processes import TIMEOUT_S
 from tests.service import Service, running
 from tests.settings import Settings
 
@@ -149,7 +150,8 @@ def test_without_public_reading_the_page_tells_nothing(tmp_path: Path) -> None:
     store_url = f"sqlite:///{tmp_path}/own.db"
     with running(Settings(store=store_url, public_read=False)) as service:
         store(service, "us1", place="Brig, Switzerland", ids=["us1", "pas3"])
-        pages = [httpx.get(f"{service.url}/events/{event_id}") for event_id in ("us1", "pas3", "us0nothing")]
+        with httpx.Client(base_url=f"{service.url}/events/", timeout=TIMEOUT_S) as http:
+            pages = [http.get(event_id) for event_id in ("us1", "pas3", "us0nothing")]
 
     for page, event_id in zip(pages, ("us1", "pas3", "us0nothing"), strict=True):
         assert page.status_code == 200
