@@ -9,7 +9,17 @@ from playwright.async_api import Page, expect
 
 from tests.acceptance.browser import time_zone
 from tests.acceptance.pages.dashboard.conftest import Opener
-from tests.acceptance.pages.dashboard.looking import EVENTS, STRONG, drawn, loaded, sent, settled, went, with_filters
+from tests.acceptance.pages.dashboard.looking import (
+    EVENTS,
+    STRONG,
+    drawn,
+    loaded,
+    sent,
+    settled,
+    until,
+    went,
+    with_filters,
+)
 from tests.acceptance.pages.dashboard.subscription import Subscription, an_event, store
 
 pytestmark = pytest.mark.needs("chromium")
@@ -118,14 +128,16 @@ async def test_an_arrival_takes_its_place_in_a_list_by_magnitude_and_does_not_sq
 async def test_the_period_ends_now_if_the_catalogue_is_fresh(page: Page, opened: Opener) -> None:
     url = opened(empty=True).url
     now = await page.evaluate("Date.now()")
-    events = [an_event(f"old{hours}", eventTsMs=now - hours * 3_600_000) for hours in (1, 23, 25, 24 * 6, 24 * 8)]
+    ages = (1, 23, 25, 24 * 6, 24 * 8, 24 * 40)  # hours, so that each period shows another number
+    events = [an_event(f"old{hours}", eventTsMs=now - hours * 3_600_000) for hours in ages]
     store(url, *events)
 
-    for period, shown in {"hour": 0, "day": 2, "week": 4, "month": 5, "all": 5}.items():
+    for period, shown in {"hour": 0, "day": 2, "week": 4, "month": 5, "all": 6}.items():
         await (page.goto(f"{url}/?period={period}") if period == "hour" else went(page, f"?period={period}"))
         await drawn(page, shown or 1)
-        until = await page.evaluate("document.querySelector('main').shown.range.to")
-        assert abs(until - now) < timedelta(hours=2).total_seconds() * 1000, period
+        await until(page, "() => document.querySelector('main').shown.range")
+        end = await page.evaluate("document.querySelector('main').shown.range.to")
+        assert abs(end - now) < timedelta(hours=2).total_seconds() * 1000, period
 
 
 async def test_lengths_and_times_are_written_as_people_prefer(page: Page, shared: str) -> None:
