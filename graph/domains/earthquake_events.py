@@ -26,5 +26,6 @@ EARTHQUAKE_EVENTS = TableDesign(
     sort_key=KeyAttribute("sk", "S"),
     indexes=(TIME_ORDERED,),
     ttl="ttl",  # epoch seconds; events and summaries never carry it
+    entity="entity",
     resource="Table",  # the template's name of it, which a deployed stack keeps
 )

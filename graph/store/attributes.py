@@ -5,6 +5,7 @@ Each kind checks its values. SQLite keeps text, numbers and truth values in type
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -22,21 +23,43 @@ PLAIN = "[-.0-9A-Z_a-z]*"  # a pattern, with its characters in order
 LEAST_PLAIN = "-"
 
 
+class Filled:
+    """The value of an attribute that an item lacks, computed from others. It is known only where the item is read."""
+
+    def __init__(self, compute: Callable[..., Any], *attributes: str) -> None:
+        """Name the attributes in the order in which `compute` takes them."""
+        self.compute = compute
+        self.attributes = attributes
+
+
+IN_INDEX = Filled(lambda: None)
+"""The value is taken from the key of an index that names the attribute. What the primary key names always is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """An attribute of any kind. A record names it, see `records.stored`; that of an entity alone has its name."""
 
     python_type: ClassVar[type[Any]]  # of its values
+    classes: ClassVar[frozenset[type]]  # of the values that an engine reads
+    letter: ClassVar[str]  # of its type in DynamoDB; empty if it has several
 
     name: str = ""
     _: KW_ONLY
     unit: str = ""  # for people: "epoch ms", "km"
     optional: bool = False  # an item may lack it
     in_key_alone: bool = False  # DynamoDB keeps it only in a key, not as an attribute of its own
+    # What it is in an item of another program, which lacks it: a value, or `Filled`. None if there is no such value.
+    absent: Any = None
 
     def check(self, value: Any) -> None:
         """Raise `InvalidItem` unless the attribute can have the value."""
         raise NotImplementedError
+
+    def check_class(self, value: Any) -> None:
+        """Raise `InvalidItem` unless a value that was read is of the attribute's type, whatever its bounds are."""
+        if value.__class__ not in self.classes:
+            raise InvalidItem(f"`{self.name}` cannot be a {type(value).__name__}")
 
     def text(self, value: Any) -> str:
         """The value as text for a key."""
@@ -59,6 +82,8 @@ class Text(Attribute):
     """A text that is valid Unicode."""
 
     python_type: ClassVar[type[str]] = str
+    classes: ClassVar[frozenset[type]] = frozenset({str})
+    letter: ClassVar[str] = "S"
 
     shortest: int = 0  # characters
     longest: int | None = None  # characters
@@ -98,6 +123,8 @@ class Whole(Attribute):
     """A whole number of at most 64 bits."""
 
     python_type: ClassVar[type[int]] = int
+    classes: ClassVar[frozenset[type]] = frozenset({int, float})
+    letter: ClassVar[str] = "N"
 
     least: int | None = None
     greatest: int | None = None
@@ -141,6 +168,8 @@ class Real(Attribute):
     """A number that a 64-bit double holds exactly. A store returns it as float."""
 
     python_type: ClassVar[type[float]] = float
+    classes: ClassVar[frozenset[type]] = frozenset({int, float})
+    letter: ClassVar[str] = "N"
 
     least: float | None = None
     greatest: float | None = None
@@ -165,6 +194,8 @@ class Truth(Attribute):
     """True or false."""
 
     python_type: ClassVar[type[bool]] = bool
+    classes: ClassVar[frozenset[type]] = frozenset({bool})
+    letter: ClassVar[str] = "BOOL"
 
     def check(self, value: Any) -> None:
         if not isinstance(value, bool):
@@ -176,6 +207,8 @@ class JsonDocument(Attribute):
     """A list or a mapping of attribute values."""
 
     python_type: ClassVar[type[Any]] = object
+    classes: ClassVar[frozenset[type]] = frozenset({list, dict})
+    letter: ClassVar[str] = ""
 
     largest: int | None = None  # bytes
 

@@ -48,6 +48,7 @@ class TableDesign:
     sort_key: KeyAttribute = KeyAttribute("sk", "S")
     indexes: tuple[Index, ...] = ()
     ttl: str | None = None  # attribute in epoch seconds after which an item no longer exists
+    entity: str | None = None  # attribute that names the entity of each item on DynamoDB
     resource: str = ""  # its logical id in a CloudFormation template; by default derived from the name
 
     @cached_property

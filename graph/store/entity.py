@@ -34,9 +34,6 @@ returned as 2, which equals it. Numbers beyond DynamoDB's range (±1e-130 to ±9
 infinities, whole numbers past 64 bits and text that is not valid Unicode raise `InvalidItem`.
 """
 
-ENTITY = "entity"
-"""The attribute that names the entity of an item on DynamoDB."""
-
 
 class Key(NamedTuple):
     """A primary key: the values of the attributes that its templates name, in the same order."""
@@ -65,6 +62,10 @@ class Declaring(Protocol):
         """The attributes that it declares."""
 
     @classmethod
+    def conversions(cls) -> Mapping[str, Callable[[Any], Any]]:
+        """The functions that convert stored values, by attribute."""
+
+    @classmethod
     def stored_in(cls, entity: "Entity") -> None:
         """Take note of the entity."""
 
@@ -82,7 +83,7 @@ class Entity:
     indexes: Mapping[Index, tuple[str, str]] = field(default_factory=dict)
     narrowed_by: tuple[str, ...] = ()  # what queries by the primary key filter on, as an index's `narrowed_by`
     open: bool = False  # whether items may have undeclared attributes
-    label: str = ""  # the value of the attribute `entity`, if it is not the name
+    label: str = ""  # the value of the attribute that names the entity, if it is not the name
 
     def __post_init__(self) -> None:
         if self.record:
@@ -130,10 +131,15 @@ class Entity:
             for index, (partition, sort) in every.items()
         }
 
+    @property
+    def primary(self) -> KeyTemplates:
+        """The templates of the primary key."""
+        return self.templates[self.table.primary]
+
     @cached_property
     def key_names(self) -> tuple[str, ...]:
         """The attributes of the primary key."""
-        return self.templates[self.table.primary].names
+        return self.primary.names
 
     def key_of(self, item: Mapping[str, Any]) -> Key:
         """The primary key of an item.
@@ -183,23 +189,23 @@ class Entity:
         return {name: item[name] for name in self.position_names(index)}
 
     def with_keys(self, item: Mapping[str, Any]) -> Item:
-        """An item as DynamoDB keeps it: with its keys and its entity, without attributes that only a key holds.
+        """An item as DynamoDB keeps it: with its keys, without attributes that only a key holds.
 
-        The keys of an index are left out if the item lacks one of their attributes.
+        The keys of an index are left out if the item lacks one of their attributes. A table may have an attribute that
+        names the entity.
         """
-        whole = {name: value for name, value in item.items() if name not in self.held_by_keys}
+        whole: Item = {name: value for name, value in item.items() if name not in self.held_by_keys}
         for templates in self.templates.values():
             if all(name in item for name in templates.names):
                 for template in templates:
                     whole[template.key.name] = template.render([item[name] for name in template.names])
-        if self.entity_value is not None:
-            whole[ENTITY] = self.entity_value
+        whole |= self.marks
         return whole
 
     @cached_property
-    def entity_value(self) -> str | None:
-        """The value of the attribute `entity` on DynamoDB; None if the entity declares such an attribute itself."""
-        return None if ENTITY in self.named else self.label or self.name
+    def marks(self) -> Mapping[str, str]:
+        """The attribute by which the table names the entity of an item, if it has one."""
+        return {self.table.entity: self.label or self.name} if self.table.entity else {}
 
     @cached_property
     def held_by_keys(self) -> dict[str, KeyTemplate]:
@@ -272,7 +278,7 @@ class Entity:
         """The templates of the primary key that a value may not fit, with the values' positions."""
         return [
             (template, [self.key_names.index(name) for name in template.names])
-            for template in self.templates[self.table.primary]
+            for template in self.primary
             if not template.is_always_valid
         ]
 
@@ -289,8 +295,8 @@ class Entity:
 
     @cached_property
     def _reserved(self) -> frozenset[str]:
-        """The names of the table's keys and of the attribute `entity` on DynamoDB."""
-        return frozenset({attribute.name for attribute in self.table.key_attributes} | {ENTITY})
+        """The names of the table's keys, and of the attribute that names the entity."""
+        return frozenset({attribute.name for attribute in self.table.key_attributes} | self.marks.keys())
 
     @cached_property
     def _undeclarable(self) -> frozenset[str]:

@@ -32,6 +32,9 @@ class Meter(CallMeter, Protocol):
     def units(self, kind: Literal["read", "write"], count: float) -> None:
         """Capacity units that DynamoDB charges for one request."""
 
+    def broken_item(self, table: str) -> None:
+        """An item of a table was left out, since it is broken."""
+
     def pool(self, name: str, size: int, use: Callable[[], PoolUse]) -> None:
         """Register a pool of threads or connections before its use. `use` may be called on any thread."""
 

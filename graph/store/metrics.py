@@ -27,6 +27,9 @@ class StoreMetrics:
         self._units = cache(metrics.counter("dynamodb_units", "Capacity units that DynamoDB reported.", "kind").labels)
         for kind in ("read", "write"):  # Prometheus computes a rate only for a series that exists
             self._units(kind)
+        self._broken_items = metrics.counter(
+            "store_broken_items", "Items of other programs that were left out, since they are broken.", "table"
+        )
         self._pool_size = metrics.gauge(
             "store_pool_size", "Threads or connections to the store.", "pool", of_all="livesum"
         )
@@ -42,6 +45,10 @@ class StoreMetrics:
     def units(self, kind: Literal["read", "write"], count: float) -> None:
         """Count the capacity units of a request."""
         self._units(kind).inc(count)
+
+    def broken_item(self, table: str) -> None:
+        """Count an item that was left out."""
+        self._broken_items.labels(table).inc()
 
     def pool(self, name: str, size: int, use: Callable[[], PoolUse]) -> None:
         """Register the metrics of a pool."""

@@ -180,6 +180,11 @@ class Record:
         return tuple({each.attribute: each.kind for each in cls.stored().values()}.values())
 
     @classmethod
+    def conversions(cls) -> dict[str, Callable[[Any], Any]]:
+        """The functions that convert stored values, by attribute."""
+        return {each.attribute: each.convert for each in cls.stored().values() if each.convert}
+
+    @classmethod
     def stored_in(cls, entity: Entity) -> None:
         """Take note of the entity that the records are of."""
         cls.entity = entity

@@ -23,6 +23,7 @@ SAMPLES = TableDesign(
     sort_key=KeyAttribute("sk", "S"),
     indexes=(BY_TIME, BY_NAME),
     ttl="ttl",
+    entity="entity",
 )
 
 SAMPLE = Entity(
@@ -60,6 +61,7 @@ PEOPLE = TableDesign(
     sort_key=KeyAttribute("sk", "S"),
     indexes=(BY_DAY,),
     ttl="expires",
+    entity="entity",
 )
 """A table of several entities, two of them in the same partitions."""
 

@@ -1,16 +1,18 @@
 """Values as DynamoDB's typed attribute values, and back: an answer becomes rows, whose items are the stored ones."""
 
+from enum import StrEnum
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.store.attributes import JsonDocument, Real, Text, Truth, Whole
+from graph.store.attributes import Filled, JsonDocument, Real, Text, Truth, Whole
 from graph.store.design import Index, KeyAttribute, TableDesign
-from graph.store.dynamodb.codec import EncodedItem, decode, decode_item, encode
+from graph.store.dynamodb.codec import EncodedItem, decode, encode
 from graph.store.dynamodb.items import ItemCodec
 from graph.store.entity import Entity, Item
+from graph.store.records import Converted, Record, optional, stored
 from graph.store.rows import Rows, joined
 
 BY_DAY = Index("DayIndex", KeyAttribute("gsi1pk", "S"), KeyAttribute("gsi1sk", "N"))
@@ -30,8 +32,15 @@ KEYS: dict[str, Any] = {
     "indexes": {BY_DAY: ("DAY#{day}", "{at}")},
     "attributes": ATTRIBUTES,
 }
-READING = ItemCodec(Entity("READING", **KEYS))
-OPEN = ItemCodec(Entity("READING", **KEYS, open=True))
+BROKEN: list[str] = []  # the reasons
+
+
+def report(item: EncodedItem, error: Exception) -> None:
+    BROKEN.append(str(error))
+
+
+READING = ItemCodec(Entity("READING", **KEYS), report)
+OPEN = ItemCodec(Entity("READING", **KEYS, open=True), report)
 DECLARED = [each.name for each in ATTRIBUTES]
 
 REALS = st.floats(-1e6, 1e6).filter(lambda number: not number or abs(number) > 1e-6)
@@ -74,19 +83,80 @@ def test_numbers_of_other_writers_are_read(name: str, text: str) -> None:
     assert name == "at" or type(item[name]) is float
 
 
-def test_what_other_writers_stored_is_read_as_far_as_it_can_be() -> None:
-    of_another_type: dict[str, Any] = {
-        "at": {"S": "soon"},
-        "day": {"N": "20240229"},
-        "mag": {"BOOL": True},
-        "felt": {"L": []},
-    }
-    assert READING.decoder(of_another_type.keys()).decode([encoded(**of_another_type)]) == [
-        decode_item(of_another_type)
+@pytest.mark.parametrize("codec", [READING, OPEN])
+@pytest.mark.parametrize(
+    ("attributes", "reason"),
+    [
+        ({"at": {"S": "soon"}}, "`at` cannot be a str"),
+        ({"day": {"N": "20240229"}}, "`day` cannot be a int"),
+        ({"mag": {"BOOL": True}}, "`mag` cannot be a bool"),
+        ({"felt": {"L": []}}, "`felt` cannot be a list"),
+    ],
+)
+def test_a_broken_item_is_left_out_and_reported(codec: ItemCodec, attributes: dict[str, Any], reason: str) -> None:
+    BROKEN.clear()
+
+    assert codec.decoder().decode([encoded(**attributes), encoded(at={"N": "7"})]) == [
+        {"station": "here", "number": 7, "at": 7}
     ]
-    assert READING.decoder({"mag", "at"}).decode([encoded(mag={"NULL": True}), encoded()]) == [{}, {}]
-    of_another_pattern = {**encoded(), "sk": {"S": "SUMMARY"}}
-    assert READING.decoder({"station", "number"}).decode([of_another_pattern]) == [{"station": "here"}]
+    assert [reason] == BROKEN
+
+
+def test_a_null_is_no_value_and_an_item_with_another_key_is_passed_over() -> None:
+    BROKEN.clear()
+    of_another_entity = {**encoded(), "sk": {"S": "SUMMARY"}}
+
+    assert READING.decoder({"mag", "at"}).decode([encoded(mag={"NULL": True}), of_another_entity, encoded()]) == [
+        {},
+        {},
+    ]
+    assert not BROKEN
+
+
+class Kind(StrEnum):
+    QUAKE = "quake"
+
+
+class Reading(Record):
+    station = stored("station", Text(shortest=1))
+    number = stored("number", Whole(digits=6, least=0, greatest=999_999))
+    kind = stored("kind", Converted(Text(absent="quake"), Kind))
+    mag = stored("mag", Real(least=-2, greatest=10))
+    depth = optional("depth", Real(least=0, unit="km"))
+    revision = stored("revision", Whole(least=1, absent=1))
+    energy = stored("energy", Real(absent=Filled(lambda mag, revision: mag * revision, "mag", "revision")))
+
+
+RECORD = ItemCodec(Entity("READING", TABLE, Reading, key=("STATION#{station}", "READING#{number}")), report)
+
+
+def test_what_an_item_lacks_is_taken_from_its_key_or_from_the_declaration() -> None:
+    whole: Item = {"station": "here", "number": 7, "kind": "quake", "mag": 4.5, "revision": 1, "energy": 4.5}
+
+    assert RECORD.decoder().decode([encoded(mag={"N": "4.5"})]) == [whole]
+    for names in ({"number"}, {"energy"}, {"revision", "kind"}):
+        decoder = RECORD.decoder(names)
+        item = {name: value for name, value in encoded(mag={"N": "4.5"}).items() if name in (decoder.stored or ())}
+        assert decoder.decode([item]) == [{name: whole[name] for name in names}]
+    assert RECORD.decoder({"energy"}).decode([encoded(mag={"N": "4.5"}, revision={"N": "3"})]) == [{"energy": 13.5}]
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {},
+        {"mag": {"NULL": True}},
+        {"mag": {"N": "10.5"}},
+        {"mag": {"N": "4"}, "depth": {"S": "deep"}},
+        {"mag": {"N": "4"}, "kind": {"S": "thunder"}},
+        {"mag": {"N": "4"}, "energy": {"S": ""}},
+    ],
+)
+def test_an_item_of_which_no_record_can_be_made_is_broken(attributes: dict[str, Any]) -> None:
+    BROKEN.clear()
+
+    assert RECORD.decoder().decode([encoded(**attributes)]) == []
+    assert len(BROKEN) == 1
 
 
 def test_answers_for_the_same_attributes_are_joined_as_rows() -> None:

@@ -19,7 +19,7 @@ from tests.store.test_meter import Recorder
 BY_TIME = Index("TimeOrderedIndex", KeyAttribute("gsi1pk", "S"), KeyAttribute("gsi1sk", "N"))
 BY_NAME = Index("NameIndex", KeyAttribute("gsi2pk", "S"), KeyAttribute("gsi2sk", "S"))
 PK, SK = KeyAttribute("pk", "S"), KeyAttribute("sk", "S")
-EARTHQUAKES = TableDesign("earthquakes-{env}", PK, SK, indexes=(BY_TIME, BY_NAME), ttl="ttl")
+EARTHQUAKES = TableDesign("earthquakes-{env}", PK, SK, indexes=(BY_TIME, BY_NAME), ttl="ttl", entity="entity")
 OTHERS = TableDesign("others", KeyAttribute("station", "N"), KeyAttribute("number", "N"))
 
 EVENT = Entity(
@@ -232,7 +232,6 @@ async def test_attributes_that_are_keys_are_stored_once(database: Database, raw:
         "station": {"N": "3"},
         "number": {"N": "1"},
         "values": {"L": [{"N": "1"}, {"N": "2.5"}]},
-        "entity": {"S": "READING"},
     }
     assert raw.items("others") == [stored]
     assert await database.get(READING.key_for(3, 1)) == reading
@@ -278,8 +277,8 @@ async def test_a_query_reads_the_attributes_that_are_needed_and_the_position(
 
     *queried, counted = fault_proxy.of("Query")
     assert list(map(projected, queried)) == [
-        {"dayBucket", "eventTsMs", "eventId", "mag", "pk"},
-        {"pk", "gsi1pk", "at"},
+        {"dayBucket", "eventTsMs", "eventId", "mag", "pk", "sk"},
+        {"pk", "sk", "gsi1pk", "at"},
     ]
     assert "ProjectionExpression" not in counted
 
@@ -301,10 +300,10 @@ async def test_other_readings_read_the_attributes_that_are_needed_and_the_expiry
     (looked_up,) = fault_proxy.of("BatchGetItem")[0]["RequestItems"].values()
     (scan,) = fault_proxy.of("Scan")
     assert [projected(request) for request in (*fault_proxy.of("GetItem"), looked_up, scan)] == [
-        {"mag", "pk", "ttl"},
-        {"pk", "ttl"},
-        {"timestamp", "pk", "ttl"},
-        {"pk", "ttl"},
+        {"mag", "pk", "sk", "ttl"},
+        {"pk", "sk", "ttl"},
+        {"timestamp", "pk", "sk", "ttl"},
+        {"pk", "sk", "ttl"},
         {"mag", "pk", "sk", "ttl"},
         {"mag", "pk", "sk"},
     ]

@@ -17,7 +17,7 @@ from tests.store.samples import VISIT
 
 BY_TIME = Index("ByTime", KeyAttribute("gsi1pk", "S"), KeyAttribute("gsi1sk", "N"))
 ELSEWHERE = Index("Elsewhere", KeyAttribute("gsi2pk", "S"), KeyAttribute("gsi2sk", "N"))
-TABLE = TableDesign("table", KeyAttribute("pk", "S"), KeyAttribute("sk", "S"), (BY_TIME,), "ttl")
+TABLE = TableDesign("table", KeyAttribute("pk", "S"), KeyAttribute("sk", "S"), (BY_TIME,), "ttl", "entity")
 
 
 def entity(

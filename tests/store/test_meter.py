@@ -28,6 +28,7 @@ class Recorder:
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []  # operation, outcome
         self.consumed: list[tuple[str, float]] = []
+        self.broken: list[str] = []
         self.pools: dict[str, tuple[int, Callable[[], PoolUse]]] = {}
 
     @contextmanager
@@ -43,6 +44,10 @@ class Recorder:
     def units(self, kind: Literal["read", "write"], count: float) -> None:
         """Keep consumed units."""
         self.consumed.append((kind, count))
+
+    def broken_item(self, table: str) -> None:
+        """Keep the table of a broken item."""
+        self.broken.append(table)
 
     def pool(self, name: str, size: int, use: Callable[[], PoolUse]) -> None:
         """Keep a pool."""

@@ -143,21 +143,22 @@ class SightingChange(EntityRecord):
         return type(self)({**self.item, "activeUntil": 0})
 
 
+COUNT = Whole(least=0, absent=0)
+
+
 class Profile(Record):
     """What a user has reported and confirmed."""
 
     __slots__ = ()
 
     user_id = stored("userId", USER_ID)
-    reports = stored("reports", Whole(least=0), "Number of sightings that the caller has reported.")  # and not hidden
-    confirmations = stored(
-        "confirmations", Whole(least=0), "Number of other users' sightings that the caller has confirmed."
-    )
+    reports = stored("reports", COUNT, "Number of sightings that the caller has reported.")  # and not hidden
+    confirmations = stored("confirmations", COUNT, "Number of other users' sightings that the caller has confirmed.")
     confirmations_received = stored(
-        "confirmationsReceived", Whole(least=0), "Number of times that others have confirmed the caller's sightings."
+        "confirmationsReceived", COUNT, "Number of times that others have confirmed the caller's sightings."
     )
-    streak_days = stored("streakDays", Whole(least=0))  # days in a row, the last of which is `last_day`
-    longest_streak_days = stored("longestStreakDays", Whole(least=0), "The most days in a row with a report, UTC.")
+    streak_days = stored("streakDays", COUNT)  # days in a row, the last of which is `last_day`
+    longest_streak_days = stored("longestStreakDays", COUNT, "The most days in a row with a report, UTC.")
     last_day = optional("lastDay", Text(longest=10, unit="YYYY-MM-DD, UTC"))
     since = optional("since", Whole(least=0, unit="epoch ms"))
 

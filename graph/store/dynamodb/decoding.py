@@ -4,45 +4,59 @@
         found = []
         append = found.append
         for item in items:
-            v0 = item.get("eventId")
-            if v0 is not None: v0 = text if (text := v0.get("S")) is not None else decode(v0)
-            v1 = item.get("mag")
-            if v1 is not None: v1 = float(text) if (text := v1.get("N")) is not None else decode(v1)
-            append((v0, v1,))
+            try:
+                if key0(item["pk"]["S"]) is None: continue
+                v0 = item.get("eventId")
+                if v0 is not None: v0 = text if (text := v0.get("S")) is not None else decode(v0)
+                if v0 is None: v0 = held_by_keys("eventId", item)
+                if not (v0.__class__ is str and 1 <= len(v0) <= 64 and v0.isascii()): check0(v0)
+            except Exception as error:
+                broken(item, error)
+                continue
+            append((v0,))
         return found
+
+Other programs write the tables too. An item whose primary key is not of the entity is passed over. A broken one, with a
+value that the declaration refuses or without an attribute that a record needs, is passed over and reported. A missing
+attribute is taken from a key that names it, or is what its declaration says (`Attribute.absent`).
 
 An item is made of a row only where one is asked for (see `store.rows`). A second function makes it. Items with
 undeclared attributes have no columns, so they are decoded one by one.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from graph.core.compilation import Namespace
-from graph.store.attributes import Attribute, Real, Text, Whole
+from graph.store.attributes import IN_INDEX, Attribute, Filled, JsonDocument, Real, Text, Whole
+from graph.store.checks import usual
 from graph.store.dynamodb.codec import EncodedItem, decode, decode_real, read_number
 from graph.store.entity import Entity, Item
 from graph.store.rows import Row, Rows
 from graph.store.templates import KeyTemplate
+from graph.store.values import InvalidItem
 
 PLAIN_DIGITS = 18  # so many fit 64 bits
+
+Broken = Callable[[EncodedItem, Exception], None]
+"""Takes a broken item and the reason."""
 
 
 class Decoder(NamedTuple):
     """How to read items with the needed attributes."""
 
     stored: tuple[str, ...] | None  # the attributes to ask DynamoDB for; None for all
-    decode: Callable[[Sequence[EncodedItem]], Sequence[Item]]
+    decode: Callable[[Sequence[EncodedItem]], Sequence[Item]]  # leaves out broken items, and those of other entities
 
 
 class DecodedColumns:
     """Columns of declared attributes. Their values are those of the attributes; None is that of a missing one."""
 
-    def __init__(self, entity: Entity, wanted: Collection[str], held: Mapping[str, KeyTemplate]) -> None:
-        """Select attributes, of which some are held by a key."""
+    def __init__(self, entity: Entity, wanted: Collection[str], broken: Broken) -> None:
+        """Select attributes."""
         self.names = names = tuple(name for name in entity.named if name in wanted)
         self.width = len(names)
-        self._rows: Callable[[Sequence[EncodedItem]], list[Row]] = _compiled_rows(entity, names, held)
+        self._rows: Callable[[Sequence[EncodedItem]], list[Row]] = _compiled_rows(entity, names, broken)
         self.items: Callable[[Sequence[Row]], list[Item]] = _compiled_items(names)
         """Makes items of rows."""
 
@@ -55,7 +69,7 @@ class DecodedColumns:
 
 
 def decoding_one_by_one(
-    entity: Entity, kept: Callable[[str], bool], held: Mapping[str, KeyTemplate]
+    entity: Entity, kept: Callable[[str], bool], held: Mapping[str, KeyTemplate], broken: Broken
 ) -> Callable[[Sequence[EncodedItem]], list[Item]]:
     """A function that decodes items, with all attributes whose names are kept, declared or not."""
     reals = {each.name: decode_real for each in entity.attributes if isinstance(each, Real)}
@@ -69,12 +83,50 @@ def decoding_one_by_one(
             for name, value in item.items()
             if kept(name)
         }
+        for attribute in entity.attributes:
+            if (value := found.get(attribute.name)) is not None:
+                attribute.check_class(value)
         for template in templates:
             fields = _fields(template, item)
             found |= {name: value for name, value in fields.items() if held.get(name) is template}
         return found
 
-    return lambda items: list(map(decoded, items))
+    def all_decoded(items: Sequence[EncodedItem]) -> Iterator[Item]:
+        for item in items:
+            if has_key_of(entity, item):
+                try:
+                    yield decoded(item)
+                except InvalidItem as error:
+                    broken(item, error)
+
+    return lambda items: list(all_decoded(items))
+
+
+def has_key_of(entity: Entity, item: EncodedItem) -> bool:
+    """Whether an item's primary key matches the entity's templates."""
+    return all(template.parse(decode(item[template.key.name])) is not None for template in entity.primary)
+
+
+def keys_read(entity: Entity, names: Iterable[str]) -> set[str]:
+    """The keys of an item that these attributes are read from, and those that say whether it is of the entity."""
+    read = {template.key.name for template in entity.primary}
+    for name in names:
+        if template := entity.held_by_keys.get(name) or _fallback(entity, name):
+            read.add(template.key.name)
+    return read
+
+
+def sources_of(entity: Entity, names: Iterable[str]) -> set[str]:
+    """The attributes from which missing ones of these are computed."""
+    filled = [entity.named[name].absent for name in names if name in entity.named]
+    return {source for each in filled if isinstance(each, Filled) for source in each.attributes}
+
+
+def _fallback(entity: Entity, name: str) -> KeyTemplate | None:
+    """A key from which an attribute is taken if an item lacks it: of the table, or of an index if so declared."""
+    is_in_index = name in entity.named and entity.named[name].absent is IN_INDEX
+    keys = (each for both in entity.templates.values() for each in both) if is_in_index else entity.primary
+    return next((each for each in keys if name in each.names and each.key.name != name), None)
 
 
 def _fields(template: KeyTemplate, item: EncodedItem) -> Item:
@@ -83,19 +135,62 @@ def _fields(template: KeyTemplate, item: EncodedItem) -> Item:
     return (None if encoded is None else template.parse(decode(encoded))) or {}
 
 
-def _compiled_rows(entity: Entity, names: Sequence[str], held: Mapping[str, KeyTemplate]) -> Any:
-    namespace = Namespace(decode=decode, number=read_number, fields=_fields)
-    templates = dict.fromkeys(held[name] for name in names if name in held)
-    keys = {template: namespace.constant("key", template) for template in templates}
-    lines = [f"{key}_fields = fields({key}, item)" for key in keys.values()]
-    for at, name in enumerate(names):
+def _compiled_rows(entity: Entity, names: Sequence[str], broken: Broken) -> Any:
+    namespace = Namespace(decode=decode, number=read_number, fields=_fields, broken=broken)
+    lines = [*_of_another_entity(entity, namespace)]
+    read = [*names, *sorted(sources_of(entity, names) - set(names))]
+    variables = {name: f"v{at}" for at, name in enumerate(read)}
+    held = {name: entity.held_by_keys[name] for name in read if name in entity.held_by_keys}
+    keys = {template: namespace.constant("key", template) for template in dict.fromkeys(held.values())}
+    lines += [f"{key}_fields = fields({key}, item)" for key in keys.values()]
+    for name, value in variables.items():
         if name in held:
-            lines.append(f"v{at} = {keys[held[name]]}_fields.get({name!r})")
-        else:
-            lines.append(f"v{at} = item.get({name!r})")
-            lines.append(f"if v{at} is not None: v{at} = {_value(entity.named[name], f'v{at}')}")
+            lines.append(f"{value} = {keys[held[name]]}_fields.get({name!r})")
+            continue
+        lines += [
+            f"{value} = item.get({name!r})",
+            f"if {value} is not None: {value} = {_value(entity.named[name], value)}",
+        ]
+        if template := _fallback(entity, name):
+            key = namespace.constant("key", template)
+            lines.append(f"if {value} is None: {value} = fields({key}, item).get({name!r})")
+    in_order = sorted(read, key=lambda name: isinstance(entity.named[name].absent, Filled))  # computed ones at last
+    lines += [line for name in in_order for line in _absent_and_checked(entity, name, variables, namespace)]
     row = "".join(f"v{at}, " for at in range(len(names)))
-    return namespace.define_list("items", "for item in items:", [*lines, f"append(({row}))"])
+    passed_over = ["except Exception as error:", "    broken(item, error)", "    continue"]
+    body = ["try:", *(f"    {line}" for line in lines), *passed_over, f"append(({row}))"]
+    return namespace.define_list("items", "for item in items:", body)
+
+
+def _of_another_entity(entity: Entity, namespace: Namespace) -> Iterator[str]:
+    """Lines that pass over an item whose primary key is not of the entity."""
+    for template in entity.primary:
+        if template.key.type == "S":
+            key = f"item[{template.key.name!r}]['S']"
+            if template.fields:
+                yield f"if {namespace.constant('match', template.pattern.fullmatch)}({key}) is None: continue"
+            else:
+                yield f"if {key} != {template.literals[0]!r}: continue"
+
+
+def _absent_and_checked(entity: Entity, name: str, variables: Mapping[str, str], namespace: Namespace) -> Iterator[str]:
+    """Lines that give a missing attribute its value, and raise an error for one that a reader cannot take."""
+    attribute, value = entity.named[name], variables[name]
+    if isinstance(attribute.absent, Filled):
+        sources = ", ".join([variables[each] for each in attribute.absent.attributes])
+        yield f"if {value} is None: {value} = {namespace.constant('fill', attribute.absent.compute)}({sources})"
+    elif attribute.absent is not None:
+        yield f"if {value} is None: {value} = {namespace.constant('absent', attribute.absent)}"
+    if entity.record is None or isinstance(attribute, JsonDocument):
+        test = f"{value}.__class__ in {namespace.constant('classes', attribute.classes)}"
+    else:
+        test = usual(attribute, value)
+    if entity.record is None or attribute.optional:  # an update of the service can make an item without the others
+        test = f"{value} is None or {test}"
+    check = attribute.check_class if "classes" in test else attribute.check
+    yield f"if not ({test}): {namespace.constant('check', check)}({value})"
+    if entity.record and (convert := entity.record.conversions().get(name)):
+        yield f"if {value} is not None: {namespace.constant('convert', convert)}({value})"
 
 
 def _compiled_items(names: Sequence[str]) -> Any:

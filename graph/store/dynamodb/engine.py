@@ -67,7 +67,7 @@ async def open_dynamodb(
         prefix: the prefix of each table's name.
         environment: the value of `{env}` in the names.
     """
-    requests = Requests(entities, prefix=prefix, environment=environment)
+    requests = Requests(entities, prefix=prefix, environment=environment, meter=meter)
     async with connected(requests.tables.values(), retry_policy, meter) as connection:
         yield DynamoDatabase(connection, requests, clock, retry_policy)
 
@@ -222,7 +222,7 @@ class DynamoDatabase(Database):
         request, decoder = self._requests.scan(entity, attributes, self._now()), codec.decoder(attributes)
         async for answer in answers(self._direct.scan, request):
             for some in in_pieces(answer["Items"]):
-                for item in decoder.decode(list(filter(codec.has_key_of, some))):
+                for item in decoder.decode(some):
                     yield item
                 await give_way()
 
@@ -273,10 +273,11 @@ class DynamoDatabase(Database):
         return self._requests.table(put.entity), self._requests.codec(put.entity).encode(put.item)
 
     def _read(self, key: Key, found: Any, attributes: Collection[str] | None) -> Item | None:
-        """An item that was read by its key, unless it has expired."""
+        """An item that was read by its key, unless it has expired or is broken."""
         if self._requests.is_expired(key.entity, found, self._now()):
             return None
-        return self._requests.codec(key.entity).decoder(attributes).decode([found])[0]
+        items = self._requests.codec(key.entity).decoder(attributes).decode([found])
+        return items[0] if items else None
 
     def _place(self, design: TableDesign, encoded: Any) -> tuple[str, Any, Any]:
         """A table's name and a primary key in it, for comparison."""

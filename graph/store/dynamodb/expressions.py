@@ -74,11 +74,19 @@ def _nothing(name: str) -> str:
     return f"(attribute_exists({name}) AND attribute_not_exists({name}))"
 
 
-def update_expression(set_: Mapping[str, Any], add: Mapping[str, int | float], aliases: Aliases) -> str:
-    """The changes of an update, at least one."""
-    clauses = []
-    if set_:
-        clauses.append("SET " + ", ".join(f"{aliases.name(name)} = {aliases.value(set_[name])}" for name in set_))
-    if add:
-        clauses.append("ADD " + ", ".join(f"{aliases.name(name)} {aliases.value(add[name])}" for name in add))
-    return " ".join(clauses)
+def update_expression(
+    set_: Mapping[str, Any], add: Mapping[str, int | float], starts: Mapping[str, Any], aliases: Aliases
+) -> str:
+    """The changes of an update, at least one.
+
+    Args:
+        starts: the numbers that are added to where the item lacks the attribute; otherwise that is 0.
+    """
+    assigned = [f"{aliases.name(name)} = {aliases.value(value)}" for name, value in set_.items()]
+    for name in add.keys() & starts.keys():
+        alias = aliases.name(name)
+        start = f"if_not_exists({alias}, {aliases.value(starts[name])})"
+        assigned.append(f"{alias} = {start} + {aliases.value(add[name])}")
+    added = [f"{aliases.name(name)} {aliases.value(add[name])}" for name in add if name not in starts]
+    clauses = [("SET", assigned), ("ADD", added)]
+    return " ".join([f"{verb} {', '.join(parts)}" for verb, parts in clauses if parts])

@@ -4,18 +4,26 @@
     {eventId: us1, eventTsMs: 7, dayBucket: 19700101, …,
      pk: EVENT#us1, sk: EVENT, gsi1pk: DAY#19700101, gsi1sk: 7, entity: EVENT}
 
-An attribute that only a key holds is read from the key. Other attributes that an item has in DynamoDB are not
-read.
+An attribute that only a key holds is read from the key. Undeclared attributes are not read.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present
+from graph.store.attributes import Filled
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present, all_of, predicate
 from graph.store.design import Index
-from graph.store.dynamodb.codec import EncodedItem, decode, encode_item
-from graph.store.dynamodb.decoding import DecodedColumns, Decoder, decoding_one_by_one
-from graph.store.entity import ENTITY, Entity, Item, Key, KeyTemplates
+from graph.store.dynamodb.codec import EncodedItem, encode_item
+from graph.store.dynamodb.decoding import (
+    Broken,
+    DecodedColumns,
+    Decoder,
+    decoding_one_by_one,
+    has_key_of,
+    keys_read,
+    sources_of,
+)
+from graph.store.entity import Entity, Item, Key, KeyTemplates
 from graph.store.templates import KeyTemplate
 from graph.store.values import InvalidItem
 
@@ -23,13 +31,14 @@ from graph.store.values import InvalidItem
 class ItemCodec:
     """Encodes and decodes the items of one entity. It encodes only checked items."""
 
-    def __init__(self, entity: Entity) -> None:
+    def __init__(self, entity: Entity, broken: Broken) -> None:
+        """Take what is told of each broken item that is read."""
         self.entity = entity
-        self.label = entity.entity_value
+        self._broken = broken
         self._held_by = entity.held_by_keys
-        self.primary = entity.templates[entity.table.primary]
+        self.primary = entity.primary
         keys = {attribute.name for attribute in entity.table.key_attributes}
-        self._hidden = (keys | {ENTITY}) - entity.named.keys()
+        self._hidden = (keys | entity.marks.keys()) - entity.named.keys()
         self._primary_keys = {template.key.name for template in self.primary}
         self._decoders: dict[frozenset[str] | None, Decoder] = {}
 
@@ -60,16 +69,15 @@ class ItemCodec:
 
     def has_key_of(self, item: EncodedItem) -> bool:
         """Whether an item's primary key matches the entity's templates."""
-        return all(template.parse(decode(item[template.key.name])) is not None for template in self.primary)
+        return has_key_of(self.entity, item)
 
     def changes(
         self, key: Key, set_: Mapping[str, Any], add: Mapping[str, int | float]
     ) -> tuple[dict[str, Any], dict[str, int | float]]:
         """The changes of an update, with the changed keys, and with what a new item needs beside its key."""
         known = {**self._of_key(key), **set_}
-        wanted = {name: value for name, value in known.items() if name not in self._held_by}
-        if self.label is not None:
-            wanted[ENTITY] = self.label
+        wanted: Item = {name: value for name, value in known.items() if name not in self._held_by}
+        wanted |= self.entity.marks
         added = dict(add)
         for index in self.entity.indexes:
             templates = self.entity.templates[index]
@@ -81,24 +89,47 @@ class ItemCodec:
                         added[template.key.name] = _added(template, add)
         return {name: value for name, value in wanted.items() if name not in self._primary_keys}, added
 
-    def condition(self, condition: Condition) -> Condition:
-        """The condition on the item as DynamoDB has it.
+    def starts(self, added: Iterable[str]) -> dict[str, Any]:
+        """What is added to where an item lacks one of these attributes, if it is not zero."""
+        absent = {name: self.entity.named[name].absent for name in added if name in self.entity.named}
+        return {name: value for name, value in absent.items() if value and not isinstance(value, Filled)}
+
+    def condition(self, condition: Condition, *, of_write: bool = False) -> Condition:
+        """The condition on the item as DynamoDB has it, where an attribute may be missing whose absence has a meaning.
+
+        Args:
+            of_write: whether the item may not exist. Then no condition holds but that an attribute is absent.
 
         Raises:
-            InvalidItem: It compares with an attribute that only a key holds.
+            InvalidItem: It compares with an attribute that only a key holds, or that is computed when it is absent.
         """
         match condition:
+            case AllOf(parts):
+                return AllOf(tuple([self.condition(part, of_write=of_write) for part in parts]))
+            case AnyOf(parts):
+                return AnyOf(tuple([self.condition(part, of_write=of_write) for part in parts]))
             case Present(name) if name in self._held_by:
                 return Present(self._held_by[name].key.name)
             case Absent(name) if name in self._held_by:
                 return Absent(self._held_by[name].key.name)
             case Compare(name) | OneOf(name) if name in self._held_by:
                 raise InvalidItem(f"nothing can be compared with `{name}`, which only a key holds")
-            case AllOf(parts):
-                return AllOf(tuple(map(self.condition, parts)))
-            case AnyOf(parts):
-                return AnyOf(tuple(map(self.condition, parts)))
-        return condition
+        name = condition.attribute
+        absent = self.entity.named[name].absent if name in self.entity.named else None
+        if absent is None:
+            return condition
+        if isinstance(absent, Filled) and isinstance(condition, Compare | OneOf):
+            raise InvalidItem(f"nothing can be compared with `{name}`, which may be computed")
+        exists = Present(self.primary.partition.key.name) if of_write else None
+        match condition:
+            case Present():
+                return exists or AnyOf((condition, Absent(name)))
+            case Absent():
+                return Absent(self.primary.partition.key.name) if of_write else OneOf(name, ())
+        if not predicate(condition)({name: absent}):
+            return condition
+        missing = all_of(Absent(name), exists)
+        return AnyOf((condition, missing)) if missing else condition
 
     def decoder(self, needed: Collection[str] | None = None) -> Decoder:
         """How to read items with these attributes; None for all."""
@@ -111,18 +142,16 @@ class ItemCodec:
         return found
 
     def _decoder(self, names: frozenset[str] | None) -> Decoder:
-        held = {name: template for name, template in self._held_by.items() if names is None or name in names}
-        hidden = self._hidden | self._held_by.keys()
+        entity, hidden, declared = self.entity, self._hidden | self._held_by.keys(), self.entity.named.keys()
         stored: tuple[str, ...] | None = None
         if names is not None:
-            keys = {template.key.name for template in held.values()}
-            # Also the partition key: an item without any of the attributes would look as if it did not exist.
-            stored = tuple(sorted((names - hidden) | keys | {self.primary.partition.key.name}))
-        declared = self.entity.named.keys()
-        if self.entity.open and (names is None or names - declared):
+            read = names | sources_of(entity, names)
+            stored = tuple(sorted((read - hidden) | keys_read(entity, read)))
+        if entity.open and (names is None or names - declared):
             kept = (lambda name: name not in hidden) if names is None else (names - hidden).__contains__
-            return Decoder(stored, decoding_one_by_one(self.entity, kept, held))
-        return Decoder(stored, DecodedColumns(self.entity, declared if names is None else names, held).decode)
+            held = {name: template for name, template in self._held_by.items() if names is None or name in names}
+            return Decoder(stored, decoding_one_by_one(entity, kept, held, self._broken))
+        return Decoder(stored, DecodedColumns(entity, declared if names is None else names, self._broken).decode)
 
     def _of_key(self, key: Key) -> Item:
         return dict(zip(self.entity.key_names, key.values, strict=True))

@@ -40,11 +40,13 @@ class PreparedDynamoQuery:
         self._holds = predicate(rest) if rest else None
         self._tested_alone = frozenset[str]() if needed is None else tested - needed
         self._is_filtered = query.where is not None
-        self._counted = count and not rest
+        self._counted = count and not rest and requests.counts_only(query)
         # The query as DynamoDB answers it.
         testable = all_of(*[part for part in conjuncts(query.where) if not folds_text(part)])
         self._query = query = replace(query, where=testable, attributes=None if needed is None else needed | tested)
-        self._requests_of: Callable[[Query], QueryRequests] = partial(requests.query, now=now, count=self._counted)
+        self._requests_of: Callable[[Query], QueryRequests] = partial(
+            requests.query, now=now, counting=count, count_alone=self._counted
+        )
         self._requests = self._requests_of(query)
         self._decode = requests.codec(query.entity).decoder(query.needed).decode
         keys = query.entity.templates[query.by]

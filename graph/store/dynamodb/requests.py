@@ -1,23 +1,26 @@
 """Makes DynamoDB's requests from keys, queries and actions. It sends nothing.
 
 Every request applies the rule that an expired item does not exist: reads filter it out, a conditional
-put may replace it, and the condition of an update or delete fails. It also applies the rule that a
-query returns only items of its entity, since several entities share a table.
+put may replace it, and the condition of an update or delete fails. Several entities share a table: a query asks for
+keys as those of its entity, and the decoder passes over what is of another one.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import gt, lt
 from typing import Any
 
 from graph.store.conditions import Condition
 from graph.store.contract import Action, Put, Update
 from graph.store.design import Index, TableDesign, table_name
+from graph.store.dynamodb.broken_items import BrokenItems
 from graph.store.dynamodb.codec import EncodedItem, encode
 from graph.store.dynamodb.expressions import Aliases, condition_expression, joined, update_expression
 from graph.store.dynamodb.items import ItemCodec
-from graph.store.entity import ENTITY, Entity, Key
+from graph.store.entity import Entity, Key
+from graph.store.meter import Meter
 from graph.store.query import Partition, Prefix, Query, narrowed
+from graph.store.shared_keys import begin_alike, same_partition
 from graph.store.templates import LAST, KeyTemplate
 from graph.store.values import InvalidItem
 
@@ -27,15 +30,18 @@ Request = dict[str, Any]
 class Requests:
     """Makes the requests to the tables of some entities. `now` is in epoch seconds, as a TTL is."""
 
-    def __init__(self, entities: Iterable[Entity], *, prefix: str = "", environment: str = "dev") -> None:
+    def __init__(
+        self, entities: Iterable[Entity], *, prefix: str = "", environment: str = "dev", meter: Meter | None = None
+    ) -> None:
         """Prepare for these entities. A table's name is `prefix` and its design's name in this environment."""
-        self._codecs = {entity: ItemCodec(entity) for entity in entities}
-        self.tables = {
-            entity.table: table_name(entity.table, prefix=prefix, environment=environment) for entity in self._codecs
-        }
-        labels = [(entity.table, codec.label) for entity, codec in self._codecs.items()]
-        # The entities that share their label with another one of the same table.
-        self._alike = {entity for entity, label in zip(self._codecs, labels, strict=True) if labels.count(label) > 1}
+        broken = BrokenItems(meter)
+        self.tables: dict[TableDesign, str] = {}
+        self._codecs: dict[Entity, ItemCodec] = {}
+        self._shared: dict[tuple[Entity, Index], list[Entity]] = {}
+        for entity in entities:
+            table = table_name(entity.table, prefix=prefix, environment=environment)
+            self.tables[entity.table] = table
+            self._codecs[entity] = ItemCodec(entity, partial(broken.report, table, entity))
 
     def codec(self, entity: Entity) -> ItemCodec:
         """The codec of an entity's items."""
@@ -61,12 +67,8 @@ class Requests:
         wanted: Request = {}
         for table, of_table in keys.items():
             entities = dict.fromkeys(key.entity for key, _ in of_table)
-            stored = self._stored(entities, attributes)
-            if stored is not None:
-                design = next(iter(entities)).table
-                stored = (*stored, design.partition_key.name, design.sort_key.name)
             read = {"Keys": [encoded for _, encoded in of_table], "ConsistentRead": True}
-            wanted[table] = read | _projection_alone(stored)
+            wanted[table] = read | _projection_alone(self._stored(entities, attributes))
         return {"RequestItems": wanted}
 
     def scan(self, entity: Entity, attributes: Collection[str] | None, now: int) -> Request:
@@ -74,19 +76,22 @@ class Requests:
         aliases = Aliases()
         request = self._read(entity, entity.table.primary)
         request |= _filter([*self._is(entity, aliases, by_key=True), *self._guards(entity, None, now, aliases)])
-        stored = self.codec(entity).decoder(attributes).stored
-        if stored is not None:  # also the keys, whose pattern is checked
-            stored = (*stored, entity.table.partition_key.name, entity.table.sort_key.name)
-        return request | _projection(stored, aliases)
+        return request | _projection(self.codec(entity).decoder(attributes).stored, aliases)
 
-    def query(self, query: Query, now: int, *, count: bool = False) -> "QueryRequests":
-        """The reads of a query's partitions."""
+    def query(self, query: Query, now: int, *, counting: bool = False, count_alone: bool = False) -> "QueryRequests":
+        """The reads of a query's partitions.
+
+        Args:
+            counting: whether the items are counted, so that those of which no record can be made are not wanted.
+            count_alone: whether the answers need no items.
+        """
         entity, index = query.entity, query.by
         codec, aliases = self.codec(entity), Aliases()
         request = self._read(entity, index) | {"ScanIndexForward": query.forward}
-        is_one = self._is(entity, aliases, by_key=index != entity.table.primary and entity in self._alike)
-        request |= _filter([*is_one, *self._guards(entity, query.where, now, aliases)])
-        return QueryRequests(codec, query, request, aliases, count=count)
+        tests_key = index != entity.table.primary and (counting or bool(self._sharing(entity, index)))
+        guards = [*self._is(entity, aliases, by_key=tests_key), *self._guards(entity, query.where, now, aliases)]
+        request |= _filter([*guards, *self._types(entity, index, aliases)] if counting else guards)
+        return QueryRequests(codec, query, request, aliases, count=count_alone)
 
     def action(self, action: Action, now: int) -> Request:
         """One action of a transaction. Its items and values are checked already."""
@@ -99,15 +104,15 @@ class Requests:
                 kind, request = "Put", {"Item": codec.encode(item)}
                 guards = [self._absent(entity.table, now, aliases)] if if_absent else []
                 if condition is not None:
-                    guards = self._guards(entity, condition, now, aliases)
+                    guards = self._guards(entity, condition, now, aliases, of_write=True)
             case Update(key, set_, add, condition):
-                changes = update_expression(*codec.changes(key, set_, add), aliases)
+                changes = update_expression(*codec.changes(key, set_, add), codec.starts(add), aliases)
                 kind, request = "Update", {"Key": codec.key(key), "UpdateExpression": changes}
-                guards = self._guards(entity, condition, now, aliases)
+                guards = self._guards(entity, condition, now, aliases, of_write=True)
             case _:
                 kind, request = "Delete", {"Key": codec.key(action.key)}
                 exists = f"attribute_exists({aliases.name(entity.table.partition_key.name)})"
-                guards = [exists, *self._guards(entity, action.condition, now, aliases)]
+                guards = [exists, *self._guards(entity, action.condition, now, aliases, of_write=True)]
         if guards:
             request["ConditionExpression"] = joined(" AND ", guards)
         return {kind: {"TableName": self.table(entity)} | request | aliases.parameters()}
@@ -133,17 +138,39 @@ class Requests:
         return {"TableName": self.table(entity), "IndexName": index.name}  # an index has no consistent reads
 
     def _is(self, entity: Entity, aliases: Aliases, *, by_key: bool) -> list[str]:
-        """The conditions that an item is of the entity: its label, and the beginning of its primary key."""
-        codec = self.codec(entity)
-        terms = [] if codec.label is None else [f"{aliases.name(ENTITY)} = {aliases.value(codec.label)}"]
-        keys = [_key_condition(template, None, None, aliases) for template in codec.primary if by_key]
+        """The conditions that an item is of the entity: its name, and the beginning of its primary key."""
+        terms = [f"{aliases.name(name)} = {aliases.value(value)}" for name, value in entity.marks.items()]
+        keys = [_key_condition(template, None, None, aliases) for template in entity.primary if by_key]
         return [*terms, *filter(None, keys)]
 
-    def _guards(self, entity: Entity, condition: Condition | None, now: int, aliases: Aliases) -> list[str]:
+    def _types(self, entity: Entity, index: Index, aliases: Aliases) -> list[str]:
+        """The conditions that an item has what each record needs, as far as DynamoDB can test it without reading it."""
+        if entity.record is None:
+            return []
+        keys = {key.name for each in (index, entity.table.primary) for key in (each.partition_key, each.sort_key)}
+        needed = [each for each in entity.attributes if not each.optional and each.absent is None]
+        stored = [each for each in needed if each.name not in keys | entity.held_by_keys.keys() | set(entity.key_names)]
+        values = {letter: aliases.value(letter) for letter in dict.fromkeys(each.letter for each in stored)}
+        return [f"attribute_type({aliases.name(each.name)}, {values[each.letter]})" for each in stored if each.letter]
+
+    def _sharing(self, entity: Entity, index: Index) -> list[Entity]:
+        """The other entities whose items may be in the same partition of an index."""
+        if (found := self._shared.get((entity, index))) is None:
+            found = [each for each in self._codecs if each is not entity and same_partition(entity, each, index)]
+            self._shared[entity, index] = found
+        return found
+
+    def counts_only(self, query: Query) -> bool:
+        """Whether all that a query finds is of its entity, so that DynamoDB may count it."""
+        return not any(begin_alike(query.entity, each) for each in self._sharing(query.entity, query.by))
+
+    def _guards(
+        self, entity: Entity, condition: Condition | None, now: int, aliases: Aliases, *, of_write: bool = False
+    ) -> list[str]:
         """The conditions on an item beside its key: the given one, and that it has not expired."""
         guards = []
         if condition is not None:
-            guards.append(condition_expression(self.codec(entity).condition(condition), aliases))
+            guards.append(condition_expression(self.codec(entity).condition(condition, of_write=of_write), aliases))
         if entity.table.ttl is not None:
             guards.append(f"NOT {_expired(entity.table.ttl, now, aliases)}")
         return guards

@@ -143,7 +143,7 @@ def test_each_documented_item_stands_under_its_key_with_its_attributes(documente
         item = one(documented, name, sort_key)
         assert {attribute: item[attribute] for attribute in expected} == expected
         if sort_key in ("#PDS", "#APID11"):  # nothing of ours among what others have named
-            assert item.keys() - expected.keys() == {"PK", "SK", "entity"}
+            assert item.keys() - expected.keys() == {"PK", "SK"}
 
 
 def test_the_table_has_the_documented_keys_and_indexes(documented: RawTable) -> None:

@@ -56,7 +56,7 @@ REFUSED: list[tuple[RegistrationProblem, dict[str, Any]]] = [
     *((RegistrationProblem.METADATA_INVALID, an_item(text)) for text in ("", "\0", "\ud800", "i" * 101)),
     *(
         (RegistrationProblem.METADATA_INVALID, an_item(**{name: "x"}))
-        for name in ("PK", "SK", "entity", "", "identifier")
+        for name in ("PK", "SK", "", "identifier")
     ),
     *(
         (RegistrationProblem.METADATA_INVALID, an_item(**{name: "x"}))

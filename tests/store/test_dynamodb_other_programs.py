@@ -1,0 +1,161 @@
+"""Items of other programs in DynamoDB: one belongs to an entity by its key, and what it lacks may have a meaning."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graph.store.attributes import IN_INDEX, Filled, Real, Text, Whole
+from graph.store.conditions import Absent, Compare, Condition, OneOf, Present, unchanged
+from graph.store.contract import Database, Delete, Put, Update
+from graph.store.design import Index, KeyAttribute, TableDesign
+from graph.store.entity import Entity, Item
+from graph.store.query import Query
+from graph.store.records import Record, optional, stored
+from graph.store.values import InvalidItem
+from tests.store.engines import empty_tables, emulator_calls, open_dynamodb
+from tests.store.test_meter import Recorder
+
+BY_KIND = Index("ByKind", KeyAttribute("gsi1pk", "S"), KeyAttribute("gsi1sk", "N"))
+FILES = TableDesign("files", KeyAttribute("PK", "S"), KeyAttribute("SK", "S"), indexes=(BY_KIND,))
+
+
+class Part(Record):
+    name = stored("name", Text(shortest=1, in_key_alone=True))
+    part = stored("part", Text(shortest=1, in_key_alone=True))
+    kind = stored("kind", Text(shortest=1, absent=IN_INDEX))
+    size = stored("size", Whole(least=0))
+    revision = stored("revision", Whole(least=1, absent=1))
+    nanoseconds = stored("nanoseconds", Whole(absent=Filled(lambda size: size * 1000, "size")))
+    weight = optional("weight", Real())
+
+
+PART = Entity("PART", FILES, Part, key=("{name}", "#{part}"), indexes={BY_KIND: ("KIND#{kind}", "{size}")})
+FILE = Entity("FILE", FILES, key=("{name}", "#"), attributes=(Text("name", shortest=1, in_key_alone=True),))
+ENTITIES = (PART, FILE)
+
+
+@pytest.fixture
+def recorder() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+async def prefix(dynamodb_endpoint: str) -> AsyncIterator[str]:
+    async with empty_tables(ENTITIES) as prefix:
+        yield prefix
+
+
+@pytest.fixture
+async def database(prefix: str, recorder: Recorder) -> AsyncIterator[Database]:
+    async with open_dynamodb(ENTITIES, prefix=prefix, meter=recorder) as database:
+        yield database
+
+
+def foreign(part: str, size: Any = 7, **others: Any) -> dict[str, Any]:
+    """An item as another program writes it."""
+    size = {"N": str(size)} if isinstance(size, int) else size
+    keys = {"PK": {"S": "a"}, "SK": {"S": f"#{part}"}, "gsi1pk": {"S": "KIND#raw"}, "gsi1sk": {"N": "7"}}
+    return {**keys, "size": size, **others}
+
+
+def write(prefix: str, *items: dict[str, Any]) -> None:
+    with emulator_calls() as call:
+        for item in items:
+            call("PutItem", TableName=f"{prefix}files", Item=item)
+
+
+def item(part: str, size: int = 7, **others: Any) -> Item:
+    whole = {"name": "a", "part": part, "kind": "raw", "size": size, "revision": 1, "nanoseconds": size * 1000}
+    return {**whole, **others}
+
+
+OF_FILE = Query(entity=PART, partitions=[("a",)])
+OF_KIND = Query(entity=PART, index=BY_KIND, partitions=[("raw",)], orders_ties=True)
+
+
+async def test_an_item_is_read_and_counted_by_its_key(database: Database, prefix: str) -> None:
+    write(prefix, foreign("1"), {"PK": {"S": "a"}, "SK": {"S": "#"}}, {"PK": {"S": "a"}, "SK": {"S": "##"}})
+    write(prefix, {"PK": {"S": "a"}, "SK": {"S": "other"}, "gsi1pk": {"S": "KIND#raw"}, "gsi1sk": {"N": "1"}})
+    broken = {"PK": {"S": "a"}, "SK": {"S": "##"}}
+
+    assert (await database.query(OF_FILE)).items == [item("1")]
+    assert (await database.query(OF_KIND)).items == [item("1")]
+    assert [found async for found in database.scan(PART)] == [item("1")]
+    assert [found async for found in database.scan(FILE)] == [{"name": "a"}]
+    assert await database.get(PART.key_for("a", "1")) == item("1")
+    assert await database.get(FILE.key_for("a")) == {"name": "a"}
+    with emulator_calls() as call:
+        call("DeleteItem", TableName=f"{prefix}files", Key=broken)
+    assert [await database.count(query) for query in (OF_FILE, OF_KIND)] == [1, 1]
+
+
+async def test_a_broken_item_is_left_out_counted_and_named_in_the_log(
+    database: Database, prefix: str, recorder: Recorder, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(prefix, foreign("1"), foreign("2", {"S": "large"}), foreign("3", 7, weight={"S": "heavy"}), foreign("4"))
+
+    for query in (OF_FILE, OF_KIND):
+        page = await database.query(replace(query, limit=2))
+        assert (page.items, page.last_key) == ([item("1"), item("4")], None)
+        assert await database.count(query) == 3, "an attribute that may be absent is tested only where it is read"
+    assert await database.get(PART.key_for("a", "2")) is None
+    assert set(await database.get_many([PART.key_for("a", part) for part in "1234"])) == {
+        PART.key_for("a", "1"),
+        PART.key_for("a", "4"),
+    }
+
+    assert set(recorder.broken) == {"files"}
+    named = [(record.table, record.key, record.reason) for record in caplog.records if hasattr(record, "reason")]
+    assert named == [
+        (f"{prefix}files", {"PK": "a", "SK": "#2"}, "`size` must be a whole number"),
+        (f"{prefix}files", {"PK": "a", "SK": "#3"}, "`weight` must be a number"),
+    ], "each once"
+
+
+FILTERS: list[tuple[Condition, list[str]]] = [
+    (Compare("revision", "=", 1), ["1"]),
+    (Compare("revision", ">=", 1), ["1", "2"]),
+    (Compare("revision", ">", 1), ["2"]),
+    (OneOf("revision", (1, 5)), ["1"]),
+    (OneOf("revision", (3,)), ["2"]),
+    (Present("revision"), ["1", "2"]),
+    (Absent("revision"), []),
+    (Absent("weight"), ["1", "2"]),
+]
+
+
+@pytest.mark.parametrize(("where", "parts"), FILTERS)
+async def test_a_filter_counts_with_what_an_absent_attribute_means(
+    database: Database, prefix: str, where: Condition, parts: list[str]
+) -> None:
+    write(prefix, foreign("1"), foreign("2", revision={"N": "3"}))
+
+    for query in (OF_FILE, OF_KIND):
+        filtered = replace(query, where=where)
+        assert [found["part"] for found in (await database.query(filtered)).items] == parts
+        assert await database.count(filtered) == len(parts)
+
+
+async def test_a_write_counts_with_what_an_absent_attribute_means(database: Database, prefix: str) -> None:
+    write(prefix, foreign("1"))
+    key, missing = PART.key_for("a", "1"), PART.key_for("a", "2")
+    read = await database.get(key)
+
+    assert not await database.update(Update(key, set={"weight": 0.5}, condition=Absent("revision")))
+    assert not await database.update(Update(key, set={"weight": 0.5}, condition=Compare("revision", "=", 2)))
+    assert not await database.update(Update(missing, set={"weight": 0.5}, condition=Compare("revision", "=", 1)))
+    assert not await database.update(Update(missing, set={"weight": 0.5}, condition=Present("revision")))
+    assert await database.update(Update(key, set={"weight": 0.5}, condition=unchanged(read, "revision")))
+    assert await database.update(Update(key, add={"revision": 2}, condition=Present("revision")))
+    assert await database.get(key) == item("1", revision=3, weight=0.5)
+    assert await database.put(Put(PART, item("2"), condition=Absent("revision")))
+    assert not await database.put(Put(PART, item("2"), condition=Absent("revision")))
+    assert await database.delete(Delete(key, condition=Compare("revision", "=", 3)))
+    assert [found async for found in database.scan(PART)] == [item("2")]
+
+
+async def test_nothing_is_compared_with_an_attribute_that_may_be_computed(database: Database) -> None:
+    with pytest.raises(InvalidItem, match="`nanoseconds`"):
+        await database.query(Query(entity=PART, partitions=[("a",)], where=Compare("nanoseconds", ">", 1)))
