@@ -107,10 +107,10 @@ async def test_a_broken_item_is_left_out_counted_and_named_in_the_log(
     }
 
     assert set(recorder.broken) == {"files"}
-    named = [(record.table, record.key, record.reason) for record in caplog.records if hasattr(record, "reason")]
+    named = [record.__dict__["keywords"] for record in caplog.records if record.name.endswith("broken_items")]
     assert named == [
-        (f"{prefix}files", {"PK": "a", "SK": "#2"}, "`size` must be a whole number"),
-        (f"{prefix}files", {"PK": "a", "SK": "#3"}, "`weight` must be a number"),
+        {"table": f"{prefix}files", "key": {"PK": "a", "SK": f"#{part}"}, "reason": f"`{name}` must be a {kind}"}
+        for part, name, kind in (("2", "size", "whole number"), ("3", "weight", "number"))
     ], "each once"
 
 

@@ -19,14 +19,15 @@ class BrokenItems:
 
     def __init__(self, meter: Meter | None) -> None:
         self._meter = meter
-        self._named: LRUCache[tuple[Any, ...], str] = LRUCache(NAMED)
+        self._named: LRUCache[tuple[Any, ...], None] = LRUCache(NAMED)
 
     def report(self, table: str, entity: Entity, item: EncodedItem, error: Exception) -> None:
         """Report an item of a table that was left out."""
         if self._meter:
             self._meter.broken_item(entity.table.name)
         key = {template.key.name: decode(item[template.key.name]) for template in entity.primary}
-        place, reason = (table, *key.values()), str(error) or type(error).__name__
-        if self._named.get(place) != reason:
-            self._named[place] = reason
-        logger.warning("An item is left out, since it is broken", table=table, key=key, reason=reason)
+        place = table, *key.values()
+        if place not in self._named:
+            self._named[place] = None
+            reason = str(error) or type(error).__name__
+            logger.warning("An item is left out, since it is broken", table=table, key=key, reason=reason)
