@@ -40,6 +40,7 @@ from graph.api.recording import Recording
 from graph.api.schema import Contribution, SchemaPart
 from graph.core.clock import Clock
 from graph.core.services import Services
+from graph.feed.adoption import Adoption
 from graph.observability.metrics import Metrics
 from graph.settings import Misconfigured, Settings, SettingsPart
 from graph.store.contract import Database
@@ -49,6 +50,7 @@ from graph.store.shared_keys import same_key
 from graph.work.endings import Endings
 
 __all__ = [
+    "Adoption",
     "Contribution",
     "Domain",
     "Resources",
@@ -126,6 +128,7 @@ class Domain(SchemaPart):
 
     pages: Callable[[Settings], Sequence[WebPage]] = lambda settings: ()
     tasks: tuple[Task, ...] = ()
+    adoptions: tuple[Adoption, ...] = ()  # how items of other programs are taken up; their states are entities of its
     commands: tuple[click.Command, ...] = ()  # `graph.command_line` explains how to write one
     options: tuple[click.Option, ...] = ()  # options of `serve` for its settings
     examples: Path | None = None

@@ -81,6 +81,7 @@ class Database(ABC):
     quick_partitions: int  # so many partitions of an index are read in some tenths of a second
     is_remote: bool  # whether a query waits for a network, so that several at once take little longer than one
     merges: int = 1  # so many partitions of an index can be read by one query as one list
+    has_other_writers: bool  # whether programs other than this service may write its tables
     in_order: bool  # whether concurrent transactions are applied in the order in which they were sent
 
     @abstractmethod

@@ -78,6 +78,7 @@ class DynamoDatabase(Database):
     transaction_limit = ACTIONS_PER_TRANSACTION
     quick_partitions = 100
     is_remote = True
+    has_other_writers = True
     in_order = False
 
     def __init__(self, connection: Connected, requests: Requests, clock: Clock, retry_policy: RetryPolicy) -> None:
