@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
-from uuid import uuid4
 from weakref import proxy
 
 import strawberry
@@ -40,7 +39,7 @@ class Context:
     address: str | None = None  # of the client
     charge_replay: Charge = free_of_charge
     is_recorded: bool = False  # whether a root field has begun, which records itself
-    _logged: int = 0
+    _last_log_ms: int = 0  # the time of the request's last log
     _loaders: dict[Any, DataLoader[Any, Any]] = field(default_factory=dict)
 
     def service(self, kind: type[S]) -> S:
@@ -66,10 +65,13 @@ class Context:
             self._loaders[key] = DataLoader(partial(_in_order, load, proxy(self), argument), cache=False)
         return self._loaders[key]
 
-    def next_log_id(self) -> str:
-        """The id of a root field's log. The first has the request's id, the others have ids of their own."""
-        self._logged += 1
-        return self.request_id if self._logged == 1 else str(uuid4())
+    def log_time(self, began: int) -> int:
+        """The time of a root field's log, epoch milliseconds: when it began, or as little later as possible.
+
+        All logs of a request have its id, and a log's key is its time and its id. So each has a time of its own.
+        """
+        self._last_log_ms = max(began, self._last_log_ms + 1)
+        return self._last_log_ms
 
 
 Info = strawberry.Info[Context, None]

@@ -66,7 +66,7 @@ class Recorded(FieldExtension):
         context = info.context
         context.is_recorded = True
         started, began = context.clock(), perf_counter()
-        this = RootField()
+        this = RootField(context.request_id, context.log_time(started))
         token = current.set(this) if self._writes else None
         result, status, code = None, ABANDONED_STATUS, None  # of a field that another one's failure cancels
         try:
@@ -83,8 +83,8 @@ class Recorded(FieldExtension):
             context.recording.count(self._name, code or (OK if status == 200 else ABANDONED), perf_counter() - began)
             if not this.is_written:
                 record = RecordedWork(
-                    request_id=context.next_log_id(),
-                    timestamp=started,
+                    request_id=this.request_id,
+                    timestamp=this.timestamp,
                     route=self._route,
                     writes=self._writes,
                     status=status,

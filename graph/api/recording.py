@@ -4,8 +4,8 @@
 
 A query is recorded after its answer, a mutation before it. A request that is refused before any root field runs
 is recorded by `graph.transport.exchange`. A service may record its own work by
-`Recording.write`, such as an ingest, which has no field during polling. The field around it then
-writes no second record.
+`Recording.write`, such as an ingest, which has no field during polling. The field around it, whose id and time
+it takes from `current`, then writes no second record.
 """
 
 from collections.abc import Mapping
@@ -24,8 +24,8 @@ logger = get_logger(__name__)
 class RecordedWork:
     """The record of one root field of a request, of a refused request, or of work without one. It is never changed."""
 
-    request_id: str  # UUID v4, unique to this record
-    timestamp: int  # its beginning, epoch milliseconds
+    request_id: str  # UUID v4
+    timestamp: int  # its beginning, epoch milliseconds; no other record of the request has the same
     route: str  # one stable path for each root field
     writes: bool  # whether it is a mutation
     status: int  # as in HTTP
@@ -51,8 +51,10 @@ class Recorder:
 
 @dataclass(slots=True)
 class RootField:
-    """A root field that is being resolved."""
+    """A root field that is being resolved, and the id and the time of its record."""
 
+    request_id: str
+    timestamp: int  # epoch milliseconds
     is_written: bool = False  # whether a service has written its record
 
 

@@ -200,7 +200,7 @@ class Exchange:
         known = error if isinstance(error, GraphError | InvalidDocument) else InternalServerError
         self.answer.code, self.answer.status = known.code, known.status
         if not (isinstance(error, RateLimited) or self.context.is_recorded):
-            self._record(self.request_id, known.status, known.code, is_refusal=True)
+            self._record(known.status, known.code, is_refusal=True)
 
     def end_route(self, seconds: float) -> None:
         """Count and record an admitted request of a route, whose outcome is known."""
@@ -208,12 +208,12 @@ class Exchange:
         self.at_end(code)
         self.process.recording.count(self.route, code, seconds)
         error = None if code in (OK, ABANDONED) else code
-        self._record(self.context.next_log_id(), self.answer.status, error, facts=self.facts)
+        self._record(self.answer.status, error, facts=self.facts)
 
-    def _record(self, log_id: str, status: int, error: str | None, **more: Any) -> None:
+    def _record(self, status: int, error: str | None, **more: Any) -> None:
         self.process.recording.add(
             RecordedWork(
-                request_id=log_id,
+                request_id=self.request_id,
                 timestamp=self._began,
                 route=self.route,
                 writes=self.answer.operation == "mutation",

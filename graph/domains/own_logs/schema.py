@@ -31,7 +31,7 @@ load_requests = load_by(RequestLogs, RequestLogs.of_requests)
 class LogsOfRequest:
     @connection_field(
         "What the service logged during the request, oldest first. Empty unless the service keeps its own "
-        "logs. Of an operation with several root fields, the first one's request log has the lines.",
+        "logs. A log has the lines from a second before its root field began until a second after it ended.",
         BY_TIME,
         scope=SERVICE_LOGS_READ,
         size=relay.PAGE_SIZE,
@@ -47,8 +47,8 @@ class LogsOfRequest:
 
 class RequestOfLog:
     @field(
-        "The request during which it was logged. Null unless the service `quakegraph` wrote it, and once "
-        "the request log is deleted.",
+        "The request during which it was logged: the log of its last root field, if it has several. Null unless the "
+        "service `quakegraph` wrote it, and once the request log is deleted.",
         scope=LOGS_READ,
         cost=10,
         reads=["service_name", "metadata", "time_unix_nano"],

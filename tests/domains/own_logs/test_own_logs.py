@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Thread
 from typing import Any
 
@@ -153,6 +153,17 @@ async def test_a_record_becomes_a_log_and_reaches_the_recorder_that_was_there(ke
         "facts": {"result_count": 3},
     }
     assert other.metadata == {"requestId": uuid(2), "route": "/earthquakes", "status": 200, "latencyMs": 12}
+
+
+async def test_each_record_of_a_request_becomes_a_log(kept: Kept) -> None:
+    for number in range(2):
+        kept.recording.add(replace(a_record(), timestamp=NOW + number))
+    await kept.own.flush()
+
+    assert [(log.log_id, int(log.time_unix_nano)) for log in await kept.logs()] == [
+        (uuid(1), NOW * 1_000_000),
+        (uuid(1), (NOW + 1) * 1_000_000),
+    ]
 
 
 # Lines

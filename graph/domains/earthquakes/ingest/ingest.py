@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from graph.api.recording import RecordedWork, Recording
+from graph.api.recording import RecordedWork, Recording, current
 from graph.core.clock import Clock
 from graph.core.errors import BadUserInput, outcome_of
 from graph.core.geojson.feature_json import RawFeature
@@ -237,7 +237,8 @@ class Ingest:
     @asynccontextmanager
     async def recorded(self, route: str) -> AsyncIterator[IngestReport]:
         """Record what is done in this context, failed or not, before its answer."""
-        report, started = IngestReport(), self.clock()
+        started, field = self.clock(), current.get()
+        report = IngestReport(field.request_id) if field else IngestReport()
         error: Exception | None = None
         try:
             yield report
@@ -253,7 +254,7 @@ class Ingest:
         await self.recording.write(
             RecordedWork(
                 request_id=report.request_id,
-                timestamp=started,
+                timestamp=field.timestamp if field else started,
                 route=route,
                 writes=True,
                 status=status,

@@ -14,7 +14,7 @@ REJECTIONS_LISTED = 1000  # of an ingest; further ones are only counted
 class IngestReport:
     """The outcome of an ingest: fetched = upserted + revised + skipped + rejected."""
 
-    request_id: str = described("UUID of the ingest in the request logs.", default_factory=lambda: str(uuid4()))
+    request_id: str = described("UUID of the request, as in its logs.", default_factory=lambda: str(uuid4()))
     fetched: int = described("Events given, or fetched from USGS.", default=0)
     upserted: int = described("Events inserted.", default=0)
     revised: int = described("Stored events that were changed by a new version.", default=0)
