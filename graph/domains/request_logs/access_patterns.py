@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable,
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
-from functools import partial
+from functools import partial, reduce
 from typing import NamedTuple
 
 from graph.core.clock import Clock
@@ -12,7 +12,7 @@ from graph.core.days import DAY_MS, bucket_of, day_bucket, day_span, days_betwee
 from graph.core.errors import BadUserInput, DatabaseUnavailable
 from graph.core.paging import Page, Paging
 from graph.core.spans import TimeSpan
-from graph.domains.request_logs.budget import Amount
+from graph.domains.request_logs.budget import Amount, DayCount
 from graph.domains.request_logs.entities import LOG, LOG_COUNT, key_of
 from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog, place_of
 from graph.store.conditions import Compare, Condition, all_of
@@ -21,6 +21,7 @@ from graph.store.entity import Key
 from graph.store.query import Needed, Partition, Query
 from graph.store.records import records_at
 from graph.store.time_walk import Promise, Promises, Walk, items_of
+from graph.work.account import charge_rows
 
 LONGEST_ROUTE = 256  # characters; ours are shorter than 30
 KEYS_AT_ONCE = 200  # read together in search of a request
@@ -61,6 +62,13 @@ class RequestLogSelection:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class LogPage(Page[RequestLog]):
+    """A page of logs, and the number of logs that were left out on the days of its selection."""
+
+    left_out: int
+
+
 class NearTime(NamedTuple):
     """A request, and when it may have begun."""
 
@@ -80,22 +88,45 @@ class RequestLogs:
         """Write one log. If its count cannot be written, the log counts all the same."""
         await self._database.put(Put(LOG, log.item))
         with suppress(DatabaseUnavailable):
-            for addition in _additions([log]):
-                await self._database.update(addition)
+            await self._count([log])
 
     async def insert_many(self, logs: Sequence[RequestLog]) -> None:
         """Write logs. If the store fails, some of them may be written.
 
         They are counted first, so a failure leaves a count too high, never too low.
         """
-        for addition in _additions(logs):
-            await self._database.update(addition)
+        await self._count(logs)
         await self._database.put_many([Put(LOG, log.item) for log in logs])
 
-    async def counts(self) -> dict[str, Amount]:
-        """Day bucket → the amount of logs, for all days with logs."""
+    async def _count(self, logs: Sequence[RequestLog]) -> None:
+        amounts: dict[str, Amount] = {}
+        for log in logs:
+            bucket = day_bucket(log.timestamp)
+            amounts[bucket] = amounts.get(bucket, Amount()).plus(1, log.size)
+        for bucket, amount in amounts.items():
+            await self.add_count(bucket, DayCount(amount))
+
+    async def add_count(self, bucket: str, count: DayCount) -> None:
+        """Add to the count of a day. The counts of all processes are added up."""
+        left_out = {"leftOut": count.left_out, "catalogueLeftOut": count.catalogue_left_out}
+        update = Update(
+            LOG_COUNT.key_for(bucket),
+            set={"ttl": (day_span(bucket)[1] + RETENTION_DAYS * DAY_MS) // 1000},
+            add={"logs": count.stored.rows, "bytes": count.stored.size, **(left_out if count.left_out else {})},
+        )
+        await self._database.update(update)
+
+    async def counts(self) -> dict[str, DayCount]:
+        """Day bucket → the count of its logs, for all days that have one. Logs of other programs are not counted."""
         page = await self._database.query(Query(entity=LOG_COUNT))
-        return {item["day"]: Amount(int(item["logs"]), int(item["bytes"])) for item in page.items}
+        return {
+            item["day"]: DayCount(
+                Amount(int(item["logs"]), int(item["bytes"])),
+                int(item.get("leftOut", 0)),
+                int(item.get("catalogueLeftOut", 0)),
+            )
+            for item in page.items
+        }
 
     async def at(self, keys: Collection[Key], attributes: Needed = None) -> dict[Key, RequestLog]:
         """The existing logs, by their primary keys."""
@@ -136,38 +167,54 @@ class RequestLogs:
             if not missing:
                 return
 
-    async def page(
-        self, selection: RequestLogSelection, paging: Paging, *, attributes: Needed = None
-    ) -> Page[RequestLog]:
+    async def page(self, selection: RequestLogSelection, paging: Paging, *, attributes: Needed = None) -> LogPage:
         """A page of the selected logs, newest first."""
         first_ms, last_ms = selection.span(self._clock())
+        span = TimeSpan.of(first_ms, last_ms)
+        counts = {} if span.is_empty else await self.counts()
         query = Query(entity=LOG, between=(first_ms, last_ms), where=selection.condition, attributes=attributes)
-        walk = Walk(self._database, query, partial(self._days, first_ms, last_ms))
+        walk = Walk(self._database, query, partial(_days, span, counts))
         record_of = RequestLog.reading(attributes)
-        return await walk.page(paging, forward=False, place_of=place_of, record_of=record_of)
+        page = await walk.page(paging, forward=False, place_of=place_of, record_of=record_of)
+        return LogPage(**vars(page), left_out=sum_of(counts, span.first, span.last).left_out)
 
     async def of_days(
-        self, first: date, last: date, where: Condition | None, attributes: Needed = None
+        self,
+        first: date,
+        last: date,
+        counts: Mapping[str, DayCount],
+        where: Condition | None,
+        attributes: Needed = None,
     ) -> AsyncIterator[list[RequestLog]]:
         """All logs of the days that fulfil a condition, a bounded number at a time.
+
+        Args:
+            counts: of the logs of these days.
 
         Raises:
             QueryTooComplex: The operation in progress may not read so many.
         """
-        counts = await self.counts()
         promises = [_promise(bucket_of(day), counts) for day in days_between(first, last)]
         query, record_of = Query(entity=LOG, where=where, attributes=attributes), RequestLog.reading(attributes)
+        charged = sum(rows for _, _, rows in promises)
         async for items in items_of(self._database, query, promises):
+            await charge_rows(read=max(len(items) - charged, 0))  # those of other programs
+            charged = max(charged - len(items), 0)
             yield list(map(record_of, items))
 
-    async def _days(
-        self, first_ms: int, last_ms: int, *, forward: bool, start: Partition | None
-    ) -> AsyncGenerator[Promises, None]:
-        """The days of a time range that may have logs."""
-        span = TimeSpan.of(first_ms, last_ms).starting_on(start[0] if start else None, forward=forward)
-        if not span.is_empty:
-            counts = await self.counts()
-            yield (_promise(day, counts) for day in span.days(forward=forward))
+
+async def _days(
+    span: TimeSpan, counts: Mapping[str, DayCount], *, forward: bool, start: Partition | None
+) -> AsyncGenerator[Promises, None]:
+    """The days of a time range that may have logs."""
+    left = span.starting_on(start[0] if start else None, forward=forward)
+    if not left.is_empty:
+        yield (_promise(day, counts) for day in left.days(forward=forward))
+
+
+def sum_of(counts: Mapping[str, DayCount], first: str, last: str) -> DayCount:
+    """The sum of the counts of the days between two day buckets, both included."""
+    return reduce(DayCount.plus, (count for day, count in counts.items() if first <= day <= last), DayCount())
 
 
 def _joined(wanted: Iterable[NearTime]) -> list[tuple[set[str], int, int]]:
@@ -182,22 +229,6 @@ def _joined(wanted: Iterable[NearTime]) -> list[tuple[set[str], int, int]]:
     return joined
 
 
-def _promise(bucket: str, counts: Mapping[str, Amount]) -> Promise:
+def _promise(bucket: str, counts: Mapping[str, DayCount]) -> Promise:
     """A day, which is read on its own, since the number of its matches is unknown."""
-    return (bucket,), UNKNOWN, counts.get(bucket, Amount()).rows
-
-
-def _additions(logs: Sequence[RequestLog]) -> list[Update]:
-    """The updates that count these logs, one for each day."""
-    amounts: dict[str, Amount] = {}
-    for log in logs:
-        bucket = day_bucket(log.timestamp)
-        amounts[bucket] = amounts.get(bucket, Amount()).plus(1, log.size)
-    return [
-        Update(
-            LOG_COUNT.key_for(bucket),
-            set={"ttl": (day_span(bucket)[1] + RETENTION_DAYS * DAY_MS) // 1000},
-            add={"logs": amount.rows, "bytes": amount.size},
-        )
-        for bucket, amount in amounts.items()
-    ]
+    return (bucket,), UNKNOWN, counts.get(bucket, DayCount()).stored.rows

@@ -4,14 +4,17 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from graph.core.days import bucket_of
 from graph.core.described import described, instant, value
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.model import CATALOGUE_ROUTE
-from graph.domains.request_logs.access_patterns import RequestLogs
+from graph.domains.request_logs.access_patterns import RequestLogs, sum_of
 from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog
 from graph.store.conditions import Compare, all_of
 
-READ = frozenset({"starttime", "endtime", "minmagnitude", "pageSize", "hasNextToken", "resultCount"})  # of each log
+READ = frozenset(  # of each log
+    {"starttime", "endtime", "minmagnitude", "pageSize", "hasNextToken", "resultCount", "weight"}
+)
 MOST_FILTERS = 100
 
 
@@ -23,7 +26,7 @@ class PopularFilter:
     endtime: int | None = instant("The filter's endTime.")
     minmagnitude: float | None = described("The filter's minMagnitude.")
     page_size: int | None = described("The requested page size.")
-    hits: int = described("Number of queries.")
+    hits: int = described("Number of queries; an estimate if they are `sampled`.")
     has_next_token_count: int = described("Number of these queries whose page was not the last.")
     avg_result_count: float = described("Average number of events on the page of a successful query.")
 
@@ -34,8 +37,19 @@ class PopularFilters:
 
     window_start: date = described("First day, UTC, inclusive.")
     window_end: date = described("Last day, UTC, inclusive.")
-    total_requests: int = described("Number of `events` queries on these days.")
+    total_requests: int = described("Number of `events` queries on these days, those without a log among them.")
+    left_out: int = described(
+        "Number of these queries that have no log. Exact, except that a process that is killed loses its count of the "
+        "last half second."
+    )
     filters: list[PopularFilter] = described("The most used filters, most hits first.")
+
+    @property
+    def sampled(self) -> bool:
+        """Whether some of these queries have no log, because there were too many at a time. Then each log of a
+        sample counts as the queries for which it stands. So the hits of a flood and of a quiet hour can be compared,
+        and those of all filters add up to about `totalRequests`."""
+        return self.left_out > 0
 
 
 async def popular_filters(logs: RequestLogs, day: date, window_days: int, limit: int) -> PopularFilters:
@@ -52,8 +66,12 @@ async def popular_filters(logs: RequestLogs, day: date, window_days: int, limit:
         raise BadUserInput("`day` is too early: choose a later day, or fewer `windowDays`.")
     first = day - timedelta(days=window_days - 1)
     where = all_of(Compare("logType", "=", LogType.QUERY.value), Compare("route", "=", CATALOGUE_ROUTE))
+    counts = await logs.counts()
+    left_out = sum_of(counts, bucket_of(first), bucket_of(day)).catalogue_left_out
+    kept = 0
     uses: defaultdict[tuple[int | None, int | None, float | None, int | None], _Use] = defaultdict(_Use)
-    async for some in logs.of_days(first, day, where, READ):
+    async for some in logs.of_days(first, day, counts, where, READ):
+        kept += len(some)
         for log in some:
             uses[log.starttime, log.endtime, log.minmagnitude, log.page_size].count(log)
     popular = [
@@ -66,7 +84,7 @@ async def popular_filters(logs: RequestLogs, day: date, window_days: int, limit:
         for values, use in uses.items()
     ]
     popular.sort(key=lambda each: (-each.hits, str(each)))  # the second key gives ties a fixed order
-    return PopularFilters(first, day, sum(each.hits for each in popular), popular[:limit])
+    return PopularFilters(first, day, kept + left_out, left_out, popular[:limit])
 
 
 @dataclass(slots=True)
@@ -77,8 +95,8 @@ class _Use:
     results: int = 0
 
     def count(self, log: RequestLog) -> None:
-        self.hits += 1
-        self.more += bool(log.has_next_token)
+        self.hits += log.stands_for
+        self.more += log.stands_for * bool(log.has_next_token)
         if log.result_count is not None:
-            self.pages += 1
-            self.results += log.result_count
+            self.pages += log.stands_for
+            self.results += log.stands_for * log.result_count

@@ -1,29 +1,32 @@
-"""The budget of request logs: limits for a minute and in all, in rows and in bytes.
+"""The budget of request logs: limits for a minute and for a day, in rows and in bytes.
 
-Logs are kept for some days, and each day has an equal share of the total. A minute may use what the
-settings allow, but no more than ten times its share of the rest of its day. So a flood in the morning
-leaves room for the evening.
+All logs are kept until a limit is reached. Beyond it, a sample is kept, which has at most an eighth as many: every
+eighth log until half of this room is used, then every 64th, and so on. So some logs of a flood are kept until its end.
+A log of the sample has a weight, the number of logs for which it stands. The random ids of requests decide which logs
+are kept, so a sample has no rhythm that a client's requests may have, too.
 
-Within a minute, all logs are kept until half of its allowance is used, then every eighth log until
-three quarters are used, then every 64th, and so on. So some logs of a flood are kept until its end.
+Logs are kept for some days, and each day has an equal share of the total. A flood in the morning may use all of it.
+Then the rest of the day is a sample.
 
-The logs of refused requests get a tenth of each allowance. Garbage costs its sender next to nothing, and
-must not take the place of the logs of requests that were answered.
+The logs of refused requests get a tenth of each limit. Garbage costs its sender next to nothing, and must not take the
+place of the logs of requests that were answered.
 """
 
 from collections.abc import Mapping
 from math import ceil, log2
 from typing import NamedTuple
 
-from graph.core.days import DAY_MS, day_bucket
+from graph.core.days import day_bucket
 from graph.domains.request_logs.model import RETENTION_DAYS
 from graph.domains.request_logs.settings import RequestLogSettings
 
 MINUTE_MS = 60_000
+DAYS = RETENTION_DAYS + 1  # that have logs at a time
+SAMPLE = 8  # the sample has one part of so many of what is kept whole
 THINNING = 8  # the factor by which fewer logs are kept, each time that half of the rest is used
 NEVER = 1 << 62
-BURST = 10  # the number of minutes' shares that one minute may use
 REFUSED_PART = 10  # refused requests get one part of so many
+RANDOM_DIGITS = 12  # the last hexadecimal digits of an id
 
 
 class Amount(NamedTuple):
@@ -36,33 +39,49 @@ class Amount(NamedTuple):
         """The amount with so many more."""
         return Amount(self.rows + rows, self.size + size)
 
+    def share(self, parts: int) -> "Amount":
+        """One of so many equal parts, rounded up."""
+        return Amount(ceil(self.rows / parts), ceil(self.size / parts))
+
+
+NONE = Amount()
+
+
+class DayCount(NamedTuple):
+    """The logs of a day: those that are stored, and those that were left out."""
+
+    stored: Amount = NONE
+    left_out: int = 0
+    catalogue_left_out: int = 0  # those of the catalogue's queries
+
+    def plus(self, other: "DayCount") -> "DayCount":
+        """The sum of two."""
+        return DayCount(
+            self.stored.plus(*other.stored),
+            self.left_out + other.left_out,
+            self.catalogue_left_out + other.catalogue_left_out,
+        )
+
 
 class _Allowance:
-    """What a minute may use, and what it has used."""
+    """What may be kept whole for some time, and what is used of it."""
 
-    __slots__ = ("_allowed", "_seen", "_used")
+    __slots__ = ("_allowed", "used")
 
-    def __init__(self, allowed: Amount) -> None:
+    def __init__(self, allowed: Amount, used: Amount = NONE) -> None:
         self._allowed = allowed
-        self._used = Amount()
-        self._seen = 0
+        self.used = used
 
-    def takes(self) -> bool:
-        """Whether the next log is kept, as far as this allowance goes."""
-        self._seen += 1
-        return self._seen % self._one_in() == 0
-
-    def use(self, size: int) -> None:
-        """Count a log of so many bytes that is kept."""
-        self._used = self._used.plus(1, size)
-
-    def _one_in(self) -> int:
-        """One of so many logs is kept now. Once the allowance is used up, the number exceeds that of any minute."""
-        used, allowed = self._used, self._allowed
+    @property
+    def one_in(self) -> int:
+        """One of so many logs is kept now. Once the sample is full, the number exceeds that of any day."""
+        used, allowed = self.used, self._allowed
+        if used.rows < allowed.rows and used.size < allowed.size:
+            return 1
         if not (allowed.rows and allowed.size):
             return NEVER
-        left = 1 - max(used.rows / allowed.rows, used.size / allowed.size)
-        return THINNING ** int(-log2(left)) if left > 0 else NEVER
+        left = 1 - SAMPLE * (max(used.rows / allowed.rows, used.size / allowed.size) - 1)
+        return THINNING ** int(1 - log2(left)) if left > 0 else NEVER
 
 
 class LogBudget:
@@ -71,45 +90,46 @@ class LogBudget:
     def __init__(self, settings: RequestLogSettings) -> None:
         self.left_out = 0  # logs, since the service started
         self._a_minute = Amount(settings.max_logs_per_minute, settings.max_log_bytes_per_minute)
-        self._in_all = Amount(settings.max_logs, settings.max_log_bytes)
+        in_all = Amount(settings.max_logs, settings.max_log_bytes)
+        self._a_day = Amount(*(ceil(each * SAMPLE / (SAMPLE + 1) / DAYS) for each in in_all))
         self._stored: Mapping[str, Amount] = {}  # by day, as last read from the store
         self._minute = -1
-        self._all = self._of_refused = _Allowance(Amount())
-        self._since_stored = Amount()
+        self._day = ""
+        self._of_day = self._refused_of_day = self._of_minute = self._refused_of_minute = _Allowance(NONE)
 
     def learn(self, stored: Mapping[str, Amount]) -> None:
         """Note the stored amounts, by day bucket."""
         self._stored = stored
-        self._since_stored = Amount()
+        self._of_day.used = stored.get(self._day, NONE)
 
-    def takes(self, timestamp: int, size: int, *, is_refusal: bool = False) -> bool:
-        """Whether a log is kept. The log is counted in any case.
+    def weight(self, request_id: str, timestamp: int, size: int, *, is_refusal: bool = False) -> int:
+        """The number of logs for which a log stands; 0 if it is left out. The log is counted in any case.
 
         Args:
+            request_id: a random UUID.
             timestamp: epoch milliseconds.
             size: bytes.
             is_refusal: whether it is the log of a refused request.
         """
-        if timestamp // MINUTE_MS != self._minute:
+        # A log is made at the end of a request that may have begun in the minute before.
+        if not 0 <= self._minute - timestamp // MINUTE_MS <= 1:
             self._begin_minute(timestamp)
-        if (is_refusal and not self._of_refused.takes()) or not self._all.takes():
-            self.left_out += 1
-            return False
+        allowances = [self._of_minute, self._of_day]
         if is_refusal:
-            self._of_refused.use(size)
-        self._all.use(size)
-        self._since_stored = self._since_stored.plus(1, size)
-        return True
+            allowances += self._refused_of_minute, self._refused_of_day
+        one_in = max([each.one_in for each in allowances])
+        if one_in == NEVER or (one_in > 1 and int(request_id[-RANDOM_DIGITS:], 16) % one_in):
+            self.left_out += 1
+            return 0
+        for each in allowances:
+            each.used = each.used.plus(1, size)
+        return one_in
 
     def _begin_minute(self, timestamp: int) -> None:
         self._minute = timestamp // MINUTE_MS
-        today = self._stored.get(day_bucket(timestamp), Amount()).plus(*self._since_stored)
-        minutes_left = (DAY_MS - timestamp % DAY_MS) / MINUTE_MS
-
-        def allowed(a_minute: int, in_all: int, stored: int) -> int:
-            left_of_day = max(in_all / (RETENTION_DAYS + 1) - stored, 0)
-            return min(a_minute, int(left_of_day * min(BURST / minutes_left, 1)))
-
-        amount = Amount(*map(allowed, self._a_minute, self._in_all, today))
-        self._all = _Allowance(amount)
-        self._of_refused = _Allowance(Amount(*(ceil(each / REFUSED_PART) for each in amount)))
+        self._of_minute = _Allowance(self._a_minute)
+        self._refused_of_minute = _Allowance(self._a_minute.share(REFUSED_PART))
+        if (day := day_bucket(timestamp)) != self._day:
+            self._day = day
+            self._of_day = _Allowance(self._a_day, self._stored.get(day, NONE))
+            self._refused_of_day = _Allowance(self._a_day.share(REFUSED_PART))

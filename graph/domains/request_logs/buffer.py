@@ -1,6 +1,8 @@
 """Makes the logs of requests, and writes those of queries after their answers, so that logging never slows a query.
 
-Logs beyond the budget are left out. They are counted, and that is logged.
+Logs beyond the budget, and those for which the buffer has no room, are left out. They are counted by day in the store,
+with each flush, and that is logged. A process that is killed loses the count of what it left out since the last
+flush, half a second before, as it loses the logs that wait.
 """
 
 import asyncio
@@ -9,7 +11,7 @@ from graph.api.recording import RecordedWork, Recorder
 from graph.core.days import DAY_MS, day_bucket
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.request_logs.access_patterns import RequestLogs
-from graph.domains.request_logs.budget import LogBudget
+from graph.domains.request_logs.budget import NONE, DayCount, LogBudget
 from graph.domains.request_logs.model import ATTRIBUTES, RETENTION_DAYS, LogType, RequestLog, storable
 from graph.observability.logs import get_logger
 from graph.observability.metrics import Metrics
@@ -29,6 +31,7 @@ class LogBuffer(WriteBuffer[RequestLog]):
         self._logs = logs
         self._budget = budget
         self._logged_left_out = 0
+        self._uncounted: dict[str, DayCount] = {}  # what was left out since the last flush, by day
 
     @property
     def left_out(self) -> int:
@@ -37,13 +40,30 @@ class LogBuffer(WriteBuffer[RequestLog]):
 
     def add(self, log: RequestLog, *, is_refusal: bool = False) -> None:
         """Add a log, unless it is beyond the budget. If the buffer is full, the log is lost."""
-        if self._budget.takes(log.timestamp, log.size, is_refusal=is_refusal):
-            super().add(log)
+        weight = self._budget.weight(log.request_id, log.timestamp, log.size, is_refusal=is_refusal)
+        if not weight or self.waiting >= self.capacity:
+            self._leave_out(day_bucket(log.timestamp), DayCount(NONE, 1, int(log.is_of_catalogue)))
+        if weight:
+            super().add(log if weight == 1 else RequestLog({**log.item, "weight": weight}))
+
+    def _leave_out(self, day: str, count: DayCount) -> None:
+        self._uncounted[day] = self._uncounted.get(day, DayCount()).plus(count)
+
+    async def flush(self) -> None:
+        """Write the logs that wait now, and count those that were left out, as far as the store accepts it."""
+        await super().flush()
+        for day in list(self._uncounted):
+            count = self._uncounted.pop(day)
+            try:
+                await self._logs.add_count(day, count)
+            except DatabaseUnavailable:
+                self._leave_out(day, count)  # for the next flush
+                return
 
     async def check_store(self) -> None:
         """Read how much is stored, and log what was left out since the last time."""
         try:
-            self._budget.learn(await self._logs.counts())
+            self._budget.learn({day: count.stored for day, count in (await self._logs.counts()).items()})
         except DatabaseUnavailable as error:
             logger.warning("The number of request logs is not known", cause=error.detail)
         if self.left_out > self._logged_left_out:

@@ -24,6 +24,8 @@ LOG_COUNT = Entity(
         Text("day", longest=8, unit="YYYYMMDD, UTC", in_key_alone=True),
         Whole("logs"),
         Whole("bytes"),
+        Whole("leftOut", optional=True),
+        Whole("catalogueLeftOut", optional=True),
         Whole("ttl", unit="epoch seconds"),
     ),
 )

@@ -8,6 +8,7 @@ import orjson
 from graph.core.days import FIRST_MS, LAST_MS, datetime_of, day_bucket
 from graph.core.described import DescribedText
 from graph.core.paging import Position
+from graph.domains.earthquakes.model import CATALOGUE_ROUTE
 from graph.store.attributes import JsonDocument, Real, Text, Truth, Whole
 from graph.store.entity import Item
 from graph.store.ordering import Order
@@ -74,7 +75,18 @@ class RequestLog(Record):
     has_next_token = optional("hasNextToken", Truth(), "QUERY: whether more follow in the direction of paging.")
     buckets_scanned = optional("bucketsScanned", Whole(), "QUERY: day buckets read for the page.")
     error = optional("error", Text(), "Stable error code, if it failed.")
+    weight = optional("weight", Whole(least=2), "The logs for which it stands; absent if all were kept.")
     facts: Stored[Mapping[str, Any] | None] = optional("facts", JsonDocument())  # of other domains, by their own names
+
+    @property
+    def stands_for(self) -> int:
+        """The number of logs for which it stands: more than 1 in a sample."""
+        return self.weight or 1
+
+    @property
+    def is_of_catalogue(self) -> bool:
+        """Whether it is the log of a query of the catalogue."""
+        return self.route == CATALOGUE_ROUTE and self.log_type is LogType.QUERY
 
     @property
     def size(self) -> int:

@@ -16,9 +16,8 @@ from graph.api.sizes import ListSize
 from graph.api.times import time_field
 from graph.api.values import value_type
 from graph.core.days import datetime_of
-from graph.core.paging import Page
 from graph.domains.request_logs import analytics, model
-from graph.domains.request_logs.access_patterns import RequestLogs, RequestLogSelection
+from graph.domains.request_logs.access_patterns import LogPage, RequestLogs, RequestLogSelection
 from graph.domains.request_logs.scopes import LOGS_READ
 from graph.store.ordering import PageRequest
 
@@ -29,7 +28,6 @@ from graph.store.ordering import PageRequest
     "Fields that do not apply are null. Kept for 7 days.",
     load=load_by(RequestLogs, RequestLogs.by_key),
     scope=LOGS_READ,
-    pages="request logs",
 )
 class RequestLog(relay.Node):
     request_id: strawberry.ID
@@ -58,6 +56,32 @@ class RequestLog(relay.Node):
     has_next_token: auto
     buckets_scanned: auto
 
+    @field(
+        "The number of logs for which it stands: 1 as long as all are kept. Of too many at a time, one of 8, 64, … is "
+        "kept, and has this number. The sum estimates how many there were.",
+        reads=["weight"],
+    )
+    @staticmethod
+    def weight(log: strawberry.Parent[model.RequestLog]) -> int:
+        return log.stands_for
+
+
+@record_type(LogPage, "A page of request logs.")
+class RequestLogConnection(relay.Connection[RequestLog]):
+    @field("Whether logs were left out on these days, because there were too many at a time.", reads=[])
+    @staticmethod
+    def sampled(page: strawberry.Parent[LogPage]) -> bool:
+        return page.left_out > 0
+
+    @field(
+        "The number of logs that were left out on the days that the filter's time range touches, whatever else it "
+        "selects. Exact, except that a process that is killed loses its count of the last half second.",
+        reads=[],
+    )
+    @staticmethod
+    def left_out(page: strawberry.Parent[LogPage]) -> int:
+        return page.left_out
+
 
 @strawberry.input(description="The selected request logs: those that fulfil all given conditions.")
 class RequestLogFilter:
@@ -80,7 +104,7 @@ class RequestLogFilter:
 
 
 value_type(analytics.PopularFilter)
-value_type(analytics.PopularFilters)
+value_type(analytics.PopularFilters, computed={"sampled": 3})
 
 
 class RequestLogQueries:
@@ -95,7 +119,7 @@ class RequestLogQueries:
         info: Info,
         page: PageRequest,
         filter: Annotated[RequestLogFilter | None, "Which logs; by default all."] = None,
-    ) -> Page[model.RequestLog]:
+    ) -> LogPage:
         selection = filter.selection if filter else RequestLogSelection()
         return await info.context.service(RequestLogs).page(selection, page.paging, attributes=page.attributes)
 

@@ -11,10 +11,16 @@ class RequestLogSettings(SettingsPart):
     max_logs: int = Field(
         1_000_000,
         ge=0,
-        description="Maximum number of stored request logs, of which each day gets an eighth; 0 for none.",
+        description="Maximum number of stored request logs, 0 for none. A day stores a ninth of them whole, "
+        "then a sample.",
     )
     max_log_bytes: int = Field(536_870_912, ge=0, description="Maximum size of all stored request logs in bytes.")
     max_logs_per_minute: int = Field(
-        6000, ge=0, description="Maximum number of request logs of one process in a minute."
+        6000,
+        ge=0,
+        description="Number of request logs that one process stores whole in a minute. Of further ones it stores a "
+        "sample, an eighth as many at most.",
     )
-    max_log_bytes_per_minute: int = Field(4_194_304, ge=0, description="Maximum size of these request logs in bytes.")
+    max_log_bytes_per_minute: int = Field(
+        4_194_304, ge=0, description="Size of these request logs in bytes, without the sample."
+    )

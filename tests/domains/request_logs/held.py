@@ -15,7 +15,7 @@ from graph.core.errors import DatabaseUnavailable
 from graph.core.services import Services
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.model import RequestLog
-from graph.store.contract import Database, Put
+from graph.store.contract import Database, Put, Update
 from graph.store.query import ItemPage, Query
 from graph.transport.endpoint import GraphQLEndpoint
 from graph.transport.exchange import ExecutionLimits
@@ -61,7 +61,7 @@ class Gate:
 
 
 class HeldDatabase(WatchedDatabase):
-    """A real database whose queries and writes of many items can be held up, and those writes made to fail."""
+    """A real database whose queries and writes of many items can be held up, and whose writes can be made to fail."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -75,6 +75,11 @@ class HeldDatabase(WatchedDatabase):
             raise DatabaseUnavailable("the database is away")
         await super().put_many(puts)
         self.written.append([RequestLog(put.item) for put in puts])
+
+    async def update(self, update: Update) -> bool:
+        if self.away:
+            raise DatabaseUnavailable("the database is away")
+        return await super().update(update)
 
     async def query(self, query: Query) -> ItemPage:
         await self.queries.passed()

@@ -101,14 +101,14 @@ async def test_days_are_read_whole_from_their_first_to_their_last_millisecond(en
     inside = [a_log(LEAP_DAY, 1), a_log(LEAP_DAY + DAY_MS - 1, 2), a_log(LEAP_DAY + DAY_MS, 3)]
     outside = [a_log(LEAP_DAY - 1, 4), a_log(LEAP_DAY + 2 * DAY_MS, 5)]
     async with stored_logs(engine, [*inside, *outside]) as logs:
-        assert [log async for some in logs.of_days(day, day, None) for log in some] == inside[:2]
-        assert [log async for some in logs.of_days(day, date(2024, 3, 1), None) for log in some] == inside
-        assert [log async for some in logs.of_days(day, day, Compare("status", ">", 200)) for log in some] == []
-        assert [log async for some in logs.of_days(date(2024, 3, 1), day, None) for log in some] == []
+        assert [log async for some in logs.of_days(day, day, {}, None) for log in some] == inside[:2]
+        assert [log async for some in logs.of_days(day, date(2024, 3, 1), {}, None) for log in some] == inside
+        assert [log async for some in logs.of_days(day, day, {}, Compare("status", ">", 200)) for log in some] == []
+        assert [log async for some in logs.of_days(date(2024, 3, 1), day, {}, None) for log in some] == []
         if engine == "sqlite":
             many = [a_log(MIDNIGHT + number, number) for number in range(2001)]
             await logs.insert_many(many)
-            found = [log async for some in logs.of_days(date(2024, 3, 2), date(2024, 3, 2), None) for log in some]
+            found = [log async for some in logs.of_days(date(2024, 3, 2), date(2024, 3, 2), {}, None) for log in some]
             assert found == sorted([*outside[1:], *many], key=lambda log: (log.timestamp, log.request_id))
 
 
