@@ -1,0 +1,225 @@
+"""Request logs that another program writes as the earthquake data platform's document has them, and the reverse."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import boto3
+import pytest
+from boto3.dynamodb.conditions import Key
+
+from graph.core.days import DAY_MS, day_bucket
+from tests.domains.entities import ENTITIES
+from tests.domains.request_logs.builders import uuid
+from tests.domains.request_logs.test_logged import EVENT
+from tests.service import Service, running
+from tests.settings import Settings
+from tests.store.engines import make_tables
+from tests.store.samples import NOON, HeldClock
+
+HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"  # pragma: allowlist secret
+INGEST_ONE = f"mutation {{ ingestEvents(input: {{events: [{EVENT}]}}) {{ upserted }} }}"
+EVERY = """{ requestLogs(filter: {endTime: "2023-11-14T22:13:19Z"}) { sampled leftOut nodes {
+  requestId logType timestamp route status latencyMs error fetched upserted revised skipped rejected retries
+  upstreamSize upstreamHash starttime endtime minmagnitude pageSize resultCount hasNextToken bucketsScanned
+  weight } } }"""
+IDS = """query ($filter: RequestLogFilter, $first: Int, $after: String) {
+  requestLogs(filter: $filter, first: $first, after: $after) {
+    nodes { id requestId } pageInfo { hasNextPage endCursor } } }"""
+POPULAR = """{ popularFilters(windowDays: 7) { totalRequests sampled filters {
+  starttime endtime minmagnitude pageSize hits hasNextTokenCount avgResultCount } } }"""
+
+
+def a_log(number: int, timestamp: int, **attributes: Any) -> dict[str, Any]:
+    """An item as the document has it: all required attributes, and what else is given."""
+    return {
+        "pk": f"LOG#{day_bucket(timestamp)}",
+        "sk": f"{timestamp}#{uuid(number)}",
+        "entity": "LOG",
+        "logType": "QUERY",
+        "requestId": uuid(number),
+        "timestamp": timestamp,
+        "route": "/earthquakes",
+        "status": 200,
+        "latencyMs": 42,
+        "ttl": timestamp // 1000 + 7 * 24 * 60 * 60,
+        **attributes,
+    }
+
+
+INGEST = a_log(
+    *(1, NOON - 2 * DAY_MS),
+    logType="INGEST",
+    route="/ingest/recent",
+    latencyMs=1200,
+    fetched=100,
+    upserted=97,
+    skipped=3,
+    retries=0,
+    upstreamSize=81_920,
+    upstreamHash=HASH,
+)
+FILTER = {"starttime": NOON - DAY_MS, "endtime": NOON, "minmagnitude": Decimal("4.5"), "pageSize": 20}
+QUERY = a_log(2, NOON - DAY_MS, **FILTER, resultCount=20, hasNextToken=True, bucketsScanned=2)
+REFUSED = a_log(3, NOON - 3000, status=400, error="VALIDATION_ERROR", latencyMs=0)
+OTHER_ROUTE = a_log(4, NOON - 2000, route="/analytics/popular-filters", status=599, error="UPSTREAM_TIMEOUT")
+FOREIGN = [OTHER_ROUTE, REFUSED, QUERY, INGEST]
+"""Newest first."""
+
+
+@pytest.fixture
+def prefix(dynamodb_endpoint: str) -> str:
+    """The prefix of empty tables."""
+    return make_tables(ENTITIES)
+
+
+@pytest.fixture
+def table(prefix: str) -> Any:
+    """The table, as another program sees it."""
+    return boto3.resource("dynamodb").Table(f"{prefix}earthquake-events")
+
+
+@contextmanager
+def serving(prefix: str) -> Iterator[Service]:
+    """A service with the same table. What it has logged is written when it ends."""
+    with running(Settings(store=f"dynamodb://{prefix}"), clock=HeldClock()) as service:
+        yield service
+
+
+@pytest.fixture
+def service(prefix: str, table: Any) -> Iterator[Service]:
+    """A service that finds the foreign logs."""
+    for item in FOREIGN:
+        table.put_item(Item=item)
+    with serving(prefix) as service:
+        yield service
+
+
+def page_of(service: Service, **variables: Any) -> dict[str, Any]:
+    page: dict[str, Any] = service.ask(IDS, variables)["requestLogs"]
+    return page
+
+
+def ids_of(service: Service, **variables: Any) -> list[str]:
+    """The request ids of a page of logs."""
+    return [node["requestId"] for node in page_of(service, **variables)["nodes"]]
+
+
+def of_day(table: Any, day: str) -> list[dict[str, Any]]:
+    """The document's access pattern: query the base table where pk = LOG#YYYYMMDD."""
+    items: list[dict[str, Any]] = table.query(KeyConditionExpression=Key("pk").eq(f"LOG#{day}"))["Items"]
+    return items
+
+
+BEFORE = {"filter": {"endTime": "2023-11-14T22:13:19Z"}}
+"""Selects no log of the service that is asked, which stands at `NOON`."""
+
+
+def test_each_foreign_log_is_listed_with_all_that_it_has(service: Service) -> None:
+    logs = service.ask(EVERY)["requestLogs"]
+
+    absent = dict.fromkeys(logs["nodes"][0])
+    assert logs["nodes"] == [
+        {
+            **absent,
+            **{name: value for name, value in item.items() if name not in ("pk", "sk", "entity", "ttl")},
+            "weight": 1,
+        }
+        for item in FOREIGN
+    ]
+    assert (logs["sampled"], logs["leftOut"]) == (False, 0)
+
+
+def test_foreign_logs_are_filtered_paged_and_found_by_their_ids(service: Service) -> None:
+    def found(**conditions: Any) -> list[str]:
+        return ids_of(service, filter={**BEFORE["filter"], **conditions})
+
+    assert found(logType="INGEST") == [uuid(1)]
+    assert found(route="/earthquakes") == [uuid(3), uuid(2)]
+    assert found(minStatus=400) == [uuid(4), uuid(3)]
+    assert found(startTime="2023-11-13", endTime="2023-11-13") == [uuid(2)]
+    assert found(route="/ingest/recent", minStatus=400) == []
+
+    cursor, ids = None, list[str]()
+    for _ in FOREIGN:
+        page = page_of(service, **BEFORE, first=1, after=cursor)
+        cursor = page["pageInfo"]["endCursor"]
+        ids += [node["requestId"] for node in page["nodes"]]
+    assert ids == [item["requestId"] for item in FOREIGN]
+    assert not page["pageInfo"]["hasNextPage"]
+
+    (node,) = page["nodes"]
+    query = "query ($id: ID!) { node(id: $id) { ... on RequestLog { route fetched } } }"
+    assert service.ask(query, {"id": node["id"]}) == {"node": {"route": "/ingest/recent", "fetched": 100}}
+
+
+def test_popular_filters_count_foreign_queries_beside_ours(service: Service, prefix: str) -> None:
+    with serving(prefix) as ours:
+        ours.ask(
+            '{ events(first: 20, filter: {startTime: "2023-11-13T22:13:20Z", endTime: "2023-11-14T22:13:20Z", '
+            "minMagnitude: 4.5}) { nodes { id } } }"
+        )
+    popular = service.ask(POPULAR)["popularFilters"]
+
+    assert (popular["totalRequests"], popular["sampled"]) == (3, False)
+    assert popular["filters"] == [
+        {**FILTER, "minmagnitude": 4.5, "hits": 2, "hasNextTokenCount": 1, "avgResultCount": 10.0},
+        {**dict.fromkeys(FILTER), "hits": 1, "hasNextTokenCount": 0, "avgResultCount": 0.0},
+    ]
+
+
+def test_a_foreign_log_expires_and_can_be_replaced_and_deleted(service: Service, table: Any) -> None:
+    expired = a_log(5, NOON - 4000, ttl=NOON // 1000)
+    table.put_item(Item=expired)
+    table.put_item(Item={**REFUSED, "status": 500})
+    table.delete_item(Key={"pk": QUERY["pk"], "sk": QUERY["sk"]})
+
+    assert ids_of(service, **BEFORE) == [uuid(4), uuid(3), uuid(1)]
+    assert ids_of(service, filter={**BEFORE["filter"], "minStatus": 500}) == [uuid(4), uuid(3)]
+
+
+def test_the_count_of_a_day_is_that_of_our_logs_and_a_foreign_writer_leaves_it_alone(
+    service: Service, table: Any
+) -> None:
+    service.ask(INGEST_ONE)
+
+    counts = table.query(KeyConditionExpression=Key("pk").eq("COUNTS#LOGS"))["Items"]
+    assert [(item["sk"], item["logs"], "leftOut" in item) for item in counts] == [("DAY#20231114", 1, False)]
+    assert len(ids_of(service, filter={"logType": "INGEST"})) == 2
+
+
+def test_the_documents_query_finds_our_logs_with_the_documented_attributes(prefix: str, table: Any) -> None:
+    with serving(prefix) as service:
+        answer = service.http.post("/graphql", json={"query": INGEST_ONE})
+        service.ask("{ events(first: 0, filter: {minMagnitude: 4.5}) { nodes { id } } }")
+
+    ingest, query = sorted(of_day(table, "20231114"), key=lambda item: str(item["logType"]))
+    assert ingest["requestId"] == answer.headers["X-Request-Id"]
+    assert UUID(query["requestId"]).version == 4
+    assert ingest == ours(
+        ingest["requestId"],
+        logType="INGEST",
+        route="/ingest/events",
+        fetched=1,
+        upserted=1,
+        skipped=0,
+        retries=0,
+        revised=0,
+        rejected=0,  # which the document does not have
+    )
+    assert query == ours(
+        query["requestId"],
+        minmagnitude=Decimal("4.5"),
+        pageSize=0,
+        resultCount=0,
+        hasNextToken=True,
+        bucketsScanned=1,
+    )
+
+
+def ours(request_id: str, **attributes: Any) -> dict[str, Any]:
+    """The item of a log of the service, whose clock stands."""
+    own = {"sk": f"{NOON}#{request_id}", "requestId": request_id, "latencyMs": 0}
+    return {**a_log(0, NOON), **own, **attributes}
