@@ -135,7 +135,7 @@ class Checks:
         return LogDraft(index, service, log.time_ns, item, log.time_ns // 1000, size)
 
     def _checked_ttl(self, log: NewLog) -> int | None:
-        """When the log expires, epoch seconds: so many days after the end of its day. None for never."""
+        """When the log expires, epoch seconds: so many days after its time. None for never."""
         if not 0 <= log.time_ns <= LAST_NS:
             raise InvalidLog("The time must lie between the years 1970 and 2262.", LogProblem.TIME_INVALID)
         second = log.time_ns // 1_000_000_000
@@ -144,7 +144,7 @@ class Checks:
                 "The time is more than two hours ahead: set the sender's clock right.", LogProblem.TIME_IN_FUTURE
             )
         days = self._days[log.log_type]
-        ttl = (second // DAY_S + 1 + days) * DAY_S if days else None
+        ttl = second + days * DAY_S if days else None
         if ttl is not None and ttl <= self.now:
             raise InvalidLog(
                 f"The log is older than logs of the type {log.log_type.value} are kept.", LogProblem.EXPIRED

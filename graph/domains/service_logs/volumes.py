@@ -1,8 +1,9 @@
 """The numbers of logs over time: counters of minutes, hours and days, kept in the transaction of the logs.
 
-There is one for each service and type, and one for each type of all services. All logs of a type and a UTC day expire
-together, at the end of a later day. Their counters expire at the same moment, so they are exact at any time. If the
-setting changes, logs of one period are kept for different times: they have counters of their own, which are added up.
+There is one for each service and type, and one for each type of all services. A counter expires at the end of the
+period in which its logs do, so a period is counted whole until its last log has expired. If the setting changes, or
+another program writes logs, logs of one period expire in different ones: they have counters of their own, which are
+added up.
 """
 
 from collections import defaultdict
@@ -41,6 +42,10 @@ class LogInterval(Described):
         """The start of the period that holds a time, epoch seconds."""
         return seconds - seconds % self._value_
 
+    def end_of(self, seconds: int) -> int:
+        """The end of that period, which is the start of the next one."""
+        return self.start_of(seconds) + self._value_
+
 
 class VolumeBy(DescribedText):
     """What the logs of a volume are counted by."""
@@ -70,22 +75,23 @@ class VolumeTally:
     """Counts the logs of a transaction."""
 
     def __init__(self) -> None:
-        self._counts: dict[tuple[str, str, int, int, str], int] = defaultdict(int)
+        self._counts: dict[tuple[str, str, int, int | None, str], int] = defaultdict(int)
 
     @staticmethod
     def most_actions(minutes: int) -> int:
-        """The most actions that logs of so many services, types and minutes may need."""
+        """The most actions that logs of so many services, types, minutes, and minutes of expiry may need."""
         return 2 * len(LogInterval) * minutes
 
     def add(self, service: str, log_type: str, second: int, level: str, ttl: int | None) -> None:
         """Count a log."""
-        self._counts[service, log_type, second - second % 60, ttl or FOR_EVER, level] += 1
+        self._counts[service, log_type, *minutes_of(second, ttl), level] += 1
 
     def updates(self) -> list[Update]:
         """The changes of the counters."""
         added: dict[tuple[str, str, str, int, int], dict[str, int]] = defaultdict(dict)
-        for (service, log_type, minute, until, level), number in self._counts.items():
+        for (service, log_type, minute, expiry, level), number in self._counts.items():
             for interval in LogInterval:
+                until = FOR_EVER if expiry is None else interval.end_of(expiry)
                 for of in (service, ALL_SERVICES):
                     counts = added[interval.name, log_type, of, interval.start_of(minute), until]
                     counts[level] = counts.get(level, 0) + number
@@ -93,6 +99,11 @@ class VolumeTally:
             Update(LOG_VOLUME.key_for(*key), add=counts, set={} if key[-1] == FOR_EVER else {"ttl": key[-1]})
             for key, counts in added.items()
         ]
+
+
+def minutes_of(second: int, ttl: int | None) -> tuple[int, int | None]:
+    """The minute of a log's second, and that in which it expires; None for never."""
+    return LogInterval.MINUTE.start_of(second), None if ttl is None else LogInterval.MINUTE.start_of(ttl)
 
 
 @dataclass(eq=False)

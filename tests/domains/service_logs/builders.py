@@ -93,12 +93,18 @@ async def service_logs(
         yield logs_of(database, clock=clock, **options)
 
 
-def counted(logs: Iterable[ServiceLog]) -> dict[tuple[str, str, str, int], dict[str, int]]:
-    """What the counters of these logs must be, see `Logs.counters`."""
+def is_counted(log: ServiceLog, interval: LogInterval, now: int) -> bool:
+    """Whether a log is counted at a time, epoch ms: until the end of the period in which it expires."""
+    ttl: int | None = log.item.get("ttl")
+    return ttl is None or 1000 * (ttl - ttl % interval.value + interval.value) > now
+
+
+def counted(logs: Iterable[ServiceLog], now: int = NOON) -> dict[tuple[str, str, str, int], dict[str, int]]:
+    """What the counters of these logs must be at a time, epoch ms, see `Logs.counters`."""
     counts: dict[tuple[str, str, str, int], dict[str, int]] = {}
     for log in logs:
         second = int(log.time_unix_nano) // SECOND
-        for interval in LogInterval:
+        for interval in (each for each in LogInterval if is_counted(log, each, now)):
             for service in (log.service, ""):
                 key = interval.name, log.item["log_type"], service, second - second % interval.value
                 levels = counts.setdefault(key, {})

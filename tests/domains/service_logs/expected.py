@@ -11,11 +11,11 @@ from graph.core.paging import Paging, Position
 from graph.domains.service_logs.model import LogLevel, NewLog, ServiceLog, ServiceLogType
 from graph.domains.service_logs.selection import ServiceLogSelection
 from graph.domains.service_logs.volumes import LogInterval, LogVolume, VolumeBy
-from tests.domains.service_logs.builders import DAY, MICROSECOND, MIDNIGHT_NS, NOON_NS, SECOND
+from tests.domains.service_logs.builders import DAY, MICROSECOND, MIDNIGHT_NS, NOON_NS, SECOND, is_counted
 
 SERVICES = ("hot", "late", "quiet", "käse #1 ")  # the second one becomes hot between two batches
 TRACE = "5b8efff7" * 4
-DAYS_KEPT: dict[str, Any] = {"application_log_days": 1, "system_log_days": 3, "audit_log_days": 0}
+DAYS_KEPT: dict[str, Any] = {"application_log_days": 2, "system_log_days": 4, "audit_log_days": 0}
 
 moments = st.sampled_from(
     [
@@ -141,14 +141,21 @@ def expected_volume(
     first: int,
     last: int,
     services: Sequence[str] | None = None,
+    *,
+    now: int,
 ) -> list[LogVolume]:
-    """The volume of all stored logs. Periods are counted whole."""
+    """The volume of all logs that were written. Periods are counted whole.
+
+    Args:
+        now: the time, epoch milliseconds.
+    """
     counts: Counter[tuple[int, str]] = Counter()
     series = {VolumeBy.LEVEL: "level", VolumeBy.TYPE: "log_type", VolumeBy.SERVICE: "service"}[by]
     for log in logs:
         second = int(log.time_unix_nano) // 1_000_000_000
         start = second - second % interval.value
-        if first - first % interval.value <= start <= last and (services is None or log.service in services):
+        is_chosen = services is None or log.service in services
+        if is_chosen and first - first % interval.value <= start <= last and is_counted(log, interval, now):
             counts[start, log.service if series == "service" else log.item[series]] += 1
     read: dict[VolumeBy, Callable[[str], Any]] = {VolumeBy.LEVEL: LogLevel.__getitem__, VolumeBy.TYPE: ServiceLogType}
     convert = read.get(by, str)

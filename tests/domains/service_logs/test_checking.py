@@ -10,7 +10,6 @@ from graph.domains.service_logs.settings import ServiceLogSettings
 from tests.domains.service_logs.builders import DAY, NOON, NOON_NS, SECOND, a_log, is_consistent, service_logs
 
 NOW = NOON // 1000
-TODAY = NOON_NS // DAY * DAY
 KEPT_2_DAYS: dict[str, Any] = {"application_log_days": 2, "system_log_days": 3, "audit_log_days": 0}
 UUID = "0198f3c2-0000-7000-8000-00000000000a"
 OTHER_UUID = "0198f3c2-0000-7000-8000-00000000000b"
@@ -34,9 +33,9 @@ def nested(levels: int) -> dict[str, Any]:
 
 GOOD = [
     *(a_log(service=name) for name in ("a", "x" * 64, "käse & wine", "a#b", "#", "#1#", "checkout#10")),
-    *(a_log(time_ns=time_ns) for time_ns in (NOON_NS + 7200 * SECOND + SECOND - 1, TODAY - 2 * DAY)),
+    *(a_log(time_ns=time_ns) for time_ns in (NOON_NS + 7200 * SECOND + SECOND - 1, NOON_NS - 2 * DAY + SECOND)),
     *(a_log(time_ns=time_ns, log_type=ServiceLogType.AUDIT) for time_ns in (0, 1, NOON_NS)),
-    a_log(time_ns=TODAY - 3 * DAY, log_type=ServiceLogType.SYSTEM),
+    a_log(time_ns=NOON_NS - 3 * DAY + SECOND, log_type=ServiceLogType.SYSTEM),
     *(a_log(message=message) for message in ("", "x" * 65_536, "\U0001f300" * 65_536, "\x00\n", "e\u0301")),
     *(a_log(severity=severity) for severity in (1, 24)),
     *(a_log(log_id=log_id) for log_id in (UUID, OTHER_UUID.upper(), None)),
@@ -55,8 +54,8 @@ REFUSED = [
     *((a_log(time_ns=time_ns), LogProblem.TIME_INVALID) for time_ns in (-1, 2**63, -(10**30), 10**30)),
     (a_log(time_ns=NOON_NS + 7201 * SECOND), LogProblem.TIME_IN_FUTURE),
     (a_log(time_ns=2**63 - 1, log_type=ServiceLogType.AUDIT), LogProblem.TIME_IN_FUTURE),
-    *((a_log(time_ns=time_ns), LogProblem.EXPIRED) for time_ns in (TODAY - 2 * DAY - 1, 0)),
-    (a_log(time_ns=TODAY - 3 * DAY - 1, log_type=ServiceLogType.SYSTEM), LogProblem.EXPIRED),
+    *((a_log(time_ns=time_ns), LogProblem.EXPIRED) for time_ns in (NOON_NS - 2 * DAY + SECOND - 1, 0)),
+    (a_log(time_ns=NOON_NS - 3 * DAY + SECOND - 1, log_type=ServiceLogType.SYSTEM), LogProblem.EXPIRED),
     *(
         (a_log(log_id=text), LogProblem.LOG_ID_INVALID)
         for text in ("", UUID[:-1], f"{UUID}0", f"{UUID}\n", "g" + UUID[1:])

@@ -110,26 +110,23 @@ async def test_a_crowd_that_is_moved_into_the_next_minute_hour_and_day_is_counte
     assert await is_consistent(logs)
 
 
-async def test_a_log_that_is_moved_into_the_next_day_expires_with_the_logs_of_its_own_day(engine: str) -> None:
-    """All logs of a type and a day, and their counters, expire together."""
+async def test_a_log_that_is_moved_into_the_next_hour_expires_by_its_own_time_and_is_counted_until_its_period_has(
+    engine: str,
+) -> None:
     clock = held_clock()
     async with service_logs(engine, clock, application_log_days=1) as logs:
-        await logs.write(a_log(time_ns=MIDNIGHT_NS, message="of this day"))
-        await logs.write(*numbered(3, MIDNIGHT_NS - MICROSECOND))  # the last two of them move
-        await logs.write(a_log("cart", MIDNIGHT_NS - MICROSECOND))
+        await logs.write(*numbered(3, NOON_NS - MICROSECOND))  # the last two of them move
+        everything = await logs.stored()
 
-        clock.now = (MIDNIGHT_NS + DAY) // 1_000_000
-        stored = await logs.stored()
-        assert [log.message for log in stored] == ["of this day"]
-        assert await is_consistent_in_counts(logs)
+        clock.now = (NOON_NS + DAY) // 1_000_000 - 1
+        assert await logs.stored() == []
+        assert await logs.counters() == counted(everything, clock.now)
+        assert {interval for interval, *_ in await logs.counters()} == {"MINUTE", "HOUR", "DAY"}
 
+        clock.now += 1
+        assert {interval for interval, *_ in await logs.counters()} == {"DAY"}
         clock.now = (MIDNIGHT_NS + 2 * DAY) // 1_000_000
-        assert (await logs.stored(), await logs.counters()) == ([], {})
-
-
-async def is_consistent_in_counts(logs: Logs) -> bool:
-    """Whether the counters that have not expired equal a count of the logs that have not."""
-    return await logs.counters() == counted(await logs.stored())
+        assert await logs.counters() == {}
 
 
 async def test_long_logs_take_as_many_transactions_as_they_need(engine: str) -> None:
@@ -209,13 +206,14 @@ async def test_counters_expire_with_their_logs_where_the_setting_has_changed(eng
         long, short = (logs_of(database, clock=clock, application_log_days=days) for days in (2, 1))
         for nth, logs in enumerate((long, short, long)):
             await logs.write(a_log(message=f"paid {nth}", severity=INFO + 4 * nth))
+        everything = await long.stored()
 
-        for days, left in ((2, ["paid 0", "paid 1", "paid 2"]), (1, ["paid 0", "paid 2"]), (0, [])):
+        for left in (["paid 0", "paid 1", "paid 2"], ["paid 0", "paid 2"], []):
             assert await long.messages() == left
-            assert await is_consistent_in_counts(long)
+            assert await long.counters() == counted(everything, clock.now)
             page = await long.read.page(ServiceLogSelection(text="PAID"), PageRequest.of_first(10), forward=True)
             assert [log.message for log in page.records] == left
-            clock.now += days * 86_400_000
+            clock.now += 86_400_000
 
 
 LOGS = 16  # of a batch, which takes several transactions

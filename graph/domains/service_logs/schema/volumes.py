@@ -28,7 +28,7 @@ value_type(volumes.LogVolume, log_type={"name": "type"}, computed={"start": 4})
 class LogVolumeQueries:
     @field(
         "The number of logs over time, in order of time. Periods without logs are left out. A period is "
-        "counted whole, also if the time range begins or ends inside it.",
+        "counted whole, also if the time range begins or ends inside it, and until its last log has expired.",
         scope=SERVICE_LOGS_READ,
         cost=10,
         size=USUAL_COUNTS,

@@ -86,7 +86,7 @@ def test_a_log_comes_back_with_all_that_was_written(service: Service) -> None:
         "traceId": TRACE,
         "spanId": SPAN,
         "eventName": None,
-        "expiresAt": "2024-02-13T00:00:00.000Z",
+        "expiresAt": "2024-02-12T10:00:00.000Z",
     }
 
     write(service, log())  # what it does not say has a default
