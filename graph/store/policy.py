@@ -14,7 +14,7 @@ class Job(StrEnum):
     """The job of a process that uses the tables."""
 
     SERVE = "serve"  # answer, ingest, poll, deliver webhooks, write request logs
-    REBUILD = "rebuild"  # recompute the summaries
+    REBUILD = "rebuild"  # take up what other programs wrote, and recompute the summaries
     CREATE = "create"  # make the tables, or bring them up to their designs
 
 
@@ -23,7 +23,7 @@ ACTIONS: dict[Job, tuple[str, ...]] = {
         *("BatchGetItem", "BatchWriteItem", "DeleteItem", "DescribeTable"),
         *("GetItem", "PutItem", "Query", "UpdateItem"),
     ),
-    Job.REBUILD: ("GetItem", "Scan", "UpdateItem"),
+    Job.REBUILD: ("BatchGetItem", "GetItem", "PutItem", "Query", "Scan", "UpdateItem"),
     Job.CREATE: (
         *("CreateTable", "DescribeContinuousBackups", "DescribeTable", "DescribeTimeToLive"),
         *("UpdateContinuousBackups", "UpdateTable", "UpdateTimeToLive"),

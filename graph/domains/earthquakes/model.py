@@ -68,6 +68,11 @@ def is_listed(item: Item) -> bool:
     return "#" not in item["dayBucket"]
 
 
+def is_foreign(item: Item) -> bool:
+    """Whether another program wrote an event's item, and the service has not adopted it yet."""
+    return "arrival" not in item
+
+
 def is_deleted(item: Item) -> bool:
     """Whether the event is deleted in this version."""
     return bool(item["dayBucket"].startswith("DELETED"))

@@ -72,6 +72,11 @@ async def ingest(database: Database, events: Sequence[Event]) -> int:
     return upserted
 
 
+async def adopt_all(database: Database) -> int:
+    """Take up what another program stored, as the service does; how many events."""
+    return await unlogged_ingest(database, lambda: INGESTED_AT).intake.adopt_all()
+
+
 def as_given(event: Event) -> dict[str, Any]:
     """The arguments of an ingest of this event."""
     derived = ("ingested_at", "day_bucket", "source_depth", "merged_into")

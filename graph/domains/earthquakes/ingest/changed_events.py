@@ -29,8 +29,11 @@ class EventStep:
 
     @property
     def conditions(self) -> Condition:
-        """Holds while the stored event is what was read. An update in place changes one of these attributes."""
-        return unchanged(self.stored, *STATE)
+        """Holds while the stored event is what was read. An update in place changes one of the attributes of `STATE`.
+
+        The adoption of an event of another program, and a put of one, change its number.
+        """
+        return unchanged(self.stored, *STATE, "arrival")
 
     @property
     def changes_state(self) -> bool:

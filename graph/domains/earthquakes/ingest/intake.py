@@ -4,7 +4,7 @@ values → chunks → check each value → store the chunk's records, see `stori
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -13,11 +13,12 @@ from typing import TypeVar
 from graph.core.clock import Clock
 from graph.core.geojson.feature_json import RawFeature
 from graph.core.geojson.feature_splitter import InvalidGeoJson
+from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.ingest.payload import Chunk, Received
 from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.storing import Storing
 from graph.domains.earthquakes.ingest.write import Write
-from graph.domains.earthquakes.model import Incoming
+from graph.domains.earthquakes.model import Incoming, is_foreign
 from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.earthquakes.rules import RejectedFeature
 from graph.domains.earthquakes.usgs.normalise import read_record
@@ -61,6 +62,21 @@ class Intake:
         """Check and store features of USGS, counting in `report`; see `values`."""
         check = partial(read_record, ingested_at=payload.ingested_at)
         await self.values(report, payload, features, check, read, places)
+
+    async def adopt(self, event_ids: Collection[str]) -> int:
+        """Take up those of these events that another program stored. Returns how many."""
+        return await self._storing.adopt(event_ids, Received("", self._clock()))
+
+    async def adopt_all(self) -> int:
+        """Take up all events that other programs stored. Returns how many."""
+        adopted, foreign = 0, list[str]()
+        async for item in self._storing.database.scan(EVENT, attributes=("eventId", "arrival")):
+            if is_foreign(item):
+                foreign.append(item["eventId"])
+            if len(foreign) == EVENTS_AT_ONCE:
+                adopted += await self.adopt(foreign)
+                foreign = []
+        return adopted + await self.adopt(foreign)
 
     async def plan(self, features: Iterable[RawFeature]) -> list[Write]:
         """What taking these features would change. Features that would be rejected change nothing."""

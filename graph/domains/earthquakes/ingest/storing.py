@@ -5,6 +5,8 @@
 One transaction holds an event's latest version, the version that it replaced, its aliases, the summaries
 of both days, and the number of the change. It applies only if the event still is what was read. So a crash
 or a race loses no version and counts no event twice. A refused record is looked up and decided again.
+
+An event that another program put into the table is adopted in the same way, by its id.
 """
 
 from collections import Counter
@@ -20,12 +22,13 @@ from cachetools import FIFOCache
 
 from graph.core.clock import Clock
 from graph.domains.earthquakes.entities import ALIAS, EVENT
+from graph.domains.earthquakes.ingest.adopted_event import adoptions
 from graph.domains.earthquakes.ingest.deciding import KnownEvents, write_of
 from graph.domains.earthquakes.ingest.look_up import LookUp, is_known
-from graph.domains.earthquakes.ingest.payload import Chunk
+from graph.domains.earthquakes.ingest.payload import Chunk, Received
 from graph.domains.earthquakes.ingest.transaction import Transaction
 from graph.domains.earthquakes.ingest.write import FirstVersion, Outcome, Write
-from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion
+from graph.domains.earthquakes.model import Event, Incoming, SourceDeletion, is_foreign
 from graph.domains.earthquakes.revisions.names import Rank, ids_of
 from graph.domains.earthquakes.summaries import ITEMS_OF_A_PERIOD, recount
 from graph.feed.sequence import ChangeSequence, Reservation
@@ -40,6 +43,9 @@ RECORDS_AT_ONCE = 100  # are compared with what is stored, in some milliseconds,
 T = TypeVar("T")
 Count = Callable[[Outcome, int], None]
 """(outcome, number of records)."""
+
+ADOPTED_AT_ONCE = 500  # events in memory
+ATTEMPTS = 3  # to adopt an event that its program keeps changing; it is met again later
 
 ALIASES_KEPT = 10_000  # aliases of the last polls, so that the next one finds their events by one read each
 
@@ -100,6 +106,29 @@ class Storing:
             at_once, later = _disjoint(await _decided(records, await look_up.known(records)))
             refused = await self._apply_all(chunk, at_once, _uncounted)
             records = [write.record for write in (*refused, *later)]
+
+    async def adopt(self, event_ids: Collection[str], payload: Received) -> int:
+        """Adopt those of some events that another program wrote: each gets a number, and is counted.
+
+        An event that has a number is left as it is, so any number of processes may adopt the same events.
+
+        Returns:
+            How many were adopted.
+        """
+        adopted, ids = 0, sorted(event_ids)
+        for begin in range(0, len(ids), ADOPTED_AT_ONCE):
+            some = ids[begin : begin + ADOPTED_AT_ONCE]
+            for _ in range(ATTEMPTS):
+                found = await self.database.get_many(list(EVENT.keys_for(some))) if some else {}
+                writes = await adoptions(self.database, [item for item in found.values() if is_foreign(item)])
+                chunk = Chunk(payload, [write.record for write in writes], range(len(writes)))
+                refused = set(map(id, await self._apply_all(chunk, writes, _uncounted)))
+                applied = [write for write in writes if id(write) not in refused]
+                if self.revises:
+                    await self._complete(chunk, applied)
+                adopted += len(applied)
+                some = [write.item["eventId"] for write in writes if id(write) in refused]
+        return adopted
 
     async def plan(self, records: Sequence[Incoming]) -> list[Write]:
         """What storing these records would change, as of now."""

@@ -51,7 +51,7 @@ async def check_summaries(services: Services) -> None:
     resources = services.of(Resources)
     every_s = resources.settings.part(EarthquakeSettings).check_summaries
     if every_s:
-        await check_forever(resources.database, every_s, resources.clock)
+        await check_forever(resources.database, services.of(Ingest).intake.adopt, every_s, resources.clock)
 
 
 async def readiness(services: Services) -> Mapping[str, Any]:

@@ -7,10 +7,11 @@ import click
 
 from graph.command_line import CommandLine, store_option
 from graph.core import garbage
-from graph.domain import Resources
+from graph.domain import Resources, Services
+from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.operations.ingest_command import Times, ingest_all
 from graph.domains.earthquakes.operations.reconcile_command import reconcile_window
-from graph.domains.earthquakes.summaries import rebuild_summaries
+from graph.domains.earthquakes.summaries import RebuildReport, rebuild_summaries
 from graph.domains.earthquakes.usgs.requests import MAX_EVENTS, EventQuery, RecentEvents, UsgsFeed
 
 poll_option = click.Option(
@@ -163,13 +164,18 @@ def rebuild(line: CommandLine, store: str | None) -> None:
     """Recompute the summaries of days and years.
 
     Queries are planned and counted by a summary of each day and each year. Every ingest of this
-    service updates the summaries, even if it crashes. Other programs that write events do not: run
-    this command after them.
+    service updates the summaries, even if it crashes. Other programs that write events do not. A
+    serving process takes up what they write, and this command takes up all of it at once.
 
     \b
     Example:
       quakegraph rebuild-summaries --store dynamodb://
     """
 
-    report = line.run(line.settings(store=store), lambda services: rebuild_summaries(services.of(Resources).database))
-    click.echo(f"{report.events:,} events on {report.days:,} days; {report.corrected:,} summaries corrected.")
+    async def work(services: Services) -> tuple[int, RebuildReport]:
+        adopted = await services.of(Ingest).intake.adopt_all()
+        return adopted, await rebuild_summaries(services.of(Resources).database)
+
+    adopted, report = line.run(line.settings(store=store), work)
+    others = f" {adopted:,} events of other programs were taken up." if adopted else ""
+    click.echo(f"{report.events:,} events on {report.days:,} days; {report.corrected:,} summaries corrected.{others}")

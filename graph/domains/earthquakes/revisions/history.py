@@ -15,6 +15,8 @@ from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Query
 
+FIRST_CHANGES = 20  # of which one should be left
+
 
 class HistoryUnavailable(BadUserInput):
     """The state of the catalogue is asked for at a time that its history does not reach."""
@@ -38,20 +40,27 @@ class History:
         self._database = database
         self._sequence = ChangeSequence(database, EVENT_SEQUENCE)
         self._earliest: int | None = None
+        self._is_first_ours = True  # whether an ingest made the first change
 
     async def earliest(self) -> int | None:
-        """When the history begins: the recording of the first change, epoch milliseconds; None without any."""
-        if self._earliest is None and (changes := await self._sequence.since(0, 1)):
-            event_id, _ = version_of(changes[0].keys[0])
-            if version := await self.version(event_id, 1):
-                self._earliest = version["recordedAt"]
+        """When the history begins: the recording of the first change, epoch milliseconds; None without any.
+
+        It is the first one of which something is left: another program may have removed events.
+        """
+        if self._earliest is None:
+            for change in await self._sequence.since(0, FIRST_CHANGES):
+                if versions := await self.revisions(change.keys):
+                    self._earliest = min(version.recorded_at for version in versions.values())
+                    self._is_first_ours = bool(await self._sequence.origins_of((change.number,)))
+                    break
         return self._earliest
 
     async def check(self, as_of: AsOf | None, *, found: bool = True) -> None:
         """Refuse a time before the history.
 
-        What was published before the first ingest may be stored nevertheless, by a back-fill. So a time of publication
-        is refused only where nothing of it is found.
+        What was published before the first ingest may be stored nevertheless, by a back-fill, and so may be what other
+        programs stored before. So a time of publication, or one of a table that others filled, is refused only where
+        nothing of it is found.
 
         Raises:
             HistoryUnavailable: The history begins later, or not at all.
@@ -61,16 +70,8 @@ class History:
         earliest = await self.earliest()
         if earliest is None:
             raise HistoryUnavailable(None)
-        if as_of.time_ms < earliest:
+        if as_of.time_ms < earliest and (self._is_first_ours or not found):
             raise HistoryUnavailable(rfc3339_of_millis(earliest))
-
-    async def version(self, event_id: str, number: int) -> Item | None:
-        """One version of an event, completed."""
-        item = await self._database.get(REVISION.key_for(event_id, number))
-        if item is None:
-            latest = await self._database.get(EVENT.key_for(event_id))
-            item = completed(latest) if latest else None
-        return item if item and item["revision"] == number else None
 
     async def version_as_of(self, latest: Item, as_of: AsOf) -> Item | None:
         """The version of an event at a time, completed; None if it was not known yet."""

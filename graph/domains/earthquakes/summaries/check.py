@@ -1,24 +1,24 @@
-"""Finds days whose summary does not count their events, and counts them anew: another program wrote or removed some.
+"""Finds events that no summary counts, and days whose summary is wrong: another program wrote or removed some.
 
 A program may write events by the documented access pattern, straight into the table. No summary counts them: totals
-leave them out, and a day without a summary is not read at all. A check compares some days of the index with their
-summaries:
+leave them out, and a day without a summary is not read at all. A check reads some days of the index:
 
     days with a difference so far → recent days → the next days of the catalogue → the next year outside of it
 
 The catalogue is walked through from its first year to its last, and then again; one check goes no further than the end
 of a year. The other years since 1900 should be empty, so one count of a whole year is enough.
 
-A difference is not believed at once. An ingest may write between the two reads, so a number between the summary's
-before and after is right. An index may lag behind its table, so three checks in a row must find the difference, each of
-them twice.
+Events without a number are adopted at once, which counts them. The others are compared with the summary of their day,
+which is wrong if another program has replaced, changed or removed one. Such a difference is not believed at once. An
+ingest may write between the two reads, so a summary must not change meanwhile. An index may lag behind its table, so
+three checks in a row must find the difference, each of them twice.
 
 A check has a bounded price: at most two years, and it stops at the next day once it has counted so many events. One
 that has counted more delays the next check in proportion.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -26,9 +26,10 @@ from graph.core.clock import Clock
 from graph.core.days import bucket_of, date_of, datetime_of, days_between
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
-from graph.domains.earthquakes.summaries.recount import recount
+from graph.domains.earthquakes.model import is_foreign
+from graph.domains.earthquakes.summaries.recount import COUNTED_ATTRIBUTES, ITEMS_AT_ONCE, recount
 from graph.domains.earthquakes.summaries.state import CONFIRMATIONS, CheckState, check_lease, confirmed
-from graph.domains.earthquakes.summaries.summary import day_key
+from graph.domains.earthquakes.summaries.summary import Tally, day_key
 from graph.observability.logs import get_logger
 from graph.runtime.lease import JobResult, LeaseState
 from graph.store.contract import Database
@@ -46,23 +47,42 @@ FIRST_YEAR = 1900  # of instruments; earlier years are checked if the catalogue 
 AHEAD = timedelta(days=31)  # the catalogue takes events up to 30 days ahead
 MONTH, PART = 30, 3  # of the days before yesterday, so many are checked at a time
 
+Adopt = Callable[[Collection[str]], Awaitable[object]]
+"""Takes up the events with these ids that another program wrote, and counts them."""
+
 logger = get_logger(__name__)
 
 
 class SummaryCheck:
     """The job of one check after the other."""
 
-    def __init__(self, database: Database, clock: Clock, *, every_s: float, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(
+        self,
+        database: Database,
+        adopt: Adopt,
+        clock: Clock,
+        *,
+        every_s: float,
+        most_events: int = EVENTS_A_CHECK,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        """Prepare to check.
+
+        Args:
+            most_events: that one check reads.
+        """
         self._sleep = sleep
         self._database = database
+        self._adopt = adopt
         self._clock = clock
         self._every_ms = round(every_s * 1000)
+        self._most_events = most_events
 
     async def check(self, lease: LeaseState, began: int) -> JobResult:
         """Check some days, from that epoch millisecond on."""
         state, today = CheckState(lease.attributes), datetime_of(began).date()
         known = state.differences
-        comparison = _Comparison(self._database, known)
+        comparison = _Comparison(self._database, self._adopt, known)
         await comparison.of_days([*known, *self._recent(today, began)])
         left: dict[str, Any] = {"lastCheck": began}
         if not _unsure(known):  # those come first, and soon
@@ -76,7 +96,7 @@ class SummaryCheck:
         for day in corrected:
             del comparison.differences[day]
         if corrected:
-            logger.warning("Events of another program were counted in the summaries", days=corrected)
+            logger.warning("Summaries were corrected: another program changed or removed events", days=corrected)
         _log(confirmed(known), confirmed(comparison.differences))
         left["differences"] = comparison.differences
         return JobResult(self._clock() + self._pause_ms(comparison), left)
@@ -84,7 +104,7 @@ class SummaryCheck:
     def _pause_ms(self, comparison: "_Comparison") -> int:
         """The time until the next check, so that no more events are counted in a minute than usual."""
         pause_ms = min(self._every_ms, CONFIRM_MS) if _unsure(comparison.differences) else self._every_ms
-        return min(max(pause_ms, self._every_ms * comparison.events // EVENTS_A_CHECK), LONGEST_PAUSE_MS)
+        return min(max(pause_ms, self._every_ms * comparison.events // self._most_events), LONGEST_PAUSE_MS)
 
     def _recent(self, today: date, began: int) -> list[str]:
         """Yesterday, today and tomorrow, and with each check other days of the month before."""
@@ -106,7 +126,7 @@ class SummaryCheck:
         if next_day and date_of(next_day).year in years:
             begin = date_of(next_day)
         end = date(begin.year, 12, 31)  # a year's summaries are read at once
-        stopped_at = await comparison.of_year(list(map(bucket_of, days_between(begin, end))))
+        stopped_at = await comparison.of_year(list(map(bucket_of, days_between(begin, end))), self._most_events)
         if stopped_at:
             return stopped_at
         return bucket_of(date(end.year + 1, 1, 1)) if end.year + 1 in years else ""
@@ -118,7 +138,7 @@ class SummaryCheck:
             return FIRST_YEAR
         at = outside.index(next_year) if next_year in outside else 0
         days = list(map(bucket_of, days_between(date(outside[at], 1, 1), date(outside[at], 12, 31))))
-        if await comparison.count(days) and await comparison.of_year(days, most_events=None):
+        if await comparison.count(days) and await comparison.of_year(days, None):
             return outside[at]
         return outside[(at + 1) % len(outside)]
 
@@ -126,10 +146,11 @@ class SummaryCheck:
 class _Comparison:
     """Compares days of the index with their summaries, during one check."""
 
-    def __init__(self, database: Database, known: Mapping[str, int]) -> None:
+    def __init__(self, database: Database, adopt: Adopt, known: Mapping[str, int]) -> None:
         self.differences: dict[str, int] = {}  # as of `CheckState`
         self.events = 0  # counted
         self._database = database
+        self._adopt = adopt
         self._known = known
         self._compared: set[str] = set()
 
@@ -144,60 +165,79 @@ class _Comparison:
     async def of_days(self, days: Iterable[str]) -> None:
         """Compare a few days."""
         keys = {day: day_key(day) for day in days}
-        summaries = await self._database.get_many(keys.values(), attributes={"events"})
+        summaries = await self._database.get_many(keys.values())
         for day, key in keys.items():
-            await self._compare(day, _events(summaries.get(key)))
+            await self._compare(day, summaries.get(key, {}))
 
-    async def of_year(self, days: Sequence[str], most_events: int | None = EVENTS_A_CHECK) -> str | None:
+    async def of_year(self, days: Sequence[str], most_events: int | None) -> str | None:
         """Compare following days of one year, the first one in any case.
 
         Returns:
             The day to begin with the next time, if there is no room for its difference, or if so many events were
             counted before it. None after the last day.
         """
-        span = (days[0], days[-1])
-        query = Query(entity=DAY_SUMMARY, partitions=((days[0][:4],),), between=span, attributes=frozenset({"events"}))
+        query = Query(entity=DAY_SUMMARY, partitions=((days[0][:4],),), between=(days[0], days[-1]))
         summaries = {item["day"]: item for item in (await self._database.query(query)).items}
         for number, day in enumerate(days):
             if number and most_events is not None and self.events >= most_events:
                 return day
-            if not await self._compare(day, _events(summaries.get(day))):
+            if not await self._compare(day, summaries.get(day, {})):
                 return day
         return None
 
     async def again(self) -> None:
         """Compare the days with a difference again, and forget those that have none any more."""
         keys = {day: day_key(day) for day in self.differences}
-        summaries = await self._database.get_many(keys.values(), attributes={"events"})
+        summaries = await self._database.get_many(keys.values())
         for day, key in keys.items():
-            if not await self._differs(day, _events(summaries.get(key))):
+            if not await self._differs(day, summaries.get(key, {})):
                 del self.differences[day]
 
-    async def _compare(self, day: str, before: int) -> bool:
+    async def _compare(self, day: str, summary: Item) -> bool:
         """Compare one day with its summary, as read before. False if there is a difference that cannot be noted."""
-        if day not in self._compared and await self._differs(day, before):
+        if day not in self._compared and await self._differs(day, summary):
             if len(self.differences) >= MOST_DIFFERENCES:
                 return False
             self.differences[day] = min(self._known.get(day, 0) + 1, CONFIRMATIONS)
         self._compared.add(day)
         return True
 
-    async def _differs(self, day: str, before: int) -> bool:
-        """Whether a day has another number of events than its summary, which may change meanwhile."""
-        counted = await self.count([day])
-        if counted == before:
+    async def _differs(self, day: str, summary: Item) -> bool:
+        """Whether a day's events are others than its summary counts, which did not change meanwhile.
+
+        Those that have no number are adopted.
+        """
+        tally, foreign = Tally(), list[str]()
+        query = Query(entity=EVENT, index=TIME_ORDERED, partitions=((day,),), attributes=_CHECKED, limit=ITEMS_AT_ONCE)
+        async for items in self._database.pages(query):
+            self.events += len(items)
+            for item in items:
+                if is_foreign(item):
+                    foreign.append(item["eventId"])
+                else:
+                    tally.add(item)
+        if foreign:
+            await self._adopt(foreign)
+        if _counts(tally.counts().get(day_key(day), {})) == _counts(summary):
             return False
-        after = _events(await self._database.get(day_key(day), attributes={"events"}))
-        return not min(before, after) <= counted <= max(before, after)
+        after = await self._database.get(day_key(day), attributes={"revision"}) or {}
+        return after.get("revision") == summary.get("revision")
+
+
+_CHECKED = COUNTED_ATTRIBUTES | {"eventId"}
+
+
+def _counts(summary: Mapping[str, Any]) -> dict[str, int]:
+    """The counts of events in a summary, without zeros."""
+    return {name: number for name, number in summary.items() if number and name.startswith(_OF_EVENTS)}
+
+
+_OF_EVENTS = ("events", "bin", "edge", "type:")
 
 
 def _unsure(differences: Mapping[str, int]) -> bool:
     """Whether a difference must still be confirmed."""
     return any(times < CONFIRMATIONS for times in differences.values())
-
-
-def _events(summary: Item | None) -> int:
-    return int(summary.get("events", 0)) if summary else 0
 
 
 def _log(before: Sequence[str], now: Sequence[str]) -> None:
@@ -208,8 +248,10 @@ def _log(before: Sequence[str], now: Sequence[str]) -> None:
         logger.info("Summaries count all events again")
 
 
-async def check_forever(database: Database, every_s: float, clock: Clock, sleep: Sleep = asyncio.sleep) -> None:
+async def check_forever(
+    database: Database, adopt: Adopt, every_s: float, clock: Clock, sleep: Sleep = asyncio.sleep
+) -> None:
     """Check the summaries again and again, under one lease with the other processes on the tables."""
     await sleep(FIRST_CHECK_S)
-    check = SummaryCheck(database, clock, every_s=every_s, sleep=sleep)
+    check = SummaryCheck(database, adopt, clock, every_s=every_s, sleep=sleep)
     await check_lease(database, clock).run_forever(check.check, sleep=sleep)

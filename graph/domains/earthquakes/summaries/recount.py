@@ -1,5 +1,6 @@
-"""Counts events anew, where summaries do not count them: another program wrote or removed some.
+"""Counts events anew, where summaries are wrong: another program replaced, changed or removed some.
 
+Only events that have a number are counted, see `summary`. What another program wrote is adopted before.
 Ingests may go on meanwhile. A summary is rewritten only if it has not changed since its events were counted. If an
 ingest was faster, everything is counted again.
 """
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT, REVISION, YEAR_FACETS, YEAR_SUMMARY
 from graph.domains.earthquakes.facets import ATTRIBUTES, name_of_year
-from graph.domains.earthquakes.model import day_of
+from graph.domains.earthquakes.model import day_of, is_foreign
 from graph.domains.earthquakes.summaries.state import forget_differences
 from graph.domains.earthquakes.summaries.summary import SUMMARIES, Tally, day_key, facets_key, year_of
 from graph.store.conditions import Present, unchanged
@@ -20,7 +21,7 @@ from graph.store.entity import Item, Key
 from graph.store.query import Query
 from graph.store.rounds import rounds
 
-COUNTED_ATTRIBUTES = ATTRIBUTES | {"dayBucket", "mag"}
+COUNTED_ATTRIBUTES = ATTRIBUTES | {"dayBucket", "mag", "arrival"}
 ITEMS_AT_ONCE = 500
 _BINS = ("bin", "edge", "past", "gone")
 
@@ -30,7 +31,7 @@ async def recount(database: Database, day: str, event_ids: Collection[str] = ())
 
     Args:
         day: `YYYYMMDD`.
-        event_ids: events that the index may not have yet.
+        event_ids: events that the index may not have yet, as it may not have an event's number.
 
     Returns:
         Whether it is done. If not, an ingest was faster.
@@ -54,11 +55,12 @@ async def recount(database: Database, day: str, event_ids: Collection[str] = ())
                     events[item["eventId"]] = item
                 else:
                     tally.add_superseded(item)
-    known = [EVENT.key_for(event_id) for event_id in event_ids]
-    found = await database.get_many(known, attributes=COUNTED_ATTRIBUTES | {"eventId"}) if known else {}
+    unsure = {*event_ids, *(event_id for event_id, item in events.items() if is_foreign(item))}
+    keys = list(EVENT.keys_for(unsure))
+    found = await database.get_many(keys, attributes=COUNTED_ATTRIBUTES | {"eventId"}) if keys else {}
     events |= {item["eventId"]: item for item in found.values()}
     for item in events.values():
-        if day_of(item["dayBucket"]) == day:
+        if day_of(item["dayBucket"]) == day and not is_foreign(item):
             tally.add(item)
     corrected = corrections(key, tally.counts(), before)
     if not corrected:
@@ -117,7 +119,7 @@ class RebuildReport:
 
 
 async def rebuild_summaries(database: Database) -> RebuildReport:
-    """Make every summary agree with the events.
+    """Make every summary agree with the events that have a number.
 
     Raises:
         DatabaseUnavailable: The store does not answer, or other writers kept changing the summaries.
@@ -133,7 +135,8 @@ async def rebuild_summaries(database: Database) -> RebuildReport:
         }
         tally = Tally()
         async for item in database.scan(EVENT, attributes=COUNTED_ATTRIBUTES):
-            tally.add(item)
+            if not is_foreign(item):
+                tally.add(item)
         async for item in database.scan(REVISION, attributes=COUNTED_ATTRIBUTES):
             tally.add_superseded(item)
         counts = tally.counts()

@@ -3,6 +3,10 @@
 A summary is an item of its own. The transaction that inserts events also adds them to it, so it is
 never behind the events. For a query it is only a plan, since an index may lag behind it.
 
+**A summary counts exactly the events that have a number (`arrival`).** What another program writes has none. Each
+transaction that gives an event its number counts it, and what takes the place of an event without a number subtracts
+nothing. So no event is counted twice, whoever finds it first, and no count falls below zero.
+
 `DAY_SUMMARY` and `YEAR_SUMMARY` have the same attributes: `events`, their number; `bin<tenths>`, the number
 in that 0.1-magnitude bin; `edge<tenths>`, the number exactly on the bin's lower edge; `past<tenths>` and
 `gone<tenths>`, the number of superseded versions and of versions in which an event is deleted;
@@ -27,7 +31,7 @@ from typing import Literal
 from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, YEAR_FACETS, YEAR_SUMMARY
 from graph.domains.earthquakes.facets import TYPE, count_facets, facet_names, name_of_year
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
-from graph.domains.earthquakes.model import day_of, is_deleted, is_listed
+from graph.domains.earthquakes.model import day_of, is_deleted, is_foreign, is_listed
 from graph.store.conditions import Compare, Condition, all_of
 from graph.store.contract import Update
 from graph.store.entity import Item, Key
@@ -69,12 +73,21 @@ class DayTally:
 
     bins: Counter[tuple[Counted, Bin]]
     facets: Counter[str]
-    before: Counter[int]  # lower edge of a bin, in tenths → the events that change, as they were
+    before: Counter[str]  # the counts of bins and edges from which events are subtracted, as they were
 
     @property
     def counts_them(self) -> Condition | None:
-        """The condition on the day's summary that it counts these: another program may have written them."""
-        return all_of(*(Compare(f"bin{tenths}", ">=", number) for tenths, number in self.before.items()))
+        """The condition on the day's summary that it counts these: another program may have changed them."""
+        return all_of(*(Compare(name, ">=", number) for name, number in self.before.items()))
+
+    def subtract(self, event: Item) -> None:
+        """Count an event no more. Nothing counts one of another program."""
+        if is_foreign(event):
+            return
+        tenths, on_edge = bin_of(event["mag"])
+        self.bins["bin", (tenths, on_edge)] -= 1
+        self.before.update([f"bin{tenths}", *([f"edge{tenths}"] if on_edge else [])])
+        self.facets.subtract(facet_names(event))
 
     def events(self) -> Counter[str]:
         """The counts of the day's summary, without its types."""
@@ -114,19 +127,17 @@ class Tally:
     def replace(self, before: Item, after: Item) -> None:
         """Count the next version of an event instead of the one before, which is superseded."""
         if is_listed(before):
-            day, bin_ = self._day(before["dayBucket"]), bin_of(before["mag"])
-            day.before[bin_[0]] += 1
-            day.bins["bin", bin_] -= 1
-            day.bins["past", bin_] += 1
-            day.facets.subtract(facet_names(before))
+            day = self._day(before["dayBucket"])
+            day.subtract(before)
+            day.bins["past", bin_of(before["mag"])] += 1
         self.add(after)
 
     def update(self, before: Item, after: Item) -> None:
-        """Count the facets of a version that was updated in place. The day has changed, but no other count."""
+        """Count a version that was updated in place, as it is now. The day has changed in any case."""
         day = self._day(day_of(after["dayBucket"]))
-        if is_listed(after):
-            day.before[bin_of(before["mag"])[0]] += 1
-            day.facets.subtract(facet_names(before))
+        if is_listed(after) and not is_foreign(before):
+            day.subtract(before)
+            day.bins["bin", bin_of(after["mag"])] += 1
             day.facets.update(facet_names(after))
 
     def _day(self, day: str) -> DayTally:
@@ -183,8 +194,7 @@ class Bins:
         """The counts of a summary."""
         at = len(counted)
         counts = sorted((int(name[at:]), int(count)) for name, count in item.items() if name.startswith(counted))
-        # An event that another program wrote may be subtracted though no summary counted it.
-        totals = accumulate(max(count, 0) for _, count in counts)
+        totals = accumulate(max(count, 0) for _, count in counts)  # an earlier version may have left one below zero
         return cls(array("h", [tenths for tenths, _ in counts]), array("Q", [0, *totals]))
 
     def below(self, tenths: int) -> int:

@@ -14,29 +14,25 @@ from graph.core.days import DAY_MS, bucket_of, datetime_of, day_bucket, day_span
 from graph.core.paging import Paging
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes import DOMAIN
-from graph.domains.earthquakes.entities import EVENT
+from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
+from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.revisions.views import Deleted, View
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries.check import (
-    EVENTS_A_CHECK,
     FIRST_CHECK_S,
     MOST_DIFFERENCES,
-    SummaryCheck,
     check_forever,
 )
 from graph.domains.earthquakes.summaries.recount import rebuild_summaries
 from graph.domains.earthquakes.summaries.state import (
     CONFIRMATIONS,
     SUMMARY_CHECK,
-    CheckState,
-    SummaryStatus,
-    SummaryStatusReader,
     check_lease,
 )
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.entity import Item, Key
 from graph.store.location import StoreLocation
-from graph.store.query import Query
+from graph.store.query import ItemPage, Query
 from graph.work.tasks import BackgroundTasks
 from tests.domains.earthquakes.builders import (
     NOON,
@@ -50,6 +46,7 @@ from tests.domains.earthquakes.builders import (
     stored,
 )
 from tests.domains.earthquakes.ingest.ingests import unlogged_ingest
+from tests.domains.earthquakes.summaries.checks import EVERY_S, Checks
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES
@@ -59,7 +56,6 @@ from tests.processes import TIMEOUT_S, quakegraph
 from tests.service import running, settings
 from tests.store.engines import new_store
 
-EVERY_S = 300.0
 EVENTS = [an_event("us1", NOON), an_event("us2", NOON + 1), an_event("us3", NOON - 40 * DAY_MS)]
 DAY = "20230803"  # of the first two
 YEARS = 2024 - 1900  # without a summary
@@ -70,42 +66,6 @@ async def database() -> AsyncIterator[Database]:
     """On SQLite, where a check of two years takes milliseconds. One test below is for each engine."""
     async with stored("sqlite", EVENTS) as database:
         yield database
-
-
-class Checks:
-    """Checks by one process after the other, as time passes. Nothing is waited for."""
-
-    def __init__(self, database: Database, time: HeldTime, *, during_pause: Callable[[], Any] | None = None) -> None:
-        self.pauses: list[float] = []  # seconds between two looks of a check
-        self._database = database
-        self._time = time
-        self._during_pause = during_pause
-
-    async def _sleep(self, seconds: float) -> None:
-        self.pauses.append(seconds)
-        if self._during_pause:
-            await self._during_pause()
-
-    async def once(self) -> None:
-        """Move the time to the next check, and do it."""
-        check = SummaryCheck(self._database, self._time, every_s=EVERY_S, sleep=self._sleep)
-        lease = check_lease(self._database, self._time)
-        self._time.now = max(self._time.now, (await lease.state()).next_attempt or 0)
-        await lease.run_if_due(check.check)
-
-    async def begin_with(self, year: int) -> None:
-        """Let the walk over the empty years go on with this one."""
-        await self._database.update(Update(SUMMARY_CHECK.key_for(), set={"nextYear": year}))
-
-    async def several(self, number: int) -> None:
-        for _ in range(number):
-            await self.once()
-
-    async def status(self) -> SummaryStatus:
-        return await SummaryStatusReader(self._database, self._time).status()
-
-    async def state(self) -> CheckState:
-        return CheckState((await check_lease(self._database, self._time).state()).attributes)
 
 
 async def by_another_writer(database: Database, *times_ms: int) -> None:
@@ -134,7 +94,7 @@ async def test_an_event_of_another_writer_is_found_wherever_it_is(
     checks = Checks(database, time)
     await checks.begin_with(datetime_of(PLACES[place]).year)
 
-    await checks.several(2 * CONFIRMATIONS)
+    await checks.once()
 
     day = day_bucket(PLACES[place])
     found = await catalogue_of(database).page(Selection(start_ms=day_span(day)[0], end_ms=day_span(day)[1]), Paging(9))
@@ -160,7 +120,38 @@ async def test_a_day_is_counted_anew_once_several_checks_have_found_an_event_les
     assert await catalogue_of(database).total(Selection()) == 2
     assert (await rebuild_summaries(database)).corrected == 0
     told = [(record.levelname, record.getMessage()) for record in caplog.records if "ummaries" in record.getMessage()]
-    assert told == [("WARNING", "Events of another program were counted in the summaries")]
+    assert told == [("WARNING", "Summaries were corrected: another program changed or removed events")]
+
+
+REPLACED: dict[str, Item] = {
+    "another magnitude": an_event("us1", NOON, 5.5).item,
+    "another bin's edge": an_event("us1", NOON, 4.57).item,
+    "another day": an_event("us1", NOON - 3 * DAY_MS).item,
+    "another place": an_event("us1", NOON, lat=-80.0).item,
+}
+
+
+@pytest.mark.parametrize("how", REPLACED)
+async def test_an_event_that_another_program_replaces_is_counted_as_it_is_now(
+    database: Database, time: HeldTime, how: str
+) -> None:
+    await database.put(Put(EVENT, REPLACED[how]))
+
+    await Checks(database, time).several(2 * CONFIRMATIONS)
+
+    assert await catalogue_of(database).total(Selection()) == 3
+    assert (await rebuild_summaries(database)).corrected == 0
+
+
+async def test_an_event_that_another_program_changes_in_place_is_counted_as_it_is_now(
+    database: Database, time: HeldTime
+) -> None:
+    await database.update(Update(EVENT.key_for("us1"), set={"mag": 5.5}))
+
+    await Checks(database, time).several(2 * CONFIRMATIONS)
+
+    assert await catalogue_of(database).total(Selection(magnitudes=MagnitudeRange(5.5))) == 1
+    assert (await rebuild_summaries(database)).corrected == 0
 
 
 async def test_a_day_that_is_counted_anew_keeps_what_was_deleted_and_revised(
@@ -194,16 +185,16 @@ async def test_a_check_that_a_rebuild_has_overtaken_restores_no_difference(datab
 
 
 class Between(WatchedDatabase):
-    """A database in which something happens before each count of a day with events in the index, and each get."""
+    """A database in which something happens before each reading of a day with events, and each get."""
 
     def __init__(self, database: Database, happens: Callable[[], Any]) -> None:
         super().__init__(database)
         self._happens = happens
 
-    async def count(self, query: Query) -> int:
-        if query.partitions[0][0] in (DAY, day_bucket(NOW)):
+    async def query(self, query: Query) -> ItemPage:
+        if query.entity is EVENT and query.partitions[0][0] in (DAY, day_bucket(NOW)):
             await self._happens()
-        return await super().count(query)
+        return await super().query(query)
 
     async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
         await self._happens()
@@ -231,9 +222,10 @@ class Lagging(WatchedDatabase):
 
     lags = True
 
-    async def count(self, query: Query) -> int:
-        counted = await super().count(query)
-        return max(counted - 1, 0) if self.lags else counted
+    async def query(self, query: Query) -> ItemPage:
+        page = await super().query(query)
+        shown = page.items[: -1 if self.lags and query.entity is EVENT else None]
+        return ItemPage(shown, page.last_key)
 
 
 async def test_an_index_that_lags_for_a_while_is_no_difference(database: Database, time: HeldTime) -> None:
@@ -260,10 +252,10 @@ async def test_an_index_that_lags_for_a_while_is_no_difference(database: Databas
 # The price
 
 
-def counted_days(database: WatchedDatabase) -> list[str]:
-    """The days of the index that were counted, each on its own."""
-    calls = [call for call in database.calls if (call.method, call.index) == ("count", TIME_ORDERED.name)]
-    return [str(call.partitions[0][0]) for call in calls if len(call.partitions) == 1]
+def days_read(database: WatchedDatabase) -> list[str]:
+    """The days of the index that were read, each on its own."""
+    calls = [call for call in database.calls if (call.method, call.index) == ("query", TIME_ORDERED.name)]
+    return [str(call.partitions[0][0]) for call in calls]
 
 
 async def test_a_check_without_differences_counts_two_years_at_most_and_reads_each_day_once(
@@ -273,11 +265,13 @@ async def test_a_check_without_differences_counts_two_years_at_most_and_reads_ea
     checks = Checks(watched, time)
     await checks.once()
 
-    days = counted_days(watched)
+    days = days_read(watched)
     assert len(days) == len(set(days)) <= 366 + 6
-    counts = [len(call.partitions) for call in watched.calls if call.method == "count"]
-    assert [number for number in counts if number > 1] == [365]
-    assert len([call for call in watched.calls if call.method == "query"]) == 2
+    assert [len(call.partitions) for call in watched.calls if call.method == "count"] == [365]
+    assert [call.entity for call in watched.calls if call.method == "query" and call.entity is not EVENT] == [
+        YEAR_SUMMARY,
+        DAY_SUMMARY,
+    ]
     assert checks.pauses == []
 
 
@@ -286,7 +280,7 @@ async def test_the_checks_walk_over_every_day_since_1900_and_of_the_catalogue(ti
         watched = WatchedDatabase(database)
         checks = Checks(watched, time)
         await checks.several(4)
-        assert set(map(bucket_of, days_between(date(1850, 1, 1), date(1853, 12, 31)))) <= set(counted_days(watched))
+        assert set(map(bucket_of, days_between(date(1850, 1, 1), date(1853, 12, 31)))) <= set(days_read(watched))
 
         await checks.several(YEARS - 4)
 
@@ -294,41 +288,29 @@ async def test_the_checks_walk_over_every_day_since_1900_and_of_the_catalogue(ti
         assert set(map(bucket_of, days_between(date(1900, 1, 1), date(2023, 12, 31)))) <= seen
 
 
-class Busy(WatchedDatabase):
-    """A database in which each day of the index has so many more events than stored."""
-
-    more = 1000
-
-    async def count(self, query: Query) -> int:
-        return await super().count(query) + (self.more if len(query.partitions) == 1 else 0)
-
-    async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
-        item = await super().get(key, attributes=attributes)
-        if "events" not in (attributes or ()):
-            return item
-        return {"events": (item or {}).get("events", 0) + self.more}
-
-
-async def test_a_check_stops_when_it_has_counted_many_events_and_the_next_one_goes_on_there(
+async def test_a_check_stops_when_it_has_read_many_events_and_the_next_one_goes_on_there(
     database: Database, time: HeldTime
 ) -> None:
-    """Six recent days already have more than a check may count, so each walks on by one day, and later."""
-    busy = Busy(database)
-    checks = Checks(busy, time)
+    """The recent days already have more events than a check may read, so each walks on by one day, and later."""
+    watched = WatchedDatabase(database)
+    checks = Checks(watched, time, most_events=1)
     began = time.now
     for number in range(1, 4):
-        busy.calls.clear()
+        watched.calls.clear()
         await checks.once()
-        assert counted_days(busy)[6:] == [f"2023010{number}"]
+        assert days_read(watched)[6:] == [f"2023010{number}"]
         assert (await checks.state()).differences == {}
     next_attempt = (await check_lease(database, time).state()).next_attempt
     assert next_attempt is not None
-    assert next_attempt - began >= 3 * EVERY_S * 1000 * 6000 / EVENTS_A_CHECK
+    assert next_attempt - began == 3 * EVERY_S * 1000 * 2
 
 
 async def test_a_few_differences_are_known_and_corrected_at_a_time(database: Database, time: HeldTime) -> None:
     checks = Checks(database, time)
-    await by_another_writer(database, *(at("2023-01-01") + number * DAY_MS for number in range(2 * MOST_DIFFERENCES)))
+    events = events_at(*(at("2023-01-01") + number * DAY_MS for number in range(2 * MOST_DIFFERENCES)))
+    await ingest(database, events)
+    for event in events:
+        await database.delete(Delete(EVENT.key_of(event.item)))
     for _ in range(CONFIRMATIONS - 1):
         await checks.once()
         assert len((await checks.state()).differences) == MOST_DIFFERENCES
@@ -344,13 +326,14 @@ async def test_a_few_differences_are_known_and_corrected_at_a_time(database: Dat
 async def test_a_process_has_more_urgent_work_at_its_start(database: Database, time: HeldTime) -> None:
     watched = WatchedDatabase(database)
     async with BackgroundTasks() as tasks:
-        tasks.start("checking", partial(check_forever, watched, EVERY_S, time, time.sleep))
+        adopt = unlogged_ingest(watched, time).intake.adopt
+        tasks.start("checking", partial(check_forever, watched, adopt, EVERY_S, time, time.sleep))
         await time.all_asleep()
         assert watched.calls == []
         time.move(FIRST_CHECK_S)
         await time.all_asleep()
 
-    assert counted_days(watched)
+    assert days_read(watched)
     state = await Checks(database, time).state()
     assert (state.last_check, state.next_year) == (NOW + FIRST_CHECK_S * 1000, 1901)
 
