@@ -4,7 +4,7 @@ None of them is a scan: each condition has an index. With a type and a status, t
 few events have it, and the other condition is tested on what it holds.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.core.errors import BadUserInput
@@ -122,18 +122,22 @@ class Inbox:
     async def acknowledge(self, user_id: str, keys: Collection[str]) -> dict[str, bool]:
         """Make events delivered. Returns those that exist, and whether each was delivered already."""
         events = await self.by_key(user_id, list(keys))
-        return {key: await self._acknowledge(user_id, key, event) for key, event in events.items()}
+        step = EventProgress.acknowledged
+        return {key: not await advance(self._database, event, step) for key, event in events.items()}
 
-    async def _acknowledge(self, user_id: str, key: str, event: TriggerEvent) -> bool:
-        others = rounds("other changes of the same event kept coming first")
-        while (after := event.progress.acknowledged()) != event.progress:
-            if await self._database.update(progressed(TRIGGER_EVENT.key_of(event.item), event.progress, after)):
-                return False
-            if not (found := await self.by_key(user_id, [key])):
-                break  # it has expired just now
-            event = found[key]
-            next(others)
-        return True
+
+async def advance(database: Database, event: TriggerEvent, step: Callable[[EventProgress], EventProgress]) -> bool:
+    """Change an event's progress. False if the step does not change it, or the event has expired just now."""
+    key, progress = TRIGGER_EVENT.key_of(event.item), event.progress
+    others = rounds("other changes of the same event kept coming first")
+    while (after := step(progress)) != progress:
+        if await database.update(progressed(key, progress, after)):
+            return True
+        if not (found := await database.get(key, attributes=PROGRESS)):
+            break
+        progress = TriggerEvent(found).progress
+        next(others)
+    return False
 
 
 def progressed(key: Key, before: EventProgress, after: EventProgress) -> Update:

@@ -7,8 +7,10 @@
                      └──────────────FAIL───────────────┘
 
 An event without deliveries is received until its user acknowledges it. An event with deliveries is delivered once all
-of them are, and failed once one of them is given up. Between a failed attempt and the next one it is retrying. A failed
-event that its user acknowledges goes the same way as after a successful retry.
+of them are. An attempt that fails makes it failed, whether it is repeated or not. When it is repeated, the event is
+retrying until that attempt ends. If the process ends before, it is retrying until the next attempt does. Of an event
+with several deliveries, the status is that of the attempt that began or ended last. A failed event that its user
+acknowledges goes the same way as after a successful retry.
 """
 
 from typing import NamedTuple
@@ -21,8 +23,8 @@ class TriggerEventStatus(DescribedText):
 
     RECEIVED = "received", "It is stored, and was neither acknowledged nor attempted to deliver."
     DELIVERED = "delivered", "It was acknowledged, or all its deliveries have succeeded."
-    FAILED = "failed", "One of its deliveries was given up."
-    RETRYING = "retrying", "An attempt has failed, and will be repeated."
+    FAILED = "failed", "An attempt has failed. Its delivery waits for the next attempt, or was given up."
+    RETRYING = "retrying", "A delivery that failed is attempted again just now."
 
 
 class EventProgress(NamedTuple):
@@ -37,6 +39,10 @@ class EventProgress(NamedTuple):
         """After its user has taken it from the inbox."""
         return self._replace(status=TriggerEventStatus.DELIVERED)
 
+    def retrying(self) -> "EventProgress":
+        """When another attempt than the first of a delivery begins."""
+        return self._replace(status=TriggerEventStatus.RETRYING) if self.status is TriggerEventStatus.FAILED else self
+
     def retried(self) -> "EventProgress":
         """After another attempt than the first of a delivery."""
         return self._replace(retries=self.retries + 1)
@@ -44,26 +50,22 @@ class EventProgress(NamedTuple):
     def delivered(self) -> "EventProgress":
         """After a delivery has succeeded."""
         left = self._replace(open=_fewer(self.open))
-        return left if left.open or left.failed else left.acknowledged()
+        if not left.open and not left.failed:
+            return left.acknowledged()
+        return left.postponed() if self.status is TriggerEventStatus.RETRYING else left
 
     def postponed(self) -> "EventProgress":
         """After an attempt has failed, which will be repeated."""
-        return self._retrying() if self.status is TriggerEventStatus.RECEIVED else self
+        is_done = self.status is TriggerEventStatus.DELIVERED
+        return self if is_done else self._replace(status=TriggerEventStatus.FAILED)
 
     def given_up(self) -> "EventProgress":
         """After a delivery has failed for good."""
-        is_done = self.status is TriggerEventStatus.DELIVERED
-        status = self.status if is_done else TriggerEventStatus.FAILED
-        return self._replace(status=status, open=_fewer(self.open), failed=self.failed + 1)
+        return self.postponed()._replace(open=_fewer(self.open), failed=self.failed + 1)
 
     def replayed(self, *, was_given_up: bool) -> "EventProgress":
-        """After a delivery that had ended begins again."""
-        failed = _fewer(self.failed) if was_given_up else self.failed
-        again = self._replace(open=self.open + 1, failed=failed)
-        return again._retrying() if self.status is TriggerEventStatus.FAILED and not failed else again
-
-    def _retrying(self) -> "EventProgress":
-        return self._replace(status=TriggerEventStatus.RETRYING)
+        """After a delivery that had ended waits again."""
+        return self._replace(open=self.open + 1, failed=_fewer(self.failed) if was_given_up else self.failed)
 
 
 def _fewer(number: int) -> int:

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from graph.domains.triggers.deliveries import DeliverySelection
 from graph.domains.triggers.entities import QUEUE
-from graph.domains.triggers.inbox import EventSelection
+from graph.domains.triggers.inbox import EventSelection, advance
 from graph.domains.triggers.model import Delivery, DeliveryState, Endpoint
 from graph.domains.triggers.outbox import Created
 from graph.domains.triggers.sending.answers import SendResult
@@ -68,6 +68,7 @@ class ModelEvent:
 
     deliveries: list[str]
     ever_failed: bool = False  # whether any attempt did, or any delivery was given up
+    is_retrying: bool = False  # whether no attempt has ended since a repeated one began
     is_done: bool = False  # whether it was ever delivered to all, or acknowledged
     retries: int = 0
     attempts: list[int] = field(init=False)  # of each delivery
@@ -79,9 +80,9 @@ class ModelEvent:
     def status(self) -> TriggerEventStatus:
         if self.is_done:
             return DELIVERED
-        if "failed" in self.deliveries:
-            return FAILED
-        return RETRYING if self.ever_failed else RECEIVED
+        if self.is_retrying:
+            return RETRYING
+        return FAILED if self.ever_failed else RECEIVED
 
     @property
     def progress(self) -> EventProgress:
@@ -92,15 +93,20 @@ class ModelEvent:
         """The deliveries in a state."""
         return [at for at, each in enumerate(self.deliveries) if each == state]
 
+    def begin(self, at: int) -> None:
+        self.is_retrying |= self.attempts[at] > 0 and self.ever_failed
+
     def attempt(self, at: int) -> None:
         self.retries += self.attempts[at] > 0
         self.attempts[at] += 1
+        self.is_retrying = False
 
     def postpone(self) -> None:
         self.ever_failed = True
 
     def end(self, at: int, state: str) -> None:
         self.deliveries[at] = state
+        self.is_retrying = False
         self.ever_failed |= state == "failed"
         self.is_done |= set(self.deliveries) == {"delivered"}
 
@@ -119,6 +125,10 @@ def steps(model: ModelEvent, progress: EventProgress) -> Iterator[tuple[ModelEve
             then.replay(at)
             yield then, progress.replayed(was_given_up=state == "failed")
             continue
+        if model.attempts[at]:
+            then = deepcopy(model)
+            then.begin(at)
+            yield then, progress.retrying()
         for attempted, ends in ((True, "delivered"), (True, ""), (True, "failed"), (False, "failed")):
             then, behind = deepcopy(model), progress
             if attempted:
@@ -231,6 +241,25 @@ class StoredEvents(RuleBasedStateMachine):
             model.end(at, "failed")
         else:
             model.postpone()
+
+    @rule(number=st.integers(0, 30), acknowledge=st.booleans())
+    def begin_again(self, number: int, acknowledge: bool) -> None:
+        """Begin another attempt, whose result is not stored yet, perhaps with an acknowledgement at the same time."""
+        if not (waiting := [(key, at) for key, at in self.deliveries("waiting") if self.models[key].attempts[at]]):
+            return
+        key, at = waiting[number % len(waiting)]
+        event = self.run(self.ours.inbox.by_key(ANNA, [key]))[key]
+
+        async def store() -> None:
+            works: list[Coroutine[Any, Any, object]] = [advance(self.ours.database, event, EventProgress.retrying)]
+            if acknowledge:
+                works.append(self.ours.inbox.acknowledge(ANNA, [key]))
+            await asyncio.gather(*works)
+
+        self.run(store())
+        self.models[key].begin(at)
+        if acknowledge:
+            self.models[key].acknowledge()
 
     @rule(numbers=st.lists(st.integers(0, 30), min_size=1, max_size=3))
     def acknowledge(self, numbers: list[int]) -> None:

@@ -22,11 +22,13 @@ from graph.domains.triggers.delivering.outcomes import DeliveryOutcome, body_of,
 from graph.domains.triggers.delivering.results import Result, Results
 from graph.domains.triggers.delivering.retry_policy import DeliveryRetryPolicy, is_delivered, is_gone, retry_after_ms
 from graph.domains.triggers.entities import ENDPOINT, QUEUE
+from graph.domains.triggers.inbox import advance
 from graph.domains.triggers.model import Delivery, Endpoint, EndpointState, TriggerEvent
 from graph.domains.triggers.queues import IDLE, PARKED, due_at
 from graph.domains.triggers.sending.answers import SendResult
 from graph.domains.triggers.sending.messages import Message
 from graph.domains.triggers.sending.sender import MessageSender
+from graph.domains.triggers.statuses import EventProgress
 from graph.store.conditions import unchanged
 from graph.store.contract import Database, Delete, Update
 from graph.store.entity import Item
@@ -205,6 +207,8 @@ class EndpointWorker:
             return given_up(delivery, began)
         if endpoint.state is not EndpointState.ENABLED:
             return None
+        if delivery.attempt_count:
+            await advance(shared.database, TriggerEvent(event), EventProgress.retrying)
         body = body_of(TriggerEvent(event), delivery.sequence)
         answer = await shared.sender.send(Message(endpoint.url, delivery.webhook_id, body, endpoint.secrets(began)))
         now = shared.clock()

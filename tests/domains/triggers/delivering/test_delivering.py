@@ -2,18 +2,21 @@
 
 import json
 from datetime import UTC, datetime
+from typing import Any
 
 from standardwebhooks import Webhook
 
 from graph.domains.triggers.endpoints import EndpointChanges
 from graph.domains.triggers.entities import TRIGGER_EVENT
+from graph.domains.triggers.inbox import EventSelection
 from graph.domains.triggers.model import DeliveryState, EndpointState
 from graph.domains.triggers.sending.answers import Failure
 from graph.domains.triggers.statuses import TriggerEventStatus
-from graph.store.contract import Delete
+from graph.store.contract import Database, Delete, Put, Update
 from tests.domains.triggers.delivering.workshop import DAY, HOUR, MINUTE, SECOND, Workshop, a_workshop
 from tests.domains.triggers.in_store import ANNA
 from tests.domains.triggers.sending.receivers import OK, Reply, saying, status, then_close
+from tests.domains.watches.cuts import Noted
 
 RECEIVED, DELIVERED = TriggerEventStatus.RECEIVED, TriggerEventStatus.DELIVERED
 FAILED, RETRYING = TriggerEventStatus.FAILED, TriggerEventStatus.RETRYING
@@ -60,7 +63,7 @@ async def test_a_delivery_that_fails_is_repeated_and_given_up_after_the_last_att
     start, times = shop.clock.now, list[int]()
 
     while (wait := await shop.due_in(endpoint)) is not None:
-        assert await shop.statuses() == [RETRYING if times else RECEIVED]
+        assert await shop.statuses() == [FAILED if times else RECEIVED]
         await shop.deliver_after(wait - 1 if times else 0)
         assert len(shop.hook.requests) == (len(times) or 1)
         await shop.deliver_after(1 if times else 0)
@@ -77,6 +80,76 @@ async def test_a_delivery_that_fails_is_repeated_and_given_up_after_the_last_att
     assert await shop.states(endpoint) == ["failed"]
     assert [(each.status, each.retry_count) for each in await shop.events()] == [(FAILED, 3)]
     assert shop.counted.outcomes == {"retried": 3, "failed": 1}
+
+
+async def test_an_event_is_failed_between_two_attempts_and_retrying_during_one(any_shop: Workshop) -> None:
+    """The document's transitions: received → failed → retrying → failed → retrying → delivered."""
+    shop = any_shop
+    await shop.endpoint()
+    await shop.event()
+    during = list[list[TriggerEventStatus]]()
+
+    def failing(reply: Reply) -> Reply:
+        async def look(reader: Any, writer: Any) -> None:
+            during.append(await shop.statuses())
+            await reply(reader, writer)
+
+        return look
+
+    for wait, reply, after in ((0, status(500), FAILED), (5 * SECOND, CUT, FAILED), (MINUTE, OK, DELIVERED)):
+        shop.hook.answer(failing(reply))
+        await shop.deliver_after(wait)
+        assert await shop.statuses() == [after]
+        of_status = EventSelection(status=after)
+        assert len(await shop.page(of_status)) == 1
+
+    assert during == [[RECEIVED], [RETRYING], [RETRYING]]
+    assert [event.retry_count for event in await shop.events()] == [2]
+
+
+async def test_of_several_deliveries_the_last_that_began_or_ended_gives_the_status(shop: Workshop) -> None:
+    failing, other = await shop.endpoint(query="&failing"), await shop.endpoint(query="&other")
+    await shop.event()
+    shop.hook.answer(status(500))
+    await shop.deliver()
+    assert await shop.statuses() == [FAILED]
+    shop.clock.now += 5 * SECOND
+    shop.hook.answer(OK)
+    await shop.worker(other).run()
+    assert await shop.statuses() == [FAILED]  # the first one still waits for its next attempt
+    await shop.worker(failing).run()
+    assert await shop.statuses() == [DELIVERED]
+
+
+async def test_only_a_repeated_attempt_writes_once_more() -> None:
+    noted: list[Noted] = []
+
+    def wrap(real: Database) -> Database:
+        noted.append(Noted(real))
+        return noted[0]
+
+    async with a_workshop(wrap=wrap) as shop:
+        await shop.endpoint()
+        written = []
+        for wait, reply in ((0, OK), (0, status(500)), (5 * SECOND, status(500)), (MINUTE, OK)):
+            if not wait:
+                await shop.event()
+            shop.hook.answer(reply)
+            noted[0].noted.clear()
+            await shop.deliver_after(wait)
+            of_event = [(method, of_results(asked)) for method, asked in noted[0].noted if of_results(asked)]
+            written.append(of_event)
+
+    whole = ("transact", ["DELIVERY", "ATTEMPT", "TRIGGER_EVENT", "QUEUE"])
+    again = ("update", ["TRIGGER_EVENT"])
+    assert written == [[whole], [whole], [again, whole], [again, whole]]
+
+
+def of_results(asked: Any) -> list[str]:
+    """The entities that a call of the store writes, if an event is among them."""
+    actions = asked if isinstance(asked, list) else [asked]
+    names = [each.key.entity.name for each in actions if isinstance(each, Put | Update)]
+    return names if "TRIGGER_EVENT" in names else []
 
 
 RETRY_AFTER = (

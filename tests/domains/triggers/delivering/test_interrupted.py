@@ -20,10 +20,11 @@ from graph.domains.triggers.delivering.outcomes import given_up
 from graph.domains.triggers.delivering.results import Result
 from graph.domains.triggers.entities import ATTEMPT, ENDPOINT, ENTITIES, TRIGGER_EVENT
 from graph.domains.triggers.model import Delivery, Endpoint
+from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.contract import Database, Put
 from graph.store.values import InvalidItem
 from tests.domains.triggers.delivering.arrivals import FAILURES, Trouble, assert_all_arrived
-from tests.domains.triggers.delivering.workshop import Hook, Workshop, a_workshop, a_workshop_on
+from tests.domains.triggers.delivering.workshop import SECOND, Hook, Workshop, a_workshop, a_workshop_on
 from tests.domains.triggers.in_store import ANNA, held_clock
 from tests.domains.triggers.sending.receivers import OK, receiving, status
 from tests.domains.watches.cuts import Cut, Intercepted, Meanwhile, lose_connection
@@ -190,6 +191,27 @@ async def test_a_delivery_is_not_attempted_twice_at_once_however_soon_it_is_due_
 
         assert sorted(shop.hook.sequences) == [1, 1, 2]
         await assert_all_arrived(shop, endpoint)
+
+
+async def test_an_event_whose_attempt_was_cut_off_is_retrying_until_the_next_one_ends(engine: str) -> None:
+    async with troubled(engine, random.Random(0)) as workshops:
+        ended, other = await workshops(2)
+        endpoint = await ended.endpoint()
+        ended.hook.answer(status(500))
+        await ended.event()
+        await ended.deliver()
+        ended.hook.answer(OK)
+        with ended.hook.holding():
+            working = asyncio.create_task(ended.deliver_after(5 * SECOND))
+            await ended.hook.has(2)
+            working.cancel()
+            await asyncio.wait([working])
+        assert await other.statuses() == [TriggerEventStatus.RETRYING]
+
+        await other.deliver()
+
+        assert len(other.hook.requests) == 3
+        await assert_all_arrived(other, endpoint)
 
 
 async def test_a_result_that_cannot_be_stored_fails_alone(shop: Workshop) -> None:
