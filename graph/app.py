@@ -23,7 +23,7 @@ from graph.core.errors import BadRequest, DatabaseUnavailable, InternalServerErr
 from graph.core.http_client import http_client
 from graph.domain import Domain, ImproperDomains, Resources, exact_names, in_a_line, routes_of, scopes_of, switched_on
 from graph.domains import installed
-from graph.feed.adoption import tasks_of
+from graph.feed.adopter import tasks_of
 from graph.observability.logs import get_logger
 from graph.observability.metrics import Metrics
 from graph.observability.requests import timed_requests
@@ -113,7 +113,7 @@ def create_app(
             for task in (task for domain in on for task in domain.tasks):
                 tasks.start(task.name, partial(task.work, services))
             adoptions = [adoption for domain in on for adoption in domain.adoptions]
-            for name, adopt in tasks_of(adoptions, services, resources.database, clock).items():
+            for name, adopt in tasks_of(adoptions, services, resources.database, clock, metrics).items():
                 tasks.start(name, adopt)
             work = Work(WorkLimits.of(settings.max_heavy_operations))
             measure_work(work, metrics)

@@ -12,26 +12,19 @@ an item: its sequence number for subscriptions, counters, summaries.
 An item may be handed over several times, and may become foreign again: a put of another program replaces ours.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
-from graph.core.clock import Clock
 from graph.core.services import Services
-from graph.runtime.holding import hold_forever
-from graph.runtime.lease import LEASE_ATTRIBUTES, Lease, LeaseItem
-from graph.store.attributes import Text
+from graph.runtime.lease import LEASE_ATTRIBUTES
+from graph.store.attributes import JsonDocument, Text, Whole
 from graph.store.conditions import Condition, predicate
 from graph.store.contract import Database
 from graph.store.design import TableDesign
 from graph.store.entity import Entity, Item
 from graph.work.account import give_way
-from graph.work.tasks import Sleep
 
-ITEMS_AT_ONCE = 100
-LEASE_MS = 60_000
-SCAN_EVERY_S = 3600.0
+ITEMS_AT_ONCE = 25
 
 
 @dataclass(frozen=True)
@@ -56,8 +49,15 @@ def adoption_state(table: TableDesign, partition: str = "ADOPTION", name: str = 
         table: where the state is kept; its keys are texts.
         partition: the partition key of the state.
     """
-    of = Text("adopts", shortest=1, longest=200, in_key_alone=True)  # the name of the adopted table
-    return Entity(name, table, key=(partition, "{adopts}"), attributes=(of, *LEASE_ATTRIBUTES))
+    attributes = (
+        Text("adopts", shortest=1, longest=255, in_key_alone=True),  # the name of the adopted table
+        JsonDocument("position", optional=True),  # up to which the table's stream was read
+        JsonDocument("scan", optional=True),  # up to which the table was scanned
+        Whole("scanDue", unit="epoch ms", optional=True),  # the next scan
+        JsonDocument("entities", optional=True),  # names of those that the scans find
+        *LEASE_ATTRIBUTES,
+    )
+    return Entity(name, table, key=(partition, "{adopts}"), attributes=attributes)
 
 
 async def adopt_all(services: Services, database: Database, adoptions: Sequence[Adoption]) -> None:
@@ -73,38 +73,3 @@ async def adopt_all(services: Services, database: Database, adoptions: Sequence[
                 await give_way()
         if found:
             await adoption.adopt(services, found)
-
-
-async def adopt_forever(
-    services: Services,
-    database: Database,
-    clock: Clock,
-    adoptions: Sequence[Adoption],
-    *,
-    sleep: Sleep = asyncio.sleep,
-) -> None:
-    """Adopt foreign items of one table, whenever no other process does."""
-
-    async def work() -> None:
-        while True:
-            await adopt_all(services, database, adoptions)
-            await sleep(SCAN_EVERY_S)
-
-    first = adoptions[0]
-    lease = LeaseItem(first.state.key_for(first.entity.table.name))
-    await hold_forever(Lease(database, lease, clock, lasts_ms=LEASE_MS), work, sleep=sleep)
-
-
-def tasks_of(
-    adoptions: Sequence[Adoption], services: Services, database: Database, clock: Clock
-) -> dict[str, Callable[[], Awaitable[None]]]:
-    """The background work of some adoptions by its names, one for each of their tables. None if nobody else writes."""
-    if not database.has_other_writers:
-        return {}
-    groups: dict[tuple[str, Entity], list[Adoption]] = {}
-    for adoption in adoptions:
-        groups.setdefault((adoption.entity.table.name, adoption.state), []).append(adoption)
-    return {
-        f"adopting items of {table}": partial(adopt_forever, services, database, clock, group)
-        for (table, _), group in groups.items()
-    }

@@ -20,7 +20,7 @@ There is no object for a table: an entity names its table.
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -81,7 +81,7 @@ class Database(ABC):
     quick_partitions: int  # so many partitions of an index are read in some tenths of a second
     is_remote: bool  # whether a query waits for a network, so that several at once take little longer than one
     merges: int = 1  # so many partitions of an index can be read by one query as one list
-    has_other_writers: bool  # whether programs other than this service may write its tables
+    other_writers: "OtherWriters | None" = None  # None if no other program can write the tables
     in_order: bool  # whether concurrent transactions are applied in the order in which they were sent
 
     @abstractmethod
@@ -191,6 +191,41 @@ class Database(ABC):
     @abstractmethod
     async def ping(self) -> None:
         """Return if the database answers and has its tables, otherwise raise `DatabaseUnavailable`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Items of one table that fulfilled a condition when they were written or read. They may have changed since."""
+
+    keys: Sequence[Key]  # an item may come several times
+    position: Callable[[], Item]  # where a later reading goes on after them; to call before the next `Found` is read
+    written_at: int | None = None  # when the last item was written, epoch milliseconds, if that is known
+    is_gap: bool = False  # what was written before may be missing, so the whole table must be read
+
+
+class OtherWriters(ABC):
+    """Finds items that other programs have written: readings of one table, for its items that fulfil a condition.
+
+    A position is a document that a caller may keep. An item whose key is not a valid one is left out.
+    """
+
+    @abstractmethod
+    def written(self, conditions: Mapping[Entity, Condition], position: Item | None) -> AsyncGenerator[Found, None]:
+        """Yields what anybody writes, about once a second, also if there is nothing.
+
+        It begins at the position, or with the oldest writing that is known. It ends if the engine cannot find out
+        what was written. The caller must close it.
+        """
+
+    @abstractmethod
+    def stored(self, conditions: Mapping[Entity, Condition], position: Item | None) -> AsyncGenerator[Found, None]:
+        """Yields what is in the table, in no order, from the position on, and ends.
+
+        It takes its time, so that it uses a part of the table's capacity. The caller must close it.
+
+        Raises:
+            DatabaseUnavailable: The table cannot be read now.
+        """
 
 
 def check_update(update: Update) -> None:

@@ -47,7 +47,7 @@ class MeteredDatabase(Database):
         self.quick_partitions = database.quick_partitions
         self.is_remote = database.is_remote
         self.merges = database.merges
-        self.has_other_writers = database.has_other_writers
+        self.other_writers = database.other_writers
         self.in_order = database.in_order
         self._database = database
         self._call = meter.call

@@ -21,7 +21,7 @@ class Job(StrEnum):
 ACTIONS: dict[Job, tuple[str, ...]] = {
     Job.SERVE: (
         *("BatchGetItem", "BatchWriteItem", "DeleteItem", "DescribeTable"),
-        *("GetItem", "PutItem", "Query", "UpdateItem"),
+        *("GetItem", "PutItem", "Query", "Scan", "UpdateItem"),
     ),
     Job.REBUILD: ("BatchGetItem", "GetItem", "PutItem", "Query", "Scan", "UpdateItem"),
     Job.CREATE: (

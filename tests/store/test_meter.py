@@ -80,7 +80,7 @@ async def test_a_meter_changes_no_answer_and_names_each_call(table: OneEntity) -
     assert recorder.calls == [(operation, "OK") for operation in told]
     assert metered.transaction_limit == table.transaction_limit
     assert metered.database.is_remote == table.database.is_remote
-    assert metered.database.has_other_writers == table.database.has_other_writers
+    assert metered.database.other_writers == table.database.other_writers
     assert metered.database.in_order == table.database.in_order
     writes = {"put", "update", "delete"}  # which are transactions, unless an engine has another way
     waiting = {"changes"}  # to wait for a change takes as long as it takes

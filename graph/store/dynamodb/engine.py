@@ -23,6 +23,7 @@ from graph.store.dynamodb.changes import changes
 from graph.store.dynamodb.client import Connected, connected
 from graph.store.dynamodb.codec import EncodedItem, decode
 from graph.store.dynamodb.errors import CONFLICTS, CONTENTION, OVERLOAD, UNLIKE, code_of, subject, translating_errors
+from graph.store.dynamodb.other_writers import DynamoOtherWriters
 from graph.store.dynamodb.pages import answers
 from graph.store.dynamodb.query import PreparedDynamoQuery, in_pieces
 from graph.store.dynamodb.requests import Requests
@@ -78,7 +79,6 @@ class DynamoDatabase(Database):
     transaction_limit = ACTIONS_PER_TRANSACTION
     quick_partitions = 100
     is_remote = True
-    has_other_writers = True
     in_order = False
 
     def __init__(self, connection: Connected, requests: Requests, clock: Clock, retry_policy: RetryPolicy) -> None:
@@ -89,6 +89,7 @@ class DynamoDatabase(Database):
         self._clock = clock
         self._retry_policy = retry_policy
         self._slots = Slots(QUERIES_AT_ONCE)
+        self.other_writers = DynamoOtherWriters(connection, requests, clock, retry_policy)
 
     async def get(self, key: Key, *, attributes: Collection[str] | None = None) -> Item | None:
         check_key(key)

@@ -71,6 +71,20 @@ class ItemCodec:
         """Whether an item's primary key matches the entity's templates."""
         return has_key_of(self.entity, item)
 
+    def key_of(self, item: EncodedItem) -> Key | None:
+        """The primary key of an item; None if it is not a valid one of the entity."""
+        found: Item = {}
+        for template in self.primary:
+            if (fields := template.parse(decode(item[template.key.name]))) is None:
+                return None
+            found |= fields
+        key = self.entity.key_of(found)
+        try:
+            self.entity.check_keys([key.values])
+        except InvalidItem:
+            return None
+        return key
+
     def changes(
         self, key: Key, set_: Mapping[str, Any], add: Mapping[str, int | float]
     ) -> tuple[dict[str, Any], dict[str, int | float]]:

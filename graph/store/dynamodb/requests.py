@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from operator import gt, lt
 from typing import Any
 
-from graph.store.conditions import Condition
+from graph.store.conditions import Condition, names_in
 from graph.store.contract import Action, Put, Update
 from graph.store.design import Index, TableDesign, table_name
 from graph.store.dynamodb.broken_items import BrokenItems
@@ -77,6 +77,18 @@ class Requests:
         request = self._read(entity, entity.table.primary)
         request |= _filter([*self._is(entity, aliases, by_key=True), *self._guards(entity, None, now, aliases)])
         return request | _projection(self.codec(entity).decoder(attributes).stored, aliases)
+
+    def search(self, conditions: Mapping[Entity, Condition], now: int) -> Request:
+        """A read of a whole table for its items that fulfil their entity's condition."""
+        aliases = Aliases()
+        kinds, names = list[str](), set[str]()
+        for entity, condition in conditions.items():
+            codec = self.codec(entity)
+            is_of = filter(None, [_key_condition(template, None, None, aliases) for template in codec.primary])
+            kinds.append(joined(" AND ", [*is_of, *self._guards(entity, condition, now, aliases)]))
+            names |= {template.key.name for template in codec.primary} | names_in(codec.condition(condition))
+        request = {"TableName": self.table(next(iter(conditions))), "FilterExpression": joined(" OR ", kinds)}
+        return request | {"ReturnConsumedCapacity": "TOTAL"} | _projection(sorted(names), aliases)
 
     def query(self, query: Query, now: int, *, counting: bool = False, count_alone: bool = False) -> "QueryRequests":
         """The reads of a query's partitions.

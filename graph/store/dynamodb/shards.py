@@ -1,26 +1,36 @@
-"""Reads the open shards of a table's stream, from now on, while the table is open.
+"""Reads the shards of a table's stream, while the table is open.
 
-It only finds out whether there are new records: the subscriber of a notification reads the table. So a
+`Shards` only finds out whether there are new records: the subscriber of a notification reads the table. So a
 reading may begin anywhere, if a notification follows. A new shard, the first one or the child of a
 closed one, is read from its latest record on, and a round that lists the shards reports that there may
 be changes. If the place is lost (an iterator lives for 15 minutes), a new `Shards` begins again.
+
+`KeptShards` reads every record: from the places up to which earlier readers came, or from the stream's horizon,
+24 hours ago. A shard is read after its parent, so the records of an item come in their order.
 
 Source: "Change data capture for DynamoDB Streams" of the Developer Guide, and the API Reference of
 Amazon DynamoDB Streams.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import Any
 
+from botocore.exceptions import ClientError
+
 from graph.store.dynamodb.client import Streams
+from graph.store.dynamodb.errors import code_of
 from graph.store.dynamodb.window import in_order
 
 SHARDS_AT_ONCE = 8
 ROUNDS_PER_LISTING = 40
 ROUNDS_PER_LISTING_OF_CHILDREN = 4  # while a closed shard's children are missing: DescribeStream may lag behind
 READABLE = frozenset({"ENABLED", "ENABLING"})
+EXPIRED = "ExpiredIteratorException"
+TRIMMED = "TrimmedDataAccessException"
+HORIZON, END = "", "END"
+"""Places before the first record of a shard and after its last one. Any other is a record's sequence number."""
 
 
 class NoStream(Exception):
@@ -33,8 +43,8 @@ class Shards:
     def __init__(self, client: Streams, arn: str) -> None:
         self._client = client
         self._arn = arn
-        self._iterators: dict[str, str] = {}  # of the open shards, by their ids
-        self._ended: set[str] = set()  # shards that were read to their end, or closed earlier
+        self._iterators: dict[str, str] = {}  # of the shards that are read, by their ids
+        self._ended: set[str] = set()  # shards that were read to their end, or need not be read
         self._rounds_to_listing = 0
 
     async def read(self) -> bool:
@@ -44,24 +54,45 @@ class Shards:
             NoStream: The stream is switched off.
         """
         listing = self._rounds_to_listing <= 0
-        if listing:
+        async with aclosing(self.records()) as answers:
+            return any([bool(records) async for records in answers]) or listing
+
+    async def records(self) -> AsyncGenerator[Sequence[Any], None]:
+        """Read each shard once. Yields the new records of each. A place moves on when they are yielded.
+
+        Raises:
+            NoStream: The stream is switched off.
+        """
+        if self._rounds_to_listing <= 0:
             await self._list()
         self._rounds_to_listing -= 1
         work = [partial(self._read, shard) for shard in self._iterators]
         async with aclosing(in_order(work, SHARDS_AT_ONCE)) as readings:
-            return any([came async for came in readings]) or listing
+            async for shard_id, answer in readings:
+                records = answer["Records"]  # a malformed answer ends the reading, and not a shard
+                self._move_on(shard_id, answer)
+                yield records
 
     async def _list(self) -> None:
-        shards = [shard async for shard in self._described()]
-        listed = {shard["ShardId"] for shard in shards}
-        self._ended &= listed  # a shard disappears a day after its last record
-        self._ended |= {shard["ShardId"] for shard in shards if "EndingSequenceNumber" in shard["SequenceNumberRange"]}
-        for shard_id in self._iterators.keys() - (listed - self._ended):
+        shards = {shard["ShardId"]: shard async for shard in self._described()}
+        parents = {shard_id: shard.get("ParentShardId") for shard_id, shard in shards.items()}
+        self._ended &= shards.keys()  # a shard disappears a day after its last record
+        self._ended |= self._unneeded(shards, parents)
+        for shard_id in self._iterators.keys() - (shards.keys() - self._ended):
             del self._iterators[shard_id]
-        for shard_id in sorted(listed - self._ended - self._iterators.keys()):
-            self._iterators[shard_id] = await self._latest(shard_id)
-        childless = self._ended - {shard.get("ParentShardId") for shard in shards}
+        for shard_id in sorted(shards.keys() - self._ended - self._iterators.keys()):
+            if self._may_begin(parents[shard_id], parents):
+                self._iterators[shard_id] = await self._iterator(shard_id)
+        childless = self._ended - set(parents.values())
         self._rounds_to_listing = ROUNDS_PER_LISTING_OF_CHILDREN if childless else ROUNDS_PER_LISTING
+
+    def _unneeded(self, shards: Mapping[str, Any], parents: Mapping[str, str | None]) -> set[str]:
+        """The shards that need not be read."""
+        return {name for name, shard in shards.items() if "EndingSequenceNumber" in shard["SequenceNumberRange"]}
+
+    def _may_begin(self, parent: str | None, parents: Mapping[str, str | None]) -> bool:
+        """Whether a shard with this parent may be read now."""
+        return True
 
     async def _described(self) -> AsyncIterator[Any]:
         """The shards of the stream, including closed ones."""
@@ -77,18 +108,96 @@ class Shards:
                 return
             start = {"ExclusiveStartShardId": last}
 
-    async def _latest(self, shard_id: str) -> str:
-        answer = await self._client.get_shard_iterator(
-            StreamArn=self._arn, ShardId=shard_id, ShardIteratorType="LATEST"
-        )
+    async def _iterator(self, shard_id: str) -> str:
+        """An iterator from the place on at which the reading of a shard begins."""
+        return await self._iterator_of(shard_id, ShardIteratorType="LATEST")
+
+    async def _iterator_of(self, shard_id: str, **place: str) -> str:
+        answer = await self._client.get_shard_iterator(StreamArn=self._arn, ShardId=shard_id, **place)
         return str(answer["ShardIterator"])
 
-    async def _read(self, shard_id: str) -> bool:
-        answer = await self._client.get_records(ShardIterator=self._iterators[shard_id])
+    async def _read(self, shard_id: str) -> tuple[str, Any]:
+        return shard_id, await self._client.get_records(ShardIterator=self._iterators[shard_id])
+
+    def _move_on(self, shard_id: str, answer: Any) -> None:
         if following := answer.get("NextShardIterator"):
             self._iterators[shard_id] = following
         else:
             del self._iterators[shard_id]
             self._ended.add(shard_id)
             self._rounds_to_listing = 0  # to find its children
-        return bool(answer["Records"])
+
+
+class KeptShards(Shards):
+    """All shards of one stream, each read from a place that was kept, or from the horizon on.
+
+    The ancestors of a shard that has a place have been read, so they need none.
+    """
+
+    def __init__(self, client: Streams, arn: str, places: Mapping[str, str] | None = None) -> None:
+        """Go on at the places of all shards that are being read; None for the horizon of the whole stream."""
+        super().__init__(client, arn)
+        self.places = dict(places or {})
+        self.has_gap = places is None  # whether records before those that follow may be missing
+        self._ended |= {shard_id for shard_id, place in self.places.items() if place == END}
+
+    def position(self) -> dict[str, Any]:
+        """The stream, and the places in it."""
+        return {"stream": self._arn, "shards": dict(self.places)}
+
+    def take_gap(self) -> bool:
+        """Whether records may be missing, once for each time that some were lost."""
+        found, self.has_gap = self.has_gap, False
+        return found
+
+    def _unneeded(self, shards: Mapping[str, Any], parents: Mapping[str, str | None]) -> set[str]:
+        read = set[str]()
+        for shard_id in self.places.keys() & parents.keys():
+            parent = parents[shard_id]
+            while parent is not None and parent in parents and parent not in read:
+                read.add(parent)
+                parent = parents[parent]
+        for shard_id in self.places.keys() - parents.keys():  # it and its children disappeared unread
+            self.has_gap = True
+            del self.places[shard_id]
+        for shard_id in self.places.keys() & read:
+            del self.places[shard_id]
+        return read
+
+    def _may_begin(self, parent: str | None, parents: Mapping[str, str | None]) -> bool:
+        return parent not in parents or parent in self._ended
+
+    async def _iterator(self, shard_id: str) -> str:
+        place = self.places.setdefault(shard_id, HORIZON)
+        if place != HORIZON:
+            try:
+                return await self._iterator_of(
+                    shard_id, ShardIteratorType="AFTER_SEQUENCE_NUMBER", SequenceNumber=place
+                )
+            except ClientError as error:
+                if code_of(error) != TRIMMED:
+                    raise
+                self._lose(shard_id)
+        return await self._iterator_of(shard_id, ShardIteratorType="TRIM_HORIZON")
+
+    async def _read(self, shard_id: str) -> tuple[str, Any]:
+        try:
+            return await super()._read(shard_id)
+        except ClientError as error:
+            if code_of(error) not in (EXPIRED, TRIMMED):
+                raise
+            if code_of(error) == TRIMMED:
+                self._lose(shard_id)
+            return shard_id, {"Records": (), "NextShardIterator": await self._iterator(shard_id)}
+
+    def _lose(self, shard_id: str) -> None:
+        """Go on at the horizon, since the place lies before it."""
+        self.places[shard_id] = HORIZON
+        self.has_gap = True
+
+    def _move_on(self, shard_id: str, answer: Any) -> None:
+        super()._move_on(shard_id, answer)
+        if shard_id in self._ended:
+            self.places[shard_id] = END
+        elif records := answer["Records"]:
+            self.places[shard_id] = records[-1]["dynamodb"]["SequenceNumber"]

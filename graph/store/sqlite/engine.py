@@ -37,7 +37,6 @@ class SqliteDatabase(Database):
     transaction_limit = 1200  # a thousand events with their aliases, or the summaries of a hundred days, fit
     quick_partitions = 100_000
     is_remote = False
-    has_other_writers = False
     merges = 32  # by one statement, which is compiled in less than a millisecond
     in_order = True  # since one thread writes
 

@@ -31,7 +31,7 @@ class WatchedDatabase(Database):
         self.transaction_limit = database.transaction_limit
         self.quick_partitions = database.quick_partitions
         self.is_remote = database.is_remote
-        self.has_other_writers = database.has_other_writers
+        self.other_writers = database.other_writers
         self.merges = database.merges
         self.in_order = database.in_order
         self.calls: list[Call] = []

@@ -1,0 +1,265 @@
+"""The background work of adoption: one process of many, under a lease, adopts the foreign items of a table.
+
+It reads the table's stream from the kept position on, and scans the table once. It scans again if records of the
+stream were lost, as after a day without a process, a day after an item that the store refused, and every hour while the
+stream cannot be read. So each foreign item is handed over at least once, while it is there.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Any
+
+from graph.core.clock import Clock
+from graph.core.errors import DatabaseUnavailable
+from graph.core.services import Services
+from graph.feed.adoption import ITEMS_AT_ONCE, Adoption
+from graph.observability.logs import get_logger
+from graph.observability.metrics import OK, Metrics
+from graph.runtime.holding import hold_forever
+from graph.runtime.lease import Lease, LeaseItem
+from graph.store.conditions import predicate
+from graph.store.contract import Database, Found, OtherWriters, Update
+from graph.store.entity import Entity, Item, Key
+from graph.work.account import give_way
+from graph.work.tasks import Sleep, Work, repeat
+
+LEASE_MS = 60_000
+SAVE_EVERY_MS = 60_000  # the positions: after a crash, what follows them is read again
+ATTEMPTS = 4  # to adopt an item
+FIRST_PAUSE_S = 1.0  # between them; doubled each time
+LOOK_EVERY_S = 30.0  # whether a scan is due, and after a failure
+SCAN_EVERY_MS = 3_600_000  # without a readable stream
+RESCAN_MS = 86_400_000  # after an item that the store refused
+NEVER = 2**62  # epoch milliseconds
+FAILED = "FAILED"
+FAILURE = "Items of other programs cannot be adopted at the moment"
+
+logger = get_logger(__name__)
+
+
+class AdoptionMetrics:
+    """How many items were adopted, and how late."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self.items = metrics.counter(
+            "adopted_items", "Items of other programs that were adopted, by outcome.", "entity", "outcome"
+        )
+        self.lag = metrics.gauge(
+            "adoption_lag_seconds", "Age of a stream's last record when it was adopted.", "table", of_all="livemax"
+        )
+
+
+def tasks_of(
+    adoptions: Sequence[Adoption], services: Services, database: Database, clock: Clock, metrics: Metrics
+) -> dict[str, Work]:
+    """The background work of adoptions by its names, for each of their tables. None if no other program can write."""
+    others = database.other_writers
+    if others is None:
+        return {}
+    groups: dict[tuple[str, Entity], list[Adoption]] = {}
+    for adoption in adoptions:
+        groups.setdefault((adoption.entity.table.name, adoption.state), []).append(adoption)
+    measured = AdoptionMetrics(metrics)
+    return {
+        f"adopting items of {table}": Adopter(group, services, database, others, clock, measured).run_forever
+        for (table, _), group in groups.items()
+    }
+
+
+class Adopter:
+    """Adopts the foreign items of one table."""
+
+    def __init__(
+        self,
+        adoptions: Sequence[Adoption],
+        services: Services,
+        database: Database,
+        others: OtherWriters,
+        clock: Clock,
+        metrics: AdoptionMetrics,
+        *,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        """Prepare for adoptions of entities of one table, with one state."""
+        self._adoptions = {adoption.entity: adoption for adoption in adoptions}
+        self._conditions = {adoption.entity: adoption.foreign for adoption in adoptions}
+        self._table = adoptions[0].entity.table.name
+        self._key = adoptions[0].state.key_for(self._table)
+        self._services = services
+        self._database = database
+        self._others = others
+        self._clock = clock
+        self._metrics = metrics
+        self._sleep = sleep
+        self._state = _State({}, [])
+
+    async def run_forever(self) -> None:
+        """Adopt whenever no other process does."""
+        lease = Lease(self._database, LeaseItem(self._key), self._clock, lasts_ms=LEASE_MS)
+        await hold_forever(lease, self.adopt_forever, sleep=self._sleep)
+
+    async def adopt_forever(self) -> None:
+        """Adopt without a lease. After a failure, it goes on at the latest positions."""
+        entities = sorted(entity.name for entity in self._adoptions)
+        self._state = _State(await self._database.get(self._key) or {}, entities)
+        self._handing_over = asyncio.Lock()
+        self._stream_is_begun = asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            for work in (self._follow, self._scan_if_due):
+                group.create_task(repeat(work, LOOK_EVERY_S, failure=FAILURE, sleep=self._sleep))
+
+    async def _follow(self) -> None:
+        """Adopt what is written, for as long as the stream can be read."""
+        state, saved_at = self._state, self._clock()
+        async with aclosing(self._others.written(self._conditions, state.position)) as findings:
+            async for found in findings:
+                await self._hand_over(found.keys)
+                self._note_lag(found)
+                state.is_streamless = False
+                if found.is_gap:
+                    state.scan_anew()
+                if found.is_gap or self._clock() >= saved_at + SAVE_EVERY_MS:
+                    saved_at = self._clock()
+                    await self._save(position=found.position())
+                self._stream_is_begun.set()
+        state.miss_stream(self._clock())
+        self._stream_is_begun.set()
+        await self._sleep(SCAN_EVERY_MS / 1000)
+
+    def _note_lag(self, found: Found) -> None:
+        lag_ms = self._clock() - found.written_at if found.written_at else 0
+        self._metrics.lag.labels(self._table).set(max(0, lag_ms) / 1000)
+
+    async def _scan_if_due(self) -> None:
+        """Adopt what is in the table."""
+        await self._stream_is_begun.wait()  # so that nothing is written between a scan and the first reading
+        if self._state.scan_due <= self._clock():
+            await self._scan()
+
+    async def _scan(self) -> None:
+        """Scan the table, from the place on where an earlier scan was interrupted. Leaves off if it must begin anew."""
+        state = self._state
+        started = saved_at = self._clock()
+        state.begin_scan()
+        async with aclosing(self._others.stored(self._conditions, state.scan_position)) as findings:
+            async for found in findings:
+                await self._hand_over(found.keys)
+                if state.scan_is_stale:
+                    return
+                state.scan_position = found.position()
+                if self._clock() >= saved_at + SAVE_EVERY_MS:
+                    saved_at = self._clock()
+                    await self._save()
+        state.end_scan(started, self._clock())
+        await self._save()
+
+    async def _hand_over(self, keys: Sequence[Key]) -> None:
+        """Adopt those of the items that are still foreign."""
+        of_entity: dict[Entity, dict[Key, None]] = {}
+        for key in keys:
+            of_entity.setdefault(key.entity, {})[key] = None
+        for entity, distinct in of_entity.items():
+            adoption, is_foreign = self._adoptions[entity], predicate(self._adoptions[entity].foreign)
+            whole = list(distinct)
+            for at in range(0, len(whole), ITEMS_AT_ONCE):
+                async with self._handing_over:  # or the scan and the stream would hand over an item at the same time
+                    found = await self._database.get_many(whole[at : at + ITEMS_AT_ONCE])
+                    if items := [item for item in found.values() if is_foreign(item)]:
+                        await self._adopt(adoption, items)
+                await give_way()
+
+    async def _adopt(self, adoption: Adoption, items: Sequence[Item]) -> None:
+        """Adopt items, each on its own if they cannot be adopted together. An item that cannot be is passed over.
+
+        Raises:
+            DatabaseUnavailable: The store takes no other write either.
+        """
+        pause_s, attempts = FIRST_PAUSE_S, ATTEMPTS
+        while True:
+            attempts -= 1
+            try:
+                await adoption.adopt(self._services, items)
+            except DatabaseUnavailable as error:
+                failure: Exception = error
+                if attempts:
+                    await self._sleep(pause_s)
+                    pause_s *= 2
+                    continue
+                await self._save()
+            except Exception as error:
+                failure = error
+            else:
+                self._metrics.items.labels(adoption.entity.name, OK).inc(len(items))
+                return
+            break
+        if len(items) > 1:
+            for item in items:
+                await self._adopt(adoption, [item])
+        else:
+            self._pass_over(adoption.entity.key_of(items[0]), failure)
+
+    def _pass_over(self, key: Key, failure: Exception) -> None:
+        self._metrics.items.labels(key.entity.name, FAILED).inc()
+        is_known = isinstance(failure, DatabaseUnavailable)
+        if is_known:
+            self._state.scan_later(self._clock())
+        logger.warning(
+            "An item of another program cannot be adopted",
+            table=self._table,
+            entity=key.entity.name,
+            key=list(key.values),
+            cause=failure.detail if isinstance(failure, DatabaseUnavailable) else repr(failure),
+            exc_info=None if is_known else failure,
+        )
+
+    async def _save(self, position: Item | None = None) -> None:
+        """Keep the state for the next holder of the lease, with a new position in the stream if there is one."""
+        state = self._state
+        state.position = position or state.position
+        await self._database.update(Update(self._key, set=state.kept()))
+
+
+class _State:
+    """How far the stream and the scan have come, and when the next scan is due."""
+
+    def __init__(self, kept: Item, entities: list[str]) -> None:
+        """Go on from what was kept. What was kept of a scan for other entities does not count."""
+        is_of_these = kept.get("entities") == entities
+        self._entities = entities
+        self.position: Item | None = kept.get("position")
+        self.scan_position: Item | None = (kept.get("scan") if is_of_these else None) or None
+        self.scan_due: int = kept["scanDue"] if is_of_these else 0
+        self.scan_is_stale = False  # whether the scan in progress must begin anew
+        self.is_streamless = False
+        self._is_refused = False  # whether the store has refused an item since the scan began
+
+    def miss_stream(self, now: int) -> None:
+        """Let a scan find what the stream would have brought."""
+        self.is_streamless = True
+        self.scan_due = min(self.scan_due, now + SCAN_EVERY_MS)
+
+    def scan_anew(self) -> None:
+        """Let a scan of the whole table be due now."""
+        self.scan_is_stale, self.scan_position, self.scan_due = True, None, 0
+
+    def scan_later(self, now: int) -> None:
+        """Let a scan be due in a day."""
+        self._is_refused = True
+        self.scan_due = min(self.scan_due, now + RESCAN_MS)
+
+    def begin_scan(self) -> None:
+        """Note that a scan begins, or goes on."""
+        self.scan_is_stale = self._is_refused = False
+
+    def end_scan(self, started: int, now: int) -> None:
+        """Note that a scan has read the whole table."""
+        self.scan_position = None
+        after_refusal = now + RESCAN_MS if self._is_refused else NEVER
+        without_stream = started + SCAN_EVERY_MS if self.is_streamless else NEVER
+        self.scan_due = min(after_refusal, without_stream)
+
+    def kept(self) -> dict[str, Any]:
+        """The attributes to keep."""
+        position = {"position": self.position} if self.position else {}
+        return {**position, "entities": self._entities, "scan": self.scan_position or {}, "scanDue": self.scan_due}
