@@ -13,7 +13,7 @@ from typing import Any
 from graph.store.attributes import Filled
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present, all_of, predicate
 from graph.store.design import Index
-from graph.store.dynamodb.codec import EncodedItem, encode_item
+from graph.store.dynamodb.codec import EncodedItem, decode, encode_item
 from graph.store.dynamodb.decoding import (
     Broken,
     DecodedColumns,
