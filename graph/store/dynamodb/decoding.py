@@ -182,15 +182,17 @@ def _absent_and_checked(entity: Entity, name: str, variables: Mapping[str, str],
     elif attribute.absent is not None:
         yield f"if {value} is None: {value} = {namespace.constant('absent', attribute.absent)}"
     if entity.record is None or isinstance(attribute, JsonDocument):
-        test = f"{value}.__class__ in {namespace.constant('classes', attribute.classes)}"
+        test, check = f"{value}.__class__ in {namespace.constant('classes', attribute.classes)}", attribute.check_class
     else:
-        test = usual(attribute, value)
-    if entity.record is None or attribute.optional:  # an update of the service can make an item without the others
-        test = f"{value} is None or {test}"
-    check = attribute.check_class if "classes" in test else attribute.check
-    yield f"if not ({test}): {namespace.constant('check', check)}({value})"
+        test, check = usual(attribute, value), attribute.check
+    checks = [f"if not ({test}): {namespace.constant('check', check)}({value})"]
     if entity.record and (convert := entity.record.conversions().get(name)):
-        yield f"if {value} is not None: {namespace.constant('convert', convert)}({value})"
+        checks.append(f"{namespace.constant('convert', convert)}({value})")
+    if entity.record is None or attribute.optional:  # an update of the service can make an item without the others
+        yield f"if {value} is not None:"
+        yield from (f"    {line}" for line in checks)
+    else:
+        yield from checks
 
 
 def _compiled_items(names: Sequence[str]) -> Any:
