@@ -54,13 +54,12 @@ def tasks_of(
     adoptions: Sequence[Adoption], services: Services, database: Database, clock: Clock, metrics: Metrics
 ) -> dict[str, Work]:
     """The background work of adoptions by its names, for each of their tables. None if no other program can write."""
-    others = database.other_writers
+    others, measured = database.other_writers, AdoptionMetrics(metrics)
     if others is None:
         return {}
     groups: dict[tuple[str, Entity], list[Adoption]] = {}
     for adoption in adoptions:
         groups.setdefault((adoption.entity.table.name, adoption.state), []).append(adoption)
-    measured = AdoptionMetrics(metrics)
     return {
         f"adopting items of {table}": Adopter(group, services, database, others, clock, measured).run_forever
         for (table, _), group in groups.items()
@@ -128,8 +127,8 @@ class Adopter:
         await self._sleep(SCAN_EVERY_MS / 1000)
 
     def _note_lag(self, found: Found) -> None:
-        lag_ms = self._clock() - found.written_at if found.written_at else 0
-        self._metrics.lag.labels(self._table).set(max(0, lag_ms) / 1000)
+        if found.written_at:
+            self._metrics.lag.labels(self._table).set(max(0, self._clock() - found.written_at) / 1000)
 
     async def _scan_if_due(self) -> None:
         """Adopt what is in the table."""

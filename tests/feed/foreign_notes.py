@@ -1,6 +1,7 @@
 """Notes that another program writes into a table of DynamoDB, as its document says, and a service that adopts them."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from graph.store.conditions import Absent
 from graph.store.contract import Database, Update
 from graph.store.design import TableDesign
 from graph.store.entity import Entity, Item
+from tests.processes import TIMEOUT_S
 
 NOTES = TableDesign("notes", ttl="ttl")
 NOTE = Entity(
@@ -56,9 +58,9 @@ class Desk:
             self.has_adopted.notify_all()
 
     async def until_adopted(self, *ids: str) -> None:
-        """Wait until these are adopted."""
-        async with asyncio.timeout(60), self.has_adopted:
-            await self.has_adopted.wait_for(lambda: set(ids) <= set(self.adopted))
+        """Wait until these are adopted, each as often as it is named."""
+        async with asyncio.timeout(TIMEOUT_S), self.has_adopted:
+            await self.has_adopted.wait_for(lambda: Counter(ids) <= Counter(self.adopted))
 
 
 async def adopt(services: Services, items: Sequence[Item]) -> None:

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from graph.core.clock import now_ms
-from graph.domain import Resources, tables_of
+from graph.domain import Domain, Resources, tables_of
 from graph.domains import DOMAINS
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.entities import EVENT
@@ -25,12 +25,16 @@ from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, week_features
 from tests.domains.entities import ENTITIES
 from tests.domains.triggers.receiver_program import gateway
 from tests.domains.triggers.sending.receivers import LOOPBACK
+from tests.feed import foreign_notes
 from tests.processes import quakegraph
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.engines import create_tables
 from tests.store.fault_proxy import FaultProxy
 from tests.store.samples import READINGS
+
+ADOPTING = Domain(name="foreign_notes", entities=foreign_notes.ENTITIES, adoptions=(foreign_notes.ADOPTION,))
+"""A domain that adopts items of other programs."""
 
 IN_A_TRANSACTION = {
     "Put": "PutItem",
@@ -66,7 +70,7 @@ def allowed(job: Job) -> set[str]:
 async def settings(fault_proxy: FaultProxy, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Those of a service on empty tables, which it reaches through the proxy."""
     prefix = f"policy-{uuid4().hex}-"
-    await create_tables(ENTITIES, prefix=prefix)
+    await create_tables([*ENTITIES, *ADOPTING.entities], prefix=prefix)
     monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
     return Settings(store=f"dynamodb://{prefix}", usgs_url="http://127.0.0.1:9")
 
@@ -82,7 +86,7 @@ async def test_serving_needs_what_its_policy_allows(
 
     def ask() -> None:
         others = {"usgs_url": usgs.url, "poll": 3600.0, "webhook_networks": LOOPBACK, "webhook_http": True}
-        with running(settings.model_copy(update=others)) as service:
+        with running(settings.model_copy(update=others), domains=(*DOMAINS, ADOPTING)) as service:
             service.ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { requestId } }")
             ingest(service, "us1")
             logged = service.ask("{ requestLogs(first: 1) { nodes { id } } }")["requestLogs"]["nodes"][0]["id"]
