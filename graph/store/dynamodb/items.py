@@ -19,7 +19,6 @@ from graph.store.dynamodb.decoding import (
     DecodedColumns,
     Decoder,
     decoding_one_by_one,
-    has_key_of,
     keys_read,
     sources_of,
 )
@@ -66,10 +65,6 @@ class ItemCodec:
             return self.entity.templates[index]
         except KeyError:
             raise InvalidItem(f"{self.entity.name} is not in {index.name}") from None
-
-    def has_key_of(self, item: EncodedItem) -> bool:
-        """Whether an item's primary key matches the entity's templates."""
-        return has_key_of(self.entity, item)
 
     def key_of(self, item: EncodedItem) -> Key | None:
         """The primary key of an item; None if it is not a valid one of the entity."""

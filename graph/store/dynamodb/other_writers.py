@@ -14,13 +14,13 @@ from graph.store.dynamodb.codec import EncodedItem, decode
 from graph.store.dynamodb.errors import REFUSED, STREAMLESS, UNKNOWN, advice_on, translating_errors
 from graph.store.dynamodb.requests import Requests
 from graph.store.dynamodb.retry_policy import RetryPolicy
-from graph.store.dynamodb.shards import KeptShards, NoStream
+from graph.store.dynamodb.shards import RECORDS_AT_ONCE, KeptShards, NoStream
 from graph.store.entity import Entity, Item, Key
 from graph.work.account import give_way
 
 ROUND_S = 1.0  # between two reads of a shard: AWS allows five a second by all readers, of which notifications are four
 BUSY_ROUND_S = 0.25  # after a read that brought many records
-MANY = 500  # records
+MANY = RECORDS_AT_ONCE // 2  # records
 LONGEST_PAUSE_S = 10.0  # after several failures in a row
 MOST_FAILURES = 30  # in a row; about four minutes
 PART_OF_CAPACITY = 0.25  # of a table with provisioned capacity, for a scan

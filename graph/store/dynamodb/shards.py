@@ -24,6 +24,7 @@ from graph.store.dynamodb.errors import code_of
 from graph.store.dynamodb.window import in_order
 
 SHARDS_AT_ONCE = 8
+RECORDS_AT_ONCE = 300  # kept ones, which are parsed in few milliseconds
 ROUNDS_PER_LISTING = 40
 ROUNDS_PER_LISTING_OF_CHILDREN = 4  # while a closed shard's children are missing: DescribeStream may lag behind
 READABLE = frozenset({"ENABLED", "ENABLING"})
@@ -39,6 +40,8 @@ class NoStream(Exception):
 
 class Shards:
     """The open shards of one stream, and the place up to which each has been read."""
+
+    _limit: Mapping[str, int] = {}
 
     def __init__(self, client: Streams, arn: str) -> None:
         self._client = client
@@ -117,7 +120,7 @@ class Shards:
         return str(answer["ShardIterator"])
 
     async def _read(self, shard_id: str) -> tuple[str, Any]:
-        return shard_id, await self._client.get_records(ShardIterator=self._iterators[shard_id])
+        return shard_id, await self._client.get_records(ShardIterator=self._iterators[shard_id], **self._limit)
 
     def _move_on(self, shard_id: str, answer: Any) -> None:
         if following := answer.get("NextShardIterator"):
@@ -133,6 +136,8 @@ class KeptShards(Shards):
 
     The ancestors of a shard that has a place have been read, so they need none.
     """
+
+    _limit: Mapping[str, int] = {"Limit": RECORDS_AT_ONCE}
 
     def __init__(self, client: Streams, arn: str, places: Mapping[str, str] | None = None) -> None:
         """Go on at the places of all shards that are being read; None for the horizon of the whole stream."""
