@@ -28,7 +28,7 @@ LEASE_MS = 60_000
 SAVE_EVERY_MS = 60_000  # the positions: after a crash, what follows them is read again
 ATTEMPTS = 4  # to adopt an item
 FIRST_PAUSE_S = 1.0  # between them; doubled each time
-LOOK_EVERY_S = 30.0  # whether a scan is due, and after a failure
+LOOK_EVERY_S = 30.0  # whether a scan is due, or the stream can be read again
 SCAN_EVERY_MS = 3_600_000  # without a readable stream
 RESCAN_MS = 86_400_000  # after an item that the store refused
 NEVER = 2**62  # epoch milliseconds
@@ -41,20 +41,24 @@ logger = get_logger(__name__)
 class AdoptionMetrics:
     """How many items were adopted, and how late."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, metrics: Metrics, adoptions: Sequence[Adoption]) -> None:
         self.items = metrics.counter(
             "adopted_items", "Items of other programs that were adopted, by outcome.", "entity", "outcome"
         )
         self.lag = metrics.gauge(
             "adoption_lag_seconds", "Age of a stream's last record when it was adopted.", "table", of_all="livemax"
         )
+        for entity in {adoption.entity for adoption in adoptions}:  # Prometheus computes a rate only for what exists
+            self.lag.labels(entity.table.name)
+            for outcome in (OK, FAILED):
+                self.items.labels(entity.name, outcome)
 
 
 def tasks_of(
     adoptions: Sequence[Adoption], services: Services, database: Database, clock: Clock, metrics: Metrics
 ) -> dict[str, Work]:
     """The background work of adoptions by its names, for each of their tables. None if no other program can write."""
-    others, measured = database.other_writers, AdoptionMetrics(metrics)
+    others, measured = database.other_writers, AdoptionMetrics(metrics, adoptions)
     if others is None:
         return {}
     groups: dict[tuple[str, Entity], list[Adoption]] = {}
@@ -124,7 +128,6 @@ class Adopter:
                 self._stream_is_begun.set()
         state.miss_stream(self._clock())
         self._stream_is_begun.set()
-        await self._sleep(SCAN_EVERY_MS / 1000)
 
     def _note_lag(self, found: Found) -> None:
         if found.written_at:
