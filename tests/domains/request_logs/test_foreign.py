@@ -14,6 +14,7 @@ from graph.core.days import DAY_MS, day_bucket
 from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import uuid
 from tests.domains.request_logs.test_logged import EVENT
+from tests.observability.scraping import scraped
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.engines import make_tables
@@ -178,6 +179,36 @@ def test_a_foreign_log_expires_and_can_be_replaced_and_deleted(service: Service,
 
     assert ids_of(service, **BEFORE) == [uuid(4), uuid(3), uuid(1)]
     assert ids_of(service, filter={**BEFORE["filter"], "minStatus": 500}) == [uuid(4), uuid(3)]
+
+
+BROKEN: list[dict[str, Any]] = [
+    {"status": "200"},
+    {"status": 600},
+    {"timestamp": Decimal("1.5")},
+    {"hasNextToken": "yes"},
+    {"pageSize": "20"},
+    {"minmagnitude": "strong"},
+    {"logType": "AUDIT"},
+    {"latencyMs": None},
+    {"route": None},
+    {"error": 400},
+]
+"""What makes a log a broken one; None for an attribute that is missing."""
+
+
+def test_a_broken_foreign_log_is_left_out_where_its_values_are_read_and_breaks_nothing_beside_it(
+    service: Service, table: Any
+) -> None:
+    for number, broken in enumerate(BROKEN, 5):
+        item = {**a_log(number, NOON - 2500, **FILTER), **broken}
+        table.put_item(Item={name: value for name, value in item.items() if value is not None})
+
+    logs = service.ask(EVERY)["requestLogs"]["nodes"]
+    assert [log["requestId"] for log in logs] == [item["requestId"] for item in FOREIGN]
+    assert {item["requestId"] for item in FOREIGN} < set(ids_of(service, **BEFORE))
+    popular = service.ask(POPULAR)["popularFilters"]
+    assert popular["totalRequests"] == 2 + 4, "of the broken ones, those whose filter and page can be read"
+    assert scraped(service.url).value("quakegraph_store_broken_items_total", table="earthquake-events") == 10 + 1 + 4
 
 
 def test_the_count_of_a_day_is_that_of_our_logs_and_a_foreign_writer_leaves_it_alone(
