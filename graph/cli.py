@@ -7,6 +7,7 @@ and 1 for work that failed. A domain that is off has no commands.
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -16,7 +17,14 @@ from graph.access.authentication import shared_secret
 from graph.access.callers import Scope
 from graph.access.options import Duration, Scopes, Subject
 from graph.app import schema_of
-from graph.command_line import CommandLine, WrongSetting, run, store_option
+from graph.command_line import (
+    CommandLine,
+    WrongSetting,
+    ending_with_the_message,
+    progress_line,
+    run,
+    store_option,
+)
 from graph.domain import (
     ORIGIN,
     BrokenDomain,
@@ -218,49 +226,106 @@ def _token(domains: Sequence[Domain]) -> click.Command:
 
 @click.group()
 def tables() -> None:
-    """Create the tables, or print their template or IAM policy."""
+    """Create, check or adopt the tables, or print their template or IAM policy."""
+
+
+stream_option = click.option(
+    "--stream/--no-stream",
+    default=True,
+    help="Whether the tables need streams. By them, subscribers receive at once what another process stores.",
+)
 
 
 @tables.command()
 @store_option
-@click.option(
-    "--stream/--no-stream",
-    default=True,
-    help="Whether to switch streams on. By them, subscribers receive at once what another process stores.",
-)
+@stream_option
 @click.pass_obj
 def create(line: CommandLine, store: str | None, stream: bool) -> None:
-    """Create the tables that are missing, with their indexes and expiry.
+    """Create the tables that are missing, as they are designed.
 
-    On DynamoDB, this also switches on streams, point-in-time recovery and deletion protection, if
-    the endpoint offers them. SQLite does not need this command.
+    On DynamoDB, existing tables get what they lack: indexes, expiry, streams, auto-scaling, alarms,
+    tags, point-in-time recovery and deletion protection. What the endpoint does not offer is left
+    out. SQLite does not need this command.
 
     \b
     Example:
       quakegraph tables create --store dynamodb://
     """
-    settings = line.settings(store=store)
-    location = StoreLocation.of(settings.store)
-    entities = entities_of(switched_on(line.domains, settings.domains))
-    for done in run(location.create(entities, environment=settings.environment, stream=stream)):
-        click.echo(done)
+    administer(line, store, Job.CREATE, stream=stream)
 
 
-@tables.command("template")
+@tables.command()
+@store_option
+@stream_option
 @click.pass_obj
-def print_template(line: CommandLine) -> None:
-    """Print a CloudFormation template of the tables.
+def check(line: CommandLine, store: str | None, stream: bool) -> None:
+    """Compare the tables with their designs, and change nothing.
+
+    Says what is missing, what differs, and what that costs. The exit status is 0 if the service can
+    run on the tables, and 1 if it cannot.
 
     \b
     Example:
-      quakegraph tables template > table.json
+      quakegraph tables check --store dynamodb://
+    """
+    administer(line, store, Job.CHECK, stream=stream)
+
+
+@tables.command()
+@store_option
+@stream_option
+@click.pass_obj
+def adopt(line: CommandLine, store: str | None, stream: bool) -> None:
+    """Add what the service needs to existing tables: indexes, expiry and streams.
+
+    Waits until the indexes are filled. Nothing changes that the tables' owner chose otherwise, such
+    as billing and encryption. The exit status is that of `check` afterwards.
+
+    \b
+    Example:
+      quakegraph tables adopt --store dynamodb://
+    """
+    administer(line, store, Job.ADOPT, stream=stream)
+
+
+def administer(line: CommandLine, store: str | None, job: Job, *, stream: bool) -> None:
+    """Do a job on the tables, with its sentences on standard output and its progress on standard error."""
+    settings = line.settings(store=store)
+    entities = entities_of(switched_on(line.domains, settings.domains))
+    with progress_line() as progress:
+        can_run = run(
+            StoreLocation.of(settings.store).administer(
+                entities,
+                job,
+                environment=settings.environment,
+                choices=replace(settings.table_choices, stream=stream),
+                say=click.echo,
+                progress=progress,
+            )
+        )
+    click.echo("The service can run." if can_run else "The service cannot run: see what is said above to fail.")
+    if not can_run:
+        raise SystemExit(1)
+
+
+@tables.command("template")
+@store_option
+@click.pass_obj
+def print_template(line: CommandLine, store: str | None) -> None:
+    """Print a CloudFormation template of the tables, for the configured region.
+
+    \b
+    Example:
+      quakegraph tables template --store dynamodb:// > table.json
       aws cloudformation deploy --template-file table.json --stack-name earthquakes
     """
-    from graph.store.cloudformation import template  # here, since it imports DynamoDB's engine, which is slow
-
-    settings = line.settings()
+    settings = line.settings(store=store)
     designs = tables_of(switched_on(line.domains, settings.domains))
-    click.echo(template(designs, environment=settings.environment), nl=False)
+    with ending_with_the_message():
+        printed = StoreLocation.of(settings.store).template(
+            designs, environment=settings.environment, choices=settings.table_choices
+        )
+    click.echo(printed, nl=False)
 
 
 @tables.command("policy")
@@ -283,10 +348,10 @@ def print_policy(line: CommandLine, job: str, store: str | None) -> None:
         --policy-document file://policy.json
     """
     settings = line.settings(store=store)
-    location = StoreLocation.of(settings.store)
-    prefix = location.name if location.engine == "dynamodb" else ""
+    prefix = StoreLocation.of(settings.store).prefix
     designs = tables_of(switched_on(line.domains, settings.domains))
-    click.echo(policy(designs, Job(job), prefix=prefix, environment=settings.environment), nl=False)
+    choices = settings.table_choices
+    click.echo(policy(designs, Job(job), prefix=prefix, environment=settings.environment, choices=choices), nl=False)
 
 
 main = build()

@@ -28,6 +28,7 @@ from graph.settings import Misconfigured, Settings
 
 T = TypeVar("T")
 
+LINES_LEFT_OUT = 30  # a line is shown about once in so many seconds
 REJECTIONS_SHOWN = 5  # of a source; the others are counted
 
 
@@ -68,8 +69,15 @@ class CommandLine:
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run asynchronous work. An expected error ends the command with its message."""
-    try:
+    with ending_with_the_message():
         return asyncio.run(work)
+
+
+@contextmanager
+def ending_with_the_message() -> Iterator[None]:
+    """End the command with the message of an expected error."""
+    try:
+        yield
     except GraphError as error:
         raise click.ClickException(error.detail or str(error)) from None
     except Misconfigured as error:
@@ -103,6 +111,29 @@ def progress_bar(label: str, length: int | None) -> Iterator[Callable[[int], Non
         return
     with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
         yield lambda done: bar.update(done - bar.pos)
+
+
+@contextmanager
+def progress_line() -> Iterator[Callable[[str], None]]:
+    """One line on standard error that is written over; yields the function that does. Without a terminal, new lines.
+
+    Where each takes a line of its own, only each thirtieth is written.
+    """
+    number = 0
+
+    def show(line: str) -> None:
+        nonlocal number
+        if sys.stderr.isatty():
+            click.echo(f"\r\x1b[K{line}", nl=False, err=True)
+        elif number % LINES_LEFT_OUT == 0:
+            click.echo(line, err=True)
+        number += 1
+
+    try:
+        yield show
+    finally:
+        if number and sys.stderr.isatty():
+            click.echo("\r\x1b[K", nl=False, err=True)
 
 
 def shown_rejections(rejections: Sequence[str], number: int) -> list[str]:

@@ -25,6 +25,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graph.core.paging import PageSizes
+from graph.store.choices import TableChoices
 from graph.store.location import StoreLocation
 
 LEAST_SECRET_BYTES = 32  # RFC 7518 section 3.2: the key is at least as long as the hash of HS256
@@ -59,6 +60,19 @@ def _origin(text: str) -> str:
 def _header_name(text: str) -> str:
     if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", text):
         raise ValueError(f"{text!r} is no name of a header such as X-Tenant")
+    return text
+
+
+def _capacity(text: str) -> str:
+    bounds = re.fullmatch(r"([1-9]\d{0,5})-([1-9]\d{0,5})", text)
+    if not bounds or int(bounds[1]) > int(bounds[2]):
+        raise ValueError(f"{text!r} is not the least and the most capacity, such as 5-100")
+    return text
+
+
+def _tag(text: str) -> str:
+    if not re.fullmatch(r"(?!aws:)[\w .:/+@-]{1,128}=[\w .:/+@-]{0,256}", text):
+        raise ValueError(f"{text!r} is no tag such as team=seismology")
     return text
 
 
@@ -115,6 +129,35 @@ class Settings(DomainNames):
     )
     environment: str = Field(
         "dev", pattern="^[A-Za-z0-9_-]+$", description="Value of `{env}` in the names of DynamoDB's tables."
+    )
+    table_billing: Literal["documented", "on-demand", "provisioned"] = Field(
+        "documented",
+        description="Billing of DynamoDB's tables: `documented` for each as its document says, or `on-demand` or "
+        "`provisioned` for all.",
+    )
+    table_capacity: Annotated[str, AfterValidator(_capacity)] | None = Field(
+        None,
+        description="Least and most capacity units of provisioned tables, such as `5-100`; by default as documented.",
+    )
+    table_encryption: str = Field(
+        "documented",
+        pattern=r"^(documented|aws-managed|customer-managed|alias/[A-Za-z0-9/_-]+|arn:[a-z-]+:kms:\S+)$",
+        description="Keys that encrypt DynamoDB's tables: `documented`, or for all tables `aws-managed`, "
+        "`customer-managed` (a key of each table's own), or the ARN or alias of a key in KMS.",
+    )
+    table_recovery: bool = Field(
+        True, description="Whether DynamoDB's tables are created with point-in-time recovery, 35 days back."
+    )
+    table_protection: bool = Field(
+        True, description="Whether DynamoDB's tables are created with protection from deletion."
+    )
+    table_tags: CommaSeparated[Annotated[str, AfterValidator(_tag)]] = Field(
+        (), description="Tags of DynamoDB's tables, such as `team=seismology`, separated by commas."
+    )
+    table_alarm_topic: str | None = Field(
+        None,
+        pattern=r"^arn:[a-z-]+:sns:\S+$",
+        description="ARN of the SNS topic that the tables' alarms notify; without it, CloudWatch only shows them.",
     )
     store_timeout: float = Field(
         2.0, gt=0, le=60, description="Seconds for one attempt on the store; there are at most three attempts."
@@ -249,6 +292,20 @@ class Settings(DomainNames):
     def page_sizes(self) -> PageSizes:
         """The number of records on a page."""
         return PageSizes(self.page_size, self.max_page_size)
+
+    @property
+    def table_choices(self) -> TableChoices:
+        """What the tables on DynamoDB have otherwise than their designs."""
+        least, _, most = (self.table_capacity or "").partition("-")
+        return TableChoices(
+            billing=self.table_billing,
+            capacity=(int(least), int(most)) if most else None,
+            encryption=self.table_encryption,
+            recovery=self.table_recovery,
+            protection=self.table_protection,
+            alarm_topic=self.table_alarm_topic,
+            tags=dict(tag.split("=", 1) for tag in self.table_tags),
+        )
 
     def part(self, kind: type[P]) -> P:
         """The settings of one domain.

@@ -17,6 +17,7 @@ from graph.cli import main
 from graph.domain import tables_of
 from graph.domains import DOMAINS
 from graph.domains.earthquakes.entities import DAY_SUMMARY, YEAR_SUMMARY
+from graph.store.choices import TableChoices
 from graph.store.cloudformation import template
 from graph.store.contract import Put, Update
 from graph.store.location import StoreLocation
@@ -61,6 +62,8 @@ def test_the_commands_are_those_that_are_documented() -> None:
         "reconcile",
         "schema",
         "serve",
+        "tables adopt",
+        "tables check",
         "tables create",
         "tables policy",
         "tables template",
@@ -147,7 +150,8 @@ def test_a_right_option_is_not_held_up_by_a_wrong_variable() -> None:
 
 
 OPENING = [words for words, command in COMMANDS.items() if any(p.name == "store" for p in command.params)]
-OPENING = [words for words in OPENING if words not in {("token",), ("tables", "policy")}]  # which name it alone
+NAMING = {("token",), ("tables", "policy"), ("tables", "template")}  # which do not open it
+OPENING = [words for words in OPENING if words not in NAMING]
 
 
 @pytest.mark.parametrize("words", OPENING)
@@ -180,11 +184,15 @@ def test_the_schema_is_printed_as_it_is_checked_in() -> None:
     assert quakegraph("schema").stdout == SCHEMA.read_text()
 
 
-def test_the_template_of_the_table_is_printed() -> None:
-    result = quakegraph("tables", "template")
+@pytest.mark.parametrize("settings", [{}, {"GRAPH_STORE": "dynamodb://my-", "GRAPH_TABLE_BILLING": "on-demand"}])
+def test_the_template_of_the_tables_is_printed_as_the_settings_say(settings: dict[str, str]) -> None:
+    result = quakegraph("tables", "template", settings={**settings, "AWS_REGION": "eu-west-1"})
 
-    assert result.stdout == template(tables_of(DOMAINS))
-    assert "TimeOrderedIndex" in result.stdout
+    prefix, billing = ("my-", "on-demand") if settings else ("", "documented")
+    choices = TableChoices(billing=billing)
+    assert result.stdout == template(tables_of(DOMAINS), prefix=prefix, region="eu-west-1", choices=choices)
+    assert f'"Default": "{prefix}earthquake-events"' in result.stdout
+    assert ("PROVISIONED" in result.stdout) is not bool(settings)
 
 
 def test_a_table_is_made_in_a_file() -> None:
@@ -201,14 +209,18 @@ def test_a_table_is_made_in_dynamodb_and_used(administered_dynamodb: str) -> Non
     few = b"".join(orjson.dumps(feature) + b"\n" for feature in week_features()[:50])
 
     before = quakegraph("ingest", "-", *store, stdin=b"")
+    missing = quakegraph("tables", "check", *store)
     made = quakegraph("tables", "create", "--no-stream", *store)
     again = quakegraph("tables", "create", *store)
+    checked = quakegraph("tables", "check", *store)
     ingested = quakegraph("ingest", "-", *store, stdin=few)
 
     assert (before.exit_code, before.stderr.count("\n")) == (1, 1)
     assert "does not exist" in before.stderr
-    assert (made.stderr, again.stderr) == ("", "")
+    assert (made.stderr, again.stderr, checked.stderr) == ("", "", "")
     assert ("stream" in made.stdout, "stream" in again.stdout) == (False, True)
+    assert (missing.exit_code, missing.stdout.splitlines()[-1][:24]) == (1, "The service cannot run: ")
+    assert (checked.exit_code, checked.stdout.splitlines()[-1]) == (0, "The service can run.")
     assert ingested.stdout == "-: 50 fetched, 50 upserted, 0 revised, 0 skipped, 0 rejected\n"
 
 

@@ -32,6 +32,30 @@ SETTINGS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
         ["mysql://quakes", "sqlite://quakes.db", "sqlite:///", "dynamodb://a/b", "quakes.db"],
     ),
     "environment": ("dev", {"prod-eu_1": "prod-eu_1"}, ["prod/eu", "{env}", "a.b"]),
+    "table_billing": ("documented", {"on-demand": "on-demand", "provisioned": "provisioned"}, ["monthly", "ON-DEMAND"]),
+    "table_capacity": (None, {"5-100": "5-100", "7-7": "7-7"}, ["5", "0-5", "10-5", "5-1000000", "few-many"]),
+    "table_encryption": (
+        "documented",
+        {
+            "aws-managed": "aws-managed",
+            "customer-managed": "customer-managed",
+            "alias/tables": "alias/tables",
+            "arn:aws:kms:us-east-1:123456789012:key/1": "arn:aws:kms:us-east-1:123456789012:key/1",
+        },
+        ["none", "alias/", "arn:aws:sns:us-east-1:123456789012:ops"],
+    ),
+    "table_recovery": (True, {"false": False}, ["perhaps"]),
+    "table_protection": (True, {"0": False}, ["perhaps"]),
+    "table_tags": (
+        (),
+        {"team=seismology, cost centre=42": ("team=seismology", "cost centre=42")},
+        ["team", "=x", "aws:team=x", "team=ä;"],
+    ),
+    "table_alarm_topic": (
+        None,
+        {"arn:aws:sns:us-east-1:123456789012:ops": "arn:aws:sns:us-east-1:123456789012:ops"},
+        ["ops", "arn:aws:kms:us-east-1:123456789012:key/1"],
+    ),
     "store_timeout": (2.0, {"0.5": 0.5}, ["0", "61", "long"]),
     "workers": (1, {"64": 64}, ["0", "65", "two", "1.5"]),
     "poll": (

@@ -1,44 +1,61 @@
 """Declared tables as a CloudFormation template, for users who let AWS create them.
 
-It creates the same tables as `graph.store.dynamodb.create_tables`, from the same declarations.
+It creates the same tables as `graph.store.dynamodb.administration`, from the same declarations.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
+from graph.store.choices import AS_DESIGNED, TableChoices
+from graph.store.configuration import AWS_KEY, CUSTOMER_KEY
 from graph.store.design import TableDesign, table_name
-from graph.store.dynamodb.declaration import STREAM_VIEW_TYPE, attribute_definitions, global_secondary_index, key_schema
+from graph.store.dynamodb.alarms import alarms
+from graph.store.dynamodb.declaration import (
+    STREAM_VIEW_TYPE,
+    Json,
+    key_alias,
+    key_description,
+    scaling,
+    table_properties,
+    tags,
+)
 
-Json = dict[str, object]
+# The data of a table may exist nowhere else, so no operation on the stack may drop it, nor the key that decrypts it.
+RETAINED = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
 
 
-def template(designs: Iterable[TableDesign], *, prefix: str = "", environment: str = "dev") -> str:
+def template(
+    designs: Iterable[TableDesign],
+    *,
+    prefix: str = "",
+    environment: str = "dev",
+    region: str | None = None,
+    choices: TableChoices = AS_DESIGNED,
+) -> str:
     """The template as JSON, the same text for the same designs.
 
     Args:
         prefix: the prefix of each table's name.
         environment: the value of `{env}` in the names.
+        region: the one in which the service looks for its tables; a stack in another one is refused.
+        choices: what is otherwise than designed.
     """
-    names = {design: table_name(design, prefix=prefix, environment=environment) for design in designs}
+    names = {choices.of(design): table_name(design, prefix=prefix, environment=environment) for design in designs}
     parameters: Json = {}
     resources: Json = {}
     outputs: Json = {}
     for design, name in names.items():
         table = _logical_id(design)
         parameters[f"{table}Name"] = {"Type": "String", "Default": name}
-        resources[table] = {
-            "Type": "AWS::DynamoDB::Table",
-            # The table's data may exist nowhere else, so no operation on the stack may drop it.
-            "DeletionPolicy": "Retain",
-            "UpdateReplacePolicy": "Retain",
-            "Properties": _properties(design, f"{table}Name"),
-        }
+        resources |= {key: _substituted(resource) for key, resource in _resources(design, table)}
         outputs[f"{table}Name"] = {"Value": {"Ref": table}}
         outputs[f"{table}Arn"] = {"Value": {"Fn::GetAtt": [table, "Arn"]}}
     document = {
         "AWSTemplateFormatVersion": "2010-09-09",
         "Description": f"The DynamoDB table{'s' if len(names) > 1 else ''} {', '.join(names.values())}",
         "Parameters": parameters,
+        **(_only_in(region) if region else {}),
         "Resources": resources,
         "Outputs": outputs,
     }
@@ -51,19 +68,78 @@ def _logical_id(design: TableDesign) -> str:
     return design.resource or "".join(part[:1].upper() + part[1:] for part in parts) + "Table"
 
 
-def _properties(design: TableDesign, name: str) -> Json:
-    properties: Json = {
-        "TableName": {"Ref": name},
-        "BillingMode": "PAY_PER_REQUEST",
-        "AttributeDefinitions": attribute_definitions(design),
-        "KeySchema": key_schema(design.primary),
-        "SSESpecification": {"SSEEnabled": True},
-        "StreamSpecification": {"StreamViewType": STREAM_VIEW_TYPE},
-        "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
-        "DeletionProtectionEnabled": True,
+def _only_in(region: str) -> Json:
+    assertion = {
+        "Assert": {"Fn::Equals": [{"Ref": "AWS::Region"}, region]},
+        "AssertDescription": f"The service looks for its tables in {region}",
     }
-    if design.indexes:
-        properties["GlobalSecondaryIndexes"] = [global_secondary_index(index) for index in design.indexes]
+    return {"Rules": {"Region": {"Assertions": [assertion]}}}
+
+
+def _resources(design: TableDesign, table: str) -> Iterator[tuple[str, Json]]:
+    """The table and what belongs to it. `${…}` in a text stands for a resource, or for a parameter."""
+    name = f"${{{table}Name}}"
+    if design.encryption == CUSTOMER_KEY:
+        yield f"{table}Key", _key(design, name)
+        alias = {"AliasName": key_alias(name), "TargetKeyId": f"${{{table}Key}}"}
+        yield f"{table}KeyAlias", {"Type": "AWS::KMS::Alias", "Properties": alias}
+    yield table, {"Type": "AWS::DynamoDB::Table", **RETAINED, "Properties": _properties(design, table, name)}
+    for target, policy in scaling(design, f"${{{table}}}"):
+        index = target["ResourceId"].partition("/index/")[2]
+        scaled = f"{table}{index}{target['ScalableDimension'].rpartition(':')[2]}"
+        yield f"{scaled}Target", {"Type": "AWS::ApplicationAutoScaling::ScalableTarget", "Properties": target}
+        own = {key: value for key, value in policy.items() if key not in target}
+        yield (
+            f"{scaled}Policy",
+            {
+                "Type": "AWS::ApplicationAutoScaling::ScalingPolicy",
+                "Properties": {**own, "ScalingTargetId": f"${{{scaled}Target}}"},
+            },
+        )
+    for alarm in alarms(design, f"${{{table}}}"):
+        words = alarm["AlarmName"].partition("}-")[2].replace("-", "")
+        yield f"{table}{words}", {"Type": "AWS::CloudWatch::Alarm", "Properties": alarm}
+
+
+def _properties(design: TableDesign, table: str, name: str) -> Json:
+    keys = {AWS_KEY: {}, CUSTOMER_KEY: {"KMSMasterKeyId": f"${{{table}Key.Arn}}"}}
+    key = keys.get(design.encryption, {"KMSMasterKeyId": design.encryption})
+    properties: Json = {
+        **table_properties(design, name),
+        "SSESpecification": {"SSEEnabled": True, **({"SSEType": "KMS"} if key else {}), **key},
+        "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": design.recovery},
+        "DeletionProtectionEnabled": design.protection,
+    }
+    if design.stream:
+        properties["StreamSpecification"] = {"StreamViewType": STREAM_VIEW_TYPE}
     if design.ttl:
         properties["TimeToLiveSpecification"] = {"AttributeName": design.ttl, "Enabled": True}
     return properties
+
+
+def _key(design: TableDesign, name: str) -> Json:
+    """A key that is rotated each year. IAM's policies of the account say who may use it."""
+    account = {"AWS": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}
+    statement = {"Effect": "Allow", "Principal": account, "Action": "kms:*", "Resource": "*"}
+    properties = {
+        "Description": key_description(name),
+        "EnableKeyRotation": True,
+        "KeyPolicy": {"Version": "2012-10-17", "Statement": [statement]},
+        "Tags": tags(design),
+    }
+    return {"Type": "AWS::KMS::Key", **RETAINED, "Properties": properties}
+
+
+def _substituted(value: Any) -> Any:
+    """A value with CloudFormation's functions in place of `${…}`."""
+    match value:
+        case dict():
+            return {key: _substituted(each) for key, each in value.items()}
+        case list():
+            return [_substituted(each) for each in value]
+        case str() if "${" in value:
+            inner = value.removeprefix("${").removesuffix("}")
+            if f"${{{inner}}}" != value or "${" in inner or "." in inner:
+                return {"Fn::Sub": value}
+            return {"Ref": inner}
+    return value

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from graph.store.configuration import AWS_KEY, ON_DEMAND, Alarm, Billing
+
+TAGS = (("application", "quakegraph"),)
+
 
 @dataclass(frozen=True, slots=True)
 class KeyAttribute:
@@ -38,9 +42,9 @@ class Index:
 
 @dataclass(frozen=True)
 class TableDesign:
-    """A table with its primary key, its indexes (projection ALL) and its expiry.
+    """A table with its primary key, its indexes (projection ALL), its expiry and its configuration on DynamoDB.
 
-    `{env}` in the name stands for the environment that the table belongs to.
+    `{env}` in the name stands for the environment that the table belongs to. SQLite has no use for the configuration.
     """
 
     name: str
@@ -50,6 +54,16 @@ class TableDesign:
     ttl: str | None = None  # attribute in epoch seconds after which an item no longer exists
     entity: str | None = None  # attribute that names the entity of each item on DynamoDB
     resource: str = ""  # its logical id in a CloudFormation template; by default derived from the name
+    billing: Billing = ON_DEMAND
+    encryption: str = AWS_KEY  # or `CUSTOMER_KEY`, or the ARN or alias of a key in KMS
+    recovery: bool = True  # to any point of the last 35 days
+    protection: bool = True  # from deletion
+    stream: bool = True
+    alarms: tuple[Alarm, ...] = ()
+    tags: tuple[tuple[str, str], ...] = TAGS
+
+    def __hash__(self) -> int:
+        return hash(self.name)  # since each request looks its table up
 
     @cached_property
     def primary(self) -> Index:

@@ -5,16 +5,19 @@ one by its full path. `dynamodb://` are the tables, by their documented names, o
 endpoint) that the usual AWS configuration names; `dynamodb://test-` those whose names have `test-` before them.
 """
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal
 
 from graph.core.clock import Clock, now_ms
 from graph.core.errors import DatabaseUnavailable
+from graph.store.choices import AS_DESIGNED, TableChoices
 from graph.store.contract import Database
+from graph.store.design import TableDesign
 from graph.store.entity import Entity
 from graph.store.meter import Meter, MeteredDatabase
+from graph.store.policy import Job
 
 ENVIRONMENT = "dev"
 TIMEOUT_S = 2.0
@@ -77,14 +80,47 @@ class StoreLocation:
                 await database.ping()
             yield MeteredDatabase(database, meter) if meter else database
 
-    async def create(
-        self, entities: Collection[Entity], *, environment: str = ENVIRONMENT, stream: bool = True
-    ) -> list[str]:
-        """Make missing tables, and return a line for each thing that was done. SQLite needs no stream."""
-        if self.engine == "sqlite":
-            async with self.open(entities):
-                names = dict.fromkeys(entity.table.name for entity in entities)
-                return [f"The file {self.name} holds the table {name}." for name in names]
-        from graph.store.dynamodb import create_tables
+    async def administer(
+        self,
+        entities: Collection[Entity],
+        job: Job,
+        *,
+        environment: str = ENVIRONMENT,
+        choices: TableChoices = AS_DESIGNED,
+        say: Callable[[str], None],
+        progress: Callable[[str], None],
+    ) -> bool:
+        """Check, adopt or create the tables; see `graph.store.dynamodb.administration`. SQLite makes its own."""
+        if self.engine == "dynamodb":
+            from graph.store.dynamodb import administer
 
-        return await create_tables(entities, prefix=self.name, environment=environment, stream=stream)
+            return await administer(
+                entities,
+                job,
+                prefix=self.name,
+                environment=environment,
+                choices=choices,
+                say=say,
+                progress=progress,
+            )
+        async with self.open(entities):
+            for name in dict.fromkeys(entity.table.name for entity in entities):
+                say(f"The file {self.name} holds the table {name}.")
+        return True
+
+    def template(
+        self, designs: Collection[TableDesign], *, environment: str = ENVIRONMENT, choices: TableChoices = AS_DESIGNED
+    ) -> str:
+        """The CloudFormation template of the tables, for the configured region."""
+        from graph.store.cloudformation import template
+        from graph.store.dynamodb.client import region
+        from graph.store.dynamodb.errors import translating_errors
+
+        with translating_errors(*(design.name for design in designs)):
+            where = region()
+        return template(designs, prefix=self.prefix, environment=environment, region=where, choices=choices)
+
+    @property
+    def prefix(self) -> str:
+        """The prefix of each table's name on DynamoDB, also for someone whose store is a file."""
+        return self.name if self.engine == "dynamodb" else ""

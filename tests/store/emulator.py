@@ -34,7 +34,6 @@ MOTO_DIFFERS: dict[str, str] = {
     "test_an_attribute_may_have_any_name": "it takes `a[0]` in a projection for an element even behind an alias",
     "test_an_item_just_within_the_limits_is_stored": "it refuses items from 405,000 bytes on, DynamoDB from 409,601",
     "test_a_table_is_created_with_what_it_declares_and_not_changed_again": _OFFERS_RECOVERY,
-    "test_creating_a_table_needs_what_its_policy_allows": _OFFERS_RECOVERY,
     "test_a_stream_is_switched_on_where_it_is_wanted_and_not_changed": _STREAMS_ONCE,
     "test_a_stream_that_is_switched_off_is_reported_once_and_looked_for_again": _STREAMS_ONCE,
     "test_a_table_name_that_dynamodb_refuses_is_reported": "it takes any name",

@@ -25,6 +25,7 @@ from graph.store.dynamodb.engine import ANYWHERE
 from graph.store.dynamodb.signing import API
 from graph.store.entity import Entity
 from graph.store.location import ENVIRONMENT, StoreLocation
+from graph.store.policy import Job
 from graph.store.sqlite import open_sqlite
 from tests.processes import TIMEOUT_S
 from tests.store.one_entity import OneEntity
@@ -34,7 +35,19 @@ UNHURRIED = RetryPolicy(connect_seconds=TIMEOUT_S, read_seconds=TIMEOUT_S, direc
 """No limit of time that a busy machine reaches. A test that is about one sets that one."""
 
 open_dynamodb = partial(dynamodb.open_dynamodb, retry_policy=UNHURRIED)
-create_tables = partial(dynamodb.create_tables, retry_policy=UNHURRIED)
+
+
+async def create_tables(entities: Collection[Entity], **options: Any) -> list[str]:
+    """Create tables in DynamoDB. Returns what was said of it."""
+    _, said = await administer(entities, Job.CREATE, **options)
+    return said
+
+
+async def administer(entities: Collection[Entity], job: Job, **options: Any) -> tuple[bool, list[str]]:
+    """Create, check or adopt tables in DynamoDB. Returns whether the service can run on them, and what was said."""
+    said: list[str] = []
+    can_run = await dynamodb.administer(entities, job, **{"retry_policy": UNHURRIED, "say": said.append, **options})
+    return can_run, said
 
 
 @asynccontextmanager
@@ -105,7 +118,8 @@ async def new_store(engine: str, folder: Path, entities: Collection[Entity]) -> 
     if engine == "dynamodb":
         return f"dynamodb://{make_tables(entities)}"
     url = f"sqlite:///{folder / 'table.db'}"
-    await StoreLocation.of(url).create(entities)
+    async with StoreLocation.of(url).open(entities):
+        pass
     return url
 
 
@@ -124,7 +138,7 @@ def make_tables(entities: Collection[Entity], *, stream: bool = False) -> str:
                 "CreateTable",
                 TableName=name,
                 BillingMode="PAY_PER_REQUEST",
-                AttributeDefinitions=attribute_definitions(design),
+                AttributeDefinitions=attribute_definitions(*design.key_attributes),
                 KeySchema=key_schema(design.primary),
                 **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
                 **({"StreamSpecification": STREAM} if stream else {}),

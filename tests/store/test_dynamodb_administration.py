@@ -8,15 +8,18 @@ from uuid import uuid4
 import botocore.session
 import pytest
 
-from graph.core.errors import DatabaseUnavailable
+from graph.store.choices import TableChoices
 from graph.store.design import KeyAttribute
-from tests.store.emulator import moto
-from tests.store.engines import create_tables, open_samples
+from graph.store.policy import Job
+from tests.store.engines import administer, create_tables, open_samples
 from tests.store.fault_proxy import Answer, FaultProxy, Forward
-from tests.store.samples import BY_NAME, BY_TIME, READING, READINGS, SAMPLE, SAMPLES, keyed, sample, sks
+from tests.store.samples import BY_NAME, BY_TIME, READING, READINGS, SAMPLE, SAMPLES, keyed, sample
 
-NOT_OFFERED = "Point-in-time recovery was left out: this endpoint does not offer it."
+NOT_OFFERED = (
+    "Left out, since this endpoint does not offer it: encryption with a key in KMS, point-in-time recovery, tags."
+)
 
+PROTECTED = "Deletion protection is now on."
 STREAMING = "The stream of changes is now on (NEW_IMAGE)."
 
 
@@ -38,48 +41,42 @@ def name(prefix: str) -> str:
 
 async def test_a_table_is_created_with_what_it_declares_and_not_changed_again(prefix: str, name: str) -> None:
     assert await create_tables([SAMPLE], prefix=prefix) == [
-        f"Table {name} was created, billed by request.",
-        "Index ByTime exists.",
-        "Index ByName exists.",
+        f"Table {name} was created (on demand).",
         "Items now expire by `ttl`.",
         STREAMING,
-        "Deletion protection is now on.",
+        PROTECTED,
         NOT_OFFERED,
     ]
     async with open_samples(prefix) as table:
         await table.put(sample(kept=True))
 
-        assert await create_tables([SAMPLE], prefix=prefix) == [
-            f"Table {name} exists.",
-            "Index ByTime exists.",
-            "Index ByName exists.",
-            "Items expire by `ttl` already.",
-            "The stream of changes is on already (NEW_IMAGE).",
-            "Deletion protection is on already.",
-            NOT_OFFERED,
-        ]
+        assert await create_tables([SAMPLE], prefix=prefix) == [f"Table {name} is as declared.", NOT_OFFERED]
         assert await table.get(("p", "s")) == sample(kept=True)
     assert await create_tables([READING], prefix=prefix) == [
-        f"Table {prefix}readings was created, billed by request.",
+        f"Table {prefix}readings was created (on demand).",
         STREAMING,
-        "Deletion protection is now on.",
+        PROTECTED,
         NOT_OFFERED,
     ]
 
 
 async def test_a_stream_is_switched_on_where_it_is_wanted_and_not_changed(prefix: str, name: str) -> None:
     async def said(*, stream: bool = True) -> list[str]:
-        return [line for line in await create_tables([SAMPLE], prefix=prefix, stream=stream) if "stream" in line]
+        choices = TableChoices(stream=stream)
+        return [line for line in await create_tables([SAMPLE], prefix=prefix, choices=choices) if "stream" in line]
 
     assert await said(stream=False) == []
     assert await said() == [STREAMING]
     assert await said(stream=False) == []
-    assert await said() == ["The stream of changes is on already (NEW_IMAGE)."]
+    assert await said() == []
     await set_stream(name, StreamEnabled=False)
     assert await said() == [STREAMING]
     await set_stream(name, StreamEnabled=False)
     await set_stream(name, StreamEnabled=True, StreamViewType="KEYS_ONLY")
-    assert await said() == ["The stream of changes is on already (KEYS_ONLY)."]
+    assert await said() == [
+        "Its stream holds KEYS_ONLY, not NEW_IMAGE. The service works as well; other readers of the stream miss the "
+        "new items."
+    ]
 
 
 async def test_a_table_is_created_although_the_answer_is_lost(
@@ -99,27 +96,53 @@ async def test_the_tables_of_all_entities_are_created_in_an_environment(prefix: 
     later = keyed(replace(READINGS, name="later-{env}"))
     entities = [SAMPLE, READING, keyed(SAMPLES), later]
 
-    done = await create_tables(entities, prefix=prefix, environment="test", stream=False)
+    done = await create_tables(entities, prefix=prefix, environment="test")
 
-    created = [line for line in done if line.endswith(" was created, billed by request.")]
+    created = [line for line in done if "created" in line]
     names = [f"{prefix}samples", f"{prefix}readings", f"{prefix}later-test"]
-    assert created == [f"Table {name} was created, billed by request." for name in names]
+    assert created == [f"Table {name} was created (on demand)." for name in names]
 
 
 async def test_a_table_with_other_keys_is_not_changed(prefix: str, name: str) -> None:
     await create_tables([SAMPLE], prefix=prefix)
+    others = {
+        READINGS: "Its primary key is pk (S) and sk (S), not station (N) and number (N). ",
+        replace(SAMPLES, sort_key=KeyAttribute("other", "S")): "Its primary key is pk (S) and sk (S), not pk (S) and ",
+    }
 
-    others = [
-        (READINGS, "exists, but the keys are"),
-        (replace(SAMPLES, sort_key=KeyAttribute("other", "S")), "exists, but the keys are"),
-        (replace(SAMPLES, ttl="expires"), "exists, but the keys of the expiry are ttl, not expires"),
-    ]
-    for other, difference in others:
-        with pytest.raises(DatabaseUnavailable) as raised:
-            await create_tables([keyed(replace(other, name="samples"))], prefix=prefix)
+    for other, difference in others.items():
+        entity = keyed(replace(other, name="samples"))
+        can_run, said = await administer([entity], Job.CREATE, prefix=prefix)
 
-        assert raised.value.detail.startswith(f"table {name} {difference}")
-        assert (await create_tables([SAMPLE], prefix=prefix))[0] == f"Table {name} exists."
+        assert (can_run, said[0], len(said)) == (False, f"Table {name} exists.", 3)
+        assert said[1].startswith(difference)
+        assert (await create_tables([SAMPLE], prefix=prefix))[0] == f"Table {name} is as declared."
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+async def test_an_index_with_other_keys_is_not_changed(prefix: str, name: str, is_read: bool) -> None:
+    await create_tables([SAMPLE], prefix=prefix)
+    other = replace(BY_NAME, sort_key=BY_TIME.sort_key)
+    design = replace(SAMPLES, indexes=(other,))
+    entity = replace(SAMPLE, table=design, indexes={other: ("{team}", "{at}")}) if is_read else keyed(design)
+
+    can_run, said = await administer([entity], Job.CREATE, prefix=prefix)
+
+    cost = "What is read through it fails: SAMPLE." if is_read else "Nothing reads through it."
+    keys = "team (S) and name (S), not team (S) and at (N)"
+    assert (can_run, said[0]) == (not is_read, f"Table {name} exists.")
+    assert said[1] == f"The keys of the index ByName are {keys}. {cost} Delete it, and adopt the table again."
+
+
+async def test_the_expiry_that_the_owner_chose_stays(prefix: str, name: str) -> None:
+    await create_tables([SAMPLE], prefix=prefix)
+
+    for ttl, cost in (("expires", "What has expired by `expires` is left out, but"), (None, "Items that have this")):
+        can_run, said = await administer([keyed(replace(SAMPLES, ttl=ttl))], Job.ADOPT, prefix=prefix)
+
+        assert can_run
+        assert said[1].startswith("Items expire by `ttl`, not ")
+        assert cost in said[1]
 
 
 async def test_a_table_name_that_dynamodb_refuses_is_reported(dynamodb_endpoint: str) -> None:
@@ -159,22 +182,4 @@ async def test_a_table_is_created_without_a_stream_if_the_endpoint_has_none(
 
     (told,) = [line for line in done if "stream" in line]
     assert told.startswith(f"The stream of changes was left out: this endpoint {said}")
-    assert "Deletion protection is now on." in done
-
-
-async def test_missing_indexes_and_point_in_time_recovery_are_added(
-    prefix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On moto, which offers recovery, and fills an index at once. DynamoDB Local may take minutes for it."""
-    with moto() as url:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
-        await create_tables([keyed(replace(SAMPLES, indexes=(BY_TIME,), ttl=None))], prefix=prefix)
-        async with open_samples(prefix) as table:
-            await table.put(sample("p", "early", team="blue", name="ann"))
-            done = await create_tables([SAMPLE], prefix=prefix)
-            assert done[1:4] == ["Index ByTime exists.", "Index ByName was created.", "Items now expire by `ttl`."]
-            assert sks((await table.query(BY_NAME, "blue")).items) == ["early"]
-
-        fresh = await create_tables([SAMPLE], prefix=f"{prefix}2-")
-        assert fresh[-1] == "Point-in-time recovery is now on."
-        assert (await create_tables([SAMPLE], prefix=prefix))[-1] == "Point-in-time recovery is on already."
+    assert PROTECTED in done

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 
+from graph.store.choices import TableChoices
 from graph.store.contract import Put
 from graph.store.dynamodb import RetryPolicy
 from graph.store.dynamodb.changes import GAP_S, MOST_SWEEPS, ROUND_S, SWEEP_S
@@ -175,7 +176,7 @@ async def test_a_stream_that_is_switched_off_is_reported_once_and_looked_for_aga
     async with stream.anew() as another:
         await another.ring()
     assert warnings(caplog)[1:] == [
-        f"the stream of table {name} cannot be read: it has no stream of its changes: run `quakegraph tables create`"
+        f"the stream of table {name} cannot be read: it has no stream of its changes: run `quakegraph tables adopt`"
     ]
 
     await create_stream(prefix)
@@ -384,7 +385,7 @@ async def test_several_tables_ring_at_most_ten_times_a_second_and_one_without_a_
     prefix: str, pauses: list[float], policy: RetryPolicy
 ) -> None:
     silent = f"silent-{uuid4().hex}-"
-    await create_tables([SAMPLE, READING], prefix=silent, stream=False)
+    await create_tables([SAMPLE, READING], prefix=silent, choices=TableChoices(stream=False))
     await create_tables([SAMPLE], prefix=silent)
     opening = open_dynamodb([SAMPLE, READING], prefix=silent, retry_policy=policy)
     rung = 0

@@ -75,7 +75,7 @@ def test_errors_have_advice_unless_the_caller_caused_them() -> None:
         (answered("InternalServerError", status=500), OUTAGE),
         (answered("503", status=503), OUTAGE),
         (answered("ResourceNotFoundException"), "does not exist: run `quakegraph tables create`"),
-        (answered("ValidationException", NO_INDEX), "differs from its declaration: run `quakegraph tables create`"),
+        (answered("ValidationException", NO_INDEX), "differs from its declaration: run `quakegraph tables check`"),
         (answered("AccessDeniedException"), PERMISSION),
         (answered("Teapot", status=418), UNKNOWN),
         (exceptions.NoRegionError(), CONFIGURATION),
@@ -99,9 +99,8 @@ def test_errors_have_advice_unless_the_caller_caused_them() -> None:
 
 
 async def test_a_table_that_is_missing_or_another_is_named_with_what_to_do(dynamodb_endpoint: str) -> None:
-    missing, differs = (
-        f"{said}: run `quakegraph tables create`" for said in ("does not exist", "differs from its declaration")
-    )
+    missing = "does not exist: run `quakegraph tables create`"
+    differs = "differs from its declaration: run `quakegraph tables check`"
     prefixes = [f"{name}-{uuid4().hex}-" for name in ("nowhere", "partly", "without-index", "other-keys")]
     nowhere, partly, without_index, other_keys = prefixes
     await create_tables([SAMPLE], prefix=partly)

@@ -1,17 +1,23 @@
-"""The region of DynamoDB, as AWS's other tools find it: AWS_REGION first, then AWS_DEFAULT_REGION, then the profile."""
+"""The region of DynamoDB, as AWS's other tools find it: AWS_REGION first, then AWS_DEFAULT_REGION, then the profile.
+
+Without any, it is the documented one.
+"""
 
 from pathlib import Path
 
 import pytest
 
-from graph.core.errors import DatabaseUnavailable
+from graph.domain import tables_of
+from graph.domains import DOMAINS
+from graph.store.cloudformation import template
 from graph.store.dynamodb import RetryPolicy
 from graph.store.dynamodb.client import connected, open_streams
+from tests.processes import quakegraph
 from tests.store.engines import empty_tables, open_samples
 from tests.store.fault_proxy import proxying
 from tests.store.samples import SAMPLE, sample
 
-CONFIG = "[default]\nregion = ap-south-1\n[profile far]\nregion = sa-east-1\n"
+CONFIG = "[default]\nregion = ap-south-1\n[profile far]\nregion = sa-east-1\n[profile near]\n"
 
 CASES: dict[str, tuple[dict[str, str], str]] = {
     "alone": ({"AWS_REGION": "eu-central-1"}, "eu-central-1"),
@@ -21,6 +27,7 @@ CASES: dict[str, tuple[dict[str, str], str]] = {
     "file": ({}, "ap-south-1"),
     "file and profile": ({"AWS_PROFILE": "far"}, "sa-east-1"),
     "over the file": ({"AWS_REGION": "eu-central-1", "AWS_PROFILE": "far"}, "eu-central-1"),
+    "none": ({"AWS_PROFILE": "near"}, "us-east-1"),
 }
 
 
@@ -52,6 +59,13 @@ async def test_the_clients_are_those_of_the_configured_region(region: str, monke
         assert streams.meta.endpoint_url == f"https://streams.dynamodb.{region}.amazonaws.com"
 
 
+def test_the_template_is_of_the_configured_region(region: str) -> None:
+    printed = quakegraph("tables", "template")
+
+    assert printed.stdout == template(tables_of(DOMAINS), region=region)
+    assert f'"{region}"' in printed.stdout
+
+
 async def test_every_request_is_signed_for_the_configured_region(
     dynamodb_endpoint: str, region: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -64,15 +78,3 @@ async def test_every_request_is_signed_for_the_configured_region(
 
     scopes = {head["Authorization"].partition("Credential=")[2].partition(",")[0] for head in proxy.heads}
     assert {scope.split("/")[2:4] == [region, "dynamodb"] for scope in scopes} == {True}
-
-
-async def test_without_any_region_the_error_names_the_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    no_regions(monkeypatch)
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-
-    with pytest.raises(DatabaseUnavailable) as raised:
-        async with open_samples("any-"):
-            pass
-
-    assert raised.value.detail.startswith("table any-samples cannot be found: check AWS_REGION")

@@ -5,9 +5,11 @@ import json
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from aiobotocore.client import AioBaseClient
 
 from graph.core.clock import now_ms
 from graph.domain import Domain, Resources, tables_of
@@ -16,8 +18,11 @@ from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.summaries import rebuild_summaries
+from graph.domains.service_logs.entities import LOGS, SERVICE_LOG
 from graph.opening import open_services
+from graph.store.choices import TableChoices
 from graph.store.contract import Put
+from graph.store.design import Index
 from graph.store.policy import Job, policy
 from tests.domains.earthquakes.builders import NOON, an_event, as_given
 from tests.domains.earthquakes.ingest.ingests import unlogged_ingest
@@ -29,12 +34,15 @@ from tests.feed import foreign_notes
 from tests.processes import quakegraph
 from tests.service import Service, running
 from tests.settings import Settings
-from tests.store.engines import create_tables
+from tests.store.emulator import moto
+from tests.store.engines import administer, create_tables
 from tests.store.fault_proxy import FaultProxy
 from tests.store.samples import READINGS
 
 ADOPTING = Domain(name="foreign_notes", entities=foreign_notes.ENTITIES, adoptions=(foreign_notes.ADOPTION,))
 """A domain that adopts items of other programs."""
+
+KEY = "arn:aws:kms:us-east-1:123456789012:key/1"
 
 IN_A_TRANSACTION = {
     "Put": "PutItem",
@@ -144,21 +152,87 @@ async def test_rebuilding_needs_what_its_policy_allows(settings: Settings, fault
     assert needed(fault_proxy) == allowed(Job.REBUILD)
 
 
-async def test_creating_a_table_needs_what_its_policy_allows(
-    fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """DynamoDB Local has no point-in-time recovery, which is asked about and then switched on elsewhere."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-    await create_tables(ENTITIES, prefix=f"policy-{uuid4().hex}-")
+WITHOUT_A_CALL = {
+    "dynamodb:TagResource",  # of `CreateTable` with tags
+    "kms:TagResource",  # of `CreateKey` with tags
+    "iam:CreateServiceLinkedRole",  # of the first `RegisterScalableTarget` in an account
+}
 
-    assert needed(fault_proxy) | {"UpdateContinuousBackups"} == allowed(Job.CREATE)
-    assert needed(fault_proxy) < allowed(Job.CREATE)
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """IAM's actions for the calls of botocore, by the names of their services."""
+    made, send = set[str](), AioBaseClient._make_api_call
+
+    async def record(self: Any, operation: str, parameters: Any) -> Any:
+        made.add(f"{self.meta.service_model.service_name}:{operation}")
+        return await send(self, operation, parameters)
+
+    monkeypatch.setattr(AioBaseClient, "_make_api_call", record)
+    return made
+
+
+async def test_creating_checking_and_adopting_tables_need_what_their_policies_allow(
+    dynamodb_endpoint: str, calls: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On moto, which offers everything that the tables' configuration needs."""
+    prefix = f"policy-{uuid4().hex}-"
+    later = Index("LaterIndex", LOGS.primary.partition_key, LOGS.primary.sort_key)
+    log = replace(SERVICE_LOG, table=replace(LOGS, indexes=(*LOGS.indexes, later)))
+
+    def taken() -> set[str]:
+        actions = set(calls)
+        calls.clear()
+        return actions
+
+    with moto() as url:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+        without_expiry = replace(SERVICE_LOG, table=replace(LOGS, ttl=None))
+        await create_tables([without_expiry], prefix=prefix, choices=TableChoices(stream=False))
+        created = taken()
+        assert (await administer([log], Job.ADOPT, prefix=prefix))[0]
+        adopted = taken()
+        assert (await administer([log], Job.CHECK, prefix=prefix))[0]
+        checked = taken()
+        await create_tables(ENTITIES, prefix=f"{prefix}2-")
+
+    assert created | taken() | WITHOUT_A_CALL == allowed_everywhere(Job.CREATE)
+    assert adopted == allowed_everywhere(Job.ADOPT)
+    assert checked == allowed_everywhere(Job.CHECK)
+
+
+def allowed_everywhere(job: Job) -> set[str]:
+    """The actions that a policy allows a process itself, and not DynamoDB in its name."""
+    statements = json.loads(policy(tables_of(DOMAINS), job))["Statement"]
+    return {action for statement in statements if "Condition" not in statement for action in statement["Action"]}
+
+
+@pytest.mark.parametrize(
+    ("encryption", "key"),
+    [
+        ("documented", "arn:aws:kms:*:*:key/*"),
+        ("aws-managed", None),
+        (KEY, KEY),
+        ("alias/ours", "arn:aws:kms:*:*:key/*"),
+    ],
+)
+def test_a_process_may_use_a_customers_key_through_dynamodb_alone(encryption: str, key: str | None) -> None:
+    choices = TableChoices(encryption=encryption)
+    for job, action in ((Job.SERVE, "kms:Decrypt"), (Job.REBUILD, "kms:Decrypt"), (Job.CREATE, "kms:CreateGrant")):
+        statements = json.loads(policy([LOGS], job, choices=choices))["Statement"]
+
+        used = [each for each in statements if each["Sid"] == f"{job.title()}Key"]
+        assert [each["Resource"] for each in used] == ([[key]] if key else [])
+        for each in used:
+            assert action in each["Action"]
+            assert each["Condition"] == {"StringLike": {"kms:ViaService": "dynamodb.*.amazonaws.com"}}
 
 
 def test_a_policy_names_all_tables_each_once_and_for_who_serves_their_streams() -> None:
     designs = [EARTHQUAKE_EVENTS, replace(READINGS, name="later-{env}"), EARTHQUAKE_EVENTS]
     for job in Job:
-        on_table, *on_stream = json.loads(policy(designs, job, prefix="my-", environment="test"))["Statement"]
+        written = json.loads(policy(designs, job, prefix="my-", environment="test"))["Statement"]
+        on_table, *on_stream = [each for each in written if each["Action"][0].startswith("dynamodb:")]
 
         events, later = (f"arn:aws:dynamodb:*:*:table/my-{name}" for name in ("earthquake-events", "later-test"))
         assert on_table["Resource"] == [events, f"{events}/index/TimeOrderedIndex", later]

@@ -4,10 +4,12 @@ A log's `timestamp` is a slot: the microsecond of its time, or the next one that
 the documented key is unique, and a log never replaces another one.
 """
 
+from graph.domains.service_logs.alarms import ALARMS
 from graph.domains.service_logs.model import LONGEST_SERVICE, LoggingService, ServiceLog, timestamp_of
 from graph.feed.sequence import SequenceEntities
 from graph.store.attributes import Text, Whole
 from graph.store.client_input import possible_key
+from graph.store.configuration import CUSTOMER_KEY, Provisioned
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity, Key
 from graph.store.ordering import Ordering
@@ -26,6 +28,9 @@ LOGS = TableDesign(
     indexes=(TIMESTAMP_INDEX,),
     ttl="ttl",
     resource="ServiceLogs",
+    billing=Provisioned(least=5, most=100, percent=70),
+    encryption=CUSTOMER_KEY,
+    alarms=ALARMS,
 )
 
 STATE = TableDesign(name="simple-log-service-{env}-state", ttl="ttl", resource="ServiceLogState")

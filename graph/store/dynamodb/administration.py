@@ -1,207 +1,116 @@
-"""Creates declared tables, or updates existing ones to their declarations.
+"""Creates declared tables, checks existing ones, and adds what they lack.
 
-Every step first checks the present state, so all steps can be run again at any time, also after a
-failure. A feature that an emulator does not offer is left out and reported.
+All of this is one comparison of what is declared with what is there: `differences`. A check prints them, adopting a
+table adds what the service needs, and creating tables adds everything. Nothing is ever changed that the owner of a
+table chose otherwise, such as billing and encryption. Every step begins with the comparison, so all steps can be run
+again at any time, also after a failure. A feature that an emulator does not offer is left out and reported.
 """
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
-from tenacity import AsyncRetrying, RetryError, retry_if_result, stop_after_delay, wait_fixed
-
-from graph.core.errors import DatabaseUnavailable
+from graph.store.choices import AS_DESIGNED, TableChoices
 from graph.store.design import TableDesign, table_name
+from graph.store.dynamodb.additions import Additions
 from graph.store.dynamodb.client import connected
-from graph.store.dynamodb.declaration import STREAM_VIEW_TYPE, attribute_definitions, global_secondary_index, key_schema
-from graph.store.dynamodb.errors import CHANGING, code_of, translating_errors
+from graph.store.dynamodb.description import clients
+from graph.store.dynamodb.differences import Feature, differences, not_offered
+from graph.store.dynamodb.errors import MISSING, translating_errors
 from graph.store.dynamodb.retry_policy import RETRY_POLICY, RetryPolicy
 from graph.store.entity import Entity
-
-if TYPE_CHECKING:
-    from types_aiobotocore_dynamodb import DynamoDBClient
+from graph.store.policy import Job
 
 ANSWER_SECONDS = 60.0  # a change of a table takes longer than a request for items
-POLL_SECONDS = 1.0
-ACTIVE_TIMEOUT_SECONDS = 3600.0  # a new index is first filled from the whole table
-NOT_OFFERED = frozenset({"UnknownOperationException", "UnsupportedOperationException", "NotImplemented"})
 
-IN_USE = "ResourceInUseException"
-INVALID = "ValidationException"  # ScyllaDB's answer if its cluster does not offer streams
+ADDED: Mapping[Job, frozenset[Feature]] = {
+    Job.CHECK: frozenset(),
+    Job.ADOPT: frozenset({Feature.INDEX, Feature.EXPIRY, Feature.STREAM}),
+    Job.CREATE: frozenset(Feature),
+}
+"""What a job adds if it is missing."""
+
+Say = Callable[[str], None]
 
 
-async def create_tables(
+def _say_nothing(line: str) -> None:
+    pass
+
+
+async def administer(
     entities: Iterable[Entity],
+    job: Job,
     *,
     prefix: str = "",
     environment: str = "dev",
-    stream: bool = True,
+    choices: TableChoices = AS_DESIGNED,
+    say: Say = _say_nothing,
+    progress: Say = _say_nothing,
     retry_policy: RetryPolicy = RETRY_POLICY,
-) -> list[str]:
-    """Create the entities' missing tables, and switch on their expiry, streams and safeguards.
+) -> bool:
+    """Check, adopt or create the entities' tables.
 
     Args:
+        job: `CHECK`, `ADOPT` or `CREATE`.
         prefix: the prefix of each table's name.
         environment: the value of `{env}` in the names.
-        stream: whether to switch on the streams. Without them, the service polls for changes once a second.
+        choices: what is otherwise than designed.
+        say: receives a sentence for each thing that was done, is missing or differs.
+        progress: receives a line about once a second while DynamoDB changes a table.
 
     Returns:
-        A sentence for each thing that was done or existed already.
+        Whether the service can run on the tables as they now are.
 
     Raises:
-        DatabaseUnavailable: A table cannot be created, or exists with other keys.
+        DatabaseUnavailable: AWS does not answer, or refuses to do it.
     """
-    names = {entity.table: table_name(entity.table, prefix=prefix, environment=environment) for entity in entities}
+    of_table: dict[TableDesign, list[Entity]] = {}
+    for entity in entities:
+        of_table.setdefault(entity.table, []).append(entity)
+    names = {design: table_name(design, prefix=prefix, environment=environment) for design in of_table}
     retry_policy = replace(retry_policy, read_seconds=max(retry_policy.read_seconds, ANSWER_SECONDS))
-    done: list[str] = []
-    async with connected(names.values(), retry_policy) as connection:
+    can_run, lacking = True, dict[str, None]()
+    async with (
+        connected(names.values(), retry_policy) as connection,
+        clients(connection.client, retry_policy) as services,
+    ):
         for design, name in names.items():
             with translating_errors(name):
-                administration = _Administration(connection.client, name, design, stream, retry_policy)
-                done += [line async for line in administration.steps()]
-    return done
+                additions = Additions(services, choices.of(design), name, progress, retry_policy.sleep)
+                administration = _Administration(additions, of_table[design], say, lacking)
+                can_run = await administration.bring_up(job) and can_run
+    if lacking:
+        say(f"Left out, since this endpoint does not offer it: {', '.join(lacking)}.")
+    return can_run
 
 
 @dataclass(frozen=True, slots=True)
 class _Administration:
-    client: "DynamoDBClient"
-    name: str
-    design: TableDesign
-    stream: bool
-    retry_policy: RetryPolicy
+    additions: Additions
+    entities: list[Entity]
+    say: Say
+    lacking: dict[str, None]  # what the endpoint does not offer
 
-    async def steps(self) -> AsyncIterator[str]:
-        yield await self._table()
-        for index in self.design.indexes:
-            yield await self._index(global_secondary_index(index))
-        if self.design.ttl is not None:
-            yield await self._expiry(self.design.ttl)
-        if self.stream:
-            yield await self._stream()
-        yield await self._deletion_protection()
-        yield await self._point_in_time_recovery()
-
-    async def _table(self) -> str:
-        try:
-            found = await self._described()
-        except self.client.exceptions.ResourceNotFoundException:
-            await self._create()
-            await self._until_active()
-            return f"Table {self.name} was created, billed by request."
-        self._agree("", found["KeySchema"], self._keys())
-        return f"Table {self.name} exists."
-
-    async def _create(self) -> None:
-        indexes: Any = [global_secondary_index(index) for index in self.design.indexes]
-        try:
-            await self.client.create_table(
-                TableName=self.name,
-                BillingMode="PAY_PER_REQUEST",
-                AttributeDefinitions=self._definitions(),
-                KeySchema=self._keys(),
-                SSESpecification={"Enabled": True},
-                **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
-            )
-        except ClientError as error:
-            if code_of(error) != IN_USE:  # the answer to this request was lost, or another process was faster
-                raise
-
-    async def _index(self, wanted: Any) -> str:
-        name = wanted["IndexName"]
-        for found in (await self._described()).get("GlobalSecondaryIndexes", ()):
-            if found["IndexName"] == name:
-                self._agree(f" of its index {name}", found["KeySchema"], wanted["KeySchema"])
-                return f"Index {name} exists."
-        await self.client.update_table(
-            TableName=self.name,
-            AttributeDefinitions=self._definitions(),
-            GlobalSecondaryIndexUpdates=[{"Create": wanted}],
-        )
-        await self._until_active()
-        return f"Index {name} was created."
-
-    async def _expiry(self, ttl: str) -> str:
-        described = await self.client.describe_time_to_live(TableName=self.name)
-        found = described["TimeToLiveDescription"]
-        if found["TimeToLiveStatus"] in {"ENABLED", "ENABLING"}:
-            self._agree(" of the expiry", found["AttributeName"], ttl)
-            return f"Items expire by `{ttl}` already."
-        await self.client.update_time_to_live(
-            TableName=self.name, TimeToLiveSpecification={"AttributeName": ttl, "Enabled": True}
-        )
-        return f"Items now expire by `{ttl}`."
-
-    async def _stream(self) -> str:
-        if found := _stream_of(await self._described()):
-            return f"The stream of changes is on already ({found})."
-        try:
-            await self.client.update_table(
-                TableName=self.name, StreamSpecification={"StreamEnabled": True, "StreamViewType": STREAM_VIEW_TYPE}
-            )
-        except ClientError as error:
-            if code_of(error) in NOT_OFFERED | {INVALID}:
-                return f"The stream of changes was left out: this endpoint does not offer it ({error})."
-            raise
-        if found := _stream_of(await self._until_active()):
-            return f"The stream of changes is now on ({found})."
-        return "The stream of changes was left out: this endpoint does not offer it."
-
-    async def _deletion_protection(self) -> str:
-        if (await self._described()).get("DeletionProtectionEnabled"):
-            return "Deletion protection is on already."
-        await self.client.update_table(TableName=self.name, DeletionProtectionEnabled=True)
-        if (await self._until_active()).get("DeletionProtectionEnabled"):
-            return "Deletion protection is now on."
-        return "Deletion protection was left out: this endpoint does not offer it."
-
-    async def _point_in_time_recovery(self) -> str:
-        try:
-            described = await self.client.describe_continuous_backups(TableName=self.name)
-            found = described["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
-            if found.get("PointInTimeRecoveryStatus") == "ENABLED":
-                return "Point-in-time recovery is on already."
-            await self.client.update_continuous_backups(
-                TableName=self.name, PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True}
-            )
-        except ClientError as error:
-            if code_of(error) in NOT_OFFERED:
-                return "Point-in-time recovery was left out: this endpoint does not offer it."
-            raise
-        return "Point-in-time recovery is now on."
-
-    def _definitions(self) -> Any:
-        return attribute_definitions(self.design)
-
-    def _keys(self) -> Any:
-        return key_schema(self.design.primary)
-
-    def _agree(self, where: str, found: Any, wanted: Any) -> None:
-        if found != wanted:
-            raise DatabaseUnavailable(f"table {self.name} exists, but the keys{where} are {found}, not {wanted}")
-
-    async def _described(self) -> Any:
-        return (await self.client.describe_table(TableName=self.name))["Table"]
-
-    async def _until_active(self) -> Any:
-        polling = AsyncRetrying(
-            retry=retry_if_result(lambda table: not _active(table)),
-            wait=wait_fixed(POLL_SECONDS),
-            stop=stop_after_delay(ACTIVE_TIMEOUT_SECONDS),
-            sleep=self.retry_policy.sleep,
-        )
-        try:
-            return await polling(self._described)
-        except RetryError as error:
-            raise DatabaseUnavailable(f"table {self.name} {CHANGING}") from error
-
-
-def _stream_of(table: Any) -> str | None:
-    """The stream's view type; None without a stream."""
-    found = table.get("StreamSpecification", {})
-    return str(found["StreamViewType"]) if found.get("StreamEnabled") else None
-
-
-def _active(table: Any) -> bool:
-    indexes = table.get("GlobalSecondaryIndexes", ())
-    return table["TableStatus"] == "ACTIVE" and all(index["IndexStatus"] == "ACTIVE" for index in indexes)
+    async def bring_up(self, job: Job) -> bool:
+        """Add what the job adds, and report the rest. Returns whether the service can run on the table."""
+        design, name = self.additions.design, self.additions.name
+        found = await self.additions.described()
+        if found is not None and job is not Job.CHECK:
+            await self.additions.wait("another change")
+            found = await self.additions.described()
+        if found is None and job is not Job.CREATE:
+            self.say(f"Table {name} {MISSING}. Nothing can be stored in it or read.")
+            return False
+        if is_new := found is None:
+            found = await self.additions.create_table()
+            self.say(f"Table {name} was created ({design.billing}).")
+        self.lacking.update(dict.fromkeys(not_offered(design, found)))
+        left, different = [], list(differences(design, name, found, self.entities))
+        if not is_new:
+            self.say(f"Table {name} exists." if different else f"Table {name} is as declared.")
+        for difference in different:
+            if difference.is_missing and difference.feature in ADDED[job]:
+                self.say(await self.additions.add(difference, found))
+            else:
+                left.append(difference)
+                self.say(str(difference))
+        return not any(difference.breaks for difference in left)

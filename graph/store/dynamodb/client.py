@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import aioboto3
-from aiobotocore.session import AioSession
+from aiobotocore.session import AioSession, get_session
 from botocore.exceptions import InvalidEndpointConfigurationError
 from yarl import URL
 
@@ -24,6 +24,8 @@ from graph.store.meter import Meter
 if TYPE_CHECKING:
     from aiobotocore.credentials import AioCredentials
     from types_aiobotocore_dynamodb import DynamoDBClient
+
+DOCUMENTED_REGION = "us-east-1"
 
 Streams = Any
 """A client of DynamoDB Streams."""
@@ -46,9 +48,9 @@ async def connected(
     """Open a client that is configured by the environment, like AWS's own tools."""
     opened: list[Connections] = []
     botocore_session = parsing_session()
-    _set_region(botocore_session)
     async with AsyncExitStack() as stack:
         with translating_errors(*tables):
+            _set_region(botocore_session)
             try:
                 session = aioboto3.Session(botocore_session=botocore_session)
                 client = await stack.enter_async_context(
@@ -93,16 +95,28 @@ def _keeping(opened: list[Connections]) -> Callable[..., Connections]:
     return open_connections
 
 
+def plain_session() -> AioSession:
+    """A session of botocore with the same configuration, for other services."""
+    session = get_session()
+    _set_region(session)
+    return session
+
+
+def region() -> str:
+    """The region in which the tables are."""
+    return str(plain_session().get_config_variable("region"))
+
+
 def _set_region(session: AioSession) -> None:
-    """Set the region of AWS_REGION, which wins over all others.
+    """Set the region of AWS_REGION, which wins over all others, or the documented one if there is no other.
 
     That is the order of AWS's other tools. botocore itself reads only AWS_DEFAULT_REGION and the profile. As a
     variable of the session, the region is also that of the services that give it credentials.
 
     Source: https://docs.aws.amazon.com/sdkref/latest/guide/feature-region.html
     """
-    if region := os.environ.get("AWS_REGION"):
-        session.set_config_variable("region", region)
+    configured = os.environ.get("AWS_REGION") or session.get_config_variable("region")
+    session.set_config_variable("region", configured or DOCUMENTED_REGION)
 
 
 @asynccontextmanager
