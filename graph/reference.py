@@ -10,6 +10,7 @@ from typing import Any
 from graph.domain import Domain
 from graph.settings import SettingsPart
 from graph.store.attributes import Attribute, JsonDocument, Real, Text, Truth
+from graph.store.design import TableDesign
 
 Row = tuple[str, ...]
 
@@ -23,6 +24,8 @@ def reference(domain: Domain) -> str:
         tables.append([head, *setting_rows(domain.settings, options)])
     if domain.scopes:
         tables.append([("scope",), *((f"`{scope}`",) for scope in domain.scopes)])
+    if designs := dict.fromkeys(entity.table for entity in domain.entities):
+        tables.append([CONFIGURATION, *map(configuration_row, designs)])
     for entity in domain.entities:
         keys = [
             (f"`{template.key.name}`", f"key, `{template.source}`")
@@ -44,6 +47,17 @@ def setting_rows(settings: type[SettingsPart], options: Mapping[str, str]) -> It
     for name, setting in settings.model_fields.items():
         option = f"`{options[name]}`" if name in options else ""
         yield f"`GRAPH_{name.upper()}`", option, f"`{_as_variable(setting.default)}`", str(setting.description)
+
+
+CONFIGURATION = ("table", "billing", "key", "expiry", "stream", "recovery", "deletion protection", "alarms")
+
+
+def configuration_row(design: TableDesign) -> Row:
+    """The configuration of a table on DynamoDB, in the order of `CONFIGURATION`."""
+    switches = [("no", "yes")[on] for on in (design.stream, design.recovery, design.protection)]
+    expiry = f"`{design.ttl}`" if design.ttl else "none"
+    alarms = "; ".join(map(str, design.alarms)) or "none"
+    return f"`{design.name}`", str(design.billing), design.encryption, expiry, *switches, alarms
 
 
 def _as_variable(default: object) -> str:

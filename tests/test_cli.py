@@ -188,8 +188,8 @@ def test_the_schema_is_printed_as_it_is_checked_in() -> None:
 def test_the_template_of_the_tables_is_printed_as_the_settings_say(settings: dict[str, str]) -> None:
     result = quakegraph("tables", "template", settings={**settings, "AWS_REGION": "eu-west-1"})
 
-    prefix, billing = ("my-", "on-demand") if settings else ("", "documented")
-    choices = TableChoices(billing=billing)
+    prefix = "my-" if settings else ""
+    choices = TableChoices(billing="on-demand" if settings else "documented")
     assert result.stdout == template(tables_of(DOMAINS), prefix=prefix, region="eu-west-1", choices=choices)
     assert f'"Default": "{prefix}earthquake-events"' in result.stdout
     assert ("PROVISIONED" in result.stdout) is not bool(settings)

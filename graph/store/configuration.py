@@ -57,4 +57,5 @@ class Alarm:
     def __str__(self) -> str:
         names = " and ".join(self.operations) if len(self.operations) == 1 else ""
         what = " ".join(filter(None, [names, self.metric, self.statistic.replace("Sum", "")]))
-        return f"{what} > {self.above:g}{' %' * self.is_of_capacity} for {self.minutes} minutes"
+        unit = " %" if self.is_of_capacity else " ms" if self.metric.endswith("Latency") else ""
+        return f"{what} > {self.above:g}{unit} for {self.minutes} minutes"

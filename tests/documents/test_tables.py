@@ -8,11 +8,11 @@ from graph.app import OWN_PATHS
 from graph.cli import main
 from graph.core import errors
 from graph.core.names import camel_case
-from graph.domain import routes_of
+from graph.domain import routes_of, tables_of
 from graph.domains import DOMAINS
 from graph.domains.earthquakes.schema.filters import CONDITIONS
 from graph.pages import graphiql
-from graph.reference import markdown, setting_rows
+from graph.reference import CONFIGURATION, configuration_row, markdown, setting_rows
 from tests.documents.markdown import DOCUMENTS, ROOT, document
 from tests.observability.scraping import scraped
 from tests.service import Service
@@ -43,6 +43,16 @@ def test_the_paths_that_a_proxy_passes_are_those_of_all_routes_but_the_operators
 
     assert {path for path in paths if not passing(path)} == {"/healthz", "/readyz", "/metrics"}
     assert {each for path in paths for each in passing(path)} == set(passed)
+
+
+def test_the_table_of_configuration_is_that_of_the_tables() -> None:
+    section = document("docs/dynamodb.md").section("Configuration")
+
+    head, _, *rows = [f"{line}\n" for line in section.splitlines() if line.startswith("|")]
+    assert [head, *rows] == [
+        markdown(CONFIGURATION),
+        *(markdown(configuration_row(each)) for each in tables_of(DOMAINS)),
+    ]
 
 
 def test_every_error_code_is_explained() -> None:

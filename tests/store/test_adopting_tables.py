@@ -15,11 +15,13 @@ from graph.store.dynamodb.declaration import table_properties
 from graph.store.dynamodb.description import Description, Keys
 from graph.store.dynamodb.differences import differences
 from graph.store.policy import Job
+from tests.documents.markdown import document
 from tests.store.emulator import moto
 from tests.store.engines import UNHURRIED, administer, open_dynamodb
-from tests.store.fault_proxy import Answer, FaultProxy, Forward
+from tests.store.fault_proxy import Answer, FaultProxy, Forward, proxying
 from tests.store.samples import BY_TIME, SAMPLE, SAMPLES, keyed
 
+PAGE = document("docs/dynamodb.md")
 UNITS = {"ReadCapacityUnits": 7, "WriteCapacityUnits": 8}
 OF_ITEMS = (
     "The index EventTypeIndex is missing. What is read through it fails: TRIGGER_EVENT.",
@@ -87,10 +89,15 @@ async def test_a_table_of_another_program_is_checked_adopted_and_found_complete(
 
     can_run, said = await administer([TRIGGER_EVENT], Job.CHECK, prefix=prefix)
     assert (can_run, said[:7]) == (False, [f"Table {name} exists.", *OF_ITEMS, OF_BILLING, UNPROTECTED])
+    documented = [
+        block.text.splitlines() for block in PAGE.blocks if block.test == "tests/store/test_adopting_tables.py"
+    ]
+    assert documented[0] == [line.replace(prefix, "") for line in said[:7]]
     before = client().describe_table(TableName=name)["Table"]
 
     can_run, adopted = await administer([TRIGGER_EVENT], Job.ADOPT, prefix=prefix)
     assert (can_run, adopted[:7]) == (True, [f"Table {name} exists.", *ADDED, OF_BILLING, UNPROTECTED])
+    assert documented[1] == [line.replace(prefix, "") for line in adopted[:7]]
     assert adopted[7:] == said[7:], "what the owner chose otherwise, or the endpoint does not offer"
 
     can_run, checked = await administer([TRIGGER_EVENT], Job.CHECK, prefix=prefix)
@@ -166,6 +173,32 @@ async def test_adopting_waits_for_an_index_and_says_so(
     assert "The index ByName was created." in said
     assert shown[:3] == [f"Waiting for the index ByName of {prefix}samples: {seconds} s" for seconds in range(3)]
     assert set(pauses) == {1.0}
+
+
+@pytest.mark.usefixtures("dynamodb_endpoint")
+async def test_a_new_table_is_waited_for_and_so_are_its_backups(monkeypatch: pytest.MonkeyPatch) -> None:
+    prefix, pauses = f"new-{uuid4().hex}-", list[float]()
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
+    async def not_yet(operation: str, request: dict[str, Any], forward: Forward) -> Answer:
+        if operation == "DescribeTable" and len(pauses) < 2:
+            return Answer.error("ResourceNotFoundException")
+        if operation == "UpdateContinuousBackups" and len(pauses) < 5:
+            return Answer.error("ContinuousBackupsUnavailableException")
+        return await forward(request)
+
+    with moto() as url:
+        async with proxying(url) as proxy:
+            proxy.rule = not_yet
+            monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.url)
+            policy = replace(UNHURRIED, sleep=pause)
+            can_run, said = await administer([SAMPLE], Job.CREATE, prefix=prefix, retry_policy=policy)
+
+    assert can_run
+    assert "Point-in-time recovery is now on." in said
+    assert pauses == [1.0] * 5
 
 
 def a_description(**others: Any) -> Description:

@@ -162,7 +162,7 @@ WITHOUT_A_CALL = {
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """IAM's actions for the calls of botocore, by the names of their services."""
-    made, send = set[str](), AioBaseClient._make_api_call
+    made, send = set[str](), vars(AioBaseClient)["_make_api_call"]
 
     async def record(self: Any, operation: str, parameters: Any) -> Any:
         made.add(f"{self.meta.service_model.service_name}:{operation}")

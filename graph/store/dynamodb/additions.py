@@ -34,8 +34,11 @@ from graph.store.dynamodb.errors import CONFIGURATION, code_of
 
 LEFT_OUT = "was left out: this endpoint does not offer it"
 POLL_SECONDS = 1.0
+UNSEEN_SECONDS = 30.0
+BACKUP_ATTEMPTS = 60
 PASSING = frozenset({"CREATING", "UPDATING", "DELETING"})  # states that end by themselves
 
+BACKUPS_UNAVAILABLE = "ContinuousBackupsUnavailableException"
 IN_USE = "ResourceInUseException"
 INVALID = "ValidationException"  # ScyllaDB's answer if its cluster does not offer streams
 
@@ -90,8 +93,7 @@ class Additions:
                 await self.services.kms.enable_key_rotation(KeyId=found.keys.found)
                 return f"The key {found.keys.found} is now rotated each year."
             case Feature.RECOVERY:
-                recovery = {"PointInTimeRecoveryEnabled": True}
-                await client.update_continuous_backups(TableName=name, PointInTimeRecoverySpecification=recovery)
+                await self._add_recovery()
                 return "Point-in-time recovery is now on."
             case Feature.PROTECTION:
                 await client.update_table(TableName=name, DeletionProtectionEnabled=True)
@@ -110,12 +112,16 @@ class Additions:
 
     async def wait(self, change: str) -> Any:
         """Wait until no change of the table is in progress. Returns its description."""
-        seconds = 0.0
+        client, seconds = self.services.dynamodb, 0.0
         while True:
-            table = (await self.services.dynamodb.describe_table(TableName=self.name))["Table"]
-            indexes = {each["IndexName"]: each["IndexStatus"] for each in table.get("GlobalSecondaryIndexes", ())}
-            if not PASSING & {table["TableStatus"], *indexes.values()}:
-                return table
+            try:
+                table = (await client.describe_table(TableName=self.name))["Table"]
+                indexes = [each["IndexStatus"] for each in table.get("GlobalSecondaryIndexes", ())]
+                if not PASSING & {table["TableStatus"], *indexes}:
+                    return table
+            except client.exceptions.ResourceNotFoundException:  # right after its creation
+                if seconds >= UNSEEN_SECONDS:
+                    raise
             self.progress(f"Waiting for {change} of {self.name}: {seconds:,.0f} s")
             await self.sleep(POLL_SECONDS)
             seconds += POLL_SECONDS
@@ -168,6 +174,21 @@ class Additions:
         for target, policy in scaled:
             await self.services.scaling.register_scalable_target(**target)
             await self.services.scaling.put_scaling_policy(**policy)
+
+    async def _add_recovery(self) -> None:
+        """Switch recovery on, which DynamoDB refuses for some seconds after it has created a table."""
+        recovery = {"PointInTimeRecoveryEnabled": True}
+        for left in reversed(range(BACKUP_ATTEMPTS)):
+            try:
+                await self.services.dynamodb.update_continuous_backups(
+                    TableName=self.name, PointInTimeRecoverySpecification=recovery
+                )
+                break
+            except ClientError as error:
+                if code_of(error) != BACKUPS_UNAVAILABLE or not left:
+                    raise
+            self.progress(f"Waiting for the backups of {self.name}")
+            await self.sleep(POLL_SECONDS)
 
     async def _add_stream(self) -> str:
         stream = {"StreamEnabled": True, "StreamViewType": STREAM_VIEW_TYPE}

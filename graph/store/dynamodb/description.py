@@ -55,7 +55,7 @@ async def clients(dynamodb: Any, retry_policy: RetryPolicy) -> AsyncIterator[Cli
     )
     async with AsyncExitStack() as stack:
         others = [
-            await stack.enter_async_context(session.create_client(name, config=limits))  # type: ignore[call-overload]
+            await stack.enter_async_context(session.create_client(name, config=limits))
             for name in ("kms", "application-autoscaling", "cloudwatch")
         ]
         yield Clients(dynamodb, *(each if is_of_aws(each) == is_of_aws(dynamodb) else None for each in others))

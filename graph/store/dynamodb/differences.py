@@ -94,8 +94,11 @@ def _index(index: Index, found: Description, entities: Iterable[Entity]) -> Iter
     there = found.indexes.get(index.name)
     if there is None:
         types = {each["AttributeName"]: each["AttributeType"] for each in found.table["AttributeDefinitions"]}
-        keys = (index.partition_key, index.sort_key)
-        of_another = [f"{key.name} ({types[key.name]})" for key in keys if types.get(key.name, key.type) != key.type]
+        of_another = [
+            f"{key.name} ({types[key.name]})"
+            for key in (index.partition_key, index.sort_key)
+            if types.get(key.name, key.type) != key.type
+        ]
         said = f"The index {index.name} is missing{f', and {of_another[0]} is a key of another' if of_another else ''}."
         yield Difference(Feature.INDEX, said, cost, is_missing=not of_another, breaks=breaks, index=index)
         return
