@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from graph.domain import Domain, Resources, Task
+from graph.domain import Adoption, Domain, Resources, Task
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.entities import ENTITIES
+from graph.domains.earthquakes.entities import ENTITIES, EVENT, EVENT_ADOPTION
 from graph.domains.earthquakes.ingest.changes import CHANGES
 from graph.domains.earthquakes.ingest.ingest import Ingest
 from graph.domains.earthquakes.ingest.polling import POLL
@@ -28,6 +28,7 @@ from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.earthquakes.summaries import SUMMARY_CHECK, SummaryStatusReader
 from graph.domains.earthquakes.usgs.client import UsgsClient
+from graph.store.conditions import Absent
 
 
 async def open_services(resources: Resources) -> Sequence[object]:
@@ -71,6 +72,7 @@ DOMAIN = Domain(
     commands=(ingest, reconcile, rebuild),
     options=(poll_option, demo_option),
     examples=Path(__file__).parent / "examples",
+    adoptions=(Adoption(EVENT, state=EVENT_ADOPTION, foreign=Absent("arrival"), adopt=background.adopt),),
     prepare=background.prepare,
     readiness=background.readiness,
 )

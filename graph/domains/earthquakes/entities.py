@@ -2,6 +2,7 @@
 
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
 from graph.domains.earthquakes.model import LONGEST_ID, LONGEST_REASON, Event
+from graph.feed.adoption import adoption_state
 from graph.feed.sequence import Origins, SequenceEntities
 from graph.store.attributes import Text, Whole
 from graph.store.entity import Entity
@@ -114,6 +115,8 @@ EVENT_SEQUENCE = SequenceEntities.of(
     origins=Origins("payload", TIME_ORDERED),  # a payload's id
 )
 
+EVENT_ADOPTION = adoption_state(EARTHQUAKE_EVENTS, name="EVENT_ADOPTION")
+
 BACKFILL = Entity(
     "BACKFILL",
     EARTHQUAKE_EVENTS,
@@ -162,6 +165,7 @@ ENTITIES = (
     YEAR_FACETS,
     EVENT_SEQUENCE.change,
     EVENT_SEQUENCE.latest,
+    EVENT_ADOPTION,
     BACKFILL,
     CHANGES_BACKFILL,
     BACKFILL_PART,

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import orjson
 
-from graph.core.days import FIRST_MS, LAST_MS, datetime_of
+from graph.core.days import FIRST_MS, LAST_MS, date_of, datetime_of
 from graph.core.names import is_line
 from graph.store.attributes import Real, Text, Whole
 from graph.store.entity import Item
@@ -27,7 +28,7 @@ LONGEST_REASON = 8  # characters of a kind of version
 LONGEST_LIST = 512  # characters; with these lengths a hundred events fit a transaction of 4 MB
 INT_END = 2**31 - 1  # of the graph's whole numbers
 
-MILLIS = Whole(unit="epoch ms")
+MILLIS = Whole(unit="epoch ms", least=FIRST_MS, greatest=LAST_MS)
 INT = Whole(least=-INT_END - 1, greatest=INT_END)
 INTENSITY = Real(least=0, greatest=12)
 """The Mercalli scale has twelve degrees, and USGS's service searches by all; its values seldom exceed 10.
@@ -58,9 +59,18 @@ def listed(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
+@lru_cache(maxsize=16_384)
 def day_of(bucket: str) -> str:
-    """The day in the bucket of an event that may have left the catalogue, such as `DELETED#20230803`."""
-    return bucket[-8:]
+    """The day in the bucket of an event that may have left the catalogue, such as `DELETED#20230803`.
+
+    Raises:
+        ValueError: Another program wrote a bucket without a day.
+    """
+    day = bucket[-8:]
+    if not day.isdecimal():
+        raise ValueError("the bucket must end with a day, `YYYYMMDD`")
+    date_of(day)
+    return day
 
 
 def is_listed(item: Item) -> bool:

@@ -119,8 +119,12 @@ class Catalogue:
         return {item["eventId"]: record_of(item) for item in items.values()}
 
     async def is_empty(self) -> bool:
-        """Whether no event was ever ingested."""
-        return not any(summary.events for summary in (await self.summaries.years()).values())
+        """Whether no event was ever ingested, and none was written by another program."""
+        if any(summary.events for summary in (await self.summaries.years()).values()):
+            return False
+        async for _ in self._database.scan(EVENT, attributes=("eventId",)):
+            return False
+        return True
 
     async def page(
         self,

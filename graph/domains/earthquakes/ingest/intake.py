@@ -20,7 +20,7 @@ from graph.domains.earthquakes.ingest.storing import Storing
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.model import Incoming, is_foreign
 from graph.domains.earthquakes.revisions.live import event_sequence
-from graph.domains.earthquakes.rules import RejectedFeature
+from graph.domains.earthquakes.rules import EventRejection, RejectedFeature
 from graph.domains.earthquakes.usgs.normalise import read_record
 from graph.store.contract import Database
 from graph.work.account import give_way
@@ -29,6 +29,11 @@ T = TypeVar("T")
 
 EVENTS_AT_ONCE = 1000  # in memory
 CHECKED_AT_ONCE = 500  # in some 2 ms, before giving way to other work
+
+UNREADABLE = (
+    "Another program has stored an item with this id that cannot be read: the service's log says why. Remove it, and "
+    "ingest again."
+)
 
 Read = Callable[[], Callable[[], None]]
 """Called when a chunk was read. Returns a function, which is called when that chunk is stored."""
@@ -122,6 +127,8 @@ class Intake:
     async def _store(self, report: IngestReport, chunk: Chunk, stored: Callable[[], None]) -> None:
         # If all events so far were new, the others probably are too.
         await self._storing.store(chunk, report.count, probably_new=report.all_new)
+        for record in chunk.unreadable:
+            report.reject(EventRejection(record.event_id, "ITEM_UNREADABLE", UNREADABLE, chunk.of(record)))
         stored()
 
 

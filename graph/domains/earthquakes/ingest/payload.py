@@ -71,6 +71,7 @@ class Chunk:
     def __init__(self, payload: Received, records: Sequence[Incoming], places: Sequence[int]) -> None:
         self.payload = payload
         self.records = records
+        self.unreadable: list[Incoming] = []  # those whose id a broken item of another program has
         self._places = places
 
     @property

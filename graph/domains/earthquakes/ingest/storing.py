@@ -67,6 +67,8 @@ class Storing:
             count: called with what became of some of them, as soon as it is stored.
             probably_new: do not look for events with the records' own ids first; an insert finds them.
 
+        What cannot be stored, since another program's broken item has its id, is noted in the chunk.
+
         Raises:
             DatabaseUnavailable: Some may be stored. Storing all of them again completes the work.
             PayloadNotKept: The same.
@@ -163,21 +165,24 @@ class Storing:
                 numbered = some[0].is_version
                 transaction = await Transaction.of(some)
                 async with self.sequence.reserve() if numbered else nullcontext() as reservation:
-                    missed = await self._transact(chunk, some, transaction, reservation)
-                    if missed is not None and reservation:
+                    not_applied = await self._transact(chunk, some, transaction, reservation)
+                    if not_applied and reservation:
                         self.sequence.missed(reservation)
-                if missed is None:
+                if not not_applied:
                     for outcome, number in Counter(write.outcome for write in some).items():
                         count(outcome, number)
                     break
-                refused += [some[at] for at in missed]
+                missed = transaction.owners(not_applied)
+                unreadable = await self._unreadable(transaction.taken(not_applied))
+                chunk.unreadable += [some[at].record for at in missed if not unreadable.isdisjoint(some[at].inserts)]
+                refused += [some[at] for at in missed if unreadable.isdisjoint(some[at].inserts)]
                 some = [write for at, write in enumerate(some) if at not in missed]
         return refused
 
     async def _transact(
         self, chunk: Chunk, writes: Sequence[Write], transaction: Transaction, reservation: Reservation | None
-    ) -> set[int] | None:
-        """Apply writes in one transaction. None if they were applied; otherwise the places of refused ones."""
+    ) -> tuple[int, ...]:
+        """Apply writes in one transaction. Returns the places of refused actions; without any, they were applied."""
         payload = chunk.payload
         async with payload.turn():
             now = self.clock()
@@ -186,7 +191,12 @@ class Storing:
             payload.learn(stored=not refused)
         for day in transaction.uncounted_days(refused):
             await recount(self.database, day, [item["eventId"] for write in writes for item in write.stored or ()])
-        return transaction.owners(refused) if refused else None
+        return refused
+
+    async def _unreadable(self, event_ids: Collection[str]) -> set[str]:
+        """Those of some ids whose item no reader finds: another program stored a broken one."""
+        found = await self.database.get_many(list(EVENT.keys_for(event_ids))) if event_ids else {}
+        return set(event_ids) - {key.values[0] for key in found}
 
 
 async def _decided(records: Sequence[Incoming], known: Sequence[KnownEvents]) -> list[Write]:

@@ -5,11 +5,11 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate
 from typing import Self
 
-from graph.domains.earthquakes.entities import DAY_SUMMARY
+from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.summaries import Tally
 from graph.feed.sequence import Reservation
-from graph.store.contract import Action, Update
+from graph.store.contract import Action, Put, Update
 from graph.work.account import give_way
 
 WRITES_AT_ONCE = 250  # are prepared and counted, in some 2 ms, before giving way to other work
@@ -22,7 +22,7 @@ class Transaction:
         self._writes = writes
         self._tally = tally
         self._of_summaries: list[Update] = []
-        self._size = 0  # actions before these
+        self._before: list[Action] = []
 
     @classmethod
     async def of(cls, writes: Sequence[Write]) -> Self:
@@ -51,16 +51,25 @@ class Transaction:
         if reservation:
             keys = [key for write in self._writes for key in write.keys]
             actions += reservation.actions(keys, origin=payload_id)
-        self._of_summaries = list(self._tally.updates(now))
-        self._size = len(actions)
+        self._of_summaries, self._before = list(self._tally.updates(now)), actions
         return [*actions, *self._of_summaries]
 
     def uncounted_days(self, refused: Collection[int]) -> list[str]:
         """The days whose summary does not count an event that the writes change, of refused actions."""
-        keys = [self._of_summaries[at - self._size].key for at in refused if at >= self._size]
+        size = len(self._before)
+        keys = [self._of_summaries[at - size].key for at in refused if at >= size]
         return [key.values[1] for key in keys if key.entity is DAY_SUMMARY]
 
     def owners(self, refused: Collection[int]) -> set[int]:
         """The places of the writes to which refused actions belong."""
         ends = list(accumulate(write.size for write in self._writes))
         return {bisect_right(ends, at) for at in refused if at < ends[-1]}
+
+    def taken(self, refused: Collection[int]) -> set[str]:
+        """The ids of new events that are stored already, of refused actions."""
+        actions = [self._before[at] for at in refused if at < len(self._before)]
+        return {
+            each.item["eventId"]
+            for each in actions
+            if isinstance(each, Put) and each.if_absent and each.entity is EVENT
+        }
