@@ -162,7 +162,7 @@ class Requests:
         keys = {key.name for each in (index, entity.table.primary) for key in (each.partition_key, each.sort_key)}
         needed = [each for each in entity.attributes if not each.optional and each.absent is None]
         stored = [each for each in needed if each.name not in keys | entity.held_by_keys.keys() | set(entity.key_names)]
-        values = {letter: aliases.value(letter) for letter in dict.fromkeys(each.letter for each in stored)}
+        values = {letter: aliases.value(letter) for letter in dict.fromkeys(each.letter for each in stored) if letter}
         return [f"attribute_type({aliases.name(each.name)}, {values[each.letter]})" for each in stored if each.letter]
 
     def _sharing(self, entity: Entity, index: Index) -> list[Entity]:
