@@ -7,6 +7,7 @@ Each kind checks its values. SQLite keeps text, numbers and truth values in type
 import re
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from datetime import datetime
 from typing import Any, ClassVar
 
 from graph.store.values import (
@@ -21,6 +22,7 @@ from graph.store.values import (
 
 PLAIN = "[-.0-9A-Z_a-z]*"  # a pattern, with its characters in order
 LEAST_PLAIN = "-"
+UTC_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|\+00:00)"  # a pattern
 
 
 class Filled:
@@ -116,6 +118,29 @@ class Text(Attribute):
     def keeps_order_before(self, literal: str) -> bool:
         # Of two plain texts, a shorter one that the longer begins with is followed by the literal.
         return self.has_one_length or (self.plain and literal[0] < LEAST_PLAIN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UtcTime(Text):
+    """A time in UTC as programs write it: ISO 8601 with `Z` or `+00:00`, and up to nine digits of a second's fraction.
+
+    Texts have the order of times, but for times within the same second that are written in different ways.
+    """
+
+    shortest: int = len("2023-08-03T02:52:13Z")
+    longest: int | None = len("2023-08-03T02:52:13.180123456+00:00")
+
+    def check(self, value: Any) -> None:
+        Text.check(self, value)
+        if not re.fullmatch(UTC_TIME, value, re.ASCII):
+            raise self._refuse("a time in UTC, such as 2023-08-03T02:52:13.180Z")
+        try:
+            datetime.fromisoformat(value)
+        except ValueError as error:
+            raise self._refuse("a time of the calendar") from error
+
+    def keeps_order_before(self, literal: str) -> bool:
+        return True  # none of its values is the beginning of another one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,7 +65,7 @@ def usual(attribute: Attribute, name: str) -> str:
 def _common(attribute: Attribute) -> tuple[Any, Any, Any]:
     """The class of a common value, its least and its greatest one; of a text, lengths."""
     match attribute:
-        case Text(plain=False):
+        case Text(plain=False) if type(attribute) is Text:
             return str, attribute.shortest, _ANY_LENGTH if attribute.longest is None else attribute.longest
         case Whole():
             return int, *_bounds(attribute, LEAST_INTEGER, GREATEST_INTEGER)

@@ -11,7 +11,7 @@ from functools import cached_property
 from string import Formatter
 from typing import Any
 
-from graph.store.attributes import PLAIN, Attribute, Real, Text, Whole
+from graph.store.attributes import PLAIN, UTC_TIME, Attribute, Real, Text, UtcTime, Whole
 from graph.store.design import KeyAttribute
 from graph.store.values import InvalidItem
 
@@ -149,6 +149,8 @@ def _pattern_of(field: Attribute, literal: str) -> str:
     match field:
         case Whole():
             return r"-?\d+"
+        case UtcTime():
+            return UTC_TIME
         case Text(has_one_length=True, longest=length):
             return f".{{{length}}}"
         case Text(plain=True):

@@ -66,6 +66,7 @@ class Keep(NamedTuple):
     holds: Callable[[Item], bool]
     reads: frozenset[str]  # the attributes that it reads
     learn: Callable[[Sequence[Item]], Awaitable[None]] | None = None  # reads what it needs to know of some items
+    drops_few: bool = False  # whether no more items are read at a time than are wanted
 
 
 def keep_all(keeps: Sequence[Keep]) -> Keep | None:
@@ -139,7 +140,8 @@ class Walk:
                 while batch and len(items) < wanted:
                     rest = wanted - len(items)
                     if self._keep:
-                        rest = rest if self._keep.learn else max(rest, READ_AT_LEAST)
+                        is_exact = self._keep.learn or self._keep.drops_few
+                        rest = rest if is_exact else max(rest, READ_AT_LEAST)
                         await charge_rows(read=rest)
                     is_bounded = batch[0] in bounded
                     some = batch[:1] if is_bounded else batch[:-1] if batch[-1] == last else batch

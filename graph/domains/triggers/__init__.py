@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from graph.domain import Domain, Resources, Task
+from graph.domain import Domain, Resources, Services, Task
 from graph.domains.triggers.deliveries import Deliveries
 from graph.domains.triggers.delivering import background
 from graph.domains.triggers.delivering.commands import deliver
@@ -16,7 +16,8 @@ from graph.domains.triggers.delivering.results import Results
 from graph.domains.triggers.delivering.retry_policy import DeliveryRetryPolicy
 from graph.domains.triggers.delivering.worker import Delivering
 from graph.domains.triggers.endpoints import Endpoints
-from graph.domains.triggers.entities import ENTITIES
+from graph.domains.triggers.entities import ADOPTION_STATE, ENTITIES, TRIGGER_EVENT
+from graph.domains.triggers.entries import FOREIGN
 from graph.domains.triggers.event_types import EVENT_TYPES, EventTypes
 from graph.domains.triggers.following import Followers
 from graph.domains.triggers.inbox import Inbox
@@ -37,6 +38,8 @@ from graph.domains.triggers.sending.destinations import Destinations
 from graph.domains.triggers.sending.resolver import Resolver
 from graph.domains.triggers.sending.sender import MessageSender
 from graph.domains.triggers.settings import TriggerSettings
+from graph.feed.adoption import Adoption
+from graph.store.entity import Item
 
 
 async def open_services(resources: Resources) -> Sequence[object]:
@@ -72,9 +75,15 @@ async def open_services(resources: Resources) -> Sequence[object]:
     )
 
 
+async def adopt(services: Services, events: Sequence[Item]) -> None:
+    """Take up events that another program has put into the table."""
+    await services.of(Outbox).adopt(events)
+
+
 DOMAIN = Domain(
     name="triggers",
     entities=ENTITIES,
+    adoptions=(Adoption(TRIGGER_EVENT, state=ADOPTION_STATE, foreign=FOREIGN, adopt=adopt),),
     scopes=(TRIGGERS_READ, TRIGGERS_WRITE),
     settings=TriggerSettings,
     open=open_services,

@@ -11,20 +11,19 @@ from graph.store.client_input import check_input
 from graph.store.values import InvalidItem
 
 TYPE = re.compile(rf"(?=.{{1,{LONGEST_TYPE}}}\Z)[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*")
+ANY_TYPE = re.compile(rf"[-.\w]{{1,{LONGEST_TYPE}}}", re.ASCII)
 OWN_WORDS = ("earthquake", "endpoint", "sighting", "watches")  # first words of the service's own types
 LONGEST_CORRELATION_ID = 256  # characters
 
 
 def check_type(event_type: str) -> None:
-    """Check the name of a type of events.
+    """Check the name of a type of events, which another program may have given.
 
     Raises:
-        BadUserInput: No type can have it.
+        BadUserInput: No event can have it.
     """
-    if not TYPE.fullmatch(event_type):
-        raise BadUserInput(
-            f"`type` must be words of letters, digits and `_`, separated by dots, at most {LONGEST_TYPE} characters."
-        )
+    if not ANY_TYPE.fullmatch(event_type):
+        raise BadUserInput(f"`type` must have 1 to {LONGEST_TYPE} characters: letters, digits, `_`, `-` and `.`.")
 
 
 def check_event(event: NewTriggerEvent) -> None:
@@ -33,7 +32,10 @@ def check_event(event: NewTriggerEvent) -> None:
     Raises:
         BadUserInput: A value cannot be stored, or the type is one of the service's own.
     """
-    check_type(event.event_type)
+    if not TYPE.fullmatch(event.event_type):
+        raise BadUserInput(
+            f"`type` must be words of letters, digits and `_`, separated by dots, at most {LONGEST_TYPE} characters."
+        )
     if event.event_type.partition(".")[0] in OWN_WORDS:
         raise BadUserInput(f"`type` must not begin with {', '.join(OWN_WORDS)}: these types are the service's own.")
     payload: Any = event.payload

@@ -13,6 +13,7 @@ from graph.domains.triggers.model import (
     Endpoint,
     TriggerEvent,
 )
+from graph.feed.adoption import adoption_state
 from graph.feed.sequence import SequenceEntities
 from graph.runtime.lease import LEASE_ATTRIBUTES
 from graph.store.attributes import Text, Whole
@@ -46,9 +47,9 @@ TRIGGER_EVENT = Entity(
         STATUS_INDEX: ("{user_id}", "{status}#{timestamp}"),
     },
     attributes=(
-        Whole("open_deliveries", least=0),
-        Whole("failed_deliveries", least=0),
-        Whole("change", unit="sequence number"),
+        Whole("open_deliveries", least=0, absent=0),
+        Whole("failed_deliveries", least=0, absent=0),
+        Whole("change", unit="sequence number", optional=True),  # absent until an item of another program is adopted
     ),
 )
 
@@ -165,9 +166,10 @@ JOB = Entity(
 EVENT_CHANGES = SequenceEntities.of(
     ENDPOINTS, "EVENT_CHANGES", "TRIGGER_EVENT_CHANGE", keys="events", number="change", expires=True
 )
+ADOPTION_STATE = adoption_state(ENDPOINTS)
 ENTITIES = (
     *(TRIGGER_EVENT, ENDPOINT, ENDPOINT_COUNT, QUEUE, DELIVERY, ATTEMPT, IDEMPOTENCY_KEY),
-    *(FEED_POSITION, FEED_BACKLOG, JOB, EVENT_CHANGES.change, EVENT_CHANGES.latest),
+    *(FEED_POSITION, FEED_BACKLOG, JOB, EVENT_CHANGES.change, EVENT_CHANGES.latest, ADOPTION_STATE),
 )
 
 INBOX = Ordering("triggerevents", TRIGGER_EVENT, TRIGGER_EVENT.table.primary, descending=True)

@@ -1,12 +1,14 @@
-"""An event that is about to be stored: its item, and those of its deliveries and of its idempotency key. No I/O."""
+"""An event that is about to be stored or adopted: its item, its deliveries, its idempotency key. No I/O."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import Self
 from uuid import uuid4
 
 import orjson
 
+from graph.domains.triggers.entities import EVENT_CHANGES, TRIGGER_EVENT
 from graph.domains.triggers.model import (
     RETENTION_S,
     DeliveryState,
@@ -16,10 +18,15 @@ from graph.domains.triggers.model import (
     delivery_key,
 )
 from graph.domains.triggers.statuses import TriggerEventStatus
+from graph.store.conditions import Absent, AllOf, Present
+from graph.store.contract import Put, Update
 from graph.store.entity import Item
 from graph.store.values import written_bytes
 
 BESIDE_PAYLOAD = 2048  # bytes of an event's item, about, which each index counts too
+
+FOREIGN = Absent(EVENT_CHANGES.number)
+"""Only an event that another program has stored, and that was not adopted yet, fulfils this."""
 
 
 @dataclass(eq=False, slots=True)
@@ -31,6 +38,17 @@ class Entry:
     item: Item = field(default_factory=dict)  # once its time is known
     stored: TriggerEvent | None = None
     is_duplicate: bool = False  # whether it was stored earlier, with the same idempotency key
+    is_adopted: bool = False  # whether another program has stored it
+
+    @classmethod
+    def adopted(cls, item: Item) -> Self:
+        """An event that another program has stored.
+
+        It is delivered if its status is still the first one: any other was written by a program that delivers it.
+        """
+        is_new = item["status"] == TriggerEventStatus.RECEIVED.value
+        event = NewTriggerEvent(item["user_id"], item["event_type"], item["payload"], {}, None if is_new else ())
+        return cls(event, item["event_id"], dict(item), is_adopted=True)
 
     @property
     def key(self) -> tuple[str, str] | None:
@@ -58,6 +76,9 @@ class Entry:
 
     def begin(self, timestamp: str, now: int) -> None:
         """Make its item, without deliveries; `now` in epoch milliseconds."""
+        if self.is_adopted:
+            self.item |= _no_deliveries()
+            return
         self.item = {
             "user_id": self.event.user_id,
             "timestamp": timestamp,
@@ -68,10 +89,16 @@ class Entry:
             "ttl": now // 1000 + RETENTION_S,
             "retry_count": 0,
             "metadata": self.event.metadata,
-            "deliveries": [],
-            "open_deliveries": 0,
-            "failed_deliveries": 0,
+            **_no_deliveries(),
         }
+
+    def action(self) -> Put | Update:
+        """What stores its item, or adds to that of another program what we store."""
+        if not self.is_adopted:
+            return Put(TRIGGER_EVENT, self.item, if_absent=True)
+        is_foreign = AllOf((Present("event_type"), FOREIGN))
+        added = {name: self.item[name] for name in (EVENT_CHANGES.number, *_no_deliveries())}
+        return Update(TRIGGER_EVENT.key_of(self.item), set=added, condition=is_foreign)
 
     def delivery(self, endpoint_id: str, sequence: int, now: int) -> Item:
         """A delivery, which its item names from now on."""
@@ -102,3 +129,7 @@ class Entry:
             "digest": self.digest,
             "ttl": self.item["ttl"],
         }
+
+
+def _no_deliveries() -> Item:
+    return {"deliveries": [], "open_deliveries": 0, "failed_deliveries": 0}

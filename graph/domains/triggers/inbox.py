@@ -2,6 +2,9 @@
 
 None of them is a scan: each condition has an index. With a type and a status, the index of the status is read where
 few events have it, and the other condition is tested on what it holds.
+
+Other programs write times with more digits or fewer. As texts, the times of one second may then be out of order: an
+index has them so, and a time range is read from the beginning of a second to the end of one.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -11,7 +14,7 @@ from graph.core.errors import BadUserInput
 from graph.core.paging import Page, Position
 from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.entities import EVENT_TYPE_INDEX, STATUS_INDEX, TRIGGER_EVENT, key_of_event
-from graph.domains.triggers.model import PROGRESS, TriggerEvent
+from graph.domains.triggers.model import PROGRESS, SECOND, TriggerEvent, to_microseconds
 from graph.domains.triggers.statuses import EventProgress, TriggerEventStatus
 from graph.store.conditions import Compare, predicate, unchanged
 from graph.store.contract import Database, Update
@@ -21,7 +24,9 @@ from graph.store.ordering import PageRequest
 from graph.store.query import Bounds, Needed, Query
 from graph.store.records import records_at
 from graph.store.rounds import rounds
-from graph.store.time_walk import Keep, Walk
+from graph.store.time_walk import Keep, Walk, keep_all
+
+TIME = frozenset(("timestamp",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class EventSelection:
 
     event_type: str | None = None
     status: TriggerEventStatus | None = None
-    first: str | None = None  # timestamp, inclusive
+    first: str | None = None  # timestamp with microseconds, inclusive
     last: str | None = None
 
     def __post_init__(self) -> None:
@@ -44,9 +49,24 @@ class EventSelection:
         return (
             (self.event_type is None or item["event_type"] == self.event_type)
             and (self.status is None or item["status"] == self.status.value)
-            and (self.first is None or item["timestamp"] >= self.first)
-            and (self.last is None or item["timestamp"] <= self.last)
+            and self.admits_time(item)
         )
+
+    def admits_time(self, item: Item) -> bool:
+        """Whether an event is within the time range."""
+        return (self.first is None or to_microseconds(item["timestamp"]) >= self.first) and (
+            self.last is None or to_microseconds(item["timestamp"]) <= self.last
+        )
+
+    @property
+    def seconds(self) -> tuple[str | None, str | None]:
+        """The first and the last text of a time in the whole seconds of the time range."""
+        return self.first and f"{self.first[:SECOND]}+00:00", self.last and f"{self.last[:SECOND]}Z"
+
+    @property
+    def has_whole_seconds(self) -> bool:
+        """Whether the time range begins with a second and ends with one."""
+        return (self.first or ".000000Z").endswith(".000000Z") and (self.last or ".999999Z").endswith(".999999Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +87,11 @@ class _Way:
         """The place in the index, of a place in the inbox."""
         return place if self.by is None else {**place, self.by.attribute: self.by.value}
 
-    @property
-    def keep(self) -> Keep | None:
+    def keep(self, selection: EventSelection) -> Keep | None:
         """What has to be tested on the items of the index."""
-        return Keep(predicate(self.rest), frozenset((self.rest.attribute,))) if self.rest else None
+        time = None if selection.has_whole_seconds else Keep(selection.admits_time, TIME, drops_few=True)
+        rest = Keep(predicate(self.rest), frozenset((self.rest.attribute,))) if self.rest else None
+        return keep_all([each for each in (time, rest) if each])
 
 
 def _way(selection: EventSelection) -> _Way:
@@ -103,10 +124,10 @@ class Inbox:
             entity=TRIGGER_EVENT,
             index=way.index,
             partitions=[(user_id,)],
-            between=way.between(selection.first, selection.last),
+            between=way.between(*selection.seconds),
             attributes=request.attributes,
         )
-        return await Walk(self._database, query, keep=way.keep).page(
+        return await Walk(self._database, query, keep=way.keep(selection)).page(
             request.paging,
             forward=False,
             place_of=way.place_of,

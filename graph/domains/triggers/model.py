@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
+from urllib.parse import quote
 
 from graph.core.days import EPOCH_TIME, datetime_of
 from graph.core.described import DescribedText
 from graph.domains.triggers.sending.answers import Failure
 from graph.domains.triggers.statuses import EventProgress, TriggerEventStatus
-from graph.store.attributes import JsonDocument, Text, Truth, Whole
+from graph.store.attributes import Filled, JsonDocument, Text, Truth, UtcTime, Whole
 from graph.store.records import Converted, Derived, Record, Stored, optional, stored
 
 LONGEST_USER = 256  # characters; as the subject of a token
@@ -19,9 +20,12 @@ LONGEST_URL = 2048  # characters
 LONGEST_NAME = 128  # characters
 LONGEST_DESCRIPTION = 512  # characters
 LONGEST_ID = 36  # characters of a UUID
+LONGEST_EVENT_ID = 128  # characters; ours are UUIDs, those of other programs anything
 LONGEST_IDEMPOTENCY_KEY = 128  # characters
 LONGEST_ANSWER = 1000  # characters of an endpoint's answer
 SEQUENCE_DIGITS = 12
+SECOND = len("2023-08-03T02:52:13")
+LENGTH = len("2023-08-03T02:52:13.180123Z")  # of a time that this service writes
 ATTEMPT_DIGITS = 6
 
 DAY_S = 86_400
@@ -58,6 +62,7 @@ def expiry_of(ttl: int) -> datetime:
 
 USER = Text(shortest=1, longest=LONGEST_USER)
 UUID = Text(shortest=LONGEST_ID, longest=LONGEST_ID)
+EVENT_ID = Text(shortest=1, longest=LONGEST_EVENT_ID)
 MILLIS = Converted(Whole(unit="epoch ms"), datetime_of)
 EXPIRY = Converted(Whole(unit="epoch seconds"), expiry_of)
 
@@ -66,6 +71,19 @@ def timestamp_at(microseconds: int) -> str:
     """Epoch microseconds as a time is stored: ISO 8601, UTC, with microseconds."""
     time = EPOCH_TIME + timedelta(microseconds=microseconds)
     return time.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def to_microseconds(timestamp: str) -> str:
+    """A time as this service writes it, of one that any program has written. Further digits are cut off."""
+    if len(timestamp) == LENGTH and timestamp[-1] == "Z":
+        return timestamp
+    fraction = timestamp[SECOND:].partition("+")[0].rstrip("Z")
+    return f"{timestamp[:SECOND]}.{fraction[1:7]:0<6}Z"
+
+
+def webhook_id_of(event_id: str) -> str:
+    """The header `webhook-id` of an event: its id, in which other programs may use characters that no header has."""
+    return quote(event_id, safe="").replace(".", "%2E")
 
 
 def event_key(timestamp: str, event_id: str) -> str:
@@ -96,10 +114,12 @@ class TriggerEvent(Record):
     cursor: ClassVar[Derived[str]]  # its position, see `entities.INBOX`
     user_id = stored("user_id", USER)
     timestamp = stored(
-        "timestamp", Text(shortest=27, longest=27), "When it was created: ISO 8601, UTC, with microseconds."
+        "timestamp",
+        UtcTime(),
+        "When it was created: ISO 8601, UTC, with microseconds, or as the program wrote it that put it into the table.",
     )
     time = Derived(time_of, "timestamp", description="The same, with milliseconds.")
-    event_id = stored("event_id", UUID, "The event's own id, a UUID.")
+    event_id = stored("event_id", EVENT_ID, "The event's own id: a UUID, or what another program calls it.")
     event_type = stored(
         "event_type", Text(shortest=1, longest=LONGEST_TYPE, plain=True), "Its type, such as `order.completed`."
     )
@@ -116,7 +136,9 @@ class TriggerEvent(Record):
         JsonDocument(largest=8192),
         "How it came: `source_ip`, `api_version`, `correlation_id`, as far as they are known.",
     )
-    delivery_keys: Stored[list[str]] = stored("deliveries", JsonDocument(largest=8192))  # `endpoint_id#sequence`
+    delivery_keys: Stored[list[str]] = stored(
+        "deliveries", JsonDocument(largest=8192, absent=Filled(list))
+    )  # `endpoint_id#sequence`
 
     @property
     def progress(self) -> EventProgress:
@@ -199,9 +221,11 @@ class Delivery(Record):
         "Its number among all deliveries of the endpoint, from 1 without gaps. Its webhook has it, too.",
     )
     cursor = Derived(str, "sequence")  # its position among the deliveries of its endpoint
-    event_id = stored("event_id", UUID)
-    webhook_id = Derived(str, "event_id", description="The header `webhook-id`, the same for all attempts.")
-    event_timestamp = stored("event_timestamp", Text(shortest=27, longest=27))
+    event_id = stored("event_id", EVENT_ID)
+    webhook_id = Derived(
+        webhook_id_of, "event_id", description="The header `webhook-id`, the same for all attempts: the event's id."
+    )
+    event_timestamp = stored("event_timestamp", UtcTime())
     event_type = stored("event_type", Text(shortest=1, longest=LONGEST_TYPE), "The event's type.")
     state = stored("state", Converted(Text(longest=9), DeliveryState), "What has become of it.")
     attempt_count = stored("attempts", Whole(least=0), "Number of attempts.")

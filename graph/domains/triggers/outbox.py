@@ -16,12 +16,13 @@ from graph.domains.triggers.endpoints import Endpoints
 from graph.domains.triggers.entities import DELIVERY, EVENT_CHANGES, IDEMPOTENCY_KEY, QUEUE, TRIGGER_EVENT
 from graph.domains.triggers.entries import Entry
 from graph.domains.triggers.errors import IdempotencyKeyReused
-from graph.domains.triggers.model import RETENTION_S, NewTriggerEvent, TriggerEvent, timestamp_at
+from graph.domains.triggers.model import RETENTION_S, NewTriggerEvent, TriggerEvent, timestamp_at, to_microseconds
 from graph.domains.triggers.queues import called
 from graph.domains.triggers.quotas import WatchQuota
 from graph.feed.sequence import ChangeSequence, Reservation
 from graph.store.conditions import Compare
 from graph.store.contract import Action, Database, Put, Update
+from graph.store.entity import Item
 from graph.store.rounds import until_applied
 from graph.work.together import WrittenTogether
 
@@ -82,6 +83,17 @@ class Outbox:
         async with self._together.alone():
             return len(await self._store(list(map(Entry, events)), mark))
 
+    async def adopt(self, items: Sequence[Item]) -> None:
+        """Add to stored events of other programs what ours have: deliveries, and a number of the changes.
+
+        Those that are adopted already are left as they are. Endpoints get the others in the order of their times.
+        """
+        entries = [Entry.adopted(item) for item in sorted(items, key=lambda item: to_microseconds(item["timestamp"]))]
+        async with self._together.alone():
+            while entries:
+                done = await self._store(entries)
+                entries = [entry for entry in entries if entry not in done]
+
     @until_applied("other processes kept writing to the same endpoints")
     async def _store(self, entries: Sequence[Entry], mark: Mark | None = None) -> Collection[Entry] | None:
         """Store the first entries in one transaction. Returns those that are done."""
@@ -100,8 +112,8 @@ class Outbox:
         def numbered(reservation: Reservation) -> list[Action]:
             for entry in batch.entries:
                 entry.item[EVENT_CHANGES.number] = reservation.number
-            puts = [Put(TRIGGER_EVENT, entry.item, if_absent=True) for entry in batch.entries]
-            return [*actions, *puts, *reservation.actions(changed, ttl=now // 1000 + RETENTION_S)]
+            events = [entry.action() for entry in batch.entries]
+            return [*actions, *events, *reservation.actions(changed, ttl=now // 1000 + RETENTION_S)]
 
         refused = await self.sequence.transact(numbered)
         if not refused:
@@ -112,7 +124,8 @@ class Outbox:
         if mark and len(keyed) in refused:
             return ()
         known = [keyed[at] for at in refused if at < len(keyed)]  # whose idempotency keys were used before
-        return [entry for entry in known if await self._is_known(entry)] or None
+        done = [entry for at, entry in enumerate(batch.entries, len(actions)) if at in refused and entry.is_adopted]
+        return [*done, *[entry for entry in known if await self._is_known(entry)]] or None
 
     async def _batch(self, entries: Sequence[Entry], others: int) -> "_Batch":
         """The first entries that fit one transaction beside so many other actions, with their endpoints."""

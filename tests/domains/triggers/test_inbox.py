@@ -6,6 +6,7 @@ Subscribers get each of their own selected events once, in the order of storing,
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import aclosing, asynccontextmanager
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -34,11 +35,14 @@ from tests.store.samples import HeldClock
 from tests.work.accounts import an_account
 
 TTL = NOON // 1000 + 30 * 86_400
-TYPES = ("user", "user.created", "user.created_late", "user.created.late", "User.created")
+TYPES = ("user", "user.created", "user.created_late", "user.created.late", "user-created", "User.created")
 TIMES = tuple(
     timestamp_at(1000 * NOON + microseconds)
     for microseconds in (-86_400_000_000, -1_000_001, -2, -1, 0, 1, 999, 1000, 86_400_000_000)
 )
+ENDS = ("Z", "+00:00", ".001Z", ".0000005Z", ".999999999+00:00")
+OF_OTHERS = tuple(TIMES[4].replace(".000000Z", end) for end in ENDS)
+"""Times within one second as other programs write them: Python without microseconds, JavaScript, Java."""
 
 
 def an_item(number: int, time: str = TIMES[4], event_type: str = "user.created", **others: Any) -> Item:
@@ -65,7 +69,7 @@ async def put(database: Database, items: Iterable[Item]) -> None:
 
 
 kinds = st.tuples(
-    st.sampled_from(TIMES),
+    st.sampled_from([*TIMES, *OF_OTHERS]),
     st.sampled_from(TYPES),
     st.sampled_from([status.value for status in TriggerEventStatus]),
     st.sampled_from([ANNA, ANNA, ANNA, BEN, "anna "]),
@@ -99,10 +103,11 @@ selections = st.builds(
 
 def selects(selection: EventSelection, event: TriggerEvent) -> bool:
     """Whether an event is selected, by the words of the filter's documentation."""
+    first, last = (each and datetime.fromisoformat(each) for each in (selection.first, selection.last))
     return (
         selection.event_type in (None, event.event_type)
         and selection.status in (None, event.status)
-        and (selection.first or "") <= event.timestamp <= (selection.last or "9999")
+        and (first or event.time) <= event.time <= (last or event.time)
     )
 
 
