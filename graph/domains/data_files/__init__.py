@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from graph.domain import Contribution, Domain, Resources, Services, Task
+from graph.domains.data_files.adopting import ADOPTIONS
 from graph.domains.data_files.calibrations import Calibrations
 from graph.domains.data_files.entities import ENTITIES
 from graph.domains.data_files.provenance.abandoned import AbandonedRuns
@@ -59,6 +60,7 @@ DOMAIN = Domain(
         Contribution(DataFileRevision, UsersOfRevision),
     ),
     scalars=SCALARS,
+    adoptions=ADOPTIONS,
     tasks=(Task("ending abandoned runs", end_abandoned_runs),),
     examples=Path(__file__).parent / "examples",
     prepare=prepare,

@@ -2,10 +2,10 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from operator import itemgetter
 from typing import Any
 
@@ -15,15 +15,21 @@ from graph.core.names import is_line
 from graph.domains.data_files.entities import (
     FILE,
     FILE_REVISION,
-    LONGEST_NAME_IN_ORDER,
     MARK_LENGTH,
     ONLY_NAMED,
     PART,
 )
-from graph.domains.data_files.model import CALIBRATION, LONGEST_IDENTIFIER, LONGEST_VERSION, RegistrationProblem
-from graph.domains.data_files.new_files import NewFile, SortableMetadata, too_many_items
+from graph.domains.data_files.model import (
+    CALIBRATION,
+    LONGEST_IDENTIFIER,
+    LONGEST_NAME_BYTES,
+    LONGEST_VERSION,
+    RegistrationProblem,
+)
+from graph.domains.data_files.new_files import NewFile, too_many_items
+from graph.domains.data_files.sortable import related
 from graph.domains.data_files.times import time_text
-from graph.domains.data_files.versions import order_of
+from graph.domains.data_files.versions import place_in_order
 from graph.store.entity import Item
 from graph.store.values import InvalidItem, check_number_of_values
 
@@ -78,10 +84,9 @@ def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> FileDraf
     """
     if message := too_many_items((each.applicable_dates for each in file.sortable), file.additional, file.calibrations):
         raise FileRefused(RegistrationProblem.TOO_MANY_ITEMS, message)
-    if not is_line(file.name) or not file.name:
-        raise FileRefused(
-            RegistrationProblem.NAME_INVALID, "The name must have 1 to 400 characters, without control characters."
-        )
+    if not is_line(file.name) or not file.name or len(file.name.encode(errors="replace")) > LONGEST_NAME_BYTES:
+        message = "The name must have 1 to 400 characters, at most 1,000 bytes, without control characters."
+        raise FileRefused(RegistrationProblem.NAME_INVALID, message)
     for name, word in (("level", file.level), ("product", file.product)):
         if word is not None and not _WORD.fullmatch(word):
             raise FileRefused(
@@ -158,41 +163,24 @@ def _sortable(file: NewFile) -> Iterator[tuple[str, Item]]:
     listed = sorted(((day, part) for part in file.sortable for day in set(part.applicable_dates)), key=itemgetter(0))
     if listed and file.level is None:
         raise FileRefused(RegistrationProblem.FILE_INVALID, "A file with applicable dates needs a `level`.")
-    missing = _most_missing(file.sortable)
-    most_missing = max(missing.values(), default=None)
-    earlier: date | None = None
-    earlier_of_type: dict[str | None, date] = {}
+    items: list[Item] = []
     for day, part in listed:
         if part.type is not None and not _is_identifier(part.type):
             raise FileRefused(RegistrationProblem.FILE_INVALID, "A `type` must have visible characters only.")
-        yield (
-            "#".join(filter(None, (file.level, part.type))),
-            {
-                "applicable-date": day.isoformat(),
-                "first-packet-time": _time(part.first_packet_time),
-                "last-packet-time": _time(part.last_packet_time),
-                "missing-packet-count": part.missing_packet_count,
-                "filled-gap-count": part.filled_gap_count,
-                "data-type": part.type,
-                "data-level": file.level,
-                "data-product": file.product,
-                "data-version": file.algorithm_version,
-                "earlier-date": earlier.isoformat() if earlier else None,
-                "earlier-date-of-type": before.isoformat() if (before := earlier_of_type.get(part.type)) else None,
-                "most-missing": most_missing,
-                "most-missing-of-type": missing.get(part.type),
-            },
-        )
-        earlier = earlier_of_type[part.type] = day
-
-
-def _most_missing(parts: Iterable[SortableMetadata]) -> Mapping[str | None, int]:
-    """The most missing packets of the data of each type. A type whose packets were not counted has none."""
-    most: dict[str | None, int] = {}
-    for part in parts:
-        if part.missing_packet_count is not None:
-            most[part.type] = max(part.missing_packet_count, most.get(part.type, 0))
-    return most
+        told = {
+            "applicable-date": day.isoformat(),
+            "first-packet-time": _time(part.first_packet_time),
+            "last-packet-time": _time(part.last_packet_time),
+            "missing-packet-count": part.missing_packet_count,
+            "filled-gap-count": part.filled_gap_count,
+            "data-type": part.type,
+            "data-level": file.level,
+            "data-product": file.product,
+            "data-version": file.algorithm_version,
+        }
+        items.append(told)
+    for (_, part), item, relations in zip(listed, items, related(items), strict=True):
+        yield "#".join(filter(None, (file.level, part.type))), item | relations
 
 
 def _calibrations(file: NewFile) -> Iterator[tuple[str, Item]]:
@@ -208,7 +196,7 @@ def _calibrations(file: NewFile) -> Iterator[tuple[str, Item]]:
             {
                 "archive-time": _time(file.archive_time),
                 "calibration-version": each.version,
-                "calibration-order": f"{order_of(each.version)} {file.name[:LONGEST_NAME_IN_ORDER]}",
+                "calibration-order": place_in_order(each.version, file.name),
             },
         )
 

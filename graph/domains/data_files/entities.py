@@ -4,9 +4,14 @@ A file's partition has the documented items: `#`, the metadata of the file itsel
 of metadata, `#L0#APID11` or `#CAL#L0`. Beside them is each revision of the file, whole. A run is an item of its own,
 and each version that it used has an edge to it.
 
-The table has three indexes: by applicable date, as documented, of the calibrations, by their versions, and of our own
-runs that have not ended.
+Two indexes are documented: by applicable date, and by the type of an item, which finds the calibrations. Two are ours:
+of the calibrations in the order of their versions, and of our own runs that have not ended.
+
+Other programs write the documented items, with the documented attributes alone. `minimum` and `foreign_parts` say what
+these are to readers, and `adopting` stores beside them what our own writers do.
 """
+
+from dataclasses import replace
 
 from graph.domains.data_files.model import (
     LARGEST_METADATA,
@@ -20,6 +25,8 @@ from graph.domains.data_files.model import (
     Use,
 )
 from graph.domains.data_files.times import DATE_LENGTH, LONGEST_TIME
+from graph.domains.data_files.versions import LONGEST_NAME_IN_ORDER
+from graph.feed.adoption import adoption_state
 from graph.runtime.lease import LEASE_ATTRIBUTES
 from graph.store.attributes import JsonDocument, Text, Truth, Whole
 from graph.store.design import Index, KeyAttribute, TableDesign
@@ -27,23 +34,24 @@ from graph.store.entity import Entity
 from graph.store.ordering import Ordering
 
 MARK_LENGTH = 16  # of what is behind the identifiers of items that are written ahead of their file
-LONGEST_NAME_IN_ORDER = 160  # characters of a file's name behind its calibration's version
-ONLY_NAMED = ""  # the fingerprint of a file that is known by name alone, from a run or another program
+ONLY_NAMED = ""  # the fingerprint of a file that this service has not registered itself: a run or a program names it
 
 BY_DATE = Index("ApplicableDateIndex", KeyAttribute("applicable-date", "S"), KeyAttribute("SK", "S"))
-BY_CALIBRATION = Index("CalibrationIndex", KeyAttribute("SK", "S"), KeyAttribute("calibration-order", "S"))
+BY_CALIBRATION = Index("CalibrationIndex", KeyAttribute("SK", "S"), KeyAttribute("PK", "S"))
+BY_VERSION = Index("CalibrationOrderIndex", KeyAttribute("SK", "S"), KeyAttribute("calibration-order", "S"))
 OPEN_RUNS = Index("OpenRunsIndex", KeyAttribute("SK", "S"), KeyAttribute("open-since", "S"))
 
 LIBERA_METADATA = TableDesign(
     name="libera-metadata",
     partition_key=KeyAttribute("PK", "S"),
     sort_key=KeyAttribute("SK", "S"),
-    indexes=(BY_DATE, BY_CALIBRATION, OPEN_RUNS),
+    indexes=(BY_DATE, BY_CALIBRATION, BY_VERSION, OPEN_RUNS),
     resource="DataFiles",
 )
 
 _OF_A_REVISION = (
     JsonDocument("calibration-versions", largest=LARGEST_METADATA, optional=True),  # if the file is a calibration
+    # Items of other programs lack it, until they are adopted.
     Text("fingerprint", longest=32, unit="of what it was registered with; empty if it was only named", optional=True),
 )
 
@@ -75,11 +83,16 @@ PART = Entity(
     LIBERA_METADATA,
     MetadataPart,
     key=("{file-name}", "#{identifier}"),
-    indexes={BY_DATE: ("{applicable-date}", "#{identifier}"), BY_CALIBRATION: ("#{identifier}", "{calibration-order}")},
+    indexes={
+        BY_DATE: ("{applicable-date}", "#{identifier}"),
+        BY_CALIBRATION: ("#{identifier}", "{file-name}"),
+        BY_VERSION: ("#{identifier}", "{calibration-order}"),
+    },
     attributes=(
         # So that texts are in the order of versions.
         Text("calibration-order", shortest=1, longest=5 * LONGEST_VERSION + LONGEST_NAME_IN_ORDER, optional=True),
         Text("plain-identifier", longest=LONGEST_IDENTIFIER, optional=True),  # of an item written ahead of its file
+        # All sortable items of our own have a level. Those of other programs lack it, until they are adopted.
         Text("data-level", longest=LONGEST_WORD, optional=True),
         Text("data-product", longest=LONGEST_WORD, optional=True),
         Text("data-version", longest=LONGEST_VERSION, optional=True),
@@ -147,9 +160,11 @@ ENDING_RUNS = Entity(  # the lease of the process that ends abandoned runs, see 
     attributes=LEASE_ATTRIBUTES,
 )
 
-ENTITIES = (FILE, FILE_REVISION, PART, DAY, CALIBRATED, RUN, USED, LATE_RUNS, ENDING_RUNS)
+ADOPTION = replace(adoption_state(LIBERA_METADATA), key=("ADOPTION", "TABLE#{adopts}"))  # no item of a file
+
+ENTITIES = (FILE, FILE_REVISION, PART, DAY, CALIBRATED, RUN, USED, LATE_RUNS, ENDING_RUNS, ADOPTION)
 
 BY_APPLICABLE_DATE = Ordering("datafiles", PART, BY_DATE, descending=True)
 REVISIONS = Ordering("datafilerevisions", FILE_REVISION, LIBERA_METADATA.primary, descending=True)
-CALIBRATIONS = Ordering("calibrations", PART, BY_CALIBRATION, descending=True)
+CALIBRATIONS = Ordering("calibrations", PART, BY_VERSION, descending=True)
 USES = Ordering("uses", USED, LIBERA_METADATA.primary)

@@ -7,12 +7,13 @@ from typing import Any
 
 from graph.core.described import DescribedText, described, mutable, value
 from graph.domains.data_files.references import Version
-from graph.domains.data_files.times import DATE_LENGTH, LONGEST_TIME, time_of, written
-from graph.store.attributes import JsonDocument, Text, Whole
+from graph.domains.data_files.times import DATE_LENGTH, LONGEST_WITH_OFFSET, time_of, written
+from graph.store.attributes import Filled, JsonDocument, Text, Whole
 from graph.store.entity import Item
 from graph.store.records import Converted, Derived, EntityRecord, Record, Stored, optional, stored
 
-LONGEST_NAME = 400  # characters of a file's name, in UTF-8 within the keys of a table
+LONGEST_NAME = 400  # characters of a file's name
+LONGEST_NAME_BYTES = 1000  # of it in UTF-8; with what is before and behind it, it is a sort key of an index
 LONGEST_IDENTIFIER = 128
 LONGEST_WORD = 64  # of a level, a product or a type
 LONGEST_VERSION = 64
@@ -33,12 +34,17 @@ VERSION = Text(longest=LONGEST_VERSION)
 RUN_ID = Text(shortest=RUN_ID_LENGTH, longest=RUN_ID_LENGTH, unit="UUID")
 HASH = Text(longest=128, unit="hexadecimal digits")
 DAY = Converted(Text(shortest=DATE_LENGTH, longest=DATE_LENGTH, unit="YYYY-MM-DD, UTC"), date.fromisoformat)
-TIME = Converted(Text(longest=LONGEST_TIME, unit="UTC"), time_of, written)
+TIME = Converted(Text(longest=LONGEST_WITH_OFFSET, unit="UTC"), time_of, written)
 COUNT = Whole(least=0)
 
 
 def _days(texts: Sequence[str]) -> list[date]:
     return [date.fromisoformat(text) for text in texts]
+
+
+def registered_at(*times: str | None) -> str:
+    """When a file of another program counts as registered: at the first time that it tells."""
+    return next(filter(None, times), "1970-01-01 00:00:00")
 
 
 class FileMetadata(Record):
@@ -67,7 +73,7 @@ class FileMetadata(Record):
     )
     registered_at = stored(
         "registered-at",
-        Converted(Text(longest=LONGEST_TIME, unit="UTC", optional=True), time_of, written),
+        replace(TIME, kind=replace(TIME.kind, absent=Filled(registered_at, "archive-time", "ingest-time"))),
         "When it was registered.",
     )
 
@@ -78,7 +84,7 @@ class DataFile(FileMetadata, EntityRecord):
     __slots__ = ()
     type_name = "DataFile"
 
-    revision = stored("revision", Whole(least=1, optional=True), "The number of the latest revision, from 1.")
+    revision = stored("revision", Whole(least=1, absent=1), "The number of the latest revision, from 1.")
 
     @property
     def version(self) -> Version:

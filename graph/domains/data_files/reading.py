@@ -1,32 +1,42 @@
 """The access patterns that read data files: by name, by applicable date, and their revisions and metadata.
 
 None of them is a scan. The list by date walks the documented index day by day, by the counters of the days.
+
+A day that other programs alone have written has no counters before their items are adopted. So where they may write,
+few selected days are all read, whatever their counters are.
 """
 
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from graph.core.days import days_between
 from graph.core.paging import Page
 from graph.domains.data_files.claims import reading_claims, settle
 from graph.domains.data_files.counts import ITEMS, CountedKind
 from graph.domains.data_files.entities import BY_APPLICABLE_DATE, BY_DATE, DAY, FILE, FILE_REVISION, PART, REVISIONS
-from graph.domains.data_files.minimum import completed, reading_minimum
+from graph.domains.data_files.foreign_parts import FOREIGN_SORTABLE, ForeignParts, parts_of
+from graph.domains.data_files.minimum import files_at, foreign_revisions
 from graph.domains.data_files.model import DataFile, FileRevision, identifier_of
 from graph.domains.data_files.references import Version
-from graph.domains.data_files.selection import FileSelection, LatestVersions
+from graph.domains.data_files.selection import VERSION_READ, FileSelection, LatestVersions
+from graph.domains.data_files.sortable import kind_of
+from graph.domains.data_files.writes import PLAIN
 from graph.store.client_input import find, possible_key
+from graph.store.conditions import AnyOf, names_in, predicate
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.ordering import PageRequest
 from graph.store.query import Needed, Partition, Query
 from graph.store.records import Records, items_of, records_at
 from graph.store.rows import values_of
-from graph.store.time_walk import Promise, Promises, Walk
+from graph.store.time_walk import SOME, Keep, Promise, Promises, Walk
 from graph.work.account import charge_rows, give_way
 
 FIRST_DAYS, DAYS_AT_ONCE = 25, 400  # counters that are read at first, and at most; twice as many each time
 DAYS_PER_PIECE = 50  # that are planned before giving way to other work; each has some ten counters
+UNCOUNTED_DAYS = 31  # so many selected days are read without their counters
+ITEMS_OF_A_DAY = 10  # of one without counters: the assumed number of selected items
 
 
 class DataFiles:
@@ -37,10 +47,15 @@ class DataFiles:
 
     async def by_name(self, names: Iterable[str], attributes: Needed = None) -> Mapping[str, DataFile]:
         """The registered ones of these files."""
-        read = reading_minimum(attributes)
-        files = await find(self._database, DataFile, names, read)
-        completed([file.item for file in files.values()], read)
-        return files
+        if not self._database.has_other_writers:
+            return await find(self._database, DataFile, names, attributes)
+        possible = [name for name in set(names) if possible_key(FILE, name)]
+        record = DataFile.reading(attributes)
+        return {name: record(file) for name, file in (await files_at(self._database, possible, attributes)).items()}
+
+    async def own_by_name(self, names: Iterable[str]) -> Mapping[str, DataFile]:
+        """The registered ones of these files, which no other program can have written."""
+        return await find(self._database, DataFile, names)
 
     async def page(self, selection: FileSelection, request: PageRequest) -> Page[DataFile]:
         """A page of the selected files, those of the newest applicable day first.
@@ -50,37 +65,36 @@ class DataFiles:
         Raises:
             QueryTooComplex: The operation in progress may not read so many files.
         """
-        latest = LatestVersions(selection)
-        query = Query(entity=PART, index=BY_DATE, where=selection.condition, attributes=frozenset())
-        walk = Walk(self._database, query, partial(self._days, selection, latest), latest.keep)
+        walk = self._walk(selection)
         record = BY_APPLICABLE_DATE.record_class(DataFile).reading(request.attributes)
         page = await walk.page(request.paging, forward=False, record_of=record)
         places = items_of(page.records)
         names = dict.fromkeys(values_of(places, FILE.key_names))
-        read = reading_minimum(request.attributes)
-        files = completed(await self._database.items_at(FILE, names, attributes=read), read)
-        of_name = {file["file-name"]: file for file in files}
+        of_name = await files_at(self._database, [name for (name,) in names], request.attributes)
         listed = [{**place, **of_name[name]} for place in places if (name := place["file-name"]) in of_name]
         return replace(page, records=Records(record, listed))
 
     async def parts(self, names: Iterable[str]) -> Mapping[str, list[Item]]:
         """The further items of files' metadata, by the files' names, in order of their identifiers."""
-        files = await self.by_name(names, frozenset({"parts"}))
-        if not files:
-            return {}
-        page = await self._database.query(Query(entity=PART, partitions=[(name,) for name in sorted(files)]))
-        own = {name: frozenset(file.item["parts"]) for name, file in files.items() if "parts" in file.item}
-        parts: dict[str, list[Item]] = {}
-        for part in page.items:  # others may be left of a registration that broke off, or came too late
-            if part["identifier"] in own.get(part["file-name"], (part["identifier"],)):
-                parts.setdefault(part["file-name"], []).append(part)
-        return {name: sorted(items, key=identifier_of) for name, items in parts.items()}
+        files = await find(self._database, DataFile, names, frozenset({"parts"}))
+        own = {name: frozenset(file.item.get("parts", ())) for name, file in files.items()}
+        found: dict[str, list[Item]] = {}
+        for name, parts in (await parts_of(self._database, set(names))).items():
+            # Some may be left of a registration that broke off, or came too late. Only these are marked.
+            whole = [part for part in parts if PLAIN not in part or part["identifier"] in own.get(name, ())]
+            typed = [kind_of(part["identifier"]) | part if "applicable-date" in part else part for part in whole]
+            if typed:
+                found[name] = sorted(typed, key=identifier_of)
+        return found
 
     async def revisions(self, name: str, request: PageRequest) -> Page[FileRevision]:
         """A page of a file's revisions, the latest first."""
         request = replace(request, attributes=reading_claims(request.attributes))
         page = await REVISIONS.page(self._database, request, [(name,)], FileRevision)
         await settle(self._database, items_of(page.records))
+        if not (page.records or request.paging.after or request.paging.before):
+            record = REVISIONS.record_class(FileRevision).reading(request.attributes)
+            page = replace(page, records=Records(record, await foreign_revisions(self._database, [Version(name, 1)])))
         return page
 
     async def with_version(self, name: str, version: str) -> list[Version]:
@@ -91,7 +105,7 @@ class DataFiles:
         found = await self._database.query(Query(entity=FILE_REVISION, partitions=[(name,)], attributes=read))
         return [
             Version(name, item["revision"])
-            for item in found.items
+            for item in found.items or await foreign_revisions(self._database, [Version(name, 1)])
             if version in (*item.get("calibration-versions", ()), item.get("algorithm-version"))
         ]
 
@@ -99,15 +113,61 @@ class DataFiles:
         self, versions: Iterable[Version], attributes: Needed = None
     ) -> Mapping[Version, FileRevision]:
         """The registered ones of these versions."""
-        keys = [key for each in set(versions) if (key := possible_key(FILE_REVISION, *each))]
-        found = await records_at(self._database, FileRevision, keys, reading_claims(attributes))
+        possible = {each: key for each in set(versions) if (key := possible_key(FILE_REVISION, *each))}
+        found = await records_at(self._database, FileRevision, possible.values(), reading_claims(attributes))
         await settle(self._database, items_of(found))
-        return {each.version: each for each in found}
+        by_version = {each.version: each for each in found}
+        record = FileRevision.reading(attributes)
+        foreign = map(record, await foreign_revisions(self._database, possible.keys() - by_version.keys()))
+        return by_version | {each.version: each for each in foreign}
 
     async def by_reference(self, references: Iterable[str], attributes: Needed = None) -> Mapping[str, FileRevision]:
         """The registered ones of the revisions with these references."""
         found = await self.by_version([version for each in references if (version := Version.of(each))], attributes)
         return {version.reference: revision for version, revision in found.items()}
+
+    def _walk(self, selection: FileSelection) -> Walk:
+        """A walk over the sortable items by which the selected files are listed."""
+        latest = LatestVersions(selection)
+        query = Query(entity=PART, index=BY_DATE, where=selection.condition, attributes=frozenset())
+        if not self._database.has_other_writers:
+            return Walk(self._database, query, partial(self._days, selection, latest), latest.keep)
+        foreign = ForeignParts(self._database)
+        is_selected = predicate(selection.condition)
+
+        def is_kept(item: Item) -> bool:
+            if (part := foreign.completed(item)) is None:
+                return False
+            return is_selected(part) and latest.has(part["applicable-date"], CountedKind.of_item(part))
+
+        keep = Keep(is_kept, VERSION_READ | names_in(selection.condition), foreign.learn)
+        query = replace(query, where=AnyOf((FOREIGN_SORTABLE, selection.condition)))
+        first, last = selection.first, selection.last
+        if first and last and (last - first).days < UNCOUNTED_DAYS:
+            days = [day.isoformat() for day in days_between(first, last)]
+            return Walk(self._database, query, partial(self._uncounted_days, days, latest, foreign), keep)
+        return Walk(self._database, query, partial(self._days, selection, latest), keep)
+
+    async def _uncounted_days(
+        self,
+        days: Sequence[str],
+        latest: LatestVersions,
+        foreign: ForeignParts,
+        *,
+        forward: bool,
+        start: Partition | None,
+    ) -> AsyncGenerator[Promises, None]:
+        """All of these days. Which versions are the latest of a day, its items say."""
+        every = [day for day in days if start is None or (start[0] <= day if forward else day <= start[0])]
+        in_order = every if forward else every[::-1]
+        if latest.compares:
+            partitions = [(day,) for day in in_order]
+            query = Query(entity=PART, index=BY_DATE, partitions=partitions, attributes=VERSION_READ, limit=SOME)
+            async for parts in self._database.pages(query, charged=SOME):
+                await foreign.learn(parts)
+                for part in filter(None, map(foreign.completed, parts)):
+                    latest.note(part["applicable-date"], [CountedKind.of_item(part)])
+        yield [((day,), ITEMS_OF_A_DAY, SOME) for day in in_order]
 
     async def _days(
         self, selection: FileSelection, latest: LatestVersions, *, forward: bool, start: Partition | None

@@ -7,7 +7,7 @@ from enum import Enum
 
 from graph.domains.data_files.counts import CountedKind
 from graph.domains.data_files.versions import major_of, order_of
-from graph.store.conditions import Absent, AnyOf, Compare, Condition, all_of
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition
 from graph.store.time_walk import Keep
 
 VERSION_READ = frozenset({"data-level", "data-product", "data-version"})
@@ -34,7 +34,7 @@ class FileSelection:
     missing_packets_gt: int | None = None
 
     @property
-    def condition(self) -> Condition | None:
+    def condition(self) -> Condition:
         """The part of the filter that stores test."""
         equal = {
             "data-level": self.level,
@@ -44,11 +44,8 @@ class FileSelection:
         }
         more = self.missing_packets_gt
         missing = "most-missing" if self.data_type is None else "most-missing-of-type"
-        return all_of(
-            self._once,
-            *(Compare(name, "=", value) for name, value in equal.items() if value is not None),
-            None if more is None else Compare(missing, ">", more),
-        )
+        given = [Compare(name, "=", value) for name, value in equal.items() if value is not None]
+        return AllOf((self._once, *given, *([] if more is None else [Compare(missing, ">", more)])))
 
     @property
     def _once(self) -> Condition:
@@ -78,19 +75,19 @@ class LatestVersions:
 
     def __init__(self, selection: FileSelection) -> None:
         self._selection = selection
-        self._compares = selection.version in (VersionRule.LATEST, VersionRule.LATEST_MAJOR)
+        self.compares = selection.version in (VersionRule.LATEST, VersionRule.LATEST_MAJOR)
         self._latest: dict[tuple[str, str, str], str] = {}  # by day, level and product
 
     @property
     def keep(self) -> Keep | None:
         """The part of the filter that stores cannot test; None if it selects all versions, or one."""
-        if not self._compares:
+        if not self.compares:
             return None
         return Keep(lambda item: self.has(item["applicable-date"], CountedKind.of_item(item)), VERSION_READ)
 
     def note(self, day: str, kinds: Iterable[CountedKind]) -> None:
         """Note the versions of a day."""
-        if not self._compares:
+        if not self.compares:
             return
         for level, product, version in kinds:
             known = self._latest.get((day, level, product))
@@ -99,7 +96,7 @@ class LatestVersions:
 
     def has(self, day: str, kind: CountedKind) -> bool:
         """Whether files of a day, whose versions were noted, are among those of the latest versions."""
-        if not self._compares:
+        if not self.compares:
             return True
         level, product, version = kind
         return self._selection.is_latest(version, self._latest.get((day, level, product), version))

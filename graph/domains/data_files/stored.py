@@ -7,7 +7,8 @@ from graph.domains.data_files.checking import FileDraft
 from graph.domains.data_files.claims import settle
 from graph.domains.data_files.datasets import number_of
 from graph.domains.data_files.entities import FILE, FILE_REVISION, ONLY_NAMED, PART
-from graph.domains.data_files.minimum import adopted
+from graph.domains.data_files.foreign_parts import parts_of
+from graph.domains.data_files.minimum import IS_KNOWN, adopted, completed
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.writes import PLAIN, FileWrite, is_registered, version_write_of, write_of
 from graph.store.conditions import AnyOf, Compare
@@ -32,14 +33,28 @@ class RegisteredFiles:
 
     @classmethod
     async def of(
-        cls, database: Database, names: Iterable[str], versions: Iterable[DatasetVersion] = ()
+        cls,
+        database: Database,
+        names: Iterable[str],
+        versions: Iterable[DatasetVersion] = (),
+        used: Iterable[str] = (),
     ) -> "RegisteredFiles":
-        """Read the files with these names, and their revisions with these versions, as `datasets` tells them."""
+        """Read the files with these names, and their revisions with these versions, as `datasets` tells them.
+
+        Those of other programs are adopted.
+
+        Args:
+            used: the names of files that are there also if only their further items tell of them.
+        """
         files: dict[str, Item] = {}
+        used = frozenset(used)
         left = iter(names)
-        while some := [FILE.key_for(name) for name in islice(left, READ_AT_ONCE)]:
-            for item in (await database.get_many(some)).values():
-                files[item["file-name"]] = item if "revision" in item else await adopted(database, item)
+        while some := {name: FILE.key_for(name) for name in islice(left, READ_AT_ONCE)}:
+            items = list((await database.get_many(some.values())).values())
+            without_item = (used & some.keys()).difference(item["file-name"] for item in items)
+            told = [{"file-name": file["file-name"]} for file in await completed(database, without_item, ())]
+            for item in (*items, *told):
+                files[item["file-name"]] = item if IS_KNOWN in item else await adopted(database, item)
             await give_way()
         found = {}
         for name, version in set(versions):
@@ -62,18 +77,21 @@ class RegisteredFiles:
     async def write_of(self, draft: FileDraft, *, at: str, is_made: bool = False) -> FileWrite:
         """The registration of a revision, which replaces the further items of the one before."""
         file = self.files.get(draft.name)
-        has_parts = file and (file["parts"] or (draft.parts and file["fingerprint"] != ONLY_NAMED))
+        has_parts = file and (file["parts"] or (draft.parts and file[IS_KNOWN] != ONLY_NAMED))
         parts = await self._parts(file) if file and has_parts else {}
         return write_of(draft, file, parts, at=at, is_made=is_made)
 
     async def _parts(self, file: Item) -> dict[str, Item]:
-        """The further items of a file. Those that came too late are removed: no registration can make them seen."""
-        page = await self._database.query(Query(entity=PART, partitions=[(file["file-name"],)]))
-        parts = {item["identifier"]: item for item in page.items}
+        """The further items of a file. Those that came too late are removed: no registration can make them seen.
+
+        Before the first registration of a file that is only named, one that goes on may have written them ahead.
+        """
+        every = (await parts_of(self._database, [file["file-name"]]))[file["file-name"]]
+        parts = {item["identifier"]: item for item in every}
         own = frozenset(file["parts"])
         late = [identifier for identifier, part in parts.items() if PLAIN in part and identifier not in own]
         limit = self._database.transaction_limit
-        for first in range(0, len(late), limit):
+        for first in range(0, len(late) if file[IS_KNOWN] != ONLY_NAMED else 0, limit):
             keys = [PART.key_for(file["file-name"], identifier) for identifier in late[first : first + limit]]
             await self._database.transact(list(map(Delete, keys)))
         for identifier in late:

@@ -1,10 +1,16 @@
-"""Times as the documented table has them: `2024-01-01 00:00:00`, UTC, with a fraction only where there is one."""
+"""Times as the documented table has them: `2024-01-01 00:00:00`, UTC, with a fraction only where there is one.
+
+Other programs may write them in another form of ISO 8601, such as `2024-01-01T00:00:00Z` or with an offset.
+"""
 
 from datetime import UTC, date, datetime
 
 from graph.core.days import datetime_of, days_between
+from graph.core.times import rfc3339
 
+SHORTEST_TIME = 19  # characters of `2024-01-01 00:00:00`
 LONGEST_TIME = 26  # characters of `2024-01-01 00:00:00.000001`
+LONGEST_WITH_OFFSET = 32
 DATE_LENGTH = 10  # characters of `2024-01-01`
 
 
@@ -20,14 +26,17 @@ def text_of_ms(time_ms: int) -> str:
 
 def time_of(text: str) -> datetime:
     """The time that the table has."""
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    time = datetime.fromisoformat(text)
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def written(text: str) -> str:
     """The time that the table has, as the graph writes it."""
-    if len(text) == LONGEST_TIME:
+    if len(text) == SHORTEST_TIME:
+        return f"{text[:10]}T{text[11:]}.000Z"
+    if len(text) == LONGEST_TIME and text[20:].isdecimal():
         return f"{text[:10]}T{text[11:23]}Z"
-    return f"{text[:10]}T{text[11:]}.000Z"
+    return rfc3339(time_of(text))
 
 
 def days_of(first: datetime, last: datetime) -> list[date]:

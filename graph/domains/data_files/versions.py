@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+LONGEST_NAME_IN_ORDER = 160  # characters of a file's name behind its calibration's version
 KEPT = 1024  # orders; a list compares the few versions of its files thousands of times
 
 # A part of an order begins with one of these. What sorts before the end makes a version earlier, the others later.
@@ -43,6 +44,11 @@ def order_of(version: str) -> str:
     Each number of a version is written with the number of its digits before it. A store keeps these texts in an index.
     """
     return " ".join([*_leading(version), *_following(version), _END])
+
+
+def place_in_order(version: str, name: str) -> str:
+    """The place of a version of a calibration, with the name of its file, among all versions."""
+    return f"{order_of(version)} {name[:LONGEST_NAME_IN_ORDER]}"
 
 
 def major_of(version: str) -> str:

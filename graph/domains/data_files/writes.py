@@ -7,7 +7,7 @@ from graph.domains.data_files.checking import FileDraft
 from graph.domains.data_files.counts import CounterChanges
 from graph.domains.data_files.entities import FILE, FILE_REVISION, MARK_LENGTH, ONLY_NAMED, PART
 from graph.domains.data_files.references import Version
-from graph.store.conditions import unchanged
+from graph.store.conditions import Absent, unchanged
 from graph.store.contract import Action, Database, Delete, Put, Update
 from graph.store.entity import Item, Key
 from graph.store.values import written_bytes
@@ -93,8 +93,10 @@ def write_of(
     completes = stored is not None and stored["fingerprint"] == ONLY_NAMED and not is_made
     version = Version(draft.name, before if completes else before + 1)
     attributes = {**draft.attributes, "registered-at": at}
-    unread = unchanged(stored, "revision", "fingerprint")
-    file = {**attributes, "revision": version.revision, _PARTS: list(draft.parts)}
+    # An item of another program that is broken lacks a fingerprint, too. It is replaced.
+    unread = unchanged(stored, "revision", "fingerprint") if stored else Absent("fingerprint")
+    known = stored if completes and stored else {}
+    file = {**known, **attributes, "revision": version.revision, _PARTS: list(draft.parts)}
     write = FileWrite(version, file, [Put(FILE, file, condition=unread)])
     if completes:
         values = {name: value for name, value in attributes.items() if name != "file-name"}

@@ -32,6 +32,8 @@ class DataSource:
     name: ProductName | Level0Name
     path: Path | None = None  # None for a file that is only listed
     md5: str | None = None  # of the manifest
+    manifest: Path | None = None  # that lists it
+    record: Path | None = None  # of a Level 0 file: its construction record, given or beside it
 
     @property
     def shown(self) -> str:
@@ -88,7 +90,16 @@ def collect(paths: Sequence[str]) -> CollectedFiles:
             collected.ignore(path, "The output manifest has the same files, and what was made of them.")
         else:
             _add_manifest(collected, path, manifest_name)
+    for source in collected.sources.values():
+        if isinstance(source.name, Level0Name):
+            source.record = _record_of(source, source.name.construction_record, collected)
     return collected
+
+
+def _record_of(source: DataSource, record: str, collected: CollectedFiles) -> Path | None:
+    given = collected.sources.get(record)
+    beside = source.path.with_name(record) if source.path else None
+    return given.path if given else beside if beside and beside.is_file() else None
 
 
 def _files(paths: Sequence[str], collected: CollectedFiles) -> Iterator[tuple[Path, bool]]:
@@ -152,7 +163,7 @@ def _add_manifest(collected: CollectedFiles, path: Path, name: ManifestName) -> 
         collected.reject(path, f"It cannot be read: {_reason(error)}.")
     else:
         for each, source in listed:
-            source.md5 = each.md5
+            source.md5, source.manifest = each.md5, path
             source.path = source.path or _place(each, path.parent)
             collected.sources[source.name.text] = source
         collected.manifests.append(manifest)

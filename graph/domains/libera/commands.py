@@ -10,7 +10,7 @@ import orjson
 
 from graph.command_line import CommandLine, progress_bar, shown_rejections, store_option
 from graph.core import garbage
-from graph.domain import Services
+from graph.domain import Resources, Services
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.reading import DataFiles
@@ -58,7 +58,8 @@ async def _register_all(services: Services, *, paths: Sequence[str], as_json: bo
     """Register everything, and print what became of it. False if anything was rejected."""
     collected = await asyncio.to_thread(collect, paths)
     with progress_bar("files", len(collected.sources)) as advance:
-        registering = FileRegistering(services.of(DataFiles), services.of(Registration), services.of(Runs))
+        clock = services.of(Resources).clock
+        registering = FileRegistering(services.of(DataFiles), services.of(Registration), services.of(Runs), clock)
         report = await registering.register(collected, advance)
     if as_json:
         click.echo(orjson.dumps(asdict(report)))

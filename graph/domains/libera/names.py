@@ -126,6 +126,11 @@ class Level0Name:
         return _FILE_NUMBER.sub(".", self.text)
 
     @property
+    def construction_record(self) -> str:
+        """The name of the construction record of its data set."""
+        return _FILE_NUMBER.sub("00.", self.text)
+
+    @property
     def holds_data(self) -> bool:
         """Whether it is a file of a production data set (`P`), and not the announcement of one (`X`, PDR or XFR)."""
         return self.text.startswith("P") and self.text.endswith(".PDS")

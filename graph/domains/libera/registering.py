@@ -8,6 +8,8 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
+from graph.core.clock import Clock
+from graph.core.days import datetime_of
 from graph.core.errors import BadUserInput
 from graph.domains.data_files.model import DataFile, FileRevision
 from graph.domains.data_files.new_files import NewFile
@@ -47,10 +49,11 @@ class FilesReport:
 class FileRegistering:
     """Registers files of Libera in a store."""
 
-    def __init__(self, files: DataFiles, registration: Registration, runs: Runs) -> None:
+    def __init__(self, files: DataFiles, registration: Registration, runs: Runs, clock: Clock) -> None:
         self._files = files
         self._registration = registration
         self._runs = runs
+        self._clock = clock
 
     async def register(self, collected: CollectedFiles, advance: Callable[[int], None]) -> FilesReport:
         """Register everything. A file that cannot be registered keeps no other from it, except the run that made it."""
@@ -73,10 +76,11 @@ class FileRegistering:
         done, new, shown = [], [], []
         for source in sources:
             try:
-                file = await asyncio.to_thread(read_source, source)
+                read = await asyncio.to_thread(read_source, source)
             except FileProblem as problem:
                 report.reject([PathRejection(source.shown, str(problem))])
                 continue
+            file = replace(read, ingest_time=datetime_of(self._clock() // 1000 * 1000))
             if known := await _version_with(self._files, file):
                 report.skipped += 1
                 done.append(replace(file, checksum=known.checksum))

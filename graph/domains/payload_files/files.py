@@ -118,6 +118,6 @@ async def files_of_changes(
     """Number of a change → the file of its payload, where that is known. It takes two readings."""
     payloads = await versions.payloads_of(changes)
     names = [kind.name(payload_id) for payload_id in set(payloads.values()) for kind in _KINDS.values()]
-    found = await files.by_name(names) if names else {}
+    found = await files.own_by_name(names) if names else {}
     by_payload = {payload_of(name): file for name, file in found.items()}
     return {number: by_payload[each] for number, each in payloads.items() if each in by_payload}

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import boto3
 import botocore.session
 
 from graph.store.design import TableDesign, table_name
@@ -50,6 +51,16 @@ class RawTable:
             **({"IndexName": index} if index else {}),
         )
         return [{name: _value(**typed) for name, typed in item.items()} for item in answer["Items"]]
+
+    def put(self, *items: Mapping[str, Any]) -> None:
+        """Write items, as any program does."""
+        table = boto3.resource("dynamodb").Table(self.name)
+        for item in items:
+            table.put_item(Item=dict(item))
+
+    def delete(self, name: str, sort_key: str) -> None:
+        """Remove an item."""
+        boto3.resource("dynamodb").Table(self.name).delete_item(Key={"PK": name, "SK": sort_key})
 
     def keys(self) -> Mapping[str, list[str]]:
         """The names of the key attributes, of the table under its empty name and of each index, with their types."""

@@ -3,7 +3,7 @@
 import re
 
 from graph.domains.data_files.entities import ENTITIES, LIBERA_METADATA
-from graph.domains.data_files.model import LARGEST_METADATA, LEVELS, LONGEST_NAME, LONGEST_WORD
+from graph.domains.data_files.model import LARGEST_METADATA, LEVELS, LONGEST_NAME, LONGEST_NAME_BYTES, LONGEST_WORD
 from graph.domains.data_files.new_files import MOST_ITEMS
 from graph.domains.data_files.provenance.lineage import FURTHEST, MOST_NODES
 from graph.domains.data_files.provenance.recording import MOST_USED
@@ -34,7 +34,7 @@ def test_the_limits_are_those_of_the_code() -> None:
         "further items of a file, one for each day of sortable metadata": (
             f"{MOST_ITEMS}; fewer on DynamoDB, where a transaction has {ACTIONS_PER_TRANSACTION} writes"
         ),
-        "name of a file": f"{LONGEST_NAME} characters",
+        "name of a file": f"{LONGEST_NAME} characters, {LONGEST_NAME_BYTES:,} bytes",
         "level, product": f"{LONGEST_WORD} characters: ASCII letters, digits, `_`, `.` and `-`",
         "`metadata` of a file": (
             f"{LARGEST_METADATA // 1024} kB as JSON, {VALUES:,} values, {CONTAINERS:,} lists and objects; "

@@ -305,7 +305,7 @@ async def test_an_order_of_an_earlier_version_of_the_service_finds_the_latest_ca
 async def test_the_longest_version_of_a_file_with_a_long_name_has_its_place(engine: str) -> None:
     """An order is several times as long as its version, and stands in one key with the name."""
     versions = ["1.", "1a", "a-"]
-    files = [a_calibration("\U0001f6f0" * 390 + str(at), text * 32) for at, text in enumerate(versions)]
+    files = [a_calibration("\U0001f6f0" * 249 + str(at), text * 32) for at, text in enumerate(versions)]
     async with data_files(engine, files) as ours:
         found = await all_calibrations(ours, "L0", VersionRule.ALL, 1)
         assert len(found) == 3

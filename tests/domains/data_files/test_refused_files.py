@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from graph.domains.data_files.entities import FILE
-from graph.domains.data_files.model import LONGEST_NAME, RegistrationProblem
+from graph.domains.data_files.model import LONGEST_NAME, LONGEST_NAME_BYTES, RegistrationProblem
 from graph.domains.data_files.new_files import AdditionalMetadata, CalibrationMetadata, NewFile, SortableMetadata
 from graph.domains.data_files.provenance.reports import UsedFile
 from graph.domains.data_files.references import Version
@@ -34,6 +34,7 @@ REFUSED: list[tuple[RegistrationProblem, dict[str, Any]]] = [
         for name in ("", "a\nb", "a\0", "\ud800", "\u200b", "\U0010ffff")
     ),
     (RegistrationProblem.FILE_INVALID, {"name": "n" * (LONGEST_NAME + 1)}),
+    (RegistrationProblem.NAME_INVALID, {"name": SATELLITE * (LONGEST_NAME_BYTES // 4 + 1)}),
     *(
         (RegistrationProblem.CHECKSUM_INVALID, {"checksum": text})
         for text in ("0", "g" * 32, "0" * 33, "٠" * 32, "\0" * 32)
@@ -54,10 +55,7 @@ REFUSED: list[tuple[RegistrationProblem, dict[str, Any]]] = [
     ),
     *((RegistrationProblem.METADATA_INVALID, {"metadata": each}) for each in (TOO_LARGE, {"a": 10**40}, {"\ud800": 1})),
     *((RegistrationProblem.METADATA_INVALID, an_item(text)) for text in ("", "\0", "\ud800", "i" * 101)),
-    *(
-        (RegistrationProblem.METADATA_INVALID, an_item(**{name: "x"}))
-        for name in ("PK", "SK", "", "identifier")
-    ),
+    *((RegistrationProblem.METADATA_INVALID, an_item(**{name: "x"})) for name in ("PK", "SK", "", "identifier")),
     *(
         (RegistrationProblem.METADATA_INVALID, an_item(**{name: "x"}))
         for name in ("applicable-date", "calibration-order")
@@ -100,7 +98,18 @@ async def test_each_file_is_refused_by_itself_with_its_place(engine: str) -> Non
 NAMES = (
     *("a@1", "a@", "@", "#", "#PDS", "a#b", "a/b/c", "s3://bucket/é ü.nc", "DAYS", "CALIBRATED", "LATE_RUNS"),
     *("RUN#00000000-0000-7000-8000-000000000000", "USED#a@1", "REV#000001", "e\u0301", "\u00e9", "名前", "%00"),
-    *(SATELLITE * LONGEST_NAME, "é" * LONGEST_NAME, "x" * LONGEST_NAME, " a", "a ", "a b", "{name}", "/", "..", "'\""),
+    *(
+        SATELLITE * (LONGEST_NAME_BYTES // 4),
+        "é" * LONGEST_NAME,
+        "x" * LONGEST_NAME,
+        " a",
+        "a ",
+        "a b",
+        "{name}",
+        "/",
+        "..",
+        "'\"",
+    ),
     *("RUN", "@1", "a@1@1"),
 )
 

@@ -1,7 +1,6 @@
 """Files are registered once, as revisions of their content, each with its own items and counts, on either engine.
 
-Wherever the store fails, each is registered wholly or not at all; to register it again completes the work. So are those
-that another program has written with the documented minimum.
+Wherever the store fails, each is registered wholly or not at all; to register it again completes the work.
 """
 
 import asyncio
@@ -15,15 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.core.paging import Paging
-from graph.domains.data_files.entities import ENTITIES, FILE, FILE_REVISION, PART
-from graph.domains.data_files.model import MetadataPart, RegistrationProblem
+from graph.domains.data_files.entities import ENTITIES, FILE_REVISION
+from graph.domains.data_files.model import RegistrationProblem
 from graph.domains.data_files.new_files import NewFile, SortableMetadata
 from graph.domains.data_files.references import Version
-from graph.domains.data_files.selection import FileSelection, VersionRule
-from graph.store.contract import Put
 from graph.store.dynamodb.engine import ACTIONS_PER_TRANSACTION
-from graph.store.ordering import PageRequest
 from tests.domains.data_files.in_store import (
     FileStore,
     a_calibration,
@@ -33,7 +28,6 @@ from tests.domains.data_files.in_store import (
     data_files_at,
     day,
     items,
-    references,
 )
 from tests.domains.data_files.whole import assert_whole, counters
 from tests.domains.earthquakes.strategies import A_FEW
@@ -227,65 +221,3 @@ async def test_items_of_a_registration_that_broke_off_are_none_of_the_file_that_
             await ours.register(a_file("a.nc", additional=items(number)))
             assert await ours.identifiers("a.nc") == identifiers
             await assert_whole(ours)
-
-
-ARCHIVED = "2024-01-01 00:00:00"
-EXAMPLES = ["Example_file.nc", "Example_calibration_file.nc"]
-MINIMUM = [
-    Put(FILE, {"file-name": EXAMPLES[0], "archive-time": ARCHIVED, "algorithm-version": "1.0.0"}),
-    Put(PART, {"file-name": EXAMPLES[0], "identifier": "L0#SPICE#AZ", "applicable-date": "2024-01-01"}),
-    Put(FILE, {"file-name": EXAMPLES[1]}),
-    Put(
-        PART,
-        {
-            "file-name": EXAMPLES[1],
-            "identifier": "CAL#L0",
-            "archive-time": ARCHIVED,
-            "calibration-version": "1.0.0",
-        },
-    ),
-]
-
-
-async def listed(ours: FileStore, rule: VersionRule) -> list[str]:
-    page = await ours.files.page(FileSelection(version=rule), PageRequest(Paging(10), None))
-    assert [each.values() for each in page.records]
-    return [each.name for each in page.records]
-
-
-@pytest.mark.usefixtures("dynamodb_endpoint")
-async def test_a_file_with_the_documented_minimum_is_its_first_revision_and_keeps_what_it_has() -> None:
-    async with data_files("dynamodb") as ours:
-        await ours.database.put_many(MINIMUM)
-        await ours.register(a_file("ours.nc", 1, algorithm_version="1.0.0"))  # so that the day is counted
-
-        files = await ours.files.by_name(EXAMPLES)
-        assert [(each.revision, each.applicable_dates) for each in files.values()] == [(1, [])] * 2
-        assert {file.registered_at.year for file in files.values()} == {2024, 1970}
-        parts = await ours.files.parts(EXAMPLES)
-        assert [MetadataPart(item).is_sortable for item in parts[EXAMPLES[0]]] == [True]
-        assert [MetadataPart(item).is_calibration for item in parts[EXAMPLES[1]]] == [True]
-        for rule in (VersionRule.ALL, VersionRule.LATEST):
-            assert sorted(await listed(ours, rule)) == [EXAMPLES[0], "ours.nc"]
-        assert (await ours.lineage(f"{EXAMPLES[0]}@1")).nodes == []
-
-        run = await ours.run(1, used=EXAMPLES, makes=["l1a.nc"])
-        assert references(run.used) == [f"{name}@1" for name in EXAMPLES]
-        assert (await ours.files.by_name(EXAMPLES))[EXAMPLES[0]].algorithm_version == "1.0.0"
-        assert await ours.identifiers(EXAMPLES[1]) == ["CAL#L0"]
-        assert await ours.files.with_version(EXAMPLES[1], "1.0.0") == [Version(EXAMPLES[1], 1)]
-        assert len((await ours.lineage("l1a.nc@1")).nodes) == 3
-
-
-@pytest.mark.usefixtures("dynamodb_endpoint")
-async def test_a_file_with_the_documented_minimum_is_registered_anew_beside_others() -> None:
-    async with data_files("dynamodb") as ours:
-        await ours.database.put_many(MINIMUM)
-
-        report = await ours.register(a_file("a.nc", 1), a_file(EXAMPLES[0], 2), a_file("b.nc", 1))
-
-        assert report.registered == 3
-        file = (await ours.files.by_name(EXAMPLES))[EXAMPLES[0]]
-        assert (file.revision, file.applicable_dates) == (1, [day(2)])
-        assert await ours.identifiers(EXAMPLES[0]) == ["L0"]
-        assert sorted(await listed(ours, VersionRule.ALL)) == [EXAMPLES[0], "a.nc", "b.nc"]

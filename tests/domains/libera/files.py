@@ -27,10 +27,9 @@ def data(name: str, content: bytes = b"data", folder: str = ".") -> Path:
     return path
 
 
-def level_0(folder: str = ".", record: Record | None = None) -> None:
+def level_0(folder: str = ".", record: Record | None = None) -> Sequence[Path]:
     """Write a data set of Level 0: its construction record, and its file."""
-    data(NAME, (record or Record()).packed(), folder)
-    data(DATA, b"packets", folder)
+    return data(NAME, (record or Record()).packed(), folder), data(DATA, b"packets", folder)
 
 
 def manifest(

@@ -79,7 +79,7 @@ def test_a_dry_run_prints_what_would_be_registered_and_opens_no_store() -> None:
     assert [line.partition(" checksum=")[0] for line in printed] == [
         f"{product('CAL', 'GAIN')} level=CAL product=GAIN version=1.2.3 bytes=4",
         f"{NAME} level=L0 product=PDS-CR version=5.2 days=2027-03-01,2027-03-02 bytes=384",
-        f"{NAME[:-6]}01.PDS level=L0 product=SC-POS-PDS bytes=7",
+        f"{NAME[:-6]}01.PDS level=L0 product=SC-POS-PDS version=5.2 bytes=7",
         f"run {RUN_ID}: 1 used, 1 generated",
         f"{RAD}: Its MD5 checksum is 8d777f385d3dfec8815d20f7496026dc, and its manifest says "
         "795f3202b17cb6bc3d4b771d8c6c9eaf.",

@@ -17,7 +17,7 @@ from graph.domains.libera.file_contents import FileProblem, read_source
 from graph.domains.libera.registering import FileRegistering, FilesReport
 from graph.store.ordering import PageRequest
 from tests.domains.data_files.in_store import FileStore, data_files, references
-from tests.domains.libera.edos_records import NAME, Apid, Gap, Record
+from tests.domains.libera.edos_records import DATA, NAME, Apid, Gap, Record
 from tests.domains.libera.files import MANIFEST, RUN_ID, data, level_0, manifest, product
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -37,7 +37,7 @@ IGNORED = [PathRejection("README.txt", "Ignored: 'README.txt' is not the name of
 
 async def register(store: FileStore, *paths: str) -> FilesReport:
     """Register what is at these paths."""
-    registering = FileRegistering(store.files, store.registration, store.runs)
+    registering = FileRegistering(store.files, store.registration, store.runs, store.clock)
     return await registering.register(collect(paths or ["."]), lambda done: None)
 
 
@@ -73,6 +73,34 @@ async def test_a_folder_is_registered_once_and_a_changed_file_again(engine: str)
         data(RAD, b"changed", "L1B/2027")
         assert await register(store, "L1B") == FilesReport(registered=1)
         assert (await store.files.by_name([RAD]))[RAD].revision == 2
+
+
+async def test_each_file_has_the_documented_times_and_the_version_of_what_made_it(engine: str) -> None:
+    gain = product("CAL", "GAIN")
+    for path in (data(RAD), data(gain), *level_0()):
+        os.utime(path, (0, 1_700_000_000.75))
+    manifest([(f"s3://bucket/{CAM}", b"elsewhere")])
+    os.utime(MANIFEST, (0, 1_700_000_001))
+    async with data_files(engine) as store:
+        store.clock.now = 1_700_000_100_999
+        await register(store)
+
+        files = await store.files.by_name([RAD, gain, NAME, DATA, CAM])
+        archived = {name: file.item["archive-time"] for name, file in files.items()}
+        assert archived == dict.fromkeys((RAD, gain, NAME, DATA), "2023-11-14 22:13:20") | {CAM: "2023-11-14 22:13:21"}
+        assert {file.item["ingest-time"] for file in files.values()} == {"2023-11-14 22:15:00"}
+        versions = {name: file.algorithm_version for name, file in files.items()}
+        assert versions == {RAD: "1.2.3", gain: "1.2.3", CAM: "1.2.3", NAME: "5.2", DATA: "5.2"}
+        (calibration,) = (await store.files.parts([gain]))[gain]
+        assert calibration["archive-time"] == "2023-11-14 22:13:20"
+
+
+async def test_a_file_of_level_0_is_registered_beside_a_broken_record() -> None:
+    data(NAME, b"broken")
+    data(DATA)
+    async with data_files("sqlite") as store:
+        assert (await register(store)).registered == 1
+        assert (await store.files.by_name([DATA]))[DATA].algorithm_version is None
 
 
 async def test_a_manifest_registers_its_files_and_its_run(engine: str) -> None:

@@ -79,7 +79,7 @@ class RunChanges:
         names = {*used, *(draft.name for draft in drafts)}
         told: list[UsedFile | FileDraft] = [*report.used, *drafts]
         versions = [(each.name, each.dataset_version) for each in told if each.dataset_version]
-        stored = await RegisteredFiles.of(database, names, versions)
+        stored = await RegisteredFiles.of(database, names, versions, (file.name for file in report.used))
         made = await attempt._made(report.used, drafts, stored)
         attempt._use(report.used, stored, made, at)
         await attempt._generate(drafts, stored, at)

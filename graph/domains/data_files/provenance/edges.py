@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from graph.core.paging import Page
 from graph.domains.data_files.claims import reading_claims, settle
 from graph.domains.data_files.entities import FILE_REVISION, RUN, USED, USES
+from graph.domains.data_files.minimum import foreign_revisions
 from graph.domains.data_files.model import Run, Use
 from graph.domains.data_files.references import Version
 from graph.store.contract import Database
@@ -154,6 +155,9 @@ class Edges:
             await charge_rows(read=len(keys))
             items = await self._database.get_many(keys, attributes=attributes)
             found |= {keys[key]: item for key, item in items.items()}
+            missing = [version for each in some if each not in found and (version := Version.of(each))]
+            for item in await foreign_revisions(self._database, missing):
+                found[Version.of_item(item).reference] = item
             await give_way()
         return found
 

@@ -49,7 +49,7 @@ class FileCalibrationInput:
 
 @strawberry.input(description="A data file.")
 class DataFileInput:
-    name: str = shows("Its unique name, 1 to 400 characters, without control characters.")
+    name: str = shows("Its unique name, 1 to 400 characters, at most 1,000 bytes, without control characters.")
     level: str | None = optional("The level, such as `L1A`. A file with applicable dates needs one.")
     product: str | None = optional("The product.")
     archive_time: datetime | None = optional("When it was archived.")

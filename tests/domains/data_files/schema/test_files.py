@@ -11,7 +11,7 @@ from tests.domains.triggers.schema.probes import selection
 from tests.schemas import schema
 from tests.service import Service
 
-LONGEST = "\U0001f6f0" * 400
+LONGEST = "\U0001f6f0" * 250
 
 
 # Nodes
