@@ -84,12 +84,12 @@ class Calibrations:
             return [(CALIBRATION + product,)] if possible_key(CALIBRATED, CALIBRATION + product) else []
         page = await self._database.query(Query(entity=CALIBRATED, where=Compare("items", ">", 0)))
         counted = {item["identifier"] for item in page.items}
-        documented = {CALIBRATION + level for level in LEVELS} if self._database.has_other_writers else set()
+        documented = {CALIBRATION + level for level in LEVELS} if self._database.other_writers else set()
         return [(identifier,) for identifier in sorted(counted | documented)]
 
     async def _foreign(self, partitions: Sequence[Partition]) -> list[Item]:
         """Calibrations of other programs, with their places in the order."""
-        if not partitions or not self._database.has_other_writers:
+        if not partitions or not self._database.other_writers:
             return []
         query = Query(entity=PART, index=BY_CALIBRATION, partitions=partitions, where=FOREIGN_CALIBRATION)
         page = await self._database.query(query)

@@ -33,7 +33,7 @@ def reading_minimum(attributes: Needed) -> Needed:
 
 async def completed(database: Database, names: Iterable[str], files: Sequence[Item]) -> Sequence[Item]:
     """The files with these names: those that were read, see `reading_minimum`, and those of other programs whole."""
-    if not database.has_other_writers:
+    if not database.other_writers:
         return files
     missing = set(names).difference(file["file-name"] for file in files)
     foreign = {file["file-name"]: file for file in files if IS_KNOWN not in file}
@@ -64,7 +64,7 @@ def _told_by(parts: Sequence[Item]) -> Item:
 
 async def files_at(database: Database, names: Collection[str], attributes: Needed = None) -> dict[str, Item]:
     """The files with these names, by them."""
-    read = reading_minimum(attributes) if database.has_other_writers else attributes
+    read = reading_minimum(attributes) if database.other_writers else attributes
     stored = await database.items_at(FILE, [(name,) for name in names], attributes=read)
     return {file["file-name"]: file for file in await completed(database, names, stored)}
 
@@ -76,7 +76,7 @@ async def foreign_revisions(database: Database, missing: Iterable[Version]) -> l
         missing: the revisions that are looked for, and are not stored.
     """
     names = {version.name for version in missing if version.revision == 1}
-    if not names or not database.has_other_writers:
+    if not names or not database.other_writers:
         return []
     files = await files_at(database, names)
     return [_revision_of(file) for file in files.values() if IS_KNOWN not in file]

@@ -47,7 +47,7 @@ class DataFiles:
 
     async def by_name(self, names: Iterable[str], attributes: Needed = None) -> Mapping[str, DataFile]:
         """The registered ones of these files."""
-        if not self._database.has_other_writers:
+        if not self._database.other_writers:
             return await find(self._database, DataFile, names, attributes)
         possible = [name for name in set(names) if possible_key(FILE, name)]
         record = DataFile.reading(attributes)
@@ -130,7 +130,7 @@ class DataFiles:
         """A walk over the sortable items by which the selected files are listed."""
         latest = LatestVersions(selection)
         query = Query(entity=PART, index=BY_DATE, where=selection.condition, attributes=frozenset())
-        if not self._database.has_other_writers:
+        if not self._database.other_writers:
             return Walk(self._database, query, partial(self._days, selection, latest), latest.keep)
         foreign = ForeignParts(self._database)
         is_selected = predicate(selection.condition)

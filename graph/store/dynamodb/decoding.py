@@ -34,7 +34,6 @@ from graph.store.dynamodb.codec import EncodedItem, decode, decode_real, read_nu
 from graph.store.entity import Entity, Item
 from graph.store.rows import Row, Rows
 from graph.store.templates import KeyTemplate
-from graph.store.values import InvalidItem
 
 PLAIN_DIGITS = 18  # so many fit 64 bits
 
@@ -74,6 +73,12 @@ def decoding_one_by_one(
     """A function that decodes items, with all attributes whose names are kept, declared or not."""
     reals = {each.name: decode_real for each in entity.attributes if isinstance(each, Real)}
     templates = tuple(dict.fromkeys(held.values()))
+    # As those of `_absent_and_checked`.
+    checks = [
+        (each.name, each.check if entity.record and not isinstance(each, JsonDocument) else each.check_class)
+        for each in entity.attributes
+    ]
+    checks += entity.record.conversions().items() if entity.record else ()
 
     def decoded(item: EncodedItem) -> Item:
         found = {
@@ -83,9 +88,9 @@ def decoding_one_by_one(
             for name, value in item.items()
             if kept(name)
         }
-        for attribute in entity.attributes:
-            if (value := found.get(attribute.name)) is not None:
-                attribute.check_class(value)
+        for name, check in checks:
+            if (value := found.get(name)) is not None:
+                check(value)
         for template in templates:
             fields = _fields(template, item)
             found |= {name: value for name, value in fields.items() if held.get(name) is template}
@@ -96,7 +101,7 @@ def decoding_one_by_one(
             if has_key_of(entity, item):
                 try:
                     yield decoded(item)
-                except InvalidItem as error:
+                except Exception as error:
                     broken(item, error)
 
     return lambda items: list(all_decoded(items))
