@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.sightings.stores import Rest
-from benchmarks.sightings.world import CATEGORIES, LIFETIME_S, LONGEST_S, MINUTE_S, WEIGHTS, uuid7_of
+from benchmarks.sightings.world import CATEGORIES, LIFETIME_S, LIFETIMES, LONGEST_S, MINUTE_S, WEIGHTS, uuid7_of
 from graph.domain import entities_of
 from graph.domains import DOMAINS
-from graph.domains.sightings import copies
 from graph.domains.sightings.grid import KM10, Point
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.selection import list_of_user, lists_of_position
@@ -40,7 +39,7 @@ class Crowd:
             cell = KM10.cell(*position)
             centre = KM10.centre(cell)
             reported_at, user_id = self.now - rng.randrange(LIFETIME_S), f"user-{number}"
-            yield copies.with_rank(
+            yield LIFETIMES.ranked(
                 {
                     "sightingId": uuid7_of(1000 * reported_at, rng),
                     "userId": user_id,

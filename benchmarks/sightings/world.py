@@ -13,11 +13,11 @@ from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
-from graph.domains.sightings import copies
 from graph.domains.sightings.areas import NamedArea
 from graph.domains.sightings.categories import USUAL
 from graph.domains.sightings.grid import KM10, Point
 from graph.domains.sightings.iso import iso_of
+from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.selection import list_of_event, list_of_user, lists_of_position
 from graph.store.entity import Item
 
@@ -25,6 +25,7 @@ ACTIVE_EVERY = 10  # one in so many is active
 TODAY_EVERY = 3  # one in so many of the expired is from the last hours
 DAYS = 90  # in which the others were reported
 LONGEST_S, LIFETIME_S, MINUTE_S = 21_600, 1800, 60
+LIFETIMES = Lifetimes(new=LIFETIME_S, refreshed=LIFETIME_S, longest=LONGEST_S)
 RUN_S = 900  # the active ones stay so for as long at least
 TOWNS, QUAKES, QUAKES_TODAY = 4000, 60, 3
 IN_TOWN = 0.3
@@ -124,7 +125,7 @@ class World:
         if text := rng.choice(TEXTS):
             item["text"] = text
         area = town.area if town else NamedArea.of_cell(item["cell"])
-        return copies.with_rank({**item, "areaSlug": area.slug, "lists": lists})
+        return LIFETIMES.ranked({**item, "areaSlug": area.slug, "lists": lists})
 
     def _times(self, rng: random.Random, *, active: bool, today: bool) -> tuple[int, int]:
         """When a sighting was reported, and when it expires."""

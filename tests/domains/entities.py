@@ -26,7 +26,7 @@ def documented(entity: Entity, item: Item) -> Item:
     }
     in_keys_alone = {attribute.name for attribute in entity.attributes if attribute.in_key_alone}
     kept = {name: value for name, value in item.items() if name not in in_keys_alone}
-    return {**keys, "entity": entity.label or entity.name, **kept}
+    return {**keys, **entity.marks, **kept}
 
 
 async def everything_in(database: Database) -> list[Item]:

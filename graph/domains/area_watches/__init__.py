@@ -3,17 +3,19 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from graph.domain import Domain, Resources
-from graph.domains.area_watches.entities import ENTITIES
+from graph.domain import Adoption, Domain, Resources, Services
+from graph.domains.area_watches.entities import AREA_WATCH, ENTITIES, FOREIGN
 from graph.domains.area_watches.reported import REPORTED
 from graph.domains.area_watches.schema import AreaWatch, AreaWatchMutations, AreaWatchQueries
 from graph.domains.area_watches.settings import AreaWatchSettings
 from graph.domains.area_watches.watcher import AreaWatcher
 from graph.domains.area_watches.watches import AreaWatches
 from graph.domains.sightings.changes import SightingChanges
+from graph.domains.sightings.entities import ADOPTION
 from graph.domains.triggers.event_types import EventTypes
 from graph.domains.triggers.following import Follower, Followers
 from graph.domains.triggers.outbox import Outbox
+from graph.store.entity import Item
 
 
 async def open_services(resources: Resources) -> Sequence[object]:
@@ -26,6 +28,11 @@ async def open_services(resources: Resources) -> Sequence[object]:
     return [watches]
 
 
+async def _adopt(services: Services, items: Sequence[Item]) -> None:
+    for item in items:
+        await services.of(AreaWatches).adopt(AREA_WATCH.key_of(item))
+
+
 DOMAIN = Domain(
     name="area_watches",
     requires=("triggers",),
@@ -36,5 +43,6 @@ DOMAIN = Domain(
     queries=(AreaWatchQueries,),
     mutations=(AreaWatchMutations,),
     nodes=(AreaWatch,),
+    adoptions=(Adoption(AREA_WATCH, state=ADOPTION, foreign=FOREIGN, adopt=_adopt),),
     examples=Path(__file__).parent / "examples",
 )

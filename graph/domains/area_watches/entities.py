@@ -4,6 +4,7 @@ from graph.domains.area_watches.model import AreaWatch
 from graph.domains.sightings.entities import BLIP
 from graph.domains.sightings.model import LONGEST_USER
 from graph.store.attributes import Text, Whole
+from graph.store.conditions import Compare
 from graph.store.entity import Entity
 from graph.store.ordering import Ordering
 
@@ -21,6 +22,8 @@ AREA_WATCHES_MADE = Entity(  # so that a user who makes several at once gets no 
         Whole("number", least=0),  # of watches until now, deleted ones among them
     ),
 )
+
+FOREIGN = Compare("since", "=", -1)  # a watch that another program has made, and that is not adopted
 
 ENTITIES = (AREA_WATCH, AREA_WATCHER, AREA_WATCHES_MADE)
 

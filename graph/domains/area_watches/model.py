@@ -1,11 +1,31 @@
 """A watch of an area."""
 
-from graph.domains.sightings.model import AREA_SLUG, CATEGORY, ID_LENGTH, USER_ID
-from graph.domains.triggers.model import MILLIS
-from graph.store.attributes import Text, Whole
-from graph.store.records import Record, stored
+from datetime import datetime
+from typing import Any
 
-WATCH_ID = Text(shortest=ID_LENGTH, longest=ID_LENGTH, unit="UUID v7")
+from graph.core.days import datetime_of
+from graph.domains.sightings.iso import time_of
+from graph.domains.sightings.model import CATEGORY, LONGEST_ID, LONGEST_NAME, SLUG, USER_ID
+from graph.store.attributes import Text, Whole
+from graph.store.records import Converted, Record, optional, stored
+
+WATCH_ID = Text(shortest=1, longest=LONGEST_ID, unit="UUID v7")
+
+
+class _Moment(Whole):
+    """A time, which other programs may write as ISO 8601."""
+
+    __slots__ = ()
+
+    def check(self, value: Any) -> None:
+        if isinstance(value, str):
+            time_of(value)
+        else:
+            super().check(value)
+
+
+def _time_of(moment: int | str) -> datetime:
+    return time_of(moment) if isinstance(moment, str) else datetime_of(moment)
 
 
 class AreaWatch(Record):
@@ -13,12 +33,14 @@ class AreaWatch(Record):
 
     __slots__ = ()
 
-    watch_id = stored("watchId", WATCH_ID, "The watch's own id, a UUID.")
+    watch_id = stored("watchId", WATCH_ID, "The watch's own id; a UUID, if this service stored it.")
     user_id = stored("userId", USER_ID)
-    area_slug = stored("areaSlug", AREA_SLUG, "The slug of the area.")
+    area_slug = stored("areaSlug", SLUG, "The slug of the area.")
     category = stored("category", CATEGORY)  # or `ALL`
-    since = stored("since", Whole(least=0, unit="sequence number"))  # of the last change that it does not tell of
-    created_at = stored("createdAt", MILLIS, "When it was created.")
+    area_in_key = optional("areaInKey", Text(longest=LONGEST_NAME))  # how its documented key names the area
+    # Of the last change that it does not tell of; -1 if another program made it, and it is not adopted yet.
+    since = stored("since", Whole(least=-1, unit="sequence number", absent=-1))
+    created_at = optional("createdAt", Converted(_Moment(unit="epoch ms"), _time_of))
 
     @property
     def identity(self) -> tuple[str, str]:

@@ -80,7 +80,7 @@ def payload_of(watch: AreaWatch, sighting: Sighting) -> dict[str, Any]:
             "reportedAt": sighting.item["reportedAt"],
             "expiresAt": iso_of(sighting.item["expiresAt"]),
             "position": position and {**position._asdict(), "precisionKm": KM10.km},
-            "reporterTier": sighting.reporter_tier.name,
+            "reporterTier": sighting.tier.name,
             "eventId": sighting.event_id,
         },
         "watch": {"watchId": watch.watch_id, "area": watch.area_slug, "category": watch.category},

@@ -1,5 +1,6 @@
 """Area watches: the areas whose sightings the caller wants to hear of."""
 
+from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
@@ -10,6 +11,7 @@ from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
 from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
+from graph.core.days import datetime_of
 from graph.core.paging import Page
 from graph.domains.area_watches import model
 from graph.domains.area_watches.entities import AREA_WATCHES
@@ -31,7 +33,13 @@ from graph.store.ordering import PageRequest
 class AreaWatch(relay.Node):
     watch_id: strawberry.ID
     area_slug: auto = strawberry.field(name="area")
-    created_at: auto
+
+    @field(
+        "When it was created; if another program made it and did not say when, when it was found.", reads=["createdAt"]
+    )
+    @staticmethod
+    def created_at(watch: strawberry.Parent[model.AreaWatch], info: Info) -> datetime:
+        return watch.created_at or datetime_of(info.context.clock())
 
     @field("The category; null for all.", reads=["category"])
     @staticmethod
@@ -83,7 +91,7 @@ class AreaWatchMutations:
     ) -> Any:
         context = info.context
         if input.category is not None:
-            context.service(Categories).check("category", input.category)
+            context.service(Categories).check_wanted("category", input.category)
         area = context.service(KnownAreas).named(input.area)
         return await context.service(AreaWatches).create(info.context.user, area.slug, input.category or ALL)
 

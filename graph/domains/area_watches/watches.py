@@ -1,27 +1,30 @@
 """The access patterns of area watches: the areas and categories whose sightings a user wants to hear of."""
 
-from collections.abc import AsyncGenerator, Collection, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.core.clock import Clock
 from graph.core.errors import NotThere, TooMany
 from graph.core.paging import Page
 from graph.core.uuid7 import uuid7
-from graph.domains.area_watches.entities import AREA_WATCH, AREA_WATCHER, AREA_WATCHES, AREA_WATCHES_MADE
+from graph.domains.area_watches.entities import AREA_WATCH, AREA_WATCHER, AREA_WATCHES, AREA_WATCHES_MADE, FOREIGN
 from graph.domains.area_watches.model import AreaWatch
 from graph.domains.sightings.categories import ALL
+from graph.domains.sightings.checking import check_value
+from graph.domains.sightings.model import AREA_SLUG, CATEGORY
+from graph.domains.sightings.slugs import slug_in_key
 from graph.feed.sequence import ChangeSequence
 from graph.store.between import Between
-from graph.store.client_input import check_input
 from graph.store.conditions import unchanged
 from graph.store.contract import Database, Delete, Put, Update
-from graph.store.entity import Item
+from graph.store.entity import Item, Key
 from graph.store.merging import MergedPartitions
 from graph.store.ordering import PageRequest
 from graph.store.query import Needed, Query
 from graph.store.rounds import until_applied
 
 READ_AT_ONCE = 100
+MOST_ATTEMPTS = 10  # to adopt a watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,8 @@ class AreaWatches:
             BadUserInput: A value is impossible.
             TooMany: The user has as many as allowed.
         """
-        check_input(AREA_WATCH, areaSlug=area_slug, category=category)
+        check_value(AREA_SLUG, area_slug)
+        check_value(CATEGORY, category)
         key = AREA_WATCHES_MADE.key_for(user_id)
         made = await self.database.get(key)  # the write is refused if the user makes another watch from here on
         one_more = Update(key, add={"number": 1}, condition=unchanged(made, "number"))
@@ -88,11 +92,30 @@ class AreaWatches:
         Raises:
             NotThere: The user has no such watch.
         """
+        await self._delete(user_id, watch_id)
+
+    @until_applied("another process kept changing the watch")
+    async def _delete(self, user_id: str, watch_id: str) -> bool | None:
         watch = (await self.by_id(user_id, [watch_id])).get(watch_id)
-        if watch is None or await self.database.transact(
-            [Delete(AREA_WATCH.key_of(watch.item)), Delete(AREA_WATCHER.key_of(watch.item))]
-        ):
+        if watch is None:
             raise NotThere("watchId", "watch")
+        watcher = AREA_WATCHER.key_for(watch.area_slug, watch.category, watch_id)
+        beside = [] if await self.database.get(watcher) is None else [Delete(watcher)]  # none before it is adopted
+        as_read = unchanged(watch.item, "since")
+        return not await self.database.transact([Delete(AREA_WATCH.key_of(watch.item), as_read), *beside]) or None
+
+    async def adopt(self, key: Key) -> None:
+        """Adopt a watch that another program has made: it wants the sightings that are stored from now on."""
+        for _ in range(MOST_ATTEMPTS):
+            found = await self.database.get(key)
+            if found is None or found["since"] >= 0:
+                return
+            own = {"since": await self.sequence.latest(), "createdAt": found.get("createdAt", self.clock())}
+            in_key = found["areaSlug"]
+            watcher = {**found, **own, "areaSlug": slug_in_key(in_key), "areaInKey": in_key}
+            actions = [Update(key, set=own, condition=FOREIGN), Put(AREA_WATCHER, watcher)]
+            if not await self.database.transact(actions):
+                return
 
     async def matching(self, area_slug: str, category: str, after: str = "") -> AsyncGenerator[AreaWatch, None]:
         """The watches of all users that a sighting concerns, in order of their ids.
@@ -101,11 +124,19 @@ class AreaWatches:
             category: of the sighting.
             after: the id behind which this begins; empty for the first.
         """
-        query = Query(entity=AREA_WATCHER, partitions=((area_slug, category), (area_slug, ALL)))
+        query = Query(entity=AREA_WATCHER, partitions=[*dict.fromkeys([(area_slug, category), (area_slug, ALL)])])
         watches = MergedPartitions(self.database, query, order=("watchId",))
         more = True
         while more:
             items, more, _ = await watches.read(READ_AT_ONCE, Between((after,) if after else None), forward=True)
-            for item in items:
+            for item in await self._existing(items):
                 yield AreaWatch(item)
-                after = item["watchId"]
+            after = items[-1]["watchId"] if items else after
+
+    async def _existing(self, watchers: Sequence[Item]) -> Sequence[Item]:
+        """Those whose watch is still there: another program may have deleted it."""
+        if self.database.other_writers is None:
+            return watchers
+        keys = [AREA_WATCH.key_of({**item, "areaSlug": item.get("areaInKey", item["areaSlug"])}) for item in watchers]
+        there = await self.database.get_many(keys, attributes=("watchId",)) if keys else {}
+        return [item for item, key in zip(watchers, keys, strict=True) if key in there]

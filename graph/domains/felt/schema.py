@@ -45,7 +45,7 @@ class CandidatesOfSighting:
         "Empty without a position.",
         cost=10,
         size=MOST_CANDIDATES,
-        reads=["lat", "lon", "reportedAt"],
+        reads=["cell", "lat", "lon", "reportedAt"],
     )
     @staticmethod
     async def candidates(sighting: strawberry.Parent[model.Sighting], info: Info) -> list[EventCandidate]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from graph.domain import Contribution, Domain, Resources
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.schema.events import Event
+from graph.domains.sightings.adopting import ADOPTIONS
 from graph.domains.sightings.areas import KnownAreas
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.collected_reports import CollectedReports
@@ -31,7 +32,7 @@ async def open_services(resources: Resources) -> Sequence[object]:
     """Open what reads, stores and broadcasts sightings."""
     settings = resources.settings.part(SightingSettings)
     database, clock = resources.database, resources.clock
-    categories = Categories(settings.sighting_categories)
+    categories = Categories(settings.sighting_categories, others_write=database.other_writers is not None)
     known = KnownAreas.of_setting(settings.sighting_areas)
     lifetimes = Lifetimes(settings.sighting_lifetime, settings.sighting_refresh, settings.sighting_longest)
     reporting = Reporting(
@@ -47,7 +48,7 @@ async def open_services(resources: Resources) -> Sequence[object]:
     broadcast = await resources.closing.enter_async_context(SightingBroadcast(database, changes.sequence))
     resources.endings.add(broadcast.end)
     return (
-        *(categories, known, areas, reporting, reporting.confirming),
+        *(categories, known, lifetimes, areas, reporting, reporting.confirming, reporting.adopting),
         *(changes, broadcast, CollectedReports(database)),
         Sightings(database, clock, categories, longest_s=lifetimes.longest_kept),
     )
@@ -68,4 +69,5 @@ DOMAIN = Domain(
     scalars=SCALARS,
     examples=Path(__file__).parent / "examples",
     prepare=prepare,
+    adoptions=ADOPTIONS,
 )

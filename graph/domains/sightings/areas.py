@@ -1,7 +1,6 @@
 """Areas: the slugs under which sightings are stored, the known areas that positions belong to, and reports' places."""
 
 import csv
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,12 +9,11 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Self
 
-from anyascii import anyascii
-
 from graph.core.errors import BadUserInput
 from graph.domains.sightings.checking import check_line
 from graph.domains.sightings.grid import KM10, KM100, Point
-from graph.domains.sightings.model import LONGEST_NAME, LONGEST_SLUG
+from graph.domains.sightings.model import LONGEST_NAME
+from graph.domains.sightings.slugs import slug_of
 from graph.geography.areas import Circle, distance_km
 from graph.settings import Misconfigured
 
@@ -69,12 +67,6 @@ class ReportedPlace:
     def slugs(self) -> frozenset[str]:
         """The area's slug, and that of the cell's own area, so that a cell counts whatever its area is called."""
         return frozenset({self.area.slug, *([NamedArea.of_cell(self.cell).slug] if self.cell else ())})
-
-
-def slug_of(name: str) -> str:
-    """A name in lower-case ASCII letters, digits and hyphens: `São Paulo` → `sao-paulo`. Empty if nothing is left."""
-    words = re.findall("[a-z0-9]+", anyascii(name).lower())
-    return "-".join(words)[:LONGEST_SLUG].rstrip("-")
 
 
 def coordinates(point: Point) -> str:

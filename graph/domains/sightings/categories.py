@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from graph.core.errors import BadUserInput
+from graph.core.names import is_line
 from graph.domains.sightings.model import LONGEST_CATEGORY
 
 ALL = "ALL"  # in place of a category: every one of them
@@ -23,11 +24,16 @@ USUAL = {
 }
 """The usual categories, with what they are about."""
 
-FORM = re.compile(rf"[A-Z][A-Z0-9_]{{0,{LONGEST_CATEGORY - 1}}}")
+FORM = re.compile(rf"[^#,<>]{{1,{LONGEST_CATEGORY}}}")
+
+
+def is_category(text: str) -> bool:
+    """Whether a category may have this name: that of another program may be `Street Food`."""
+    return FORM.fullmatch(text) is not None and is_line(text)
 
 
 def _category_name(text: str) -> str:
-    if text == ALL or not FORM.fullmatch(text):
+    if text == ALL or not is_category(text):
         raise ValueError(f"{text!r} is no category such as FLOOD")
     return text
 
@@ -38,8 +44,19 @@ CategoryName = Annotated[str, AfterValidator(_category_name)]
 class Categories:
     """The categories of a service."""
 
-    def __init__(self, others: Iterable[str] = ()) -> None:
+    def __init__(self, others: Iterable[str] = (), *, others_write: bool = False) -> None:
+        """Take categories beside the usual ones, and whether other programs may write sightings of further ones."""
         self.names = tuple(dict.fromkeys((*USUAL, *others)))
+        self._others_write = others_write
+
+    def check_wanted(self, argument: str, category: str) -> None:
+        """Check that there may be sightings of a category.
+
+        Raises:
+            BadUserInput: There are none.
+        """
+        if not self._others_write:
+            self.check(argument, category)
 
     def check(self, argument: str, category: str) -> None:
         """Check that there is a category.

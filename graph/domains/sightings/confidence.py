@@ -1,6 +1,8 @@
 """How much a sighting can be trusted at a time, as documented. No I/O.
 
-    confidence = (expiresAt - now) / 1800 + min(0.1 · confirmations, 0.3) + trust, at least 0 and at most 1
+    confidence = (expiresAt - now) / lifetime + min(0.1 · confirmations, 0.3) + trust, at least 0 and at most 1
+
+The lifetime is that of a new sighting: 1,800 seconds, as documented, unless a setting says otherwise.
 
 All sightings lose confidence equally fast. So their order by confidence never changes without a confirmation, and an
 index can have it: that of `rank`.
@@ -9,7 +11,7 @@ index can have it: that of `rank`.
 from graph.core.described import DescribedText, described, value
 from graph.domains.sightings.tiers import TrustTier
 
-WINDOW_S = 1800  # in which confidence falls from 1 to 0
+LIFETIME_S = 1800  # of a new sighting, in which confidence falls from 1 to 0
 PER_CONFIRMATION, MOST_BY_CONFIRMATIONS = 0.1, 0.3
 TRUST = {TrustTier.BRONZE: 0.0, TrustTier.SILVER: 0.05, TrustTier.GOLD: 0.10}
 FRESH_ABOVE, STALE_BELOW = 0.66, 0.33
@@ -32,11 +34,14 @@ class Freshness(DescribedText):
 
 @value
 class Confidence:
-    """How much a sighting can be trusted at a time. All parts are 0 once it has expired."""
+    """How much a sighting can be trusted at a time. All parts but `lifetimeSeconds` are 0 once it has expired."""
 
-    lifetime: float = described("By what is left of its time, 0 … 1: a 1,800th for each second.")
+    lifetime: float = described("By what is left of its time, 0 … 1: as a share of `lifetimeSeconds`.")
     confirmations: float = described("By confirmations, 0 … 0.3: 0.1 for each.")
     trust: float = described("By its reporter's tier: 0, 0.05 or 0.1.")
+    lifetime_seconds: int = described(
+        "The lifetime of a new sighting, in which `lifetime` falls from 1 to 0.", default=LIFETIME_S
+    )
 
     @property
     def total(self) -> float:
@@ -44,20 +49,22 @@ class Confidence:
         return round(min(1.0, self.lifetime + self.confirmations + self.trust), 12)  # else 0.03 + 0.3 is below 0.33
 
     @classmethod
-    def at(cls, now: float, *, expires_at: int, confirmations: int, tier: TrustTier) -> "Confidence":
-        """The confidence at a time; both times in epoch seconds."""
+    def at(
+        cls, now: float, *, expires_at: int, confirmations: int, tier: TrustTier, lifetime: int = LIFETIME_S
+    ) -> "Confidence":
+        """The confidence at a time; both times in epoch seconds, and the lifetime of a new sighting in seconds."""
         left = expires_at - now
         if left <= 0:
-            return cls(0.0, 0.0, 0.0)
-        return cls(min(1.0, left / WINDOW_S), _by_confirmations(confirmations), TRUST[tier])
+            return cls(0.0, 0.0, 0.0, lifetime)
+        return cls(min(1.0, left / lifetime), _by_confirmations(confirmations), TRUST[tier], lifetime)
 
 
-def rank(*, expires_at: int, confirmations: int, tier: TrustTier) -> int:
+def rank(*, expires_at: int, confirmations: int, tier: TrustTier, lifetime: int = LIFETIME_S) -> int:
     """A number by which sightings are in the order of their confidence at any time, epoch seconds.
 
     It is the time at which the confidence would be 0 if its bonuses did not end with the sighting.
     """
-    return expires_at + round(WINDOW_S * (_by_confirmations(confirmations) + TRUST[tier]))
+    return expires_at + round(lifetime * (_by_confirmations(confirmations) + TRUST[tier]))
 
 
 def _by_confirmations(number: int) -> float:

@@ -1,7 +1,7 @@
 """Confirms sightings. A user confirms a sighting once, and never their own.
 
 Confirmations of one sighting that come at the same time are stored in one transaction: the count, the markers of those
-who confirm, and all items of the sighting. So the count is always that of the markers.
+who confirm, and all items of the sighting. So the count is always that of the markers, beside what others count.
 """
 
 from collections.abc import Collection, Sequence
@@ -13,17 +13,18 @@ from graph.core.clock import Clock
 from graph.core.errors import NotThere
 from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
+from graph.domains.sightings.adopting import Adopting
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.entities import CONFIRMATION, CONFIRMER, SIGHTING_BY_ID
+from graph.domains.sightings.expiring import expire_confirmations
 from graph.domains.sightings.felt_reports import FeltReport, count_once
 from graph.domains.sightings.iso import iso_of, seconds_of
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.model import ReportOutcome, Sighting, SightingChangeKind
 from graph.store.client_input import possible_key
-from graph.store.conditions import Present
-from graph.store.contract import Database, Put, Update
+from graph.store.conditions import unchanged
+from graph.store.contract import Database, Put
 from graph.store.entity import Item
-from graph.store.query import Query
 from graph.store.rounds import until_applied
 from graph.work.together import WrittenTogether
 
@@ -49,18 +50,21 @@ class Confirming:
     changes: SightingChanges
     areas: ActiveAreas
     lifetimes: Lifetimes
+    adopting: Adopting
     clock: Clock
     _writers: WeakValueDictionary[str, WrittenTogether[_Entry]] = field(default_factory=WeakValueDictionary, init=False)
 
-    async def confirm(self, user_id: str, sighting_id: str, felt: FeltReport | None = None) -> ReportOutcome:
+    async def confirm(self, user_id: str, key: str, felt: FeltReport | None = None) -> ReportOutcome:
         """Confirm a sighting. Nothing changes if the user has confirmed or reported it.
 
         Args:
+            key: of its global id, or its own id.
             felt: what the user has felt, which is counted with a new confirmation.
 
         Raises:
             NotThere: There is no such sighting, or it has expired.
         """
+        sighting_id = await self.adopting.own_id(key)
         if possible_key(SIGHTING_BY_ID, sighting_id) is None:
             raise NotThere("id", "active sighting")
         entry = _Entry(user_id, sighting_id, felt)
@@ -80,13 +84,14 @@ class Confirming:
     async def _store_some(self, entries: Sequence[_Entry]) -> Collection[_Entry] | None:
         """Store confirmations of one sighting."""
         before = await self.database.get(SIGHTING_BY_ID.key_for(entries[0].sighting_id))
-        if before is None:
+        documented = before and await self.adopting.documented(before)
+        if before is None or documented is None:
             return entries
         new = await self._new(before, entries)
         after = self._confirmed(before, len(new)) if new else before
         if after["expiresAt"] != before["expiresAt"]:
             await expire_confirmations(self.database, after)  # at most once a minute
-        if new and not await self._store(before, after, new):
+        if new and not await self._store(before, after, documented, new):
             return None
         for entry in entries:
             entry.sighting, entry.confirmed = Sighting(after), entry in new
@@ -97,7 +102,7 @@ class Confirming:
         markers = [CONFIRMER.key_for(sighting["sightingId"], user_id) for user_id in {each.user_id for each in entries}]
         known = {item["userId"] for item in (await self.database.get_many(markers)).values()}
         first = {entry.user_id: entry for entry in reversed(entries)}
-        return [entry for user_id, entry in first.items() if user_id not in known | {sighting["userId"]}]
+        return [entry for user_id, entry in first.items() if user_id not in known | {sighting.get("userId")}]
 
     def _confirmed(self, before: Item, number: int) -> Item:
         """A sighting after so many further confirmations."""
@@ -105,40 +110,30 @@ class Confirming:
             before["expiresAt"], reported_at=seconds_of(before["reportedAt"]), now=self.clock() // 1000
         )
         count = before["confirmationCount"] + number
-        return copies.with_rank({**before, "confirmationCount": count, "expiresAt": expires_at})
+        return self.lifetimes.ranked({**before, "confirmationCount": count, "expiresAt": expires_at})
 
-    async def _store(self, before: Item, after: Item, new: Sequence[_Entry]) -> bool:
+    async def _store(self, before: Item, after: Item, documented: Item, new: Sequence[_Entry]) -> bool:
         """Store confirmations, if the sighting is as it was read and none of the users has confirmed it."""
-        last_expiry = self.lifetimes.last_expiry(seconds_of(before["reportedAt"]))
         confirmed_at = iso_of(self.clock() // 1000)
         actions = [
-            *copies.updates(before, after),
+            *copies.updates(before, after, documented=unchanged(documented, "expiresAt", "confirmationCount")),
             *copies.moved(before, after),
             *await self.areas.with_longer(after),
         ]
         for entry in new:
-            of_user = {"sightingId": before["sightingId"], "userId": entry.user_id}
+            of_user = {
+                "sightingId": before["sightingId"],
+                "userId": entry.user_id,
+                "expiresAt": after["expiresAt"],
+            }
             nano_id = token_urlsafe(16)[:21]
             actions += [
-                Put(CONFIRMER, {**of_user, "expiresAt": last_expiry}, if_absent=True),
-                Put(
-                    CONFIRMATION,
-                    {**of_user, "confirmedAt": confirmed_at, "nanoId": nano_id, "expiresAt": after["expiresAt"]},
-                ),
+                Put(CONFIRMER, of_user, if_absent=True),
+                Put(CONFIRMATION, {**of_user, "confirmedAt": confirmed_at, "nanoId": nano_id, "counted": True}),
                 profiles.confirmed(entry.user_id),
             ]
         actions += [
-            profiles.received(before["userId"], len(new)),
+            *profiles.received(before, len(new)),
             *await count_once(self.database, {entry.user_id: entry.felt for entry in new if entry.felt}),
         ]
         return await self.changes.store(SightingChangeKind.CONFIRMED, after, actions)
-
-
-async def expire_confirmations(database: Database, sighting: Item) -> None:
-    """Let the confirmations of a sighting expire with it, before its own expiry is changed."""
-    earlier = await database.query(Query(entity=CONFIRMATION, partitions=[(sighting["sightingId"],)]))
-    expiry = {"expiresAt": sighting["expiresAt"]}
-    is_there = Present("expiresAt")
-    updates = [Update(CONFIRMATION.key_of(item), set=expiry, condition=is_there) for item in earlier.items]
-    for first in range(0, len(updates), database.transaction_limit):
-        await database.transact(updates[first : first + database.transaction_limit])

@@ -3,44 +3,44 @@
 from collections.abc import Mapping
 from typing import Any
 
-from graph.domains.sightings.confidence import rank
 from graph.domains.sightings.entities import HOURS, LISTED_SIGHTING, SIGHTING, SIGHTING_BY_ID, SIGHTING_CHANGE, TALLY
 from graph.domains.sightings.iso import seconds_of, time_of
 from graph.domains.sightings.model import SightingChangeKind
-from graph.domains.sightings.tiers import TrustTier
-from graph.store.conditions import unchanged
+from graph.store.conditions import Condition, unchanged
 from graph.store.contract import Action, Put, Update
 from graph.store.entity import Item
 
 CHANGES_KEPT_S = 86_400  # after the report; a sighting has expired by then
 
 
-def with_rank(item: Item) -> Item:
-    """A sighting with the rank that follows from its other attributes."""
-    tier = TrustTier(item["reporterTier"])
-    return {**item, "rank": rank(expires_at=item["expiresAt"], confirmations=item["confirmationCount"], tier=tier)}
-
-
 def puts(item: Item) -> list[Action]:
     """The actions that store a new sighting."""
+    return [Put(SIGHTING, item), *puts_beside(item)]
+
+
+def puts_beside(item: Item) -> list[Action]:
+    """The actions by which a sighting that is stored under its documented key is found by other keys, and counts."""
     return [
-        Put(SIGHTING, item),
         Put(SIGHTING_BY_ID, item, if_absent=True),
         *(Put(LISTED_SIGHTING, {**item, "list": each}) for each in item["lists"]),
         counted(item, 1),
     ]
 
 
-def updates(before: Item, after: Item) -> list[Action]:
+def updates(before: Item, after: Item, *, documented: Condition | None = None, **further: Any) -> list[Action]:
     """The actions that change a sighting, if it is still as it was read.
 
     Its expiry, its confirmations and its rank may change.
+
+    Args:
+        documented: must hold for its documented item, which another program may have changed or deleted.
+        further: attributes of its documented item that change, too.
     """
     changed = {name: after[name] for name in ("expiresAt", "confirmationCount", "rank")}
     by_id = {**changed, "category": after["category"]}  # an index is ordered by the category and the rank
     return [
         Update(SIGHTING_BY_ID.key_of(before), set=by_id, condition=unchanged(before, "expiresAt", "confirmationCount")),
-        Update(SIGHTING.key_of(before), set=changed),
+        Update(SIGHTING.key_of(before), set={**changed, **further}, condition=documented),
         *(
             Update(LISTED_SIGHTING.key_for(each, before["reportedAt"], before["sightingId"]), set=changed)
             for each in before["lists"]

@@ -4,24 +4,33 @@ A sighting is stored several times, each time under the key by which it is found
 that it belongs to. All of these items are written in one transaction and expire together. No attribute has an exact
 position: a position is that of a cell of 10 km.
 
+Other programs may write the documented items: the sighting of an area, the profile, the confirmation. Adoption adds the
+others, see `adopting`.
+
 The table has one index, `TrendingIndex`, as documented. Its partitions hold items of several entities: the sightings of
 a category by their time, the same by their confidence, and the active areas.
 """
+
+from dataclasses import replace
 
 from graph.domains.sightings.model import (
     AREA_SLUG,
     CATEGORY,
     EXPIRES_AT,
-    ISO_LENGTH,
+    ISO_TIME,
+    LONGEST_ID,
     SIGHTING_ID,
+    SOMEBODY,
     USER_ID,
     ActiveArea,
     Profile,
     Sighting,
     SightingChange,
+    SightingInArea,
 )
+from graph.feed.adoption import adoption_state
 from graph.feed.sequence import SequenceEntities
-from graph.store.attributes import Text, Whole
+from graph.store.attributes import Text, Truth, Whole
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity
 from graph.store.ordering import Ordering
@@ -43,10 +52,10 @@ BLIP = TableDesign(
 SIGHTING = Entity(
     "SIGHTING",
     BLIP,
+    SightingInArea,
     key=("AREA#{areaSlug}", "SIGHTING#{reportedAt}#{sightingId}"),
     indexes={TRENDING: ("CATEGORY#{category}", "{reportedAt}#{sightingId}")},
     narrowed_by=("expiresAt",),  # a third or more of an area's items may have expired between two sweeps
-    attributes=Sighting.declared(),
 )
 
 SIGHTING_BY_ID = Entity(
@@ -70,10 +79,11 @@ CONFIRMATION = Entity(
     key=("SIGHTING#{sightingId}", "CONFIRMATION#{confirmedAt}#{nanoId}"),
     attributes=(
         SIGHTING_ID,
-        Text("confirmedAt", shortest=ISO_LENGTH, longest=ISO_LENGTH, unit="ISO 8601, UTC"),
-        Text("nanoId", shortest=1, longest=32),
-        USER_ID,
+        replace(ISO_TIME, name="confirmedAt"),
+        Text("nanoId", shortest=1, longest=LONGEST_ID),
+        SOMEBODY,
         EXPIRES_AT,  # that of its sighting
+        Truth("counted", absent=False),  # whether its sighting has it in all of its items
     ),
 )
 
@@ -81,7 +91,7 @@ CONFIRMER = Entity(  # so that a user confirms a sighting once
     "CONFIRMER",
     BLIP,
     key=("SIGHTING#{sightingId}", "CONFIRMER#{userId}"),
-    attributes=(SIGHTING_ID, USER_ID, EXPIRES_AT),  # when the sighting surely has expired
+    attributes=(SIGHTING_ID, USER_ID, EXPIRES_AT),  # that of its sighting
 )
 
 PROFILE = Entity("PROFILE", BLIP, Profile, key=("USER#{userId}", "PROFILE"))
@@ -92,6 +102,10 @@ AREA = Entity(
     ActiveArea,
     key=("AREAS", "{areaSlug}"),
     indexes={TRENDING: ("AREAS", "{expiresAt}#{areaSlug}")},
+)
+
+SEEN_CATEGORY = Entity(  # a category of another program's sightings, as long as one of them may be active
+    "SEEN_CATEGORY", BLIP, key=("CATEGORIES", "{category}"), attributes=(CATEGORY, EXPIRES_AT)
 )
 
 HOURS = tuple(f"hour{hour:02}" for hour in range(24))
@@ -125,7 +139,7 @@ HIDING = Entity(
         SIGHTING_ID,
         USER_ID,  # the moderator
         Text("reason", shortest=1, longest=LONGEST_REASON),
-        Text("hiddenAt", shortest=ISO_LENGTH, longest=ISO_LENGTH, unit="ISO 8601, UTC"),
+        replace(ISO_TIME, name="hiddenAt"),
     ),
 )
 
@@ -164,9 +178,11 @@ FELT_ONCE = Entity(  # so that a user's answers count once for an earthquake, or
     attributes=(USER_ID, Text("place", shortest=1, longest=128), EXPIRES_AT),
 )
 
+ADOPTION = adoption_state(BLIP)
+
 ENTITIES = (
     *(SIGHTING, SIGHTING_BY_ID, LISTED_SIGHTING, CONFIRMATION, CONFIRMER, PROFILE),
-    *(AREA, TALLY, RECENT_REPORT, REPORT_COUNT, HIDING),
+    *(AREA, SEEN_CATEGORY, TALLY, RECENT_REPORT, REPORT_COUNT, HIDING, ADOPTION),
     *(FELT_REPORTS, FELT_ONCE),
     *(SIGHTING_CHANGE, SIGHTING_CHANGES.change, SIGHTING_CHANGES.latest),
 )

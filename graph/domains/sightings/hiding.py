@@ -3,8 +3,8 @@
 from graph.core.errors import NotThere
 from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.checking import check_text
-from graph.domains.sightings.confirming import expire_confirmations
 from graph.domains.sightings.entities import HIDING, SIGHTING_BY_ID
+from graph.domains.sightings.expiring import expire_confirmations
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.model import SightingChangeKind
 from graph.domains.sightings.reporting import Reporting
@@ -16,16 +16,21 @@ from graph.store.rounds import until_applied
 logger = get_logger(__name__)
 
 
-async def hide(reporting: Reporting, moderator_id: str, sighting_id: str, reason: str) -> None:
+async def hide(reporting: Reporting, moderator_id: str, key: str, reason: str) -> str:
     """Hide a sighting for good. Who has hidden it and why is stored and logged.
+
+    Args:
+        key: of its global id, or its own id, which is returned.
 
     Raises:
         BadUserInput: The reason is impossible.
         NotThere: There is no such sighting, or it has expired.
     """
-    check_text(HIDING, "reason", reason)
+    check_text(HIDING.named["reason"], reason)
+    sighting_id = await reporting.adopting.own_id(key)
     await _hide(reporting, moderator_id, sighting_id, reason)
     logger.info("A sighting is hidden", sighting_id=sighting_id, moderator_id=moderator_id, reason=reason)
+    return sighting_id
 
 
 @until_applied("other processes kept changing the same sighting")
@@ -35,13 +40,15 @@ async def _hide(reporting: Reporting, moderator_id: str, sighting_id: str, reaso
         raise NotThere("id", "active sighting")
     now = reporting.clock() // 1000
     hiding = {"sightingId": sighting_id, "userId": moderator_id, "reason": reason, "hiddenAt": iso_of(now)}
-    after = copies.with_rank({**before, "expiresAt": now})
-    await expire_confirmations(reporting.database, after)
+    after = reporting.lifetimes.ranked({**before, "expiresAt": now})
     actions = [
         Put(HIDING, hiding),
         *copies.updates(before, after),
         copies.counted(before, -1),
-        profiles.hidden(before["userId"], before["confirmationCount"]),
+        *profiles.hidden(before),
         *await reporting.areas.without(before),
     ]
-    return await reporting.changes.store(SightingChangeKind.HIDDEN, after, actions) or None
+    if not await reporting.changes.store(SightingChangeKind.HIDDEN, after, actions):
+        return None
+    await expire_confirmations(reporting.database, after)
+    return True

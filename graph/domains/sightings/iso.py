@@ -1,8 +1,14 @@
-"""Times as the documented keys have them: ISO 8601, UTC, whole seconds, `2026-06-25T14:30:00Z`."""
+"""Times as the documented keys have them: ISO 8601, UTC, whole seconds, `2026-06-25T14:30:00Z`.
+
+Other programs may write fractions of a second, `+00:00` in place of `Z`, or neither.
+"""
 
 from datetime import UTC, datetime
 
 from graph.core.days import datetime_of
+from graph.core.times import rfc3339
+
+LENGTH = 20  # characters of `2026-06-25T14:30:00Z`
 
 
 def iso_of(seconds: int) -> str:
@@ -26,10 +32,11 @@ def seconds_of(iso: str) -> int:
 
 
 def time_of(iso: str) -> datetime:
-    """The time of such a text."""
-    return datetime.fromisoformat(iso)
+    """The time of such a text, which is UTC unless it says otherwise. Raises ValueError for another text."""
+    time = datetime.fromisoformat(iso)
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def written(iso: str) -> str:
     """The time of such a text as the graph writes it."""
-    return f"{iso[:-1]}.000Z"
+    return f"{iso[:-1]}.000Z" if len(iso) == LENGTH and iso.endswith("Z") else rfc3339(time_of(iso))

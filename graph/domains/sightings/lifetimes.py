@@ -1,9 +1,13 @@
-"""When sightings expire. No I/O.
+"""When sightings expire, and how that ranks them. No I/O.
 
 They expire on whole minutes, so that the sightings of a minute can be counted together.
 """
 
 from dataclasses import dataclass
+
+from graph.domains.sightings.confidence import rank
+from graph.domains.sightings.tiers import TrustTier
+from graph.store.entity import Item
 
 MINUTE_S = 60
 
@@ -20,6 +24,12 @@ class Lifetimes:
     def longest_kept(self) -> int:
         """The longest time from a report to its sighting's expiry."""
         return self.longest + MINUTE_S
+
+    def ranked(self, item: Item) -> Item:
+        """A sighting with the rank that follows from its other attributes."""
+        confirmations, tier = item["confirmationCount"], TrustTier(item["reporterTier"])
+        of = rank(expires_at=item["expiresAt"], confirmations=confirmations, tier=tier, lifetime=self.new)
+        return {**item, "rank": of}
 
     def first_expiry(self, reported_at: int) -> int:
         """When a new sighting expires; all times in epoch seconds."""

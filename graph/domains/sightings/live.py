@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 
 from graph.domains.sightings.entities import CHANGES_IN_ORDER, SIGHTING_CHANGE
 from graph.domains.sightings.model import Sighting, SightingChange
+from graph.domains.sightings.slugs import slug_in_key
 from graph.feed.broadcast import Broadcast, Charge, FeedRecords, SubscriberMessage, free_of_charge
 from graph.feed.sequence import ChangeSequence
 from graph.store.client_input import find
@@ -36,6 +37,6 @@ class SightingBroadcast(Broadcast[SightingChange]):
 
         def wants(change: SightingChange) -> bool:
             item = change.item
-            return area in (None, item["areaSlug"]) and category in (None, item["category"])
+            return area in (None, slug_in_key(item["areaSlug"])) and category in (None, item["category"])
 
         return await self.subscribe(wants, after, charge)

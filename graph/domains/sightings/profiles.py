@@ -7,6 +7,7 @@ from graph.domains.sightings.entities import PROFILE
 from graph.domains.sightings.model import Profile
 from graph.store.conditions import Absent, unchanged
 from graph.store.contract import Database, Update
+from graph.store.entity import Item
 
 NUMBERS = ("reports", "confirmations", "confirmationsReceived", "streakDays", "longestStreakDays")
 
@@ -17,8 +18,13 @@ async def profile_of(database: Database, user_id: str) -> Profile:
     return Profile({"userId": user_id, **dict.fromkeys(NUMBERS, 0), **stored})
 
 
-def reported(profile: Profile, now: int) -> Update:
-    """The change for a report, if the profile is still as it was read; `now` in epoch milliseconds."""
+def reported(profile: Profile, now: int, *, confirmations: int = 0) -> Update:
+    """The change for a report, if the profile is still as it was read.
+
+    Args:
+        now: epoch milliseconds.
+        confirmations: that it has already, if another program has stored it.
+    """
     day = date.fromordinal(EPOCH + now // DAY_MS)
     streak = streak_on(profile, day) + (profile.last_day != day.isoformat())  # a day counts once
     is_first = profile.since is None
@@ -31,6 +37,7 @@ def reported(profile: Profile, now: int) -> Update:
             "lastDay": day.isoformat(),
             "since": now if is_first else profile.since,
         },
+        add={"confirmationsReceived": confirmations} if confirmations else {},
         condition=Absent("since") if is_first else unchanged(profile.item, "reports"),
     )
 
@@ -46,11 +53,15 @@ def confirmed(user_id: str) -> Update:
     return Update(PROFILE.key_for(user_id), add={"confirmations": 1})
 
 
-def received(user_id: str, number: int) -> Update:
-    """The change for so many confirmations of a sighting that a user has reported."""
-    return Update(PROFILE.key_for(user_id), add={"confirmationsReceived": number})
+def received(sighting: Item, number: int) -> list[Update]:
+    """The changes for so many confirmations of a sighting, if it says who has reported it."""
+    return _of_reporter(sighting, confirmationsReceived=number)
 
 
-def hidden(user_id: str, confirmations: int) -> Update:
-    """The change for a sighting that a user has reported, with so many confirmations, and that is hidden now."""
-    return Update(PROFILE.key_for(user_id), add={"reports": -1, "confirmationsReceived": -confirmations})
+def hidden(sighting: Item) -> list[Update]:
+    """The changes for a sighting that is hidden now, if it says who has reported it."""
+    return _of_reporter(sighting, reports=-1, confirmationsReceived=-sighting["confirmationCount"])
+
+
+def _of_reporter(sighting: Item, **added: int) -> list[Update]:
+    return [Update(PROFILE.key_for(sighting["userId"]), add=added)] if "userId" in sighting else []

@@ -3,20 +3,33 @@
 None of them is a scan, and none reads more of what has expired than was reported since the longest life of a sighting.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graph.core.clock import Clock
 from graph.core.paging import Page
 from graph.domains.sightings.categories import Categories
-from graph.domains.sightings.entities import BY_CONFIDENCE, HOURS, SIGHTING_BY_ID, TALLY, TRENDING
+from graph.domains.sightings.entities import (
+    AREA,
+    BY_CONFIDENCE,
+    HOURS,
+    PROFILE,
+    SEEN_CATEGORY,
+    SIGHTING,
+    SIGHTING_BY_ID,
+    TALLY,
+    TRENDING,
+)
 from graph.domains.sightings.iso import iso_of
-from graph.domains.sightings.model import Sighting
+from graph.domains.sightings.model import Profile, Sighting, documented_key, node_key
 from graph.domains.sightings.selection import SightingSelection
-from graph.store.between import page_between
-from graph.store.client_input import find
+from graph.domains.sightings.slugs import slug_in_key, spellings_of
+from graph.domains.sightings.tiers import TrustTier
+from graph.store.between import Between, ItemsFound, page_between
+from graph.store.client_input import find, possible_key
 from graph.store.conditions import Compare
 from graph.store.contract import Database
+from graph.store.entity import Item
 from graph.store.merging import MergedPartitions
 from graph.store.ordering import PageRequest
 from graph.store.query import Needed, Query
@@ -28,6 +41,7 @@ from graph.work.account import charge_rows, give_way
 IN_ORDER = ("reportedAt", "sightingId")
 HOUR_S = 3600
 LONGEST_WINDOW_HOURS = 24
+MOST_SEEN = 100  # categories of other programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +68,23 @@ class Sightings:
         Raises:
             QueryTooComplex: The operation in progress may not read so many sightings.
         """
-        source = selection.source(self.categories.names)
+        categories = await self._categories() if selection.is_of_all_categories else ()
+        source = selection.source(categories, await self._partitions_of(selection.areas or ()))
         query = Query(
             entity=source.entity,
             index=source.index,
             partitions=source.partitions,
-            between=(iso_of(self._now() - self.longest_s), None),
-            attributes=request.attributes,
+            between=(self._since, None),
+            attributes=with_identity(request.attributes),
         )
         merged = MergedPartitions(self.database, query, selection.keep(source), order=IN_ORDER)
+
+        async def read(size: int, within: Between, *, forward: bool) -> ItemsFound:
+            found = await merged.read(size, within, forward=forward)
+            return found._replace(items=await self._with_tiers(found.items, request.attributes))
+
         return await page_between(
-            merged.read,
+            read,
             request.paging,
             forward=False,
             place_of=merged.place_of,
@@ -115,7 +135,7 @@ class Sightings:
             partitions=[(category,) for category in categories],
             between=(self._now() + 1, None),  # what would have lost all confidence by now has expired
             where=Compare("reportedAt", ">=", iso_of(since)),
-            attributes=attributes,
+            attributes=with_identity(attributes),
         )
 
     async def trends(self, window_hours: int) -> list[Trend]:
@@ -127,7 +147,7 @@ class Sightings:
         now = self._now()
         since = (now // HOUR_S - window_hours) * HOUR_S
         hours = _hours_between(since, now)
-        names = self.categories.names
+        names = await self._categories()
         partitions = [(name,) for name in sorted(names)]
         tallies = await self.database.query(
             Query(entity=TALLY, partitions=partitions, between=(now + 1, None), attributes=frozenset(hours))
@@ -140,11 +160,59 @@ class Sightings:
         return sorted(trends, key=lambda trend: -trend.count)
 
     async def by_id(self, ids: Iterable[str], attributes: Needed = None) -> Mapping[str, Sighting]:
-        """The active ones of these sightings."""
-        return await find(self.database, Sighting, ids, attributes)
+        """The active ones of these sightings, by the keys of their global ids or their own ids."""
+        documented = {key: parts for key in set(ids) if (parts := documented_key(key))}
+        found = await find(self.database, Sighting, set(ids) - documented.keys(), with_identity(attributes))
+        keys = {each.values for parts in documented.values() if (each := possible_key(SIGHTING, *parts))}
+        items = await self.database.items_at(SIGHTING, keys, attributes=with_identity(attributes)) if keys else ()
+        record = Sighting.reading(attributes)
+        for item in await self._with_tiers(items, attributes):
+            if item["reportedAt"] >= self._since:
+                found[node_key(item)] = record(item)
+        return found
+
+    async def _with_tiers(self, items: Sequence[Item], attributes: Needed) -> Sequence[Item]:
+        """Sightings, those without a tier of their own with that of their reporter's profile."""
+        if self.database.other_writers is None or (attributes is not None and "reporterTier" not in attributes):
+            return items
+        users = {item["userId"] for item in items if "userId" in item and "reporterTier" not in item}
+        if not users:
+            return items
+        profiles = await self.database.get_many({PROFILE.key_for(user_id) for user_id in users})
+        tiers = {key.values[0]: Profile(item).tier.value for key, item in profiles.items()}
+        return [{"reporterTier": tiers.get(item.get("userId"), TrustTier.BRONZE.value), **item} for item in items]
+
+    async def _categories(self) -> Sequence[str]:
+        """All categories that sightings may have."""
+        names = self.categories.names
+        if self.database.other_writers is None:
+            return names
+        seen = await self.database.query(Query(entity=SEEN_CATEGORY, limit=MOST_SEEN))
+        return list(dict.fromkeys([*names, *(item["category"] for item in seen.items)]))
+
+    async def _partitions_of(self, areas: Sequence[str]) -> Callable[[str], Iterable[str]]:
+        """What finds how keys name these areas."""
+        if self.database.other_writers is None:
+            return lambda area: (slug_in_key(area),)
+        keys = {each for area in areas if (each := possible_key(AREA, slug_in_key(area)))}
+        items = await self.database.get_many(keys) if keys else {}
+        noted = {item["areaSlug"]: (item["name"], *item.get("spellings", ())) for item in items.values()}
+        return lambda area: [*spellings_of(area), *noted.get(slug_in_key(area), ())]
+
+    @property
+    def _since(self) -> str:
+        """When the oldest active sighting may have been reported."""
+        return iso_of(self._now() - self.longest_s)
 
     def _now(self) -> int:
         return self.clock() // 1000
+
+
+def with_identity(attributes: Needed) -> Needed:
+    """The attributes with those that a global id is made of, and that by which a missing tier is found."""
+    if attributes is None:
+        return None
+    return attributes | {"areaSlug", "reportedAt"} | ({"userId"} if "reporterTier" in attributes else frozenset())
 
 
 def _hours_between(since: int, now: int) -> list[str]:

@@ -13,16 +13,16 @@ from graph.core.uuid7 import uuid7
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
+from graph.domains.sightings.adopting import Adopting
 from graph.domains.sightings.areas import KnownAreas, ReportedPlace
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.sightings.checking import check_text
 from graph.domains.sightings.confirming import Confirming
-from graph.domains.sightings.entities import SIGHTING
 from graph.domains.sightings.felt_reports import FeltReport, count_once, felt_report
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.lifetimes import Lifetimes
-from graph.domains.sightings.model import Profile, ReportOutcome, Sighting, SightingChangeKind
+from graph.domains.sightings.model import REPORTED_TEXT, Profile, ReportOutcome, Sighting, SightingChangeKind
 from graph.domains.sightings.questionnaire import Answers
 from graph.domains.sightings.rates import one_more_report
 from graph.domains.sightings.recent_reports import Recent
@@ -70,7 +70,12 @@ class Reporting:
     @cached_property
     def confirming(self) -> Confirming:
         """What stores confirmations."""
-        return Confirming(self.database, self.changes, self.areas, self.lifetimes, self.clock)
+        return Confirming(self.database, self.changes, self.areas, self.lifetimes, self.adopting, self.clock)
+
+    @cached_property
+    def adopting(self) -> Adopting:
+        """What adopts sightings of other programs."""
+        return Adopting(self.database, self.changes, self.areas, self.lifetimes, self.categories, self.clock)
 
     async def report(self, user_id: str, report: Report) -> ReportOutcome:
         """Store a report, as a new sighting or as a confirmation.
@@ -82,7 +87,7 @@ class Reporting:
         """
         self.categories.check("category", report.category)
         if report.text is not None:
-            check_text(SIGHTING, "text", report.text)
+            check_text(REPORTED_TEXT, report.text)
         place = self.known.place_of(report.area, report.lat, report.lon)
         return await self._store(user_id, report, place, await self._named_event(report))
 
@@ -160,11 +165,12 @@ class Reporting:
             *(lists_of_position(*place.rounded) if place.rounded else ()),
             *([list_of_event(event_id)] if event_id else ()),
         ]
-        return copies.with_rank(
+        return self.lifetimes.ranked(
             {
                 "sightingId": uuid7(now),
                 "userId": profile.user_id,
                 "areaSlug": place.area.slug,
+                "area": place.area.name,
                 "category": report.category,
                 "reportedAt": iso_of(now // 1000),
                 "expiresAt": self.lifetimes.first_expiry(now // 1000),

@@ -3,14 +3,17 @@
     by an earthquake or a user → their lists      near a point → the lists of the cells that the circle touches
     by areas → the areas' partitions              otherwise → the partitions of the categories
 
+Other programs name an area in a key otherwise than by its slug, so an area may have several partitions.
+
 What the partitions do not say is tested on the sightings that are read.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from graph.domains.sightings.entities import LISTED_SIGHTING, SIGHTING, TRENDING
 from graph.domains.sightings.grid import KM10, KM100, KM1000
+from graph.domains.sightings.slugs import slug_in_key
 from graph.geography.areas import Circle
 from graph.store.conditions import OneOf, predicate
 from graph.store.design import Index
@@ -52,14 +55,27 @@ class SightingSource:
 class SightingSelection:
     """The sightings of a query. None means no condition."""
 
-    areas: tuple[str, ...] | None = None  # slugs
+    areas: tuple[str, ...] | None = None  # names or slugs
     categories: tuple[str, ...] | None = None
     near: Circle | None = None
     event_ids: tuple[str, ...] | None = None  # of one earthquake
     user_id: str | None = None
 
-    def source(self, categories: Iterable[str]) -> SightingSource:
-        """Where the sightings are read, if these are all categories."""
+    @property
+    def is_of_all_categories(self) -> bool:
+        """Whether the sightings are read from the partitions of all categories."""
+        by_list = (
+            self.user_id is not None or self.event_ids is not None or (self.near and _cells(self.near) is not None)
+        )
+        return not by_list and self.areas is None and self.categories is None
+
+    def source(self, categories: Iterable[str], partitions_of: Callable[[str], Iterable[str]]) -> SightingSource:
+        """Where the sightings are read.
+
+        Args:
+            categories: all of them, if it is of all categories.
+            partitions_of: the names in keys of an area that has a name or slug.
+        """
         if self.user_id is not None:
             return _lists("userId", [list_of_user(self.user_id)])
         if self.event_ids is not None:
@@ -67,20 +83,24 @@ class SightingSelection:
         if self.near is not None and (cells := _cells(self.near)) is not None:
             return _lists("cell", cells)
         if self.areas is not None:
-            return SightingSource(SIGHTING, None, _partitions(self.areas), "areaSlug")
+            named = (each for area in self.areas for each in partitions_of(area))
+            return SightingSource(SIGHTING, None, _partitions(named), "areaSlug")
         names = categories if self.categories is None else self.categories
         return SightingSource(SIGHTING, TRENDING, _partitions(names), "category")
 
     def keep(self, source: SightingSource) -> Keep | None:
         """What is tested on each sighting that is read from a source."""
-        named = {"areaSlug": self.areas, "category": self.categories, "eventId": self.event_ids}
+        named = {"category": self.categories, "eventId": self.event_ids}
         keeps = [
             Keep(predicate(OneOf(attribute, values)), frozenset({attribute}))
             for attribute, values in named.items()
             if values is not None and attribute != source.by
         ]
+        if self.areas is not None and source.by != "areaSlug":
+            slugs = frozenset(map(slug_in_key, self.areas))
+            keeps.append(Keep(lambda item: slug_in_key(item["areaSlug"]) in slugs, frozenset({"areaSlug"})))
         if circle := self.near:
-            keeps.append(Keep(lambda item: "lat" in item and circle.holds(item), frozenset({"lat", "lon"})))
+            keeps.append(Keep(lambda item: "cell" in item and circle.holds(item), frozenset({"cell", "lat", "lon"})))
         return keep_all(keeps)
 
 

@@ -51,7 +51,7 @@ def a_sighting(
         lists += lists_of_position(*centre)
     if "eventId" in item:
         lists.append(list_of_event(item["eventId"]))
-    return copies.with_rank({**item, "lists": lists})
+    return LIFETIMES.ranked({**item, "lists": lists})
 
 
 async def put(database: Database, items: Iterable[Item]) -> None:

@@ -243,7 +243,8 @@ class World:
         }
         for item in stored.values():
             tier, count = TrustTier(item["reporterTier"]), item["confirmationCount"]
-            assert item["rank"] == rank(expires_at=item["expiresAt"], confirmations=count, tier=tier)
+            of = {"expires_at": item["expiresAt"], "confirmations": count, "tier": tier}
+            assert item["rank"] == rank(**of, lifetime=self.model.lifetimes.new)
         assert set(await self.ours.ids()) == stored.keys()
         assert [(area.slug, area.item["expiresAt"]) for area in await self._areas()] == self.model.areas
         for window_hours in WINDOWS:

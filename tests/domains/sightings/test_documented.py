@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from graph.core.times import rfc3339
 from graph.domains.area_watches.entities import AREA_WATCH
-from graph.domains.sightings.entities import BLIP, PROFILE, SIGHTING
+from graph.domains.sightings.entities import BLIP, SIGHTING
 from graph.domains.sightings.iso import iso_of, time_of, written
 from graph.domains.sightings.reading import HOUR_S
 from graph.store.contract import Put
@@ -65,10 +65,10 @@ async def test_sightings_profiles_and_watches_stand_under_their_documented_keys(
         "SK": f"SIGHTING#2100-03-02T12:00:00Z#{first.sighting_id}",
         "GSI1PK": "CATEGORY#SHAKING",
         "GSI1SK": f"2100-03-02T12:00:00Z#{first.sighting_id}",
-        "entity": "SIGHTING",
         "sightingId": first.sighting_id,
         "userId": ANNA,
         "areaSlug": "downtown",
+        "area": "Downtown",
         "category": "SHAKING",
         "text": "a wall fell",
         "reportedAt": "2100-03-02T12:00:00Z",
@@ -85,7 +85,6 @@ async def test_sightings_profiles_and_watches_stand_under_their_documented_keys(
     assert profile == {
         "PK": "USER#ben",
         "SK": "PROFILE",
-        "entity": PROFILE.name,
         "userId": BEN,
         "reports": 1,
         "confirmationsReceived": 1,
@@ -133,7 +132,7 @@ async def test_a_sighting_is_found_by_its_id_to_confirm_it(raw: RawTable) -> Non
     assert by_id["GSI1SK"] == f"{by_id['rank']}#{sighting.sighting_id}"
     area = f"AREA#{sighting.area_slug}"
     (filtered,) = raw.query("PK = :area AND begins_with(SK, :prefix)", area=area, prefix="SIGHTING#")
-    keys = {"PK", "SK", "GSI1PK", "GSI1SK", "entity"}
+    keys = {"PK", "SK", "GSI1PK", "GSI1SK"}
     assert {name: by_id[name] for name in by_id.keys() - keys} == {
         name: filtered[name] for name in filtered.keys() - keys
     }
@@ -149,10 +148,10 @@ async def test_a_sighting_is_found_by_its_id_to_confirm_it(raw: RawTable) -> Non
         assert item == {
             "PK": f"SIGHTING#{sighting.sighting_id}",
             "SK": f"CONFIRMATION#2100-03-02T12:15:00Z#{item['nanoId']}",
-            "entity": "CONFIRMATION",
             "sightingId": sighting.sighting_id,
             "confirmedAt": "2100-03-02T12:15:00Z",
             "nanoId": item["nanoId"],
+            "counted": {"BOOL": True},
             "userId": item["userId"],
             "expiresAt": confirmed.item["expiresAt"],
         }

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from graph.core.errors import BadUserInput, NotThere
+from graph.domains.sightings.areas import coordinates
 from graph.domains.sightings.entities import (
     CONFIRMATION,
     CONFIRMER,
@@ -59,6 +60,7 @@ async def test_a_new_sighting_is_written_under_each_of_its_keys_in_one_transacti
             "sightingId": sighting.sighting_id,
             "userId": ANNA,
             "areaSlug": cell.replace(":", "-"),
+            "area": coordinates(rounded),
             "category": "SHAKING",
             "text": "The shelf fell.",
             "reportedAt": "2100-03-02T12:00:00Z",
@@ -295,7 +297,9 @@ async def test_confirmations_expire_with_their_sighting_however_long_others_keep
 
         found = await ours.one(sighting)
         assert found is not None
-        assert [item["expiresAt"] for item in await ours.items(CONFIRMATION)] == [found.item["expiresAt"]] * 3
+        for entity in (CONFIRMATION, CONFIRMER):
+            assert [item["expiresAt"] for item in await ours.items(entity)] == [found.item["expiresAt"]] * 3
+        assert not (await ours.confirm("ben", sighting)).confirmed
         await check_all(ours)
 
 

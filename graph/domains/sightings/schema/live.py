@@ -44,6 +44,6 @@ class SightingSubscriptions:
         after: relay.After = None,
     ) -> Any:
         if category is not None:
-            info.context.service(Categories).check("category", category)
+            info.context.service(Categories).check_wanted("category", category)
         slug = None if area is None else NamedArea.of_name(area).slug
         return await info.context.service(SightingBroadcast).changes(slug, category, after, info.context.charge_replay)

@@ -14,7 +14,7 @@ from graph.domains.sightings.hiding import hide
 from graph.domains.sightings.model import LONGEST_TEXT
 from graph.domains.sightings.questionnaire import checked
 from graph.domains.sightings.reporting import Report, Reporting
-from graph.domains.sightings.schema.sightings import Sighting, sighting_id_of
+from graph.domains.sightings.schema.sightings import Sighting, key_of
 from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_MODERATE, SIGHTINGS_WRITE
 
@@ -100,7 +100,7 @@ class ReportingMutations:
         info: Info,
         input: Annotated[ConfirmSightingInput, "The sighting."],
     ) -> model.ReportOutcome:
-        return await info.context.service(Confirming).confirm(info.context.user, sighting_id_of(input.id))
+        return await info.context.service(Confirming).confirm(info.context.user, key_of(input.id))
 
     @field("Hide a sighting for good.", scope=SIGHTINGS_MODERATE, cost=10)
     async def hide_sighting(
@@ -108,6 +108,6 @@ class ReportingMutations:
         info: Info,
         input: Annotated[HideSightingInput, "The sighting."],
     ) -> HideSightingPayload:
-        sighting_id = sighting_id_of(input.id)
-        await hide(info.context.service(Reporting), info.context.user, sighting_id, input.reason)
+        key = key_of(input.id)
+        sighting_id = await hide(info.context.service(Reporting), info.context.user, key, input.reason)
         return HideSightingPayload(sighting_id=strawberry.ID(sighting_id))

@@ -25,11 +25,12 @@ from graph.domains.sightings.areas import NamedArea
 from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.confidence import Freshness
 from graph.domains.sightings.grid import RoundedPosition
-from graph.domains.sightings.model import ID_LENGTH
+from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.domains.sightings.selection import MOST_AREAS, SightingSelection
+from graph.domains.sightings.tiers import TrustTier
 from graph.geography.areas import Circle
 from graph.store.ordering import PageRequest
 
@@ -53,27 +54,38 @@ class Sighting(relay.Node):
     reported_at: auto
     expires_at: auto
     confirmations: auto
-    reporter_tier: auto
     event_id: auto
 
     position = field(
-        "Where it is, rounded. Null if the reporter gave no position.", of=RoundedPosition | None, reads=["lat", "lon"]
-    )(relay.itself_with("lat", "lon"))
+        "Where it is, rounded. Null if the reporter gave no position.",
+        of=RoundedPosition | None,
+        reads=["cell", "lat", "lon"],
+    )(relay.itself_with("cell", "lat", "lon"))
+
+    @field("The name of its area, as the reporter wrote it.", reads=["area"])
+    @staticmethod
+    def area_name(sighting: strawberry.Parent[model.Sighting]) -> str:
+        return sighting.area_name
+
+    @field("How far its reporter was trusted at the report.", reads=["reporterTier"])
+    @staticmethod
+    def reporter_tier(sighting: strawberry.Parent[model.Sighting]) -> TrustTier:
+        return sighting.tier
 
     @field("How much it can be trusted at a time, by the confirmations until now.", reads=[*CONFIDENCE])
     @staticmethod
     def confidence(sighting: strawberry.Parent[model.Sighting], info: Info, at: At = None) -> confidences.Confidence:
-        return sighting.confidence_at(_seconds(info, at))
+        return _confidence(sighting, info, at)
 
     @field("How fresh it looks at a time.", reads=[*CONFIDENCE])
     @staticmethod
     def freshness(sighting: strawberry.Parent[model.Sighting], info: Info, at: At = None) -> Freshness:
-        return Freshness.of(sighting.confidence_at(_seconds(info, at)).total)
+        return Freshness.of(_confidence(sighting, info, at).total)
 
     @field("Whether the caller has reported it.", reads=["userId"])
     @staticmethod
     def own(sighting: strawberry.Parent[model.Sighting], info: Info) -> bool:
-        return sighting.user_id == info.context.caller.subject
+        return sighting.user_id is not None and sighting.user_id == info.context.caller.subject
 
     @field("The earthquake that the reporter names.", cost=10, reads=["eventId"])
     @staticmethod
@@ -84,8 +96,9 @@ class Sighting(relay.Node):
         return await info.context.loader(Event.found_by.load, attributes).load(sighting.event_id)
 
 
-def _seconds(info: Info, at: datetime | None) -> float:
-    return info.context.clock() / 1000 if at is None else at.timestamp()
+def _confidence(sighting: model.Sighting, info: Info, at: datetime | None) -> confidences.Confidence:
+    seconds = info.context.clock() / 1000 if at is None else at.timestamp()
+    return sighting.confidence_at(seconds, info.context.service(Lifetimes).new)
 
 
 @strawberry.input(description="The selected sightings: those that fulfil all given conditions.")
@@ -105,21 +118,21 @@ async def selection_of(context: Context, filter: SightingFilter | None) -> Sight
     if filter is None:
         return SightingSelection()
     for category in filter.categories or ():
-        context.service(Categories).check("categories", category)
+        context.service(Categories).check_wanted("categories", category)
     near = filter.near
     return SightingSelection(
-        areas=None if filter.areas is None else _slugs_of(filter.areas),
+        areas=None if filter.areas is None else _checked(filter.areas),
         categories=None if filter.categories is None else tuple(filter.categories),
         near=Circle(near.lat, near.lon, near.radius_km) if near else None,
         event_ids=None if filter.event_id is None else await _ids_of(context, filter.event_id),
     )
 
 
-def _slugs_of(areas: Sequence[str]) -> tuple[str, ...]:
-    """The slugs of areas that are named by their names or slugs."""
+def _checked(areas: Sequence[str]) -> tuple[str, ...]:
+    """The names or slugs of areas, each of which may be one."""
     if len(areas) > MOST_AREAS:
         raise BadUserInput(f"`areas` takes at most {MOST_AREAS} areas.")
-    return tuple(NamedArea.of_name(each, "areas").slug for each in areas)
+    return tuple(NamedArea.of_name(each, "areas").name for each in areas)
 
 
 async def _ids_of(context: Context, event_id: str) -> tuple[str, ...]:
@@ -144,18 +157,18 @@ class SightingQueries:
         info: Info,
         id: Annotated[strawberry.ID, "Its global id, or its own id."],
     ) -> model.Sighting | None:
-        sighting_id = sighting_id_of(id)
-        found = await info.context.service(Sightings).by_id([sighting_id], selected_attributes(info, model.Sighting))
-        return found.get(sighting_id)
+        found = await info.context.service(Sightings).by_id([key_of(id)], selected_attributes(info, model.Sighting))
+        return next(iter(found.values()), None)
 
     @field("The categories of sightings that this service has.", scope=SIGHTINGS_READ, size=10)
     def sighting_categories(self, info: Info) -> list[SightingCategory]:
         return [SightingCategory(each) for each in info.context.service(Categories).names]
 
 
-def sighting_id_of(id: str) -> str:
-    """The own id of the sighting that a client names by its global id or its own one."""
-    if len(id) == ID_LENGTH:
-        return id
-    type_name, key = relay.parse_global_id(id)
+def key_of(id: str) -> str:
+    """The key of the global id by which a client names a sighting, or the own id that it names."""
+    try:
+        type_name, key = relay.parse_global_id(id)
+    except BadUserInput:
+        return id  # other programs have ids of any form
     return key if type_name == "Sighting" else ""

@@ -6,7 +6,7 @@ import strawberry
 
 from graph.api.schema import Scalars
 from graph.api.values import value_type
-from graph.domains.sightings.categories import FORM, USUAL
+from graph.domains.sightings.categories import USUAL, is_category
 from graph.domains.sightings.confidence import Confidence
 from graph.domains.sightings.grid import RoundedPosition
 
@@ -14,8 +14,8 @@ SightingCategory = NewType("SightingCategory", str)
 
 
 def _parse_category(value: Any) -> str:
-    if not isinstance(value, str) or not FORM.fullmatch(value):
-        raise ValueError("it must be a name in capital letters, such as SHAKING")
+    if not isinstance(value, str) or not is_category(value):
+        raise ValueError("it must be the name of a category, such as SHAKING")
     return value
 
 
@@ -24,7 +24,8 @@ SCALARS: Scalars = {
         name="SightingCategory",
         description="What a sighting is about: "
         + ", ".join(f"`{name}`" for name in USUAL)
-        + ", or what else `sightingCategories` lists. An argument may be written with quotes or without.",
+        + ", or what else `sightingCategories` lists. A sighting of another program may have a category of its own. "
+        "An argument may be written with quotes or without.",
         serialize=str,
         parse_value=_parse_category,
     )

@@ -1,0 +1,116 @@
+"""A watch that another program has made by document 002 alone is served as ours, and is told of sightings."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
+from typing import Any
+
+import pytest
+
+from graph.domains.area_watches.entities import AREA_WATCH, AREA_WATCHER
+from graph.domains.sightings.changes import SightingChanges
+from graph.domains.triggers.sending.resolver import Resolver
+from tests.bearers import bearer
+from tests.domains.area_watches.lookouts import Lookout, told_by, watches_in
+from tests.domains.entities import ENTITIES
+from tests.domains.sightings.foreign import ForeignTable, a_sighting, new_table
+from tests.domains.triggers.in_store import LOOPBACK
+from tests.service import Service
+from tests.store.engines import open_dynamodb
+
+USER = "u_abc123"
+WATCHES = "{ areaWatches { nodes { id watchId area category createdAt } } }"
+UNWATCH = "mutation ($id: ID!) { unwatchArea(input: {watchId: $id}) { watchId } }"
+
+
+@pytest.fixture
+def foreign(dynamodb_endpoint: str) -> ForeignTable:
+    del dynamodb_endpoint  # it has set AWS's configuration
+    return new_table()
+
+
+def a_watch(area: str = "Downtown", category: str = "Sneakers", watch_id: str = "w1", **more: Any) -> dict[str, Any]:
+    """The document's watch: its keys."""
+    return {"PK": f"USER#{USER}", "SK": f"WATCH#{area}#{category}#{watch_id}", **more}
+
+
+@asynccontextmanager
+async def a_lookout_at(foreign: ForeignTable) -> AsyncIterator[Lookout]:
+    resolver = Resolver(LOOPBACK)
+    async with open_dynamodb(ENTITIES, prefix=foreign.prefix, clock=foreign.clock) as database:
+        try:
+            watches = watches_in(database, foreign.clock)
+            yield Lookout(database, foreign.clock, resolver, watches, SightingChanges(database), count())
+        finally:
+            await resolver.close()
+
+
+def ask(service: Service, query: str, **variables: Any) -> dict[str, Any]:
+    """The data of the answer to the watcher."""
+    sent = {"query": query, "variables": variables}
+    answer: dict[str, Any] = service.http.post("/graphql", json=sent, headers=bearer(subject=USER)).json()
+    return answer
+
+
+async def test_a_foreign_watch_is_told_of_foreign_sightings_once_and_not_when_it_is_deleted(
+    foreign: ForeignTable,
+) -> None:
+    foreign.put(
+        a_watch(),
+        a_watch("Morgan Hill", "ALL", "w2"),
+        a_watch("Downtown", "Tea", "w3"),
+        a_watch("downtown", "Sneakers", "w4"),
+    )
+    await foreign.adopt()
+    foreign.table.delete_item(Key={"PK": f"USER#{USER}", "SK": "WATCH#downtown#Sneakers#w4"})
+    foreign.put(
+        a_sighting(),
+        a_sighting("Morgan Hill", "Street Food", sighting_id="def456"),
+        a_sighting(sighting_id="own", userId=USER),
+        a_sighting("Uptown", sighting_id="elsewhere"),
+    )
+    await foreign.adopt()
+    async with a_lookout_at(foreign) as lookout:
+        await lookout.follower().catch_up()
+        await lookout.follower().catch_up()
+        events = await lookout.events()
+        assert sorted(map(told_by, events)) == [("w1", "abc123"), ("w2", "def456")]
+        assert {event.user_id for event in events} == {USER}
+        (first,) = [event.payload for event in events if event.payload["sighting"]["sightingId"] == "abc123"]
+        assert (first["sighting"]["area"], first["watch"]) == (
+            {"slug": "downtown"},
+            {"watchId": "w1", "area": "downtown", "category": "Sneakers"},
+        )
+
+
+async def test_a_foreign_watch_is_listed_and_ended_before_and_after_it_is_adopted(foreign: ForeignTable) -> None:
+    foreign.put(
+        a_watch(),
+        a_watch("Morgan Hill", "Street Food", "w2", createdAt="2026-06-25T14:00:00.000Z"),
+        a_watch("Uptown", "Tea", "w3", createdAt=["broken"]),
+    )
+    with foreign.served() as service:
+        first, second = ask(service, WATCHES)["data"]["areaWatches"]["nodes"]
+        assert first == {
+            "id": first["id"],
+            "watchId": "w1",
+            "area": "downtown",
+            "category": "Sneakers",
+            "createdAt": "2026-06-25T14:40:00.000Z",
+        }
+        assert (second["area"], second["category"]) == ("morgan-hill", "Street Food")
+        assert second["createdAt"] == "2026-06-25T14:00:00.000Z"
+        assert ask(service, UNWATCH, id="w2")["data"] == {"unwatchArea": {"watchId": "w2"}}
+        await foreign.adopt()
+        (first,) = ask(service, WATCHES)["data"]["areaWatches"]["nodes"]
+        assert first["createdAt"] == "2026-06-25T14:40:00.000Z"
+        assert ask(service, UNWATCH, id="w1")["data"] == {"unwatchArea": {"watchId": "w1"}}
+        assert ask(service, UNWATCH, id="w1")["errors"][0]["extensions"]["code"] == "NOT_FOUND"
+        made = ask(
+            service, 'mutation { watchArea(input: {area: "Downtown", category: "Tea"}) { watch { area category } } }'
+        )
+        assert made["data"] == {"watchArea": {"watch": {"area": "downtown", "category": "Tea"}}}
+    async with a_lookout_at(foreign) as lookout:
+        watch = [item async for item in lookout.database.scan(AREA_WATCH)]
+        assert [(item["areaSlug"], item["category"]) for item in watch] == [("downtown", "Tea")]
+        assert len([item async for item in lookout.database.scan(AREA_WATCHER)]) == 1

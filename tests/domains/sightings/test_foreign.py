@@ -1,0 +1,280 @@
+"""What another program writes by document 002 alone is served as ours, before and after it is adopted."""
+
+from typing import Any
+
+import pytest
+from boto3.dynamodb.conditions import Attr, Key  # type: ignore[import-untyped]
+
+from graph.domains.sightings.entities import CHANGES_IN_ORDER, CONFIRMATION, CONFIRMER
+from tests.bearers import bearer
+from tests.domains.sightings.counted import tallies
+from tests.domains.sightings.foreign import EXPIRES_S, NOW_S, ForeignTable, a_sighting, new_table
+from tests.service import Service
+from tests.subscribers import event_stream
+
+LISTED = "{ sightings(%s) { nodes { id sightingId category area areaName reportedAt expiresAt } } }"
+BESIDE = """{ sightings(filter: {areas: ["downtown"]}) { nodes {
+  text position { lat } confirmations own eventId freshness reporterTier
+  confidence { total lifetime confirmations trust lifetimeSeconds }
+} } }"""
+ONE = "query ($id: ID!) { sighting(id: $id) { sightingId } node(id: $id) { id } }"
+CONFIRM = """mutation ($id: ID!) { confirmSighting(input: {id: $id}) {
+  confirmed sighting { sightingId confirmations expiresAt area } } }"""
+TRENDING = "{ trending { category count sightings { nodes { sightingId } } } }"
+HIDE = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { sightingId } }'
+PROFILE = "{ profile { tier reports streakDays sightings { nodes { sightingId own } } } }"
+CHANGES = """subscription ($after: String) {
+  sightings(after: $after) { node { kind sightingId sighting { area category } } cursor }
+}"""
+AREAS = "{ areas { nodes { slug name activeUntil sightings { nodes { sightingId } } } } }"
+ABC = {
+    "sightingId": "abc123",
+    "category": "Sneakers",
+    "area": "downtown",
+    "areaName": "Downtown",
+    "reportedAt": "2026-06-25T14:30:00.000Z",
+    "expiresAt": "2026-06-25T15:00:00.000Z",
+}
+
+
+@pytest.fixture
+def foreign(dynamodb_endpoint: str) -> ForeignTable:
+    del dynamodb_endpoint  # it has set AWS's configuration
+    return new_table()
+
+
+def listed(service: Service, arguments: str) -> list[dict[str, Any]]:
+    """The sightings of a page."""
+    nodes: list[dict[str, Any]] = service.ask(LISTED.replace("(%s)", arguments))["sightings"]["nodes"]
+    return nodes
+
+
+def ids(service: Service, arguments: str) -> list[str]:
+    return [each["sightingId"] for each in listed(service, arguments)]
+
+
+def test_the_documents_sighting_is_found_before_it_is_adopted(foreign: ForeignTable) -> None:
+    foreign.put(a_sighting())
+    with foreign.served() as service:
+        for area in ("Downtown", "downtown"):
+            (node,) = listed(service, f'(filter: {{areas: ["{area}"]}})')
+            assert {name: node[name] for name in ABC} == ABC
+        assert ids(service, '(filter: {categories: ["Sneakers"]})') == ["abc123"]
+        assert ids(service, '(filter: {areas: ["Harbour"]})') == ids(service, "(filter: {categories: [FIRE]})") == []
+        by_id = {"sighting": {"sightingId": "abc123"}, "node": {"id": node["id"]}}
+        assert service.ask(ONE, {"id": node["id"]}) == by_id
+        left = (EXPIRES_S - NOW_S) / 1800
+        assert service.ask(BESIDE)["sightings"]["nodes"] == [
+            {
+                "text": None,
+                "position": None,
+                "confirmations": 0,
+                "own": False,
+                "eventId": None,
+                "freshness": "FRESH",
+                "reporterTier": "BRONZE",
+                "confidence": {
+                    "total": round(left, 12),
+                    "lifetime": left,
+                    "confirmations": 0,
+                    "trust": 0,
+                    "lifetimeSeconds": 1800,
+                },
+            }
+        ]
+        foreign.clock.now = 1000 * EXPIRES_S
+        assert listed(service, '(filter: {areas: ["Downtown"]})') == []
+        assert service.ask(ONE, {"id": node["id"]}) == {"sighting": None, "node": None}
+
+
+def test_a_setting_names_the_categories_that_lists_of_all_have_at_once(foreign: ForeignTable) -> None:
+    foreign.put(a_sighting(), a_sighting(category="FIRE", sighting_id="def456"))
+    with foreign.served() as service:
+        assert ids(service, "") == ["def456"]  # until the other's category has been seen
+    with foreign.served(sighting_categories="Sneakers,Street Food") as service:
+        assert ids(service, "") == ["def456", "abc123"]
+        assert service.ask("{ sightingCategories }")["sightingCategories"][-2:] == ["Sneakers", "Street Food"]
+
+
+def test_pages_go_through_the_ways_to_write_an_area_and_a_time(foreign: ForeignTable) -> None:
+    times = ["14:29:59Z", "14:30:00Z", "14:30:00.250Z", "14:30:00.500000+00:00", "14:30:01", "14:30:02Z"]
+    areas = ["Downtown", "downtown", "DOWNTOWN"]
+    foreign.put(
+        *(
+            a_sighting(areas[at % 2], reported_at=f"2026-06-25T{time}", sighting_id=f"s{at}")
+            for at, time in enumerate(times)
+        ),
+        a_sighting("Uptown", sighting_id="elsewhere"),
+    )
+    query = """query ($first: Int, $after: String, $last: Int, $before: String) {
+      sightings(filter: {areas: ["Downtown"]}, first: $first, after: $after, last: $last, before: $before) {
+        nodes { sightingId } pageInfo { endCursor startCursor hasNextPage hasPreviousPage } } }"""
+    expected = sorted(range(6), key=lambda at: times[at], reverse=True)
+    with foreign.served() as service:
+        found: list[str] = []
+        variables: dict[str, Any] = {"first": 2}
+        while variables:
+            page = service.ask(query, variables)["sightings"]
+            found += [each["sightingId"] for each in page["nodes"]]
+            info = page["pageInfo"]
+            variables = {"first": 2, "after": info["endCursor"]} if info["hasNextPage"] else {}
+        assert found == [f"s{at}" for at in expected]
+        back = service.ask(query, {"last": 2, "before": info["startCursor"]})["sightings"]
+        assert [each["sightingId"] for each in back["nodes"]] == [f"s{at}" for at in expected[2:4]]
+        assert back["pageInfo"]["hasPreviousPage"]
+
+
+async def test_an_adopted_sighting_counts_and_is_found_everywhere(foreign: ForeignTable) -> None:
+    foreign.put(a_sighting(), a_sighting("Morgan  Hill", "FIRE", sighting_id="def456", userId="u_abc123"))
+    await foreign.adopt()
+    await foreign.adopt()  # once more changes nothing
+    with foreign.served() as service:
+        assert ids(service, "") == ["def456", "abc123"]
+        trends = {each["category"]: each for each in service.ask(TRENDING)["trending"] if each["count"]}
+        assert {name: each["count"] for name, each in trends.items()} == {"Sneakers": 1, "FIRE": 1}
+        assert trends["Sneakers"]["sightings"]["nodes"] == [{"sightingId": "abc123"}]
+        areas = {each["slug"]: each for each in service.ask(AREAS)["areas"]["nodes"]}
+        assert {slug: (each["name"], each["sightings"]["nodes"]) for slug, each in areas.items()} == {
+            "downtown": ("Downtown", [{"sightingId": "abc123"}]),
+            "morgan-hill": ("Morgan  Hill", [{"sightingId": "def456"}]),
+        }
+        assert service.ask('{ sighting(id: "abc123") { area } }') == {"sighting": {"area": "downtown"}}
+        assert ids(service, '(filter: {areas: ["morgan-hill"]})') == ["def456"]
+        headers = bearer(subject="u_abc123")
+        answer = service.http.post("/graphql", json={"query": PROFILE}, headers=headers).json()
+        assert answer["data"]["profile"] == {
+            "tier": "BRONZE",
+            "reports": 1,
+            "streakDays": 1,
+            "sightings": {"nodes": [{"sightingId": "def456", "own": True}]},
+        }
+        first = {"change": 1}
+        async with event_stream(
+            service.url, CHANGES, variables={"after": CHANGES_IN_ORDER.cursor_of(first)}, headers=bearer()
+        ) as stream:
+            assert await stream.block() == b":"
+            change = (await stream.next_data())["sightings"]["node"]
+        assert change["kind"] == "REPORTED"
+        assert change["sighting"]["area"] in ("downtown", "morgan-hill")
+        foreign.clock.now = 1000 * EXPIRES_S
+        assert ids(service, "") == []
+        assert sum(each["count"] for each in service.ask(TRENDING)["trending"]) == 0
+        assert service.ask(AREAS)["areas"]["nodes"] == []
+
+
+async def test_a_sighting_that_is_confirmed_here_is_adopted_first(foreign: ForeignTable) -> None:
+    foreign.put(a_sighting(confirmationCount=2, userId="u_1"))
+    with foreign.served() as service:
+        (node,) = listed(service, '(filter: {areas: ["Downtown"]})')
+        answers = [service.ask(CONFIRM, {"id": node["id"]})["confirmSighting"] for _ in range(2)]
+        assert [each["confirmed"] for each in answers] == [True, False]
+        assert answers[0]["sighting"] == {
+            "sightingId": "abc123",
+            "confirmations": 3,
+            "expiresAt": "2026-06-25T15:10:00.000Z",
+            "area": "downtown",
+        }
+        assert service.ask('{ sighting(id: "abc123") { confirmations } }') == {"sighting": {"confirmations": 3}}
+        hidden = service.ask(HIDE, {"id": node["id"]})
+        assert hidden == {"hideSighting": {"sightingId": "abc123"}}
+        assert listed(service, '(filter: {areas: ["Downtown"]})') == []
+    found = foreign.table.get_item(Key={"PK": "AREA#Downtown", "SK": "SIGHTING#2026-06-25T14:30:00Z#abc123"})["Item"]
+    assert (found["confirmationCount"], found["expiresAt"]) == (3, NOW_S)
+
+
+async def test_a_confirmation_of_another_program_counts_in_all_items_of_a_sighting(foreign: ForeignTable) -> None:
+    async with foreign.store() as ours:
+        sighting = await ours.new("anna", "FIRE", area="Downtown")
+        await ours.confirm("ben", sighting)
+    key = {"PK": "AREA#downtown", "SK": f"SIGHTING#2026-06-25T14:40:00Z#{sighting.sighting_id}"}
+    ends = sighting.item["expiresAt"] + 600
+    found = foreign.table.query(  # the document's way
+        KeyConditionExpression=Key("PK").eq("AREA#downtown") & Key("SK").begins_with("SIGHTING#"),
+        FilterExpression=Attr("sightingId").eq(sighting.sighting_id),
+    )["Items"]
+    assert [{name: each[name] for name in key} for each in found] == [key]
+    foreign.table.update_item(
+        Key=key,
+        UpdateExpression="ADD confirmationCount :one SET expiresAt = :ends",
+        ExpressionAttributeValues={":one": 1, ":ends": ends},
+    )
+    foreign.put(
+        {
+            "PK": f"SIGHTING#{sighting.sighting_id}",
+            "SK": "CONFIRMATION#2026-06-25T14:41:00Z#V1StGXR8_Z5jdHi6B-myT",
+            "userId": "cara",
+            "expiresAt": ends,
+        }
+    )
+    await foreign.adopt()
+    await foreign.adopt()
+    async with foreign.store() as ours:
+        one = await ours.one(sighting)
+        assert one is not None
+        assert (one.confirmations, one.item["expiresAt"]) == (2, ends)
+        assert await tallies(ours) == {("FIRE", ends, "hour14"): 1}
+        assert (await ours.profile("anna")).confirmations_received == 2
+        for entity, number in ((CONFIRMATION, 2), (CONFIRMER, 2)):
+            assert [item["expiresAt"] for item in await ours.items(entity)] == [ends] * number
+        assert not (await ours.confirm("cara", sighting)).confirmed
+        again = (await ours.confirm("dora", sighting)).sighting
+        assert again.confirmations == 3
+        assert await ours.changes.sequence.latest() == 4
+
+
+async def test_a_sightings_tier_is_that_of_its_reporters_profile(foreign: ForeignTable) -> None:
+    foreign.put(
+        {"PK": "USER#u_abc123", "SK": "PROFILE", "trustTier": "gold", "streak": 3},
+        {"PK": "USER#u_2", "SK": "PROFILE", "trustTier": "unheard of"},
+        a_sighting(userId="u_abc123"),
+        a_sighting(userId="u_2", sighting_id="def456"),
+        a_sighting(userId="u_3", sighting_id="ghi789", reporterTier="SILVER"),
+    )
+    query = (
+        """{ sightings(filter: {areas: ["Downtown"]}) { nodes { sightingId reporterTier confidence { trust } } } }"""
+    )
+    expected = {"abc123": ("GOLD", 0.1), "def456": ("BRONZE", 0), "ghi789": ("SILVER", 0.05)}
+    for adopted in (False, True):
+        if adopted:
+            await foreign.adopt()
+        with foreign.served() as service:
+            nodes = service.ask(query)["sightings"]["nodes"]
+            found = {each["sightingId"]: (each["reporterTier"], each["confidence"]["trust"]) for each in nodes}
+            assert found == expected
+            headers = bearer(subject="u_abc123")
+            answer = service.http.post("/graphql", json={"query": "{ profile { tier reports } }"}, headers=headers)
+            assert answer.json()["data"]["profile"] == {"tier": "GOLD", "reports": int(adopted)}
+
+
+async def test_a_broken_sighting_is_left_out_and_breaks_nothing_beside_it(foreign: ForeignTable) -> None:
+    broken = [
+        a_sighting(sighting_id="a", expiresAt="soon"),
+        a_sighting(sighting_id="b", confirmationCount="many"),
+        a_sighting(sighting_id="c", reported_at="yesterday"),
+        a_sighting(sighting_id="d", expiresAt=1000 * EXPIRES_S),
+        {name: value for name, value in a_sighting(sighting_id="e").items() if name != "expiresAt"},
+        {"PK": "SIGHTING#f", "SK": "SIGHTING"},
+        a_sighting(sighting_id="f"),  # whose place by its id is taken
+    ]
+    foreign.put(*broken, a_sighting())
+    await foreign.adopt()
+    with foreign.served() as service:
+        for arguments in ('(filter: {areas: ["downtown"]})', ""):
+            nodes = service.ask(f"{{ sightings{arguments} {{ nodes {{ sightingId confirmations }} }} }}")["sightings"][
+                "nodes"
+            ]
+            assert nodes == [{"sightingId": "f", "confirmations": 0}, {"sightingId": "abc123", "confirmations": 0}]
+        counts = {each["category"]: each["count"] for each in service.ask(TRENDING)["trending"]}
+        assert counts["Sneakers"] == 1
+
+
+async def test_a_sighting_that_is_put_again_keeps_its_place(foreign: ForeignTable) -> None:
+    foreign.put(a_sighting())
+    await foreign.adopt()
+    foreign.put(a_sighting(confirmationCount=1))
+    await foreign.adopt()
+    await foreign.adopt()
+    async with foreign.store() as ours:
+        assert (await ours.sightings.by_id(["abc123"]))["abc123"].confirmations == 1
+        assert await tallies(ours) == {("Sneakers", EXPIRES_S, "hour14"): 1}
+        assert await ours.changes.sequence.latest() == 2
