@@ -24,6 +24,7 @@
  * @property {string} expiresAt
  * @property {number} confirmations
  * @property {"BRONZE" | "SILVER" | "GOLD"} reporterTier
+ * @property {{lifetimeSeconds: number}} confidence  the lifetime of a new sighting
  * @property {boolean} own  whether the caller has reported it
  * @property {?{lat: number, lon: number}} position  rounded; null where the reporter gave none
  */
@@ -99,6 +100,7 @@ ${EVENT}`;
 
 const SIGHTING = `fragment Sighted on Sighting {
   id sightingId category area text reportedAt expiresAt confirmations reporterTier own position { lat lon }
+  confidence { lifetimeSeconds }
 }`;
 
 /** The newest sightings, and what can be reported. */

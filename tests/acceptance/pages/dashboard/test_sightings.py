@@ -52,8 +52,9 @@ async def to(page: Page, where: str, *, reports: int = 0) -> None:
 async def test_the_page_has_the_confidence_of_the_service_at_any_time(page: Page, url: str) -> None:
     cases = [
         {"expiresAt": NOON_TIME.isoformat(), "confirmations": number, "reporterTier": tier.value, "left": left}
-        for number, tier, left in product(
-            [0, 1, 2, 3, 4], TrustTier, [-60, 0, 1, 500, 594, 600, 1188, 1189, 1800, 9000]
+        | {"confidence": {"lifetimeSeconds": lifetime}}
+        for number, tier, lifetime, left in product(
+            [0, 1, 2, 3, 4], TrustTier, [1800, 7200], [-60, 0, 1, 500, 594, 600, 1188, 1189, 1800, 9000]
         )
     ]
     await page.goto(url)
@@ -72,6 +73,7 @@ async def test_the_page_has_the_confidence_of_the_service_at_any_time(page: Page
             expires_at=NOON_SECONDS,
             confirmations=case["confirmations"],
             tier=TrustTier(case["reporterTier"]),
+            lifetime=case["confidence"]["lifetimeSeconds"],
         )
         return pytest.approx(trusted.total, abs=1e-12), Freshness.of(trusted.total).value
 
@@ -81,7 +83,8 @@ async def test_the_page_has_the_confidence_of_the_service_at_any_time(page: Page
     people.confirm(BEN, people.report(ANNA, area="Downtown"))
     times = [(NOON_TIME + timedelta(minutes=minutes)).isoformat() for minutes in (0, 7, 12, 20, 25, 31)]
     at_times = " ".join(f'at{n}: confidence(at: "{time}") {{ total }}' for n, time in enumerate(times))
-    query = f"{{ sightings {{ nodes {{ expiresAt confirmations reporterTier {at_times} }} }} }}"
+    shown = f"expiresAt confirmations reporterTier confidence {{ lifetimeSeconds }} {at_times}"
+    query = f"{{ sightings {{ nodes {{ {shown} }} }} }}"
     [sighting] = people.ask(ANNA, query)["sightings"]["nodes"]
 
     found = await page.evaluate(
