@@ -8,7 +8,17 @@ from graph.api.recording import Recording
 from graph.core.clock import Clock, now_ms
 from graph.core.errors import GraphError
 from graph.core.http_client import http_client
-from graph.domain import ORIGIN, Domain, ImproperDomains, Resources, Services, entities_of, in_a_line, switched_on
+from graph.domain import (
+    ORIGIN,
+    Domain,
+    ImproperDomains,
+    Resources,
+    Services,
+    entities_of,
+    in_a_line,
+    switched_on,
+    tables_of,
+)
 from graph.observability.metrics import Metrics
 from graph.observability.tracing import Tracing
 from graph.settings import DomainNames, Misconfigured, Settings, settings_class
@@ -54,7 +64,8 @@ async def open_services(
     metrics = metrics or Metrics()
     on = switched_on(domains, settings.domains)
     async with AsyncExitStack() as stack:
-        database = await stack.enter_async_context(_open_store(settings, on, clock, StoreMetrics(metrics), tracing))
+        meter = StoreMetrics(metrics, [table.name for table in tables_of(on)])
+        database = await stack.enter_async_context(_open_store(settings, on, clock, meter, tracing))
         services = Services()
         resources = Resources(
             database=database,

@@ -18,7 +18,8 @@ SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 class StoreMetrics:
     """A `Meter` that fills the metrics of one application."""
 
-    def __init__(self, metrics: Metrics) -> None:
+    def __init__(self, metrics: Metrics, tables: Iterable[str] = ()) -> None:
+        """Register the metrics. The names of the tables are those of their designs."""
         self._metrics = metrics
         self._calls = metrics.timed(
             metrics.counter("store_calls", "Calls of the store, by outcome.", "operation", "outcome"),
@@ -30,6 +31,8 @@ class StoreMetrics:
         self._broken_items = metrics.counter(
             "store_broken_items", "Items of other programs that were left out, since they are broken.", "table"
         )
+        for table in tables:
+            self._broken_items.labels(table)
         self._pool_size = metrics.gauge(
             "store_pool_size", "Threads or connections to the store.", "pool", of_all="livesum"
         )
