@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import entry_points
+from io import StringIO
 from pathlib import Path
 from uuid import uuid4
 
@@ -14,6 +15,7 @@ import pytest
 
 from graph import __version__
 from graph.cli import main
+from graph.command_line import progress_line
 from graph.domain import tables_of
 from graph.domains import DOMAINS
 from graph.domains.earthquakes.entities import DAY_SUMMARY, YEAR_SUMMARY
@@ -222,6 +224,31 @@ def test_a_table_is_made_in_dynamodb_and_used(administered_dynamodb: str) -> Non
     assert (missing.exit_code, missing.stdout.splitlines()[-1][:24]) == (1, "The service cannot run: ")
     assert (checked.exit_code, checked.stdout.splitlines()[-1]) == (0, "The service can run.")
     assert ingested.stdout == "-: 50 fetched, 50 upserted, 0 revised, 0 skipped, 0 rejected\n"
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_progress_is_one_line_of_a_terminal_and_few_lines_elsewhere(
+    is_terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = StringIO()
+    monkeypatch.setattr(shown, "isatty", lambda: is_terminal)
+    monkeypatch.setattr(sys, "stderr", shown)
+
+    with progress_line() as progress:
+        for seconds in range(31):
+            progress(f"{seconds} s")
+
+    written = "".join(f"\r\x1b[K{seconds} s" for seconds in range(31)) + "\r\x1b[K"
+    assert shown.getvalue() == (written if is_terminal else "0 s\n30 s\n")
+
+
+def test_a_profile_that_does_not_exist_ends_the_template_with_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+
+    result = quakegraph("tables", "template", settings={"AWS_PROFILE": "nobody", "AWS_REGION": ""})
+
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    assert "check AWS_ACCESS_KEY_ID, AWS_PROFILE or the role" in result.stderr
 
 
 # Rebuilding
