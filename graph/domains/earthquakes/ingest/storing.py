@@ -121,7 +121,9 @@ class Storing:
         for begin in range(0, len(ids), ADOPTED_AT_ONCE):
             some = ids[begin : begin + ADOPTED_AT_ONCE]
             for _ in range(ATTEMPTS):
-                found = await self.database.get_many(list(EVENT.keys_for(some))) if some else {}
+                if not some:
+                    break
+                found = await self.database.get_many(list(EVENT.keys_for(some)))
                 writes = await adoptions(self.database, [item for item in found.values() if is_foreign(item)])
                 chunk = Chunk(payload, [write.record for write in writes], range(len(writes)))
                 refused = set(map(id, await self._apply_all(chunk, writes, _uncounted)))
@@ -165,15 +167,15 @@ class Storing:
                 numbered = some[0].is_version
                 transaction = await Transaction.of(some)
                 async with self.sequence.reserve() if numbered else nullcontext() as reservation:
-                    not_applied = await self._transact(chunk, some, transaction, reservation)
-                    if not_applied and reservation:
+                    conflicts = await self._transact(chunk, some, transaction, reservation)
+                    if conflicts and reservation:
                         self.sequence.missed(reservation)
-                if not not_applied:
+                if not conflicts:
                     for outcome, number in Counter(write.outcome for write in some).items():
                         count(outcome, number)
                     break
-                missed = transaction.owners(not_applied)
-                unreadable = await self._unreadable(transaction.taken(not_applied))
+                missed = transaction.owners(conflicts)
+                unreadable = await self._unreadable(transaction.taken(conflicts))
                 chunk.unreadable += [some[at].record for at in missed if not unreadable.isdisjoint(some[at].inserts)]
                 refused += [some[at] for at in missed if unreadable.isdisjoint(some[at].inserts)]
                 some = [write for at, write in enumerate(some) if at not in missed]
