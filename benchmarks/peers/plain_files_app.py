@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from graph.domain import entities_of
 from graph.domains import DOMAINS
-from graph.domains.data_files.entities import BY_CALIBRATION, BY_DATE, FILE, FILE_REVISION, PART, RUN, USED
+from graph.domains.data_files.entities import BY_DATE, BY_VERSION, FILE, FILE_REVISION, PART, RUN, USED
 from graph.domains.data_files.model import CALIBRATION
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.versions import order_of
@@ -67,7 +67,7 @@ class Files:
     async def calibrations(self, parameters: dict[str, str]) -> list[Item]:
         """The calibrations of a product with their files, the latest first."""
         identifier, first = CALIBRATION + parameters["product"], int(parameters["first"])
-        index = Query(entity=PART, index=BY_CALIBRATION, partitions=[(identifier,)], forward=False, limit=first)
+        index = Query(entity=PART, index=BY_VERSION, partitions=[(identifier,)], forward=False, limit=first)
         return [await self._get(FILE, part["file-name"]) for part in (await self._database.query(index)).items]
 
     async def lineage(self, parameters: dict[str, str]) -> list[Item]:

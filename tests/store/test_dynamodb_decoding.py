@@ -127,7 +127,10 @@ class Reading(Record):
     energy = stored("energy", Real(absent=Filled(lambda mag, revision: mag * revision, "mag", "revision")))
 
 
-RECORD = ItemCodec(Entity("READING", TABLE, Reading, key=("STATION#{station}", "READING#{number}")), report)
+RECORD, OPEN_RECORD = (
+    ItemCodec(Entity("READING", TABLE, Reading, key=("STATION#{station}", "READING#{number}"), open=each), report)
+    for each in (False, True)
+)
 
 
 def test_what_an_item_lacks_is_taken_from_its_key_or_from_the_declaration() -> None:
@@ -156,6 +159,17 @@ def test_an_item_of_which_no_record_can_be_made_is_broken(attributes: dict[str, 
     BROKEN.clear()
 
     assert RECORD.decoder().decode([encoded(**attributes)]) == []
+    assert len(BROKEN) == 1
+
+
+@pytest.mark.parametrize("attributes", [{"mag": {"N": "10.5"}}, {"depth": {"S": "deep"}}, {"kind": {"S": "thunder"}}])
+def test_a_value_that_no_record_can_take_breaks_an_item_with_undeclared_attributes(attributes: dict[str, Any]) -> None:
+    BROKEN.clear()
+    good = {"mag": {"N": "4"}, "kind": {"S": "quake"}, "colour": {"S": "blue"}}
+
+    (item,) = OPEN_RECORD.decoder().decode([encoded(**{**good, **attributes}), encoded(**good)])
+
+    assert item["colour"] == "blue"
     assert len(BROKEN) == 1
 
 
