@@ -1,27 +1,14 @@
 """A watch of an area."""
 
 from datetime import datetime
-from typing import Any
 
 from graph.core.days import datetime_of
 from graph.domains.sightings.iso import time_of
-from graph.domains.sightings.model import CATEGORY, LONGEST_ID, LONGEST_NAME, SLUG, USER_ID
+from graph.domains.sightings.model import CATEGORY, LONGEST_ID, LONGEST_NAME, SLUG, USER_ID, Moment
 from graph.store.attributes import Text, Whole
 from graph.store.records import Converted, Record, optional, stored
 
 WATCH_ID = Text(shortest=1, longest=LONGEST_ID, unit="UUID v7")
-
-
-class _Moment(Whole):
-    """A time, which other programs may write as ISO 8601."""
-
-    __slots__ = ()
-
-    def check(self, value: Any) -> None:
-        if isinstance(value, str):
-            time_of(value)
-        else:
-            super().check(value)
 
 
 def _time_of(moment: int | str) -> datetime:
@@ -40,7 +27,7 @@ class AreaWatch(Record):
     area_in_key = optional("areaInKey", Text(longest=LONGEST_NAME))  # how its documented key names the area
     # Of the last change that it does not tell of; -1 if another program made it, and it is not adopted yet.
     since = stored("since", Whole(least=-1, unit="sequence number", absent=-1))
-    created_at = optional("createdAt", Converted(_Moment(unit="epoch ms"), _time_of))
+    created_at = optional("createdAt", Converted(Moment(unit="epoch ms"), _time_of))
 
     @property
     def identity(self) -> tuple[str, str]:

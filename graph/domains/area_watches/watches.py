@@ -16,7 +16,7 @@ from graph.domains.sightings.slugs import slug_in_key
 from graph.feed.sequence import ChangeSequence
 from graph.store.between import Between
 from graph.store.conditions import unchanged
-from graph.store.contract import Database, Delete, Put, Update
+from graph.store.contract import Action, Database, Delete, Put, Update
 from graph.store.entity import Item, Key
 from graph.store.merging import MergedPartitions
 from graph.store.ordering import PageRequest
@@ -113,7 +113,7 @@ class AreaWatches:
             own = {"since": await self.sequence.latest(), "createdAt": found.get("createdAt", self.clock())}
             in_key = found["areaSlug"]
             watcher = {**found, **own, "areaSlug": slug_in_key(in_key), "areaInKey": in_key}
-            actions = [Update(key, set=own, condition=FOREIGN), Put(AREA_WATCHER, watcher)]
+            actions: list[Action] = [Update(key, set=own, condition=FOREIGN), Put(AREA_WATCHER, watcher)]
             if not await self.database.transact(actions):
                 return
 

@@ -23,6 +23,7 @@ from graph.domains.sightings.entities import (
     ADOPTION,
     CONFIRMATION,
     CONFIRMER,
+    HIDING,
     SEEN_CATEGORY,
     SIGHTING,
     SIGHTING_BY_ID,
@@ -124,6 +125,9 @@ class Adopting:
         expires_at = min(found["expiresAt"], self.lifetimes.last_expiry(reported_at))
         if expires_at <= now // 1000:
             return True
+        if await self.database.get(HIDING.key_for(found["sightingId"])):
+            hidden = Update(SIGHTING.key_of(found), set={"expiresAt": now // 1000}, condition=FOREIGN)
+            return await self.database.update(hidden)
         profile = await profiles.profile_of(self.database, found["userId"]) if "userId" in found else None
         tier = profile.tier if profile else TrustTier.BRONZE
         lists = [

@@ -11,7 +11,7 @@ from graph.core.described import DescribedText
 from graph.core.times import rfc3339_of_seconds
 from graph.domains.sightings.confidence import LIFETIME_S, Confidence
 from graph.domains.sightings.grid import KM10, Point
-from graph.domains.sightings.iso import iso_of, seconds_of, time_of, written
+from graph.domains.sightings.iso import LENGTH, iso_of, seconds_of, time_of, written
 from graph.domains.sightings.slugs import LONGEST_SLUG, slug_in_key
 from graph.domains.sightings.tiers import TrustTier, tier_of
 from graph.feed.sequence import DIGITS
@@ -75,6 +75,18 @@ class KeyPart(Text):
 
     def keeps_order_before(self, literal: str) -> bool:
         return literal[0] == "#"
+
+
+class Moment(Whole):
+    """A time, which other programs may write as ISO 8601."""
+
+    __slots__ = ()
+
+    def check(self, value: Any) -> None:
+        if isinstance(value, str):
+            time_of(value)
+        else:
+            Whole.check(self, value)
 
 
 SIGHTING_ID = Text("sightingId", shortest=1, longest=LONGEST_ID, unit="UUID v7")
@@ -174,12 +186,13 @@ class SightingInArea(Sighting):
 def node_key(item: Item) -> str:
     """The key of a sighting in its global id: its own id, or what its documented key is made of.
 
-    Our ids are UUIDs of version 7, by which a sighting has an item. Another program's sighting has it once adopted.
+    Our ids are UUIDs of version 7, by which a sighting has an item. Another program's sighting has that once adopted.
     """
-    own: str = item["sightingId"]
-    if len(own) == UUID_LENGTH and own[VERSION_AT] == "7":
-        return own
-    return orjson.dumps([item["areaSlug"], item["reportedAt"], own]).decode()
+    own, area, reported_at = item["sightingId"], item["areaSlug"], item["reportedAt"]
+    is_like_ours = len(own) == UUID_LENGTH and own[VERSION_AT] == "7" and len(reported_at) == LENGTH
+    if is_like_ours and slug_in_key(area) == area:
+        return str(own)
+    return orjson.dumps([area, reported_at, own]).decode()
 
 
 def documented_key(key: str) -> tuple[str, ...] | None:
@@ -245,7 +258,7 @@ class Profile(Record):
     streak_days = stored("streakDays", COUNT)  # days in a row, the last of which is `last_day`
     longest_streak_days = stored("longestStreakDays", COUNT, "The most days in a row with a report, UTC.")
     last_day = optional("lastDay", Text(longest=10, unit="YYYY-MM-DD, UTC"))
-    since = optional("since", Whole(least=0, unit="epoch ms"))
+    since = optional("since", Moment(least=0, unit="epoch ms"))
     trust_tier = optional("trustTier", Text(longest=32))  # as another program has found it, such as `silver`
 
     @property

@@ -75,7 +75,7 @@ class Sightings:
             index=source.index,
             partitions=source.partitions,
             between=(self._since, None),
-            attributes=with_identity(request.attributes),
+            attributes=self._read_with(request.attributes),
         )
         merged = MergedPartitions(self.database, query, selection.keep(source), order=IN_ORDER)
 
@@ -135,7 +135,7 @@ class Sightings:
             partitions=[(category,) for category in categories],
             between=(self._now() + 1, None),  # what would have lost all confidence by now has expired
             where=Compare("reportedAt", ">=", iso_of(since)),
-            attributes=with_identity(attributes),
+            attributes=self._read_with(attributes),
         )
 
     async def trends(self, window_hours: int) -> list[Trend]:
@@ -162,14 +162,22 @@ class Sightings:
     async def by_id(self, ids: Iterable[str], attributes: Needed = None) -> Mapping[str, Sighting]:
         """The active ones of these sightings, by the keys of their global ids or their own ids."""
         documented = {key: parts for key in set(ids) if (parts := documented_key(key))}
-        found = await find(self.database, Sighting, set(ids) - documented.keys(), with_identity(attributes))
+        found = await find(self.database, Sighting, set(ids) - documented.keys(), self._read_with(attributes))
         keys = {each.values for parts in documented.values() if (each := possible_key(SIGHTING, *parts))}
-        items = await self.database.items_at(SIGHTING, keys, attributes=with_identity(attributes)) if keys else ()
+        items = await self.database.items_at(SIGHTING, keys, attributes=self._read_with(attributes)) if keys else ()
         record = Sighting.reading(attributes)
         for item in await self._with_tiers(items, attributes):
             if item["reportedAt"] >= self._since:
                 found[node_key(item)] = record(item)
         return found
+
+    def _read_with(self, attributes: Needed) -> Needed:
+        """The attributes with those that a global id is made of, and with what other programs' sightings need."""
+        if attributes is None:
+            return None
+        # What nobody needs is not checked. So these show that a sighting is broken, whatever is needed of it.
+        foreign = {"userId", "category", "expiresAt", "confirmationCount"} if self.database.other_writers else set()
+        return attributes | {"areaSlug", "reportedAt"} | foreign
 
     async def _with_tiers(self, items: Sequence[Item], attributes: Needed) -> Sequence[Item]:
         """Sightings, those without a tier of their own with that of their reporter's profile."""
@@ -206,13 +214,6 @@ class Sightings:
 
     def _now(self) -> int:
         return self.clock() // 1000
-
-
-def with_identity(attributes: Needed) -> Needed:
-    """The attributes with those that a global id is made of, and that by which a missing tier is found."""
-    if attributes is None:
-        return None
-    return attributes | {"areaSlug", "reportedAt"} | ({"userId"} if "reporterTier" in attributes else frozenset())
 
 
 def _hours_between(since: int, now: int) -> list[str]:

@@ -44,7 +44,7 @@ async def test_a_watch_is_as_it_was_made_and_made_again_is_the_same(lookout: Loo
     }
     assert await lookout.watches.of_user(ADA) == [watch]
     assert watch.identity == ("AreaWatch", watch.watch_id)
-    assert watch.created_at.timestamp() * 1000 == lookout.clock()
+    assert watch.item["createdAt"] == lookout.clock()
     others = [await lookout.watch(*other) for other in [(ADA, HERE, ALL), (ADA, THERE, FIRE), (BEA, HERE, FIRE)]]
     assert len({*ids([watch, *others])}) == 4
     assert await stored(lookout) == (sorted(ids([watch, *others])),) * 2

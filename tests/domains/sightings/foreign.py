@@ -88,9 +88,9 @@ class ForeignTable:
             await adopt_all(services, ours.database, [*ADOPTIONS, *AREA_WATCHES.adoptions])
 
 
-def new_table() -> ForeignTable:
-    """An empty table, at the document's time."""
-    prefix, clock = make_tables(ENTITIES), HeldClock()
+def new_table(*, stream: bool = False) -> ForeignTable:
+    """An empty table, at the document's time, perhaps with a stream."""
+    prefix, clock = make_tables(ENTITIES, stream=stream), HeldClock()
     clock.now = 1000 * NOW_S
     name = table_name(BLIP, prefix=prefix, environment=ENVIRONMENT)
     return ForeignTable(prefix, clock, boto3.resource("dynamodb").Table(name))

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.domains.sightings.areas import NEAR_KM, KnownAreas, NamedArea, coordinates, slug_of
+from graph.domains.sightings.areas import NEAR_KM, KnownAreas, NamedArea, coordinates
 from graph.domains.sightings.grid import KM10, Point
-from graph.domains.sightings.model import LONGEST_NAME, LONGEST_SLUG
+from graph.domains.sightings.model import LONGEST_NAME
+from graph.domains.sightings.slugs import LONGEST_SLUG, slug_of
 from graph.geography.areas import distance_km
 from graph.settings import Misconfigured
 from graph.store.ordering import PageRequest

@@ -1,10 +1,12 @@
 """What another program writes by document 002 alone is served as ours, before and after it is adopted."""
 
+import asyncio
 from typing import Any
 
 import pytest
 from boto3.dynamodb.conditions import Attr, Key  # type: ignore[import-untyped]
 
+from graph.domains import DOMAINS
 from graph.domains.sightings.entities import CHANGES_IN_ORDER, CONFIRMATION, CONFIRMER
 from tests.bearers import bearer
 from tests.domains.sightings.counted import tallies
@@ -162,6 +164,21 @@ async def test_an_adopted_sighting_counts_and_is_found_everywhere(foreign: Forei
         assert service.ask(AREAS)["areas"]["nodes"] == []
 
 
+async def test_a_subscriber_learns_of_what_another_program_puts(dynamodb_endpoint: str) -> None:
+    del dynamodb_endpoint
+    foreign = new_table(stream=True)
+    with foreign.served(DOMAINS) as service:
+        async with event_stream(service.url, CHANGES, headers=bearer()) as stream:
+            assert await stream.block() == b":"
+            await asyncio.to_thread(foreign.put, a_sighting())
+            change = (await stream.next_data())["sightings"]["node"]
+    assert change == {
+        "kind": "REPORTED",
+        "sightingId": "abc123",
+        "sighting": {"area": "downtown", "category": "Sneakers"},
+    }
+
+
 async def test_a_sighting_that_is_confirmed_here_is_adopted_first(foreign: ForeignTable) -> None:
     foreign.put(a_sighting(confirmationCount=2, userId="u_1"))
     with foreign.served() as service:
@@ -225,7 +242,7 @@ async def test_a_confirmation_of_another_program_counts_in_all_items_of_a_sighti
 async def test_a_sightings_tier_is_that_of_its_reporters_profile(foreign: ForeignTable) -> None:
     foreign.put(
         {"PK": "USER#u_abc123", "SK": "PROFILE", "trustTier": "gold", "streak": 3},
-        {"PK": "USER#u_2", "SK": "PROFILE", "trustTier": "unheard of"},
+        {"PK": "USER#u_2", "SK": "PROFILE", "trustTier": "unheard of", "since": "2026-01-01"},
         a_sighting(userId="u_abc123"),
         a_sighting(userId="u_2", sighting_id="def456"),
         a_sighting(userId="u_3", sighting_id="ghi789", reporterTier="SILVER"),
@@ -268,7 +285,7 @@ async def test_a_broken_sighting_is_left_out_and_breaks_nothing_beside_it(foreig
         assert counts["Sneakers"] == 1
 
 
-async def test_a_sighting_that_is_put_again_keeps_its_place(foreign: ForeignTable) -> None:
+async def test_a_sighting_that_is_put_again_keeps_its_place_and_stays_hidden(foreign: ForeignTable) -> None:
     foreign.put(a_sighting())
     await foreign.adopt()
     foreign.put(a_sighting(confirmationCount=1))
@@ -278,3 +295,8 @@ async def test_a_sighting_that_is_put_again_keeps_its_place(foreign: ForeignTabl
         assert (await ours.sightings.by_id(["abc123"]))["abc123"].confirmations == 1
         assert await tallies(ours) == {("Sneakers", EXPIRES_S, "hour14"): 1}
         assert await ours.changes.sequence.latest() == 2
+        await ours.hide("moderator", "abc123", "spam")
+    foreign.put(a_sighting())
+    await foreign.adopt()
+    async with foreign.store() as ours:
+        assert await ours.ids(areas=("Downtown",)) == await ours.ids() == []

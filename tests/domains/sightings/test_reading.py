@@ -181,7 +181,7 @@ async def test_a_filter_reads_the_partitions_that_fit_and_no_other_and_what_is_n
             }
             as_others_write = {name.capitalize() for name in names} if others_write(engine, index, selection) else set()
             assert watched.read(entity, index) == {(name,) for name in as_others_write.union(names)}, selection
-            assert all("confirmationCount" not in each.item and each.cursor for each in page.records)
+            assert all("rank" not in each.item and each.cursor for each in page.records)
 
 
 async def test_a_filter_that_few_of_many_sightings_pass_costs_what_it_reads(engine: str) -> None:
@@ -212,13 +212,13 @@ async def test_no_sighting_is_read_for_the_counts_and_tallies_are_paid_for(engin
             ours.later(60)
             await ours.new(category="FIRE", area=f"area {number}")
         watched = WatchedDatabase(ours.database)
-        read = Sightings(watched, ours.clock, ours.categories, longest_s=LIFETIMES.longest_kept)
+        reader = Sightings(watched, ours.clock, ours.categories, longest_s=LIFETIMES.longest_kept)
         with an_account() as account:
-            (trend, *others) = await read.trends(6)
+            (trend, *others) = await reader.trends(6)
     assert (trend.category, trend.count) == ("FIRE", 10)
     assert [each.count for each in others] == [0] * 7
-    others = [SEEN_CATEGORY] if engine == "dynamodb" else []
-    assert [(call.method, call.entity) for call in watched.calls] == [("query", each) for each in (*others, TALLY)]
+    read = [*([SEEN_CATEGORY] if engine == "dynamodb" else []), TALLY]
+    assert [(call.method, call.entity) for call in watched.calls] == [("query", each) for each in read]
     assert watched.gets == []
     assert account.spent == 1  # for ten tallies
 
