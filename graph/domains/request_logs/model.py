@@ -32,6 +32,15 @@ class LogType(DescribedText):
     QUERY = "QUERY", "A query."
 
 
+class Measured(Whole):
+    """A whole number, where other programs may store the fraction that they have measured."""
+
+    __slots__ = ()
+
+    def check(self, value: Any) -> None:
+        super().check(int(value) if isinstance(value, float) else value)
+
+
 def node_key(timestamp: int, request_id: str) -> str:
     """The key of a log in its global id."""
     return f"{timestamp}#{request_id}"
@@ -58,7 +67,7 @@ class RequestLog(Record):
     cursor = BY_TIME.cursors()  # its position, as text
     route = stored("route", Text(), "The field's stable path, such as `/earthquakes`; `/graphql` of a refused request.")
     status = stored("status", Whole(least=200, greatest=599), "Its outcome as an HTTP status, 200 … 599.")
-    latency_ms = stored("latencyMs", Whole(least=0, unit="ms"), "How long it took, milliseconds.")
+    latency_ms = stored("latencyMs", Converted(Measured(least=0, unit="ms"), int), "How long it took, milliseconds.")
     fetched = optional("fetched", Whole(), "INGEST: events given or fetched.")
     upserted = optional("upserted", Whole(), "INGEST: events inserted.")
     revised = optional("revised", Whole(), "INGEST: events changed by a new version.")

@@ -63,7 +63,8 @@ INGEST = a_log(
     upstreamHash=HASH,
 )
 FILTER = {"starttime": NOON - DAY_MS, "endtime": NOON, "minmagnitude": Decimal("4.5"), "pageSize": 20}
-QUERY = a_log(2, NOON - DAY_MS, **FILTER, resultCount=20, hasNextToken=True, bucketsScanned=2)
+PAGE = {"resultCount": 20, "hasNextToken": True, "bucketsScanned": 2}
+QUERY = a_log(2, NOON - DAY_MS, **FILTER, **PAGE, latencyMs=Decimal("17.25"))
 REFUSED = a_log(3, NOON - 3000, status=400, error="VALIDATION_ERROR", latencyMs=0)
 OTHER_ROUTE = a_log(4, NOON - 2000, route="/analytics/popular-filters", status=599, error="UPSTREAM_TIMEOUT")
 FOREIGN = [OTHER_ROUTE, REFUSED, QUERY, INGEST]
@@ -127,6 +128,7 @@ def test_each_foreign_log_is_listed_with_all_that_it_has(service: Service) -> No
             **absent,
             **{name: value for name, value in item.items() if name not in ("pk", "sk", "entity", "ttl")},
             "weight": 1,
+            "latencyMs": int(item["latencyMs"]),
         }
         for item in FOREIGN
     ]
