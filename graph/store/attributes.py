@@ -5,7 +5,7 @@ Each kind checks its values. SQLite keeps text, numbers and truth values in type
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from typing import Any, ClassVar
@@ -28,10 +28,15 @@ UTC_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|\+00:00)"  # a pat
 class Filled:
     """The value of an attribute that an item lacks, computed from others. It is known only where the item is read."""
 
-    def __init__(self, compute: Callable[..., Any], *attributes: str) -> None:
-        """Name the attributes in the order in which `compute` takes them."""
+    def __init__(self, compute: Callable[..., Any], *attributes: str, values: Sequence[Any] = ()) -> None:
+        """Name the attributes in the order in which `compute` takes them.
+
+        Args:
+            values: all that the only attribute can be. With them, the result can be compared in filters, too.
+        """
         self.compute = compute
         self.attributes = attributes
+        self.values = values
 
 
 IN_INDEX = Filled(lambda: None)

@@ -25,6 +25,7 @@ undeclared attributes have no columns, so they are decoded one by one.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from graph.core.compilation import Namespace
@@ -141,7 +142,7 @@ def _fields(template: KeyTemplate, item: EncodedItem) -> Item:
 
 
 def _compiled_rows(entity: Entity, names: Sequence[str], broken: Broken) -> Any:
-    namespace = Namespace(decode=decode, number=read_number, fields=_fields, broken=broken)
+    namespace = Namespace(decode=decode, number=read_number, fields=_fields, broken=broken, exact=_check_exact)
     lines = [*_of_another_entity(entity, namespace)]
     read = [*names, *sorted(sources_of(entity, names) - set(names))]
     variables = {name: f"v{at}" for at, name in enumerate(read)}
@@ -159,12 +160,20 @@ def _compiled_rows(entity: Entity, names: Sequence[str], broken: Broken) -> Any:
         if template := _fallback(entity, name):
             key = namespace.constant("key", template)
             lines.append(f"if {value} is None: {value} = fields({key}, item).get({name!r})")
+        if any(each.key.name == name and each.key.type == "N" for each in entity.primary):
+            lines.append(f"if {value} is not None: exact({value}, item[{name!r}]['N'])")
     in_order = sorted(read, key=lambda name: isinstance(entity.named[name].absent, Filled))  # computed ones at last
     lines += [line for name in in_order for line in _absent_and_checked(entity, name, variables, namespace)]
     row = "".join(f"v{at}, " for at in range(len(names)))
     passed_over = ["except Exception as error:", "    broken(item, error)", "    continue"]
     body = ["try:", *(f"    {line}" for line in lines), *passed_over, f"append(({row}))"]
     return namespace.define_list("items", "for item in items:", body)
+
+
+def _check_exact(number: float, text: str) -> None:
+    """Raise `InvalidItem` for a key that is another one once it is read, so that nothing could ask for it."""
+    if repr(number) != text and Decimal(repr(number)) != Decimal(text):
+        raise InvalidItem(f"the key {text} is not a number that a double holds")
 
 
 def _of_another_entity(entity: Entity, namespace: Namespace) -> Iterator[str]:

@@ -128,7 +128,11 @@ class ItemCodec:
         if absent is None:
             return condition
         if isinstance(absent, Filled) and isinstance(condition, Compare | OneOf):
-            raise InvalidItem(f"nothing can be compared with `{name}`, which may be computed")
+            if not absent.values:
+                raise InvalidItem(f"nothing can be compared with `{name}`, which may be computed")
+            holds, (source,) = predicate(condition), absent.attributes
+            giving = tuple(value for value in absent.values if holds({name: absent.compute(value)}))
+            return AnyOf((condition, AllOf((Absent(name), OneOf(source, giving)))))
         exists = Present(self.primary.partition.key.name) if of_write else None
         match condition:
             case Present():
