@@ -243,9 +243,10 @@ stream_option = click.option(
 def create(line: CommandLine, store: str | None, stream: bool) -> None:
     """Create the tables that are missing, as they are designed.
 
-    On DynamoDB, existing tables get what they lack: indexes, expiry, streams, auto-scaling, alarms,
-    tags, point-in-time recovery and deletion protection. What the endpoint does not offer is left
-    out. SQLite does not need this command.
+    On DynamoDB, those that it made before get what they lack: indexes, expiry, streams,
+    auto-scaling, alarms, tags, point-in-time recovery and deletion protection. Tables of another
+    program are adopted. What the endpoint does not offer is left out. SQLite does not need this
+    command.
 
     \b
     Example:

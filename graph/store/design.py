@@ -10,6 +10,7 @@ from typing import Literal
 from graph.store.configuration import AWS_KEY, ON_DEMAND, Alarm, Billing
 
 TAGS = (("application", "quakegraph"),)
+"""The tags of every table that was made as it is designed, by which it is told from a table of another program."""
 
 
 @dataclass(frozen=True, slots=True)

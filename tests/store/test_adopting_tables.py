@@ -117,6 +117,19 @@ async def test_a_table_of_another_program_is_checked_adopted_and_found_complete(
 
 
 @pytest.mark.parametrize("prefix", ["moto"], indirect=True)
+async def test_creating_tables_adds_no_more_to_a_table_of_another_program_than_adopting_it(prefix: str) -> None:
+    can_run, said = await administer([TRIGGER_EVENT], Job.CREATE, prefix=prefix)
+
+    name = f"{prefix}zapier-triggers-api-dev-events"
+    assert (can_run, said[:7]) == (True, [f"Table {name} exists.", *ADDED, OF_BILLING, UNPROTECTED])
+    assert [line.partition(". ")[0] for line in said[7:9]] == [
+        "It has no point-in-time recovery",
+        "It has no tag application=quakegraph",
+    ]
+    assert not client().describe_table(TableName=name)["Table"].get("DeletionProtectionEnabled")
+
+
+@pytest.mark.parametrize("prefix", ["moto"], indirect=True)
 async def test_a_new_index_scales_as_its_table_does(prefix: str) -> None:
     name = f"{prefix}zapier-triggers-api-dev-events"
     target = {"ServiceNamespace": "dynamodb", "ResourceId": f"table/{name}", "MinCapacity": 7, "MaxCapacity": 70}

@@ -164,7 +164,8 @@ async def test_a_deployment_gets_what_it_chooses(prefix: str, dynamodb: Any) -> 
     assert (await administer(ENTITIES, Job.CHECK, prefix=prefix, choices=choices))[0]
 
 
-async def test_what_the_owner_of_a_table_removed_is_said_and_added_by_create_alone(created: str, dynamodb: Any) -> None:
+async def test_what_a_table_of_ours_lacks_is_said_and_added_by_create_alone(created: str, dynamodb: Any) -> None:
+    choices = TableChoices(tags={"team": "seismology"})
     name, (log,) = f"{created}{LOGS}", [entity for entity in ENTITIES if entity.name == "SERVICE_LOG"]
     key = described(dynamodb, name)["SSEDescription"]["KMSMasterKeyArn"]
     client("kms").disable_key_rotation(KeyId=key)
@@ -172,7 +173,6 @@ async def test_what_the_owner_of_a_table_removed_is_said_and_added_by_create_alo
     dynamodb.update_continuous_backups(
         TableName=name, PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": False}
     )
-    dynamodb.untag_resource(ResourceArn=described(dynamodb, name)["TableArn"], TagKeys=["application"])
     client("cloudwatch").delete_alarms(AlarmNames=[f"{name}-UserErrors"])
     client("application-autoscaling").deregister_scalable_target(
         ServiceNamespace="dynamodb",
@@ -185,14 +185,14 @@ async def test_what_the_owner_of_a_table_removed_is_said_and_added_by_create_alo
         "It is not protected from deletion.",
         "It has no point-in-time recovery.",
         f"It has no alarm {name}-UserErrors.",
-        "It has no tag application=quakegraph.",
+        "It has no tag team=seismology.",
     ]
 
     for job in (Job.CHECK, Job.ADOPT):
-        can_run, said = await administer([log], job, prefix=created)
+        can_run, said = await administer([log], job, prefix=created, choices=choices)
         assert (can_run, said[0]) == (True, f"Table {name} exists.")
         assert [line.startswith(each) for line, each in zip(said[1:], missing, strict=True)] == [True] * len(missing)
-    assert await create_tables([log], prefix=created) == [
+    assert await create_tables([log], prefix=created, choices=choices) == [
         f"Table {name} exists.",
         "The capacity now scales from 5 to 100 units.",
         f"The key {key} is now rotated each year.",
@@ -201,7 +201,7 @@ async def test_what_the_owner_of_a_table_removed_is_said_and_added_by_create_alo
         "CloudWatch now watches it with 10 alarms.",
         "It is now tagged.",
     ]
-    assert await create_tables([log], prefix=created) == [f"Table {name} is as declared."]
+    assert await create_tables([log], prefix=created, choices=choices) == [f"Table {name} is as declared."]
 
 
 async def test_what_the_owner_of_a_table_chose_otherwise_is_said_and_not_changed(prefix: str, dynamodb: Any) -> None:

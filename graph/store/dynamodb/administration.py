@@ -1,9 +1,10 @@
 """Creates declared tables, checks existing ones, and adds what they lack.
 
 All of this is one comparison of what is declared with what is there: `differences`. A check prints them, adopting a
-table adds what the service needs, and creating tables adds everything. Nothing is ever changed that the owner of a
-table chose otherwise, such as billing and encryption. Every step begins with the comparison, so all steps can be run
-again at any time, also after a failure. A feature that an emulator does not offer is left out and reported.
+table adds what the service needs, and creating tables adds everything, though to a table without our tags only what
+adopting it adds. Nothing is ever changed that the owner of a table chose otherwise, such as billing and encryption.
+Every step begins with the comparison, so all steps can be run again at any time, also after a failure. A feature that
+an emulator does not offer is left out and reported.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -107,8 +108,9 @@ class _Administration:
         left, different = [], list(differences(design, name, found, self.entities))
         if not is_new:
             self.say(f"Table {name} exists." if different else f"Table {name} is as declared.")
+        added = ADDED[job] if found.is_ours else ADDED[job] & ADDED[Job.ADOPT]
         for difference in different:
-            if difference.is_missing and difference.feature in ADDED[job]:
+            if difference.is_missing and difference.feature in added:
                 self.say(await self.additions.add(difference, found))
             else:
                 left.append(difference)

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from botocore.parsers import ResponseParserError
 
 from graph.store.configuration import AWS_KEY, CUSTOMER_KEY
-from graph.store.design import TableDesign
+from graph.store.design import TAGS, TableDesign
 from graph.store.dynamodb.client import plain_session
 from graph.store.dynamodb.declaration import key_alias
 from graph.store.dynamodb.errors import code_of
@@ -104,6 +104,11 @@ class Description:
     def is_provisioned(self) -> bool:
         """Whether it is billed by capacity."""
         return is_provisioned(self.table)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it was made as designed, and not by another program. Without tags, nobody knows."""
+        return self.tags is None or dict(TAGS).items() <= self.tags.items()
 
     @property
     def indexes(self) -> Mapping[str, Any]:
