@@ -4,7 +4,8 @@ An index has those of our own in order. Those that other programs have written a
 come in between. Once they are adopted, they are in our index, too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
@@ -128,5 +129,5 @@ class Calibrations:
         return beginning, beginning + LAST
 
 
-def _place(item: Item) -> Place:
+def _place(item: Mapping[str, Any]) -> Place:
     return tuple([item[name] for name in PART.position_names(BY_VERSION)])

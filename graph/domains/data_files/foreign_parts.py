@@ -90,8 +90,8 @@ class ForeignParts:
         await charge_rows(read=len(names))
         keys = [(name,) for name in names]
         files = {file["file-name"]: file for file in await self._database.items_at(FILE, keys, attributes=_OF_A_FILE)}
-        parts = await parts_of(self._database, names)
-        await charge_rows(read=sum(map(len, parts.values())))
-        for name, every in parts.items():
+        of_files = await parts_of(self._database, names)
+        await charge_rows(read=sum(map(len, of_files.values())))
+        for name, every in of_files.items():
             for part in as_ours(files.get(name, {}), every):
                 self._parts[name, part["identifier"]] = part

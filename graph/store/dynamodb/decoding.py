@@ -75,7 +75,7 @@ def decoding_one_by_one(
     reals = {each.name: decode_real for each in entity.attributes if isinstance(each, Real)}
     templates = tuple(dict.fromkeys(held.values()))
     # As those of `_absent_and_checked`.
-    checks = [
+    checks: list[tuple[str, Callable[[Any], Any]]] = [
         (each.name, each.check if entity.record and not isinstance(each, JsonDocument) else each.check_class)
         for each in entity.attributes
     ]
