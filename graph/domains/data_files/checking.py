@@ -163,6 +163,7 @@ def _sortable(file: NewFile) -> Iterator[tuple[str, Item]]:
     listed = sorted(((day, part) for part in file.sortable for day in set(part.applicable_dates)), key=itemgetter(0))
     if listed and file.level is None:
         raise FileRefused(RegistrationProblem.FILE_INVALID, "A file with applicable dates needs a `level`.")
+    counts = [(part.type, part.missing_packet_count) for part in file.sortable]
     items: list[Item] = []
     for day, part in listed:
         if part.type is not None and not _is_identifier(part.type):
@@ -179,7 +180,7 @@ def _sortable(file: NewFile) -> Iterator[tuple[str, Item]]:
             "data-version": file.algorithm_version,
         }
         items.append(told)
-    for (_, part), item, relations in zip(listed, items, related(items), strict=True):
+    for (_, part), item, relations in zip(listed, items, related(items, counts), strict=True):
         yield "#".join(filter(None, (file.level, part.type))), item | relations
 
 

@@ -44,9 +44,10 @@ def as_ours(file: Mapping[str, Any], parts: Sequence[Item]) -> list[Item]:
         kind_of(part["identifier"]) | part | kind_by_file(file)
         for part in sorted(filter(is_sortable, parts), key=itemgetter("applicable-date", "identifier"))
     ]
+    counts = [(part.get("data-type"), part.get("missing-packet-count")) for part in sortable]
     with_relations = [
         {name: value for name, value in part.items() if name not in RELATIONS} | relations
-        for part, relations in zip(sortable, related(sortable), strict=True)
+        for part, relations in zip(sortable, related(sortable, counts), strict=True)
     ]
     calibrations = [part for part in parts if is_calibration(part) and not is_sortable(part)]
     return [

@@ -9,6 +9,9 @@ from graph.store.entity import Item
 
 _ORDINAL = re.compile(r"#\d{4}$")  # of an item whose identifier is repeated
 
+MissingPackets = tuple[str | None, int | None]
+"""The type of some data, and the number of packets that are missing in them, if they were counted."""
+
 RELATIONS = ("earlier-date", "earlier-date-of-type", "most-missing", "most-missing-of-type")
 
 
@@ -24,13 +27,14 @@ def kind_by_file(file: Mapping[str, Any]) -> Item:
     return {name: value for name, value in told.items() if value is not None}
 
 
-def related(parts: Sequence[Item]) -> list[Item]:
+def related(parts: Sequence[Item], counts: Iterable[MissingPackets]) -> list[Item]:
     """What each sortable item of a file tells of the others.
 
     Args:
         parts: all of them, in order of their days.
+        counts: the missing packets of all data of the file.
     """
-    missing = _most_missing(parts)
+    missing = _most_missing(counts)
     earlier: Any = None
     earlier_of_type: dict[str | None, Any] = {}
     relations = []
@@ -42,11 +46,10 @@ def related(parts: Sequence[Item]) -> list[Item]:
     return relations
 
 
-def _most_missing(parts: Iterable[Item]) -> Mapping[str | None, int]:
+def _most_missing(counts: Iterable[MissingPackets]) -> Mapping[str | None, int]:
     """The most missing packets of the data of each type. A type whose packets were not counted has none."""
     most: dict[str | None, int] = {}
-    for part in parts:
-        if (count := part.get("missing-packet-count")) is not None:
-            data_type = part.get("data-type")
+    for data_type, count in counts:
+        if count is not None:
             most[data_type] = max(count, most.get(data_type, 0))
     return most

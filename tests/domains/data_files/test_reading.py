@@ -142,9 +142,17 @@ MISSING = a_file(
         SortableMetadata(type="APID12", applicable_dates=[day(1)], missing_packet_count=5),
     ],
 )
+WITHOUT_DAYS = a_file(
+    "0.nc",
+    sortable=[
+        SortableMetadata(type="APID11", applicable_dates=[day(1)]),
+        SortableMetadata(type="APID12", applicable_dates=[], missing_packet_count=1),
+    ],
+)
 
 
 @example(some=[a_file("a.nc", 1, 2, 3)], selection=FileSelection(first=day(1)), size=1, backward=True)
+@example(some=[WITHOUT_DAYS], selection=FileSelection(missing_packets_gt=0), size=1, backward=False)
 @example(some=[MISSING], selection=FileSelection(missing_packets_gt=4), size=1, backward=False)
 @settings(A_FEW, max_examples=rounds(100))
 @given(some=files, selection=selections, size=st.integers(1, 4), backward=st.booleans())
