@@ -35,6 +35,7 @@ from graph.store.dynamodb.codec import EncodedItem, decode, decode_real, read_nu
 from graph.store.entity import Entity, Item
 from graph.store.rows import Row, Rows
 from graph.store.templates import KeyTemplate
+from graph.store.values import InvalidItem
 
 PLAIN_DIGITS = 18  # so many fit 64 bits
 
