@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
-from graph.domains.data_files.adopting import adopt_files, adopt_parts
+from graph.core.services import Services
+from graph.domain import Resources
+from graph.domains.data_files import DOMAIN
 from graph.domains.data_files.checking import drafted
-from graph.domains.data_files.entities import ENTITIES, FILE, LIBERA_METADATA, PART
-from graph.domains.data_files.foreign_parts import FOREIGN
-from graph.domains.data_files.minimum import FOREIGN_FILE
+from graph.domains.data_files.entities import ENTITIES, LIBERA_METADATA
 from graph.domains.data_files.new_files import NewFile
 from graph.store.conditions import predicate
 from graph.store.entity import Item
@@ -96,10 +97,11 @@ async def foreign_files(
 
 async def adopt_all(ours: FileStore) -> int:
     """Adopt all foreign items. Returns their number."""
-    database, count = ours.database, 0
-    for entity, foreign, adopt in ((PART, FOREIGN, adopt_parts), (FILE, FOREIGN_FILE, adopt_files)):
-        is_foreign = predicate(foreign)
-        found = [item async for item in database.scan(entity) if is_foreign(item)]
-        await adopt(database, found)
+    services, count = Services(), 0
+    services.add(SimpleNamespace(database=ours.database), Resources)
+    for adoption in reversed(DOMAIN.adoptions):
+        is_foreign = predicate(adoption.foreign)
+        found = [item async for item in ours.database.scan(adoption.entity) if is_foreign(item)]
+        await adoption.adopt(services, found)
         count += len(found)
     return count
