@@ -35,7 +35,8 @@ T = TypeVar("T")
 PAGE = "{ events(first: 1000, orderBy: TIME_ASC) { nodes { eventId } } }"
 UNAVAILABLE = "DATABASE_UNAVAILABLE"
 SHORT_S = 0.3
-WITHOUT_TASKS = [replace(domain, tasks=()) for domain in DOMAINS]  # so that only what a test asks calls the store
+# So that only what a test asks calls the store.
+WITHOUT_TASKS = [replace(domain, tasks=(), adoptions=()) for domain in DOMAINS]
 
 
 @dataclass(frozen=True)
