@@ -21,6 +21,7 @@ from graph.feed.adopter import (
     AdoptionMetrics,
 )
 from graph.observability.metrics import Metrics
+from graph.store.choices import TableChoices
 from graph.store.contract import Database, Put
 from graph.work.tasks import BackgroundTasks
 from tests.feed.foreign_notes import ADOPTION, ENTITIES, NOTE, STATE, Desk, OtherProgram, a_note
@@ -84,7 +85,7 @@ class Table:
 @asynccontextmanager
 async def opened(emulator: str, monkeypatch: pytest.MonkeyPatch, *, stream: bool = True) -> AsyncIterator[Table]:
     prefix = f"adopted-{uuid4().hex}-"
-    await create_tables(ENTITIES, prefix=prefix, stream=stream)
+    await create_tables(ENTITIES, prefix=prefix, choices=TableChoices(stream=stream))
     time, other = HeldTime(), OtherProgram(prefix)
     policy = replace(UNHURRIED, sleep=lambda seconds: asyncio.sleep(MOMENT_S))
     async with proxying(emulator) as proxy:
