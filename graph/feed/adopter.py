@@ -13,7 +13,7 @@ from typing import Any
 from graph.core.clock import Clock
 from graph.core.errors import DatabaseUnavailable
 from graph.core.services import Services
-from graph.feed.adoption import ITEMS_AT_ONCE, Adoption
+from graph.feed.adoption import ADOPTED_UNTIL, ITEMS_AT_ONCE, Adoption
 from graph.observability.logs import get_logger
 from graph.observability.metrics import OK, Metrics
 from graph.runtime.holding import hold_forever
@@ -115,11 +115,17 @@ class Adopter:
     async def _follow(self) -> None:
         """Adopt what is written, for as long as the stream can be read."""
         state, saved_at = self._state, self._clock()
+        round_ = [saved_at]  # of reading all shards: when it began, and the times of the last records that it met
         async with aclosing(self._others.written(self._conditions, state.position)) as findings:
             async for found in findings:
                 await self._hand_over(found.keys)
                 self._note_lag(found)
                 state.is_streamless = False
+                if found.written_at is not None:
+                    round_.append(found.written_at)
+                elif not found.is_gap:
+                    state.note_stream(min(round_), self._clock())
+                    round_ = [self._clock()]
                 if found.is_gap:
                     state.scan_anew()
                 if found.is_gap or self._clock() >= saved_at + SAVE_EVERY_MS:
@@ -234,7 +240,13 @@ class _State:
         self.scan_due: int = kept["scanDue"] if is_of_these else 0
         self.scan_is_stale = False  # whether the scan in progress must begin anew
         self.is_streamless = False
+        self.adopted_until: int = kept.get(ADOPTED_UNTIL, 0) if is_of_these else 0
         self._is_refused = False  # whether the store has refused an item since the scan began
+
+    def note_stream(self, until: int, now: int) -> None:
+        """Note until when the stream was read. It says nothing of what only a scan finds."""
+        if self.scan_due > now:
+            self.adopted_until = until
 
     def miss_stream(self, now: int) -> None:
         """Let a scan find what the stream would have brought."""
@@ -244,6 +256,7 @@ class _State:
     def scan_anew(self) -> None:
         """Let a scan of the whole table be due now."""
         self.scan_is_stale, self.scan_position, self.scan_due = True, None, 0
+        self.adopted_until = 0
 
     def scan_later(self, now: int) -> None:
         """Let a scan be due in a day."""
@@ -253,6 +266,7 @@ class _State:
     def begin_scan(self) -> None:
         """Note that a scan begins, or goes on."""
         self.scan_is_stale = self._is_refused = False
+        self._scan_is_whole = self.scan_position is None
 
     def end_scan(self, started: int, now: int) -> None:
         """Note that a scan has read the whole table."""
@@ -260,8 +274,11 @@ class _State:
         after_refusal = now + RESCAN_MS if self._is_refused else NEVER
         without_stream = started + SCAN_EVERY_MS if self.is_streamless else NEVER
         self.scan_due = min(after_refusal, without_stream)
+        if self.is_streamless and self._scan_is_whole:
+            self.adopted_until = started
 
     def kept(self) -> dict[str, Any]:
         """The attributes to keep."""
         position = {"position": self.position} if self.position else {}
-        return {**position, "entities": self._entities, "scan": self.scan_position or {}, "scanDue": self.scan_due}
+        scan = {"entities": self._entities, "scan": self.scan_position or {}, "scanDue": self.scan_due}
+        return {**position, **scan, ADOPTED_UNTIL: self.adopted_until}

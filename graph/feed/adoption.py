@@ -25,6 +25,7 @@ from graph.store.entity import Entity, Item
 from graph.work.account import give_way
 
 ITEMS_AT_ONCE = 25
+ADOPTED_UNTIL = "adoptedUntil"  # of a state
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,16 @@ def adoption_state(table: TableDesign, partition: str = "ADOPTION", name: str = 
         JsonDocument("scan", optional=True),  # up to which the table was scanned
         Whole("scanDue", unit="epoch ms", optional=True),  # the next scan
         JsonDocument("entities", optional=True),  # names of those that the scans find
+        Whole(ADOPTED_UNTIL, unit="epoch ms", optional=True),
         *LEASE_ATTRIBUTES,
     )
     return Entity(name, table, key=(partition, "{adopts}"), attributes=attributes)
+
+
+async def adopted_until(database: Database, state: Entity, table: TableDesign) -> int:
+    """The time until which others wrote the items of a table that are all adopted, epoch milliseconds; 0 for none."""
+    kept = await database.get(state.key_for(table.name), attributes=(ADOPTED_UNTIL,))
+    return kept.get(ADOPTED_UNTIL, 0) if kept else 0
 
 
 async def adopt_all(services: Services, database: Database, adoptions: Sequence[Adoption]) -> None:

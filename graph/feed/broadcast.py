@@ -48,6 +48,7 @@ class FeedRecords(Generic[R]):
     load: "Load[R]"  # the existing records by their keys
     key_of_cursor: Callable[[str], str]  # may raise InvalidCursor
     cursor_of: Callable[[R], str] = attrgetter("cursor")
+    awaits_numbers: bool = False  # whether a record without a number will get one, instead of being older than all
 
     @classmethod
     def of(cls, ordering: Ordering, load: "Load[Ordered]") -> "FeedRecords[Ordered]":
@@ -116,7 +117,9 @@ class Broadcast(Generic[R]):
             if (record := (await self._records.load([key])).get(key)) is None:
                 raise InvalidCursor("after")
             subscriber.number = self._sequence.entities.number_of(record.item)
-            if subscriber.number:
+            if not subscriber.number and self._records.awaits_numbers:
+                subscriber.number = latest
+            elif subscriber.number:
                 changes = await self._sequence.since(subscriber.number - 1, 1)
                 if changes and changes[0].number == subscriber.number:  # else it has expired just now
                     missed = changes[0].behind(key)

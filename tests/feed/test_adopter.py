@@ -16,15 +16,17 @@ from graph.feed.adopter import (
     LOOK_EVERY_S,
     NEVER,
     RESCAN_MS,
+    SAVE_EVERY_MS,
     SCAN_EVERY_MS,
     Adopter,
     AdoptionMetrics,
 )
+from graph.feed.adoption import adopted_until
 from graph.observability.metrics import Metrics
 from graph.store.choices import TableChoices
 from graph.store.contract import Database, Put
 from graph.work.tasks import BackgroundTasks
-from tests.feed.foreign_notes import ADOPTION, ENTITIES, NOTE, STATE, Desk, OtherProgram, a_note
+from tests.feed.foreign_notes import ADOPTION, ENTITIES, NOTE, NOTES, STATE, Desk, OtherProgram, a_note
 from tests.held_time import HeldTime
 from tests.processes import TIMEOUT_S
 from tests.runtime.leases import CutOffDatabase
@@ -123,6 +125,19 @@ async def test_what_was_there_and_what_is_written_later_is_adopted_once_each(tab
     assert desk.handed_over == [["before"], ["after"]]
     assert await table.database.get(NOTE.key_for("after")) == a_note("after", change=1)
     assert table.scans == 1
+
+
+async def test_the_time_until_which_all_items_are_adopted_is_kept_once_the_table_was_scanned(
+    table: Table, desk: Desk
+) -> None:
+    assert await adopted_until(table.database, STATE, NOTES) == 0
+    began, until = table.time.now, 0
+    async with table.process(desk, leased=False), asyncio.timeout(TIMEOUT_S):
+        await table.until_kept(scanDue=NEVER)
+        while not until:
+            table.time.move(SAVE_EVERY_MS / 1000)
+            until = await adopted_until(table.database, STATE, NOTES)
+    assert began <= until <= table.time.now
 
 
 async def test_an_item_that_the_stream_does_not_have_is_adopted_by_the_scan(streamless: Table) -> None:
