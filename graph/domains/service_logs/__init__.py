@@ -5,6 +5,7 @@ from pathlib import Path
 
 from graph.domain import Domain, Resources
 from graph.domains.service_logs.access_patterns import ServiceLogs
+from graph.domains.service_logs.adoption import ADOPT_LOGS
 from graph.domains.service_logs.commands import logs
 from graph.domains.service_logs.entities import ENTITIES
 from graph.domains.service_logs.live import ServiceLogBroadcast
@@ -40,6 +41,7 @@ DOMAIN = Domain(
     mutations=(ServiceLogMutations,),
     subscriptions=(ServiceLogSubscriptions,),
     nodes=(ServiceLog,),
+    adoptions=(ADOPT_LOGS,),
     commands=(logs,),
     examples=Path(__file__).parent / "examples",
 )

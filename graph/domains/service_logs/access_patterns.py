@@ -9,21 +9,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from graph.core.paging import Page
+from graph.domains.service_logs.counted import CountedLogs
 from graph.domains.service_logs.entities import LAST_SECOND, SERVICE_LOG, TIMESTAMP_INDEX, key_of
-from graph.domains.service_logs.model import MOST_SHIFT, LoggingService, ServiceLog, node_key, timestamp_of
+from graph.domains.service_logs.model import MOST_SHIFT, ServiceLog, end_of_slot, node_key, timestamp_of
 from graph.domains.service_logs.planning import LogPlan
-from graph.domains.service_logs.selection import ServiceLogSelection, Slots, slots_between
+from graph.domains.service_logs.selection import ServiceLogSelection, Slots, is_empty, overlap, slots_between
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.volumes import LogInterval, LogVolume, VolumeBy, Volumes
 from graph.store.between import Between, ItemsFound, page_between
-from graph.store.conditions import all_of
+from graph.store.conditions import all_of, names_in, predicate
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.merging import MergedPartitions
 from graph.store.ordering import PageRequest
 from graph.store.query import Needed, Query
 from graph.store.records import records_at
-from graph.store.time_walk import ROWS_PER_BATCH
+from graph.store.time_walk import ROWS_PER_BATCH, Keep, keep_all
 from graph.work.account import charge_rows
 
 
@@ -37,6 +38,7 @@ class ServiceLogs:
 
     def __post_init__(self) -> None:
         self._volumes = Volumes(self.database)
+        self._counted = CountedLogs(self.database, self.services.clock)
 
     async def page(
         self, selection: ServiceLogSelection, request: PageRequest, *, forward: bool = False
@@ -46,10 +48,10 @@ class ServiceLogs:
         Raises:
             QueryTooComplex: The operation in progress may not read so many logs.
         """
-        known = await self.services.named(selection.services) if selection.services is not None else None
-        if known is not None:
-            selection = replace(selection, services=tuple(service.name for service in known))
-        query = self._query(selection, known, request.attributes)
+        partitions = None if selection.services is None else await self.services.partitions(selection.services)
+        if partitions is not None:
+            selection = replace(selection, services=tuple(partitions))
+        query = self._query(selection, partitions, request.attributes)
         return await page_between(
             partial(self._read, selection, query),
             request.paging,
@@ -59,10 +61,10 @@ class ServiceLogs:
         )
 
     def _query(
-        self, selection: ServiceLogSelection, services: Sequence[LoggingService] | None, attributes: Needed
+        self, selection: ServiceLogSelection, partitions: Mapping[str, Sequence[str]] | None, attributes: Needed
     ) -> Query:
         """The partitions that hold the selected logs, and what the store tests."""
-        if services is None:
+        if partitions is None:
             return Query(
                 entity=SERVICE_LOG,
                 index=TIMESTAMP_INDEX,
@@ -72,7 +74,7 @@ class ServiceLogs:
             )
         return Query(
             entity=SERVICE_LOG,
-            partitions=[(name,) for service in services for name in service.partitions],
+            partitions=[(name,) for names in partitions.values() for name in names],
             where=all_of(selection.of_types, selection.condition),
             attributes=attributes,
         )
@@ -83,9 +85,13 @@ class ServiceLogs:
         """The first logs between two places."""
         items: list[Item] = []
         partitions = 0
-        async for slots in self._parts(selection, query, size + 1, slots_between(within), forward=forward):
+        parts = self._parts(selection, query, size + 1, slots_between(within), forward=forward)
+        async for slots, is_counted in parts:
             for (first, last), keep in selection.ranges(slots, forward=forward):
-                some = replace(query, between=(_timestamp(first), _timestamp(last)))
+                bounds = (None if first is None else timestamp_of(first), None if last is None else end_of_slot(last))
+                some = replace(query, between=bounds)
+                if not is_counted:
+                    some, keep = _tested_here(some, keep)
                 left = size - len(items)
                 found = await MergedPartitions(self.database, some, keep).read(left, within, forward=forward)
                 items += found.items
@@ -96,21 +102,39 @@ class ServiceLogs:
 
     async def _parts(
         self, selection: ServiceLogSelection, query: Query, wanted: int, within: Slots, *, forward: bool
-    ) -> AsyncIterator[Slots]:
-        """The slots to read, in order or in reverse. A filter is tested on one part of them after the other."""
+    ) -> AsyncIterator[tuple[Slots, bool]]:
+        """The slots to read, in order or in reverse, and whether a filter may be left to the store.
+
+        A filter is tested on one part of the slots after the other, as counters bound them. Where logs of other
+        programs may not be counted yet, each log that is read is tested and charged here.
+        """
         if not query.partitions or (query.where is None and selection.keep is None):
-            yield within
-        elif narrowed := selection.within(within):
-            plan = LogPlan(self._volumes, narrowed, self.rows_per_part)
-            reached: int | None = None
-            async for part in plan.parts(wanted, forward=forward):
-                await charge_rows(tested=part.rows)
-                first, last = part.slots
-                last += MOST_SHIFT  # a crowd may have shifted its last logs so far
-                if reached is not None:
-                    first, last = (max(first, reached + 1), last) if forward else (first, min(last, reached - 1))
-                reached = last if forward else first
-                yield first, last
+            yield within, True
+            return
+        begin = await self._counted.end()
+        ends = [(overlap(within, (None, None if begin is None else begin - 1)), True)]
+        if begin is not None:
+            ends.append((overlap(within, (begin, None)), False))
+        for slots, is_counted in ends if forward else ends[::-1]:
+            if not is_counted:
+                yield slots, False
+            elif not is_empty(slots) and (narrowed := selection.within(slots)):
+                async for part in self._counted_parts(narrowed, wanted, forward=forward):
+                    yield overlap(part, slots), True
+
+    async def _counted_parts(
+        self, selection: ServiceLogSelection, wanted: int, *, forward: bool
+    ) -> AsyncIterator[Slots]:
+        plan = LogPlan(self._volumes, selection, self.rows_per_part)
+        reached: int | None = None
+        async for part in plan.parts(wanted, forward=forward):
+            await charge_rows(tested=part.rows)
+            first, last = part.slots
+            last += MOST_SHIFT  # a crowd may have shifted its last logs so far
+            if reached is not None:
+                first, last = (max(first, reached + 1), last) if forward else (first, min(last, reached - 1))
+            reached = last if forward else first
+            yield first, last
 
     async def by_key(self, keys: Sequence[str], attributes: Needed = None) -> Mapping[str, ServiceLog]:
         """The existing logs with these keys of nodes."""
@@ -131,5 +155,7 @@ class ServiceLogs:
         return await self._volumes.volume(interval, by, first, last, [service.name for service in known])
 
 
-def _timestamp(slot: int | None) -> float | None:
-    return None if slot is None else timestamp_of(slot)
+def _tested_here(query: Query, keep: Keep | None) -> tuple[Query, Keep | None]:
+    """A query without its filter, and what tests that here together with the rest."""
+    tested = [Keep(predicate(query.where), names_in(query.where))] if query.where else []
+    return replace(query, where=None), keep_all([*tested, *([keep] if keep else [])])

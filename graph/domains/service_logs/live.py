@@ -16,7 +16,11 @@ class ServiceLogBroadcast(Broadcast[ServiceLog]):
     def __init__(self, sequence: ChangeSequence, logs: ServiceLogs) -> None:
         super().__init__(
             sequence,
-            FeedRecords(load=logs.by_key, key_of_cursor=lambda cursor: node_key(**BY_TIME.place_of(cursor, "after"))),
+            FeedRecords(
+                load=logs.by_key,
+                key_of_cursor=lambda cursor: node_key(**BY_TIME.place_of(cursor, "after")),
+                awaits_numbers=True,  # as logs of other programs do
+            ),
         )
 
     async def logs(

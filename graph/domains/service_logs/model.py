@@ -3,19 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from decimal import Decimal
+from math import nextafter
 from typing import Any, ClassVar
 
 from graph.core.days import datetime_of
 from graph.core.described import Described, DescribedText, described, value
 from graph.core.times import rfc3339_of_seconds
-from graph.store.attributes import JsonDocument, Real, Text, Truth, Whole
+from graph.store.attributes import Filled, JsonDocument, Real, Text, Truth, Whole
 from graph.store.records import Converted, Derived, Record, Stored, optional, stored
 
 LONGEST_SERVICE = 64  # characters; names are part of global ids
+LONGEST_FOREIGN_SERVICE = 256  # of another program; four bytes each still fit a sort key
 LONGEST_MESSAGE = 65_536  # characters; four bytes each still fit DynamoDB's 400 KB
 LARGEST_METADATA = 65_536  # bytes
 LONGEST_EVENT_NAME = 256  # characters
 LONGEST_SEVERITY = 64  # characters
+LONGEST_LOG_ID = 256  # characters; a UUID has 36, but another program may have its own ids
+LAST_SECOND = 9_999_999_999  # of a log; a time in milliseconds lies behind it
+LAST_EXPIRY = 253_402_300_799  # epoch seconds; the last second of the year 9999
 MICROSECONDS = 1_000_000  # of a second
 DAY_S = 86_400
 MOST_SHIFT = 200_000  # slots from a log's time to its own; a fifth of a second
@@ -69,6 +75,7 @@ _LEVELS = [
     for severity in range(MOST_SEVERE + 1)
 ]
 _NAMES = [level.name for level in _LEVELS]
+LEVELS = tuple(LogLevel.__members__)
 
 
 class LogProblem(DescribedText):
@@ -141,7 +148,12 @@ class WriteReport:
 
 def service_of(service_name: str) -> str:
     """The service of a stored `service_name`, which may name one of the partitions of a hot service."""
-    return service_name[:-2] if is_shard(service_name) else service_name
+    return (service_name[:-2] if is_shard(service_name) else "") or service_name
+
+
+def shards_of(service: str) -> list[str]:
+    """The partitions of a hot service."""
+    return [f"{service}#{shard}" for shard in range(SHARDS)]
 
 
 def is_shard(service_name: str) -> bool:
@@ -164,8 +176,45 @@ def timestamp_of(slot: int) -> float:
 
 
 def slot_of(timestamp: float) -> int:
-    """The slot of a timestamp, epoch microseconds."""
-    return round(timestamp * MICROSECONDS)
+    """The slot that holds a timestamp, epoch microseconds. Another program may have written a more exact one."""
+    nearest = round(timestamp * MICROSECONDS)
+    return nearest if timestamp_of(nearest) <= timestamp else nearest - 1
+
+
+def end_of_slot(slot: int) -> float:
+    """The last timestamp that a slot holds."""
+    return nextafter(timestamp_of(slot + 1), 0)
+
+
+def nanoseconds_of(timestamp: float) -> str:
+    """The time of a log that has only its timestamp: epoch nanoseconds as text."""
+    return str(int(Decimal(repr(timestamp)) * 1_000_000_000))
+
+
+def checked_nanoseconds(time_unix_nano: str) -> str:
+    """Epoch nanoseconds as text. Raises ValueError for another text."""
+    if not (time_unix_nano.isascii() and time_unix_nano.isdigit()):
+        raise ValueError("`time_unix_nano` must have digits alone")
+    return time_unix_nano
+
+
+def level_named(name: str) -> LogLevel:
+    """The level of this name. Raises ValueError for another name."""
+    if name not in LogLevel.__members__:
+        raise ValueError(f"`level` must be one of {', '.join(LogLevel.__members__)}")
+    return LogLevel[name]
+
+
+def severity_of_level(name: str) -> int:
+    """The severity number of a log that only names its level."""
+    return level_named(name).usual_severity
+
+
+def checked_metadata(metadata: Any) -> Mapping[str, Any]:
+    """Metadata. Raises ValueError for a list."""
+    if not isinstance(metadata, dict):
+        raise ValueError("`metadata` must be a map")
+    return metadata
 
 
 def time_of(time_unix_nano: str) -> datetime:
@@ -181,29 +230,40 @@ def time_of_seconds(seconds: int) -> datetime:
 
 def node_key(service_name: str, timestamp: float) -> str:
     """The key of a log in its global id and in the sequence of changes."""
-    return f"{slot_of(timestamp)}@{service_name}"
+    slot = slot_of(timestamp)
+    return f"{slot if timestamp_of(slot) == timestamp else repr(timestamp)}@{service_name}"
 
 
 class ServiceLog(Record):
-    """A stored log. It never changes."""
+    """A stored log. It never changes.
+
+    Other programs write logs as the document has them: without what OpenTelemetry adds, and with a timestamp of whole
+    seconds. Their bounds are wider than those of our own logs, which `checking` tests.
+    """
 
     __slots__ = ()
 
     cursor: ClassVar[Derived[str]]  # its position, see `entities.BY_TIME`
-    service_name = stored("service_name", Text(shortest=1, longest=LONGEST_SERVICE + 2))  # may be `checkout#7`
+    service_name = stored("service_name", Text(shortest=1, longest=LONGEST_FOREIGN_SERVICE + 2))  # may be `checkout#7`
     service = Derived(service_of, "service_name", description="The service that wrote it.")
-    timestamp = stored("timestamp", Real(least=0, unit="epoch seconds, with microseconds"))  # the slot
-    log_id = stored("log_id", Text(longest=36, unit="UUID"), "The log's own id, a UUID.")
+    timestamp = stored("timestamp", Real(least=0, greatest=LAST_SECOND, unit="epoch seconds"))  # the slot
+    log_id = stored("log_id", Text(longest=LONGEST_LOG_ID), "The log's own id, a UUID.")
     log_type = stored("log_type", Converted(Text(shortest=1, longest=11), ServiceLogType), "Its category.")
-    level = stored("level", Converted(Text(longest=5), LogLevel.__getitem__), "Its level.")
-    message = stored("message", Text(longest=LONGEST_MESSAGE), "What happened, as the service wrote it.")
+    level = stored("level", Converted(Text(longest=5), level_named), "Its level.")
+    message = stored("message", Text(), "What happened, as the service wrote it.")
     metadata: Stored[Mapping[str, Any] | None] = optional(
-        "metadata", JsonDocument(largest=LARGEST_METADATA), "Additional context, by names that the service chose."
+        "metadata", Converted(JsonDocument(), checked_metadata), "Additional context, by names that the service chose."
     )
-    time_unix_nano = stored("time_unix_nano", Text(longest=19), "The same, exact: epoch nanoseconds as text.")
+    time_unix_nano = stored(
+        "time_unix_nano",
+        Converted(Text(shortest=1, longest=19, absent=Filled(nanoseconds_of, "timestamp")), checked_nanoseconds),
+        "The same, exact: epoch nanoseconds as text.",
+    )
     time = Derived(time_of, "time_unix_nano", description="When it happened.")
     severity_number = stored(
-        "severity_number", Whole(least=1, greatest=MOST_SEVERE), "Its severity number as of OpenTelemetry, 1 … 24."
+        "severity_number",
+        Whole(least=1, greatest=MOST_SEVERE, absent=Filled(severity_of_level, "level", values=LEVELS)),
+        "Its severity number as of OpenTelemetry, 1 … 24.",
     )
     severity_text = optional(
         "severity_text",
@@ -217,7 +277,7 @@ class ServiceLog(Record):
     )
     expires_at = optional(
         "ttl",
-        Converted(Whole(unit="epoch seconds"), time_of_seconds, rfc3339_of_seconds),
+        Converted(Whole(greatest=LAST_EXPIRY, unit="epoch seconds"), time_of_seconds, rfc3339_of_seconds),
         "When it will be deleted; null for never.",
     )
 
@@ -232,12 +292,7 @@ class LoggingService(Record):
 
     __slots__ = ()
 
-    name = stored("service", Text(shortest=1, longest=LONGEST_SERVICE), "Its name, as logs have it.")
+    name = stored("service", Text(shortest=1, longest=LONGEST_FOREIGN_SERVICE), "Its name, as logs have it.")
     since = stored("since", Converted(Whole(unit="epoch ms"), datetime_of), "When its first log was stored.")
     is_spread = optional("is_spread", Truth())  # whether logs of it were ever spread over partitions
     added_by = optional("added_by", Text())  # who sent its first log; None for this service
-
-    @property
-    def partitions(self) -> list[str]:
-        """The values of `service_name` that its logs may have."""
-        return [self.name, *(f"{self.name}#{shard}" for shard in range(SHARDS if self.is_spread else 0))]

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from graph.domains.service_logs.entities import LAST_SECOND, LEVELS
-from graph.domains.service_logs.model import MICROSECONDS, ServiceLogType
+from graph.domains.service_logs.entities import LAST_SECOND
+from graph.domains.service_logs.model import LEVELS, MICROSECONDS, ServiceLogType
 from graph.domains.service_logs.selection import ServiceLogSelection
 from graph.domains.service_logs.volumes import ALL_SERVICES, LogInterval, Volumes
 

@@ -61,8 +61,8 @@ class ServiceLogSelection:
         parts.append(((low, high), self.keep))
         if high is not None:
             parts.append(((high + 1, high + MOST_SHIFT), self._keep_of_edge))
-        within = [(_overlap(slots, part), keep) for part, keep in parts]
-        return [(part, keep) for part, keep in (within if forward else within[::-1]) if not _is_empty(part)]
+        within = [(overlap(slots, part), keep) for part, keep in parts]
+        return [(part, keep) for part, keep in (within if forward else within[::-1]) if not is_empty(part)]
 
     @property
     def _keep_of_edge(self) -> Keep | None:
@@ -130,8 +130,8 @@ class ServiceLogSelection:
     def within(self, places: Slots) -> "ServiceLogSelection | None":
         """The part of the time range whose logs may have these slots. None if there is none."""
         first, last = places
-        times = _overlap((self.first, self.last), (None if first is None else first - MOST_SHIFT, last))
-        return None if _is_empty(times) else replace(self, first=times[0], last=times[1])
+        times = overlap((self.first, self.last), (None if first is None else first - MOST_SHIFT, last))
+        return None if is_empty(times) else replace(self, first=times[0], last=times[1])
 
 
 def slots_between(places: Between) -> Slots:
@@ -140,13 +140,15 @@ def slots_between(places: Between) -> Slots:
     return slot_of(after[0]) if after else None, slot_of(before[0]) if before else None
 
 
-def _overlap(one: Slots, other: Slots) -> Slots:
+def overlap(one: Slots, other: Slots) -> Slots:
+    """The slots of both ranges."""
     first = [slots[0] for slots in (one, other) if slots[0] is not None]
     last = [slots[1] for slots in (one, other) if slots[1] is not None]
     return max(first, default=None), min(last, default=None)
 
 
-def _is_empty(slots: Slots) -> bool:
+def is_empty(slots: Slots) -> bool:
+    """Whether a range has no slot."""
     first, last = slots
     return first is not None and last is not None and first > last
 

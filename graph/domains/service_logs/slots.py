@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from graph.domains.service_logs.checking import LogDraft
 from graph.domains.service_logs.entities import SERVICE_LOG
-from graph.domains.service_logs.model import MOST_SHIFT, SHARDS, shard_of, slot_of, timestamp_of
+from graph.domains.service_logs.model import MOST_SHIFT, shard_of, shards_of, timestamp_of
 from graph.domains.service_logs.services import LoggingServices
 from graph.store.contract import Database
 from graph.store.entity import Item, Key
@@ -39,15 +39,16 @@ class TakenSlots:
     def __len__(self) -> int:
         return len(self._logs)
 
-    def add(self, service: str, slot: int, item: Item) -> None:
-        """Add a stored log."""
+    def add(self, service: str, slot: int, item: Item | None) -> None:
+        """Add a stored log; None for one that cannot be read, as another program wrote it."""
         end = slot + 1
         starts, ends = self._runs.setdefault(service, ([], []))
         low, high = bisect_left(ends, slot), bisect_right(starts, end)  # the runs that it touches
         if low < high:
             slot, end = min(slot, starts[low]), max(end, ends[high - 1])
         starts[low:high], ends[low:high] = [slot], [end]
-        self._logs.add(_log(service, item))
+        if item:
+            self._logs.add(_log(service, item))
         self.version += 1
 
     def holds(self, service: str, item: Item) -> bool:
@@ -128,8 +129,8 @@ class BatchSlots:
         """Find out what is stored in the slots of refused logs, and behind those that hold other logs."""
         keys = {self._key(draft.service, draft.slot): draft for draft in refused}
         found = await self._database.get_many(keys, attributes=_READ)
-        for key, item in found.items():
-            self._taken.add(keys[key].service, keys[key].slot, item)
+        for key, draft in keys.items():
+            self._taken.add(draft.service, draft.slot, found.get(key))
         gaps: set[tuple[str, int]] = set()
         for draft in refused:
             if not self._taken.holds(draft.service, draft.item):
@@ -140,7 +141,7 @@ class BatchSlots:
     async def _read_on(self, draft: LogDraft, slot: int) -> int:
         """Read the slots from one on until one is free, or too far from a log's time. Returns that one."""
         service, end = draft.service, draft.time_ns // 1000 + MOST_SHIFT + 1
-        names = [f"{service}#{shard}" for shard in range(SHARDS)] if self._services.is_hot(service) else [service]
+        names = shards_of(service) if self._services.is_hot(service) else [service]
         at_once = SLOTS_AT_FIRST
         while slot < end:
             last = slot + at_once - 1
@@ -152,8 +153,8 @@ class BatchSlots:
                     attributes=_READ | {"timestamp"},
                 )
             )
-            items = {slot_of(item["timestamp"]): item for item in page.items}
-            while (item := items.get(slot)) is not None:
+            items = {SERVICE_LOG.key_of(item): item for item in page.items}
+            while (item := items.get(self._key(service, slot))) is not None:
                 self._taken.add(service, slot, item)
                 slot += 1
             if slot <= last:

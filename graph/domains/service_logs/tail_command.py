@@ -34,19 +34,19 @@ async def tail_logs(
     """
     selected, text_of = selection(), _json if as_json else _line
     async with aclosing(await services.of(ServiceLogBroadcast).logs(selected)) as notices:
-        printed = set[tuple[str, str]]()
+        printed = set[tuple[tuple[str, str], str]]()  # another program may replace a log by one with the same key
         if lines:
             page = await services.of(ServiceLogs).page(selected, PageRequest.of_first(lines))
             for log in reversed(page.records):
-                printed.add(log.identity)
+                printed.add((log.identity, log.log_id))
                 click.echo(text_of(log))
         if not follow:
             return
         async for notice in notices:
             if notice.dropped:
                 click.echo(f"{notice.dropped:,} logs were dropped: they came faster than they were printed.", err=True)
-            elif notice.record and notice.record.identity not in printed:
-                click.echo(text_of(notice.record))
+            elif (log := notice.record) and (log.identity, log.log_id) not in printed:
+                click.echo(text_of(log))
 
 
 def _line(log: ServiceLog) -> str:

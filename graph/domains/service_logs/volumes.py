@@ -15,8 +15,8 @@ from operator import itemgetter
 from graph.core.days import datetime_of
 from graph.core.described import Described, DescribedText, described, value
 from graph.core.errors import BadUserInput
-from graph.domains.service_logs.entities import LEVELS, LOG_VOLUME
-from graph.domains.service_logs.model import DAY_S, LogLevel, ServiceLogType
+from graph.domains.service_logs.entities import LOG_VOLUME
+from graph.domains.service_logs.model import DAY_S, LEVELS, LogLevel, ServiceLogType
 from graph.store.contract import Database, Update
 from graph.store.entity import Item
 from graph.store.query import Query

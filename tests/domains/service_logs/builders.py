@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph.core.clock import Clock
+from graph.core.services import Services
 from graph.domains.service_logs.access_patterns import ServiceLogs
-from graph.domains.service_logs.entities import ENTITIES, LEVELS, LOG_VOLUME, SERVICE_LOG
-from graph.domains.service_logs.model import NewLog, ServiceLog, WriteReport
+from graph.domains.service_logs.adoption import ADOPT_LOGS
+from graph.domains.service_logs.entities import ADOPTION, ENTITIES, LOG_VOLUME, LOGS, SERVICE_LOG
+from graph.domains.service_logs.model import LEVELS, NewLog, ServiceLog, WriteReport
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.settings import ServiceLogSettings
 from graph.domains.service_logs.volumes import LogInterval
 from graph.domains.service_logs.writing import LogWriter
+from graph.feed.adoption import ADOPTED_UNTIL
 from graph.observability.metrics import Metrics
-from graph.store.contract import Database
+from graph.store.conditions import predicate
+from graph.store.contract import Database, Update
 from tests.domains.noon import NOON as NOON
 from tests.domains.noon import held_clock as held_clock
 from tests.store.engines import empty_database
@@ -51,6 +55,16 @@ class Logs:
         report = await self.writer.write(logs)
         assert report.rejections == ()
         return report
+
+    async def note_adopted_until(self, until: int) -> None:
+        """Note that logs of other programs are adopted which they wrote until a time, epoch milliseconds."""
+        await self.database.update(Update(ADOPTION.key_for(LOGS.name), set={ADOPTED_UNTIL: until}))
+
+    async def adopt(self) -> None:
+        """Adopt the logs of other programs."""
+        foreign = predicate(ADOPT_LOGS.foreign)
+        logs = [item async for item in self.database.scan(SERVICE_LOG) if foreign(item)]
+        await ADOPT_LOGS.adopt(Services([self.services, self.writer]), logs)
 
     async def stored(self) -> list[ServiceLog]:
         """All stored logs, oldest first, whichever access pattern finds them."""

@@ -8,10 +8,11 @@ from unicodedata import category, normalize
 from hypothesis import strategies as st
 
 from graph.core.paging import Paging, Position
-from graph.domains.service_logs.model import LogLevel, NewLog, ServiceLog, ServiceLogType
+from graph.domains.service_logs.model import LEVELS, LogLevel, NewLog, ServiceLog, ServiceLogType
 from graph.domains.service_logs.selection import ServiceLogSelection
 from graph.domains.service_logs.volumes import LogInterval, LogVolume, VolumeBy
 from tests.domains.service_logs.builders import DAY, MICROSECOND, MIDNIGHT_NS, NOON_NS, SECOND, is_counted
+from tests.domains.service_logs.foreign_logs import a_log_entry
 
 SERVICES = ("hot", "late", "quiet", "käse #1 ")  # the second one becomes hot between two batches
 TRACE = "5b8efff7" * 4
@@ -44,9 +45,21 @@ new_logs = st.builds(
     trace_id=st.none() | st.sampled_from([TRACE, TRACE.upper(), "0" * 32]),
 )
 batches = st.lists(new_logs, max_size=25)
+foreign_logs = st.builds(
+    lambda moment, **others: a_log_entry(timestamp=moment // SECOND, **others),
+    moments,
+    service_name=st.sampled_from([*SERVICES, "foreign", "foreign#3", "late#9", "hot#5"]),
+    message=st.sampled_from(["paid", "Refunded", "déclined: 100%"]),
+    level=st.sampled_from(LEVELS),
+    log_type=st.sampled_from([each.value for each in ServiceLogType]),
+    metadata=st.fixed_dictionaries({}, optional={"user": st.just("anna"), "ms": st.just(500)}),
+    ttl=st.sampled_from([NOON_NS // SECOND + hours * 3600 for hours in (1, 24, 36, 100)]),
+)
 
 slots = times.map(lambda time_ns: time_ns // 1000)
-names = st.lists(st.sampled_from([*SERVICES, "unknown", "", "x" * 65, "\ud800", "hot#3"]), max_size=3).map(tuple)
+names = st.lists(st.sampled_from([*SERVICES, "foreign", "unknown", "", "x" * 65, "\ud800", "hot#3"]), max_size=3).map(
+    tuple
+)
 
 
 def _selection(bounds: tuple[int | None, int | None], **others: Any) -> ServiceLogSelection:

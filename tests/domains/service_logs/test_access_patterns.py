@@ -40,10 +40,12 @@ from tests.domains.service_logs.expected import (
     batches,
     expected_page,
     expected_volume,
+    foreign_logs,
     positions,
     selections,
     selects,
 )
+from tests.domains.service_logs.foreign_logs import table_of
 from tests.effort import rounds
 from tests.feed.notes import records, some
 from tests.store.engines import empty_database
@@ -113,6 +115,8 @@ async def test_each_log_is_stored_once_with_all_that_it_says_at_its_time_or_behi
 @given(
     before=batches,
     later=batches,
+    foreign=st.lists(foreign_logs, max_size=25),
+    is_adopted=st.booleans(),
     days=st.sampled_from([0, 0, 1, 2, 4]),
     wanted=st.lists(st.tuples(selections, st.integers(0, 8), st.booleans(), st.booleans()), min_size=6, max_size=6),
     data=st.data(),
@@ -121,11 +125,20 @@ async def test_a_page_has_what_any_filter_selects_between_any_cursors_in_either_
     engine: str,
     before: list[NewLog],
     later: list[NewLog],
+    foreign: list[dict[str, Any]],
+    is_adopted: bool,
     days: int,
     wanted: list[tuple[ServiceLogSelection, int, bool, bool]],
     data: st.DataObject,
 ) -> None:
     async with written(engine, before, later) as (logs, clock):
+        if logs.database.other_writers is not None:
+            table = table_of(logs.database)
+            for log in foreign:
+                table.put_item(Item=log)  # some take the place of others
+            if is_adopted:
+                await logs.adopt()
+                await logs.note_adopted_until(clock.now - data.draw(st.sampled_from([-DAY, 0, DAY])) // 1_000_000)
         clock.now += days * DAY // 1_000_000
         stored = await logs.stored()
         of_logs = [log.item for log in stored]
