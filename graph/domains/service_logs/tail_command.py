@@ -45,8 +45,8 @@ async def tail_logs(
         async for notice in notices:
             if notice.dropped:
                 click.echo(f"{notice.dropped:,} logs were dropped: they came faster than they were printed.", err=True)
-            elif (log := notice.record) and (log.identity, log.log_id) not in printed:
-                click.echo(text_of(log))
+            elif (live := notice.record) and (live.identity, live.log_id) not in printed:
+                click.echo(text_of(live))
 
 
 def _line(log: ServiceLog) -> str:

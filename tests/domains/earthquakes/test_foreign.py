@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
-import boto3  # type: ignore[import-untyped]
+import boto3
 import pytest
-from boto3.dynamodb.conditions import Attr, Key  # type: ignore[import-untyped]
+from boto3.dynamodb.conditions import Attr, Key
 
 from graph.core.days import DAY_MS, day_bucket
 from tests.domains.earthquakes.builders import NOON, at

@@ -6,9 +6,9 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-import boto3  # type: ignore[import-untyped]
+import boto3
 import pytest
-from boto3.dynamodb.conditions import Key  # type: ignore[import-untyped]
+from boto3.dynamodb.conditions import Key
 
 from graph.core.days import DAY_MS, day_bucket
 from tests.domains.entities import ENTITIES

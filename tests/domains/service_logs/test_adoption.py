@@ -91,7 +91,7 @@ async def test_subscribers_get_what_another_program_writes_and_begin_at_a_log_th
     services = Services([logs.services, logs.writer])
     (adopting,) = tasks_of((ADOPT_LOGS,), services, logs.database, clock, Metrics()).values()
     async with broadcast, aclosing(await broadcast.logs(ALL, page.records[0].cursor)) as notices:
-        task = asyncio.create_task(adopting())  # type: ignore[arg-type]
+        task: asyncio.Task[Any] = asyncio.create_task(adopting())  # type: ignore[arg-type]
         try:
             async with asyncio.timeout(TIMEOUT_S):
                 found = records(await some(notices, 1))

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-import boto3  # type: ignore[import-untyped]
+import boto3
 
 from graph.core.services import Services
 from graph.domain import Domain

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from boto3.dynamodb.conditions import Attr, Key  # type: ignore[import-untyped]
+from boto3.dynamodb.conditions import Attr, Key
 
 from graph.domains import DOMAINS
 from graph.domains.sightings.entities import CHANGES_IN_ORDER, CONFIRMATION, CONFIRMER

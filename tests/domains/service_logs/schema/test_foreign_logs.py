@@ -39,7 +39,7 @@ def clock() -> HeldClock:
 
 @pytest.fixture
 def prefix(dynamodb_endpoint: str) -> str:
-    return make_tables(service_logs.ENTITIES)
+    return make_tables(service_logs.DOMAIN.entities)
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_each_access_pattern_and_filter_finds_them_among_ours(served: Service, t
 
 
 def test_pages_are_exact_in_both_directions_over_the_document_s_shards(served: Service, table: Any) -> None:
-    wanted = []
+    wanted: list[str] = []
     for number in range(30):
         log_id, service_name = f"log-{number}", "api-service"
         # For very high-volume services
