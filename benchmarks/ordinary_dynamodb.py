@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NewType
 
 import aioboto3
 import strawberry
-from boto3.dynamodb.conditions import Attr, Key  # type: ignore[import-untyped]
+from boto3.dynamodb.conditions import Attr, Key
 from starlette.applications import Starlette
 from starlette.routing import Route
 from strawberry.asgi import GraphQL

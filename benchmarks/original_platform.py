@@ -8,7 +8,7 @@ reads, also for those that the filter drops.
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from boto3.dynamodb.conditions import Attr, Key  # type: ignore[import-untyped]
+from boto3.dynamodb.conditions import Attr, Key
 
 from benchmarks.dynamodb_traffic import Reads
 from benchmarks.ordinary_dynamodb import days

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import boto3  # type: ignore[import-untyped]
+import boto3
 import click
 import orjson
 
