@@ -55,7 +55,7 @@ class Categories:
         Raises:
             BadUserInput: There are none.
         """
-        if not self._others_write:
+        if not self._others_write or category == ALL:
             self.check(argument, category)
 
     def check(self, argument: str, category: str) -> None:

@@ -6,7 +6,7 @@ They expire on whole minutes, so that the sightings of a minute can be counted t
 from dataclasses import dataclass
 
 from graph.domains.sightings.confidence import rank
-from graph.domains.sightings.tiers import TrustTier
+from graph.domains.sightings.tiers import tier_named
 from graph.store.entity import Item
 
 MINUTE_S = 60
@@ -27,7 +27,7 @@ class Lifetimes:
 
     def ranked(self, item: Item) -> Item:
         """A sighting with the rank that follows from its other attributes."""
-        confirmations, tier = item["confirmationCount"], TrustTier(item["reporterTier"])
+        confirmations, tier = item["confirmationCount"], tier_named(item["reporterTier"])
         of = rank(expires_at=item["expiresAt"], confirmations=confirmations, tier=tier, lifetime=self.new)
         return {**item, "rank": of}
 

@@ -13,7 +13,7 @@ from graph.domains.sightings.confidence import LIFETIME_S, Confidence
 from graph.domains.sightings.grid import KM10, Point
 from graph.domains.sightings.iso import LENGTH, iso_of, seconds_of, time_of, written
 from graph.domains.sightings.slugs import LONGEST_SLUG, slug_in_key
-from graph.domains.sightings.tiers import TrustTier, tier_of
+from graph.domains.sightings.tiers import TrustTier, tier_named, tier_of
 from graph.feed.sequence import DIGITS
 from graph.store.attributes import IN_INDEX, JsonDocument, Real, Text, Whole
 from graph.store.entity import Entity, Item
@@ -126,7 +126,7 @@ class Sighting(EntityRecord):
     lon = optional("lon", _degrees(180, ", of the middle of the cell"))
     precision_km = Derived(lambda: float(KM10.km))
     event_id = optional("eventId", Text(longest=LONGEST_EVENT_ID), "Id of the earthquake that the reporter names.")
-    reporter_tier = optional("reporterTier", Converted(Text(longest=6), TrustTier))
+    reporter_tier = optional("reporterTier", Converted(Text(longest=6), tier_named))
     confirmations = stored("confirmationCount", Whole(least=0, absent=0), "The number of users who have confirmed it.")
     rank = stored(  # of its confidence; 0 if another program stored it, and it is not adopted yet
         "rank", Whole(least=0, greatest=10**SECOND_DIGITS - 1, unit="epoch seconds", digits=SECOND_DIGITS, absent=0)

@@ -24,6 +24,11 @@ class TrustTier(Enum):
         return f"From {needed.reports} reports and {needed.confirmations} confirmations by others on."
 
 
+def tier_named(name: str) -> TrustTier:
+    """The tier of a name, which other programs may write as `gold`. Raises ValueError if there is none."""
+    return TrustTier(name.upper())
+
+
 @dataclass(frozen=True, slots=True)
 class Threshold:
     """What a user needs for a tier."""

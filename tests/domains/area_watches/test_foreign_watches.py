@@ -20,6 +20,9 @@ from tests.store.engines import open_dynamodb
 
 USER = "u_abc123"
 WATCHES = "{ areaWatches { nodes { id watchId area category createdAt } } }"
+WATCH = """mutation ($category: SightingCategory) {
+  watchArea(input: {area: "Downtown", category: $category}) { watch { area category } }
+}"""
 UNWATCH = "mutation ($id: ID!) { unwatchArea(input: {watchId: $id}) { watchId } }"
 
 
@@ -106,9 +109,8 @@ async def test_a_foreign_watch_is_listed_and_ended_before_and_after_it_is_adopte
         assert first["createdAt"] == "2026-06-25T14:40:00.000Z"
         assert ask(service, UNWATCH, id="w1")["data"] == {"unwatchArea": {"watchId": "w1"}}
         assert ask(service, UNWATCH, id="w1")["errors"][0]["extensions"]["code"] == "NOT_FOUND"
-        made = ask(
-            service, 'mutation { watchArea(input: {area: "Downtown", category: "Tea"}) { watch { area category } } }'
-        )
+        assert ask(service, WATCH, category="ALL")["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
+        made = ask(service, WATCH, category="Tea")
         assert made["data"] == {"watchArea": {"watch": {"area": "downtown", "category": "Tea"}}}
     async with a_lookout_at(foreign) as lookout:
         watch = [item async for item in lookout.database.scan(AREA_WATCH)]

@@ -245,7 +245,7 @@ async def test_a_sightings_tier_is_that_of_its_reporters_profile(foreign: Foreig
         {"PK": "USER#u_2", "SK": "PROFILE", "trustTier": "unheard of", "since": "2026-01-01"},
         a_sighting(userId="u_abc123"),
         a_sighting(userId="u_2", sighting_id="def456"),
-        a_sighting(userId="u_3", sighting_id="ghi789", reporterTier="SILVER"),
+        a_sighting(userId="u_3", sighting_id="ghi789", reporterTier="silver"),
     )
     query = (
         """{ sightings(filter: {areas: ["Downtown"]}) { nodes { sightingId reporterTier confidence { trust } } } }"""
