@@ -4,12 +4,16 @@ The original overwrote the first of two logs of one second, and its recent logs 
 100 that a scan met. Here each second has many slots, and the recent logs of all types are found by the index.
 """
 
+from typing import Any
+
 import pytest
+from boto3.dynamodb.conditions import Key
 
 from graph.domains.service_logs.entities import ENTITIES, LOGS
 from graph.domains.service_logs.model import ServiceLogType
 from tests.domains.data_files.followed import RawTable
 from tests.domains.service_logs.builders import NOON, NOON_NS, SECOND, a_log, held_clock, logs_of
+from tests.domains.service_logs.foreign_logs import table_behind
 from tests.store.engines import make_tables, open_dynamodb
 
 NOON_S = NOON // 1000
@@ -51,3 +55,39 @@ async def test_logs_stand_in_the_documented_table_and_are_found_by_its_access_pa
     assert [item["message"] for item in found] == ["an hour before", "first", "second"]
     (audited,) = raw.query(of_type, "TimestampIndex", type="audit", cutoff=NOON_S - 86_400)
     assert (audited["service_name"], audited.get("ttl")) == ("cart", None)
+
+
+@pytest.mark.usefixtures("dynamodb_endpoint")
+async def test_the_document_s_own_queries_and_its_scan_find_our_logs() -> None:
+    prefix = make_tables(ENTITIES)
+    table = table_behind(prefix)
+    async with open_dynamodb(ENTITIES, prefix=prefix, clock=held_clock()) as database:
+        logs = logs_of(database, clock=held_clock(), hot_services=("busy",))
+        await logs.write(
+            *(a_log("api-service", NOON_NS + n * SECOND, f"{n}") for n in range(3)),
+            a_log("api-service", log_type=ServiceLogType.AUDIT, message="audited"),
+            *(a_log("busy", NOON_NS + n * SECOND, f"busy {n}", log_type=ServiceLogType.SYSTEM) for n in range(20)),
+        )
+    start, end, cutoff = NOON_S, NOON_S + 1, NOON_S + 2
+
+    def messages(answer: dict[str, Any]) -> list[str]:
+        return [item["message"] for item in answer["Items"]]
+
+    by_service = table.query(
+        KeyConditionExpression=Key("service_name").eq("api-service") & Key("timestamp").between(start, end)
+    )
+    assert sorted(messages(by_service)) == ["0", "1", "audited"]
+    by_type = table.query(
+        IndexName="TimestampIndex",
+        KeyConditionExpression=Key("log_type").eq("application") & Key("timestamp").gte(cutoff),
+    )
+    assert messages(by_type) == ["2"]
+    recent = table.scan(FilterExpression=Key("timestamp").gte(cutoff), Limit=100)
+    assert sorted(messages(recent)) == sorted(["2", *(f"busy {n}" for n in range(2, 20))])
+
+    of_shards = []
+    for shard_id in range(10):
+        service_name_sharded = f"busy#{shard_id}"
+        of_shards += messages(table.query(KeyConditionExpression=Key("service_name").eq(service_name_sharded)))
+    assert sorted(of_shards) == sorted(f"busy {n}" for n in range(20))
+    assert all(item["ttl"] == int(item["timestamp"]) + DAYS_90 for item in recent["Items"])
