@@ -5,10 +5,8 @@
         append = found.append
         for item in items:
             try:
-                if key0(item["pk"]["S"]) is None: continue
-                v0 = item.get("eventId")
-                if v0 is not None: v0 = text if (text := v0.get("S")) is not None else decode(v0)
-                if v0 is None: v0 = held_by_keys("eventId", item)
+                if (found_in_key := match0(item["pk"]["S"])) is None: continue
+                v0 = found_in_key[1]
                 if not (v0.__class__ is str and 1 <= len(v0) <= 64 and v0.isascii()): check0(v0)
             except Exception as error:
                 broken(item, error)
@@ -17,8 +15,8 @@
         return found
 
 Other programs write the tables too. An item whose primary key is not of the entity is passed over. A broken one, with a
-value that the declaration refuses or without an attribute that a record needs, is passed over and reported. A missing
-attribute is taken from a key that names it, or is what its declaration says (`Attribute.absent`).
+value that the declaration refuses or without an attribute that a record needs, is passed over and reported. What the
+primary key names is read from it. Another missing attribute is what its declaration says (`Attribute.absent`).
 
 An item is made of a row only where one is asked for (see `store.rows`). A second function makes it. Items with
 undeclared attributes have no columns, so they are decoded one by one.
@@ -116,11 +114,8 @@ def has_key_of(entity: Entity, item: EncodedItem) -> bool:
 
 def keys_read(entity: Entity, names: Iterable[str]) -> set[str]:
     """The keys of an item that these attributes are read from, and those that say whether it is of the entity."""
-    read = {template.key.name for template in entity.primary}
-    for name in names:
-        if template := entity.held_by_keys.get(name) or _fallback(entity, name):
-            read.add(template.key.name)
-    return read
+    others = filter(None, [_key_beside_the_primary(entity, name) for name in names])
+    return {template.key.name for template in (*entity.primary, *others)}
 
 
 def sources_of(entity: Entity, names: Iterable[str]) -> set[str]:
@@ -129,11 +124,18 @@ def sources_of(entity: Entity, names: Iterable[str]) -> set[str]:
     return {source for each in filled if isinstance(each, Filled) for source in each.attributes}
 
 
-def _fallback(entity: Entity, name: str) -> KeyTemplate | None:
-    """A key from which an attribute is taken if an item lacks it: of the table, or of an index if so declared."""
-    is_in_index = name in entity.named and entity.named[name].absent is IN_INDEX
-    keys = (each for both in entity.templates.values() for each in both) if is_in_index else entity.primary
-    return next((each for each in keys if name in each.names and each.key.name != name), None)
+def in_primary_key(entity: Entity, name: str) -> bool:
+    """Whether an attribute is read from the primary key, whatever the item has under its name."""
+    return any(name in template.names and template.key.name != name for template in entity.primary)
+
+
+def _key_beside_the_primary(entity: Entity, name: str) -> KeyTemplate | None:
+    """The key of an index from which an attribute is read: because only a key holds it, or if the item lacks it."""
+    if name not in entity.named or in_primary_key(entity, name):
+        return None
+    if entity.named[name].absent is IN_INDEX:
+        return next(each for both in entity.templates.values() for each in both if name in each.names)
+    return entity.held_by_keys.get(name)
 
 
 def _fields(template: KeyTemplate, item: EncodedItem) -> Item:
@@ -144,22 +146,21 @@ def _fields(template: KeyTemplate, item: EncodedItem) -> Item:
 
 def _compiled_rows(entity: Entity, names: Sequence[str], broken: Broken) -> Any:
     namespace = Namespace(decode=decode, number=read_number, fields=_fields, broken=broken, exact=_check_exact)
-    lines = [*_of_another_entity(entity, namespace)]
     read = [*names, *sorted(sources_of(entity, names) - set(names))]
     variables = {name: f"v{at}" for at, name in enumerate(read)}
-    held = {name: entity.held_by_keys[name] for name in read if name in entity.held_by_keys}
-    keys = {template: namespace.constant("key", template) for template in dict.fromkeys(held.values())}
-    lines += [f"{key}_fields = fields({key}, item)" for key in keys.values()]
+    lines = [*_from_primary_key(entity, variables, namespace)]
     for name, value in variables.items():
-        if name in held:
-            lines.append(f"{value} = {keys[held[name]]}_fields.get({name!r})")
+        if in_primary_key(entity, name):
+            continue
+        key = (template := _key_beside_the_primary(entity, name)) and namespace.constant("key", template)
+        if name in entity.held_by_keys:
+            lines.append(f"{value} = fields({key}, item).get({name!r})")
             continue
         lines += [
             f"{value} = item.get({name!r})",
             f"if {value} is not None: {value} = {_value(entity.named[name], value)}",
         ]
-        if template := _fallback(entity, name):
-            key = namespace.constant("key", template)
+        if key:
             lines.append(f"if {value} is None: {value} = fields({key}, item).get({name!r})")
         if any(each.key.name == name and each.key.type == "N" for each in entity.primary):
             lines.append(f"if {value} is not None: exact({value}, item[{name!r}]['N'])")
@@ -177,15 +178,21 @@ def _check_exact(number: float, text: str) -> None:
         raise InvalidItem(f"the key {text} is not a number that a double holds")
 
 
-def _of_another_entity(entity: Entity, namespace: Namespace) -> Iterator[str]:
-    """Lines that pass over an item whose primary key is not of the entity."""
+def _from_primary_key(entity: Entity, variables: Mapping[str, str], namespace: Namespace) -> Iterator[str]:
+    """Lines that pass over an item whose primary key is not of the entity, and read the attributes of the key."""
     for template in entity.primary:
-        if template.key.type == "S":
-            key = f"item[{template.key.name!r}]['S']"
-            if template.fields:
-                yield f"if {namespace.constant('match', template.pattern.fullmatch)}({key}) is None: continue"
-            else:
-                yield f"if {key} != {template.literals[0]!r}: continue"
+        key = f"item[{template.key.name!r}]['S']"
+        if template.key.type == "N":
+            continue
+        if not template.fields:
+            yield f"if {key} != {template.literals[0]!r}: continue"
+            continue
+        match = namespace.constant("match", template.pattern.fullmatch)
+        yield f"if (found_in_key := {match}({key})) is None: continue"
+        for at, field in enumerate(template.fields, 1):
+            if (value := variables.get(field.name)) and template.key.name != field.name:
+                convert = "" if isinstance(field, Text) else namespace.constant("of", field.of_text)
+                yield f"{value} = {convert}(found_in_key[{at}])"
 
 
 def _absent_and_checked(entity: Entity, name: str, variables: Mapping[str, str], namespace: Namespace) -> Iterator[str]:

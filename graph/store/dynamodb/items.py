@@ -19,6 +19,7 @@ from graph.store.dynamodb.decoding import (
     DecodedColumns,
     Decoder,
     decoding_one_by_one,
+    in_primary_key,
     keys_read,
     sources_of,
 )
@@ -159,7 +160,8 @@ class ItemCodec:
         stored: tuple[str, ...] | None = None
         if names is not None:
             read = names | sources_of(entity, names)
-            stored = tuple(sorted((read - hidden) | keys_read(entity, read)))
+            attributes = {name for name in read - hidden if not in_primary_key(entity, name)}
+            stored = tuple(sorted(attributes | keys_read(entity, read)))
         if entity.open and (names is None or names - declared):
             kept = (lambda name: name not in hidden) if names is None else (names - hidden).__contains__
             held = {name: template for name, template in self._held_by.items() if names is None or name in names}
