@@ -199,7 +199,7 @@ class Found:
 
     keys: Sequence[Key]  # an item may come several times
     position: Callable[[], Item]  # where a later reading goes on after them; to call before the next `Found` is read
-    written_at: int | None = None  # when the last item was written, epoch milliseconds, if that is known
+    written_at: int | None = None  # when the last item was written, epoch ms; None once everything was read one time
     is_gap: bool = False  # what was written before may be missing, so the whole table must be read
 
 

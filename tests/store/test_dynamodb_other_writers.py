@@ -193,6 +193,18 @@ async def test_a_reading_that_was_interrupted_goes_on_without_a_loss_or_a_repeti
     assert after.gaps == 0
 
 
+async def test_only_the_end_of_a_round_has_no_time(opened: Opened) -> None:
+    opened.proxy.rule = Stream(full=Shard(people("a", "b", "c")), empty=Shard(), other=Shard(people("d"))).answer
+
+    async with aclosing(opened.others.written(WANTED, None)) as findings:
+        found = [await anext(findings) for _ in range(6)]
+
+    assert [(names_of(each), each.written_at is None) for each in found] == [
+        *((["a", "b"], False), (["d"], False), ([], True)),
+        *((["c"], False), ([], True), ([], True)),
+    ]
+
+
 async def test_a_position_that_was_trimmed_is_a_gap(opened: Opened) -> None:
     stream = Stream(one=Shard(people("a", "b", "c", "d")))
     opened.proxy.rule = stream.answer
@@ -313,7 +325,7 @@ async def test_a_stream_is_read_once_a_second_and_more_often_while_it_brings_muc
     stream.most = MANY
     opened.proxy.rule = stream.answer
 
-    await read(opened, most=8)
+    await read(opened, most=6)
 
     assert opened.pauses == [BUSY_ROUND_S, BUSY_ROUND_S, ROUND_S]
 

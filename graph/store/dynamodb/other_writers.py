@@ -58,8 +58,9 @@ class DynamoOtherWriters(OtherWriters):
                     async with aclosing(shards.records()) as answers:
                         async for records in answers:
                             pause_s = BUSY_ROUND_S if len(records) >= MANY else pause_s
-                            keys = wanted.written(records)
-                            yield Found(keys, shards.position, _time_of(records), shards.take_gap())
+                            if records:
+                                keys = wanted.written(records)
+                                yield Found(keys, shards.position, _time_of(records), shards.take_gap())
                             await give_way()
                     yield Found((), shards.position, is_gap=shards.take_gap())
                     failures = 0
@@ -160,9 +161,9 @@ class _Wanted:
         return None
 
 
-def _time_of(records: Sequence[Any]) -> int | None:
+def _time_of(records: Sequence[Any]) -> int:
     """When the last of a stream's records was made, epoch milliseconds."""
-    return int(records[-1]["dynamodb"]["ApproximateCreationDateTime"] * 1000) if records else None
+    return int(records[-1]["dynamodb"]["ApproximateCreationDateTime"] * 1000)
 
 
 def _units_per_s(table: Any) -> float:
