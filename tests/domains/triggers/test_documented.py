@@ -8,7 +8,7 @@ from graph.store.design import table_name
 from tests.domains.entities import documented
 from tests.domains.triggers.in_store import a_new_event, triggers
 
-# "Example Event Item". The service adds the store's own name of the entity, and what the status follows from.
+# "Example Event Item". The service adds what the status follows from, and a place among the changes.
 EXAMPLE = {
     "user_id": "user-12345",
     "timestamp#event_id": "2025-11-11T10:30:45.123456Z#550e8400-e29b-41d4-a716-446655440000",
@@ -28,7 +28,7 @@ EXAMPLE = {
     "event_type#timestamp": "user.created#2025-11-11T10:30:45.123456Z",
     "status#timestamp": "received#2025-11-11T10:30:45.123456Z",
 }
-OURS = {"entity", "change", "deliveries", "open_deliveries", "failed_deliveries"}
+OURS = {"change", "deliveries", "open_deliveries", "failed_deliveries"}
 
 
 def test_the_documented_example_is_an_item_of_ours_with_the_same_keys() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from time import monotonic
 from typing import Any
 
 import boto3
@@ -13,6 +14,7 @@ from tests.bearers import bearer
 from tests.domains.entities import ENTITIES
 from tests.domains.triggers.test_documented import EXAMPLE
 from tests.observability.scraping import scraped
+from tests.processes import TIMEOUT_S
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.engines import make_tables
@@ -144,8 +146,8 @@ def clock() -> HeldClock:
     return HeldClock()
 
 
-def nodes(service: Service, first: int = 50, **filter_: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = service.ask(INBOX, {"first": first, "filter": filter_})["triggerEvents"]["nodes"]
+def nodes(service: Service, **filter_: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = service.ask(INBOX, {"first": 50, "filter": filter_})["triggerEvents"]["nodes"]
     return found
 
 
@@ -267,6 +269,23 @@ def test_a_broken_foreign_event_is_left_out_and_breaks_nothing_beside_it(service
     assert answer == {"acknowledged": 1, "alreadyAcknowledged": 0, "missing": [ids[0], ids[2]]}
     name = "zapier-triggers-api-{env}-events"
     assert (scraped(service.url).value("quakegraph_store_broken_items_total", table=name) or 0) >= len(BROKEN)
+
+
+def test_a_serving_process_adopts_what_is_there_and_what_is_written_later(
+    dynamodb_endpoint: str, clock: HeldClock
+) -> None:
+    prefix = make_tables(ENTITIES, stream=True)
+    table = boto3.resource("dynamodb").Table(f"{prefix}zapier-triggers-api-dev-events")
+    create_event(table, "before", TEN)
+    with serving(prefix, clock) as service:
+        for event_id in ("before", "after"):
+            if event_id == "after":
+                create_event(table, event_id, TEN)
+            key = {"user_id": USER, "timestamp#event_id": f"2025-11-11T10:00:00Z#{event_id}"}
+            deadline = monotonic() + TIMEOUT_S
+            while "change" not in table.get_item(Key=key, ConsistentRead=True)["Item"]:
+                assert monotonic() < deadline
+        assert found(service) == ["before", "after"]
 
 
 def test_the_documents_snippets_work_on_events_of_ours(service: Service, table: Any) -> None:
