@@ -14,6 +14,7 @@ from graph.domains.earthquakes.ingest.write import FirstVersion, LookedAt, Write
 from graph.domains.earthquakes.model import DELETED, Event, Incoming, SourceDeletion
 from graph.domains.earthquakes.revisions.names import (
     MOST_IDS,
+    NEVER,
     Name,
     Names,
     Rank,
@@ -157,7 +158,7 @@ def _step(
     live = item
     if deleted >= best.rank.time:
         of_values = (best.rank.time, item.get("status"))
-        item = {**item, "status": DELETED, "updated": deleted}
+        item = {**item, "status": DELETED} | ({} if deleted == NEVER else {"updated": deleted})
     if stored is None:
         first = next_version(None, live)
         if not of_values:
