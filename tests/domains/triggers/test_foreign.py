@@ -153,7 +153,7 @@ def nodes(service: Service, **filter_: str) -> list[dict[str, Any]]:
 
 def found(service: Service, **filter_: str) -> list[str]:
     """The ids of the events that a filter selects."""
-    return [node["eventId"] for node in nodes(service, 50, **filter_)]
+    return [node["eventId"] for node in nodes(service, **filter_)]
 
 
 def test_the_documents_example_is_shown_with_all_that_it_has(service: Service, table: Any) -> None:
