@@ -145,10 +145,12 @@ def _pattern(literals: Sequence[str], fields: Sequence[Attribute]) -> re.Pattern
 
 
 def _pattern_of(field: Attribute, literal: str) -> str:
-    """The pattern of a field's text before a literal."""
+    """The pattern of a field's text before a literal. No other text of a number makes the same key again."""
     match field:
-        case Whole():
-            return r"-?\d+"
+        case Whole(digits=None):
+            return "0|-?[1-9][0-9]*"
+        case Whole(digits=digits):
+            return f"[0-9]{{{digits}}}"
         case UtcTime():
             return UTC_TIME
         case Text(has_one_length=True, longest=length):

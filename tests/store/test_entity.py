@@ -150,8 +150,12 @@ def test_any_literal_may_be_part_of_a_template(values: tuple[str, str, str], lit
 
 def test_a_key_that_the_template_does_not_make_is_not_read() -> None:
     keys: list[Any] = ["", "VISIT", "VISIT#x#r", "VISIT#12", "visit#1#r", "XVISIT#1#r", 5, None]
+    numbers = ["", "-0", "01", "+1", "1.0", "\u0663"]
+    unpadded = ["a#bcd#7#t", f"a#bcd#{7:014}#t", f"a#bcd#-{7:012}#t"]
 
-    assert [key for key in keys if VISIT.templates[VISIT.table.primary].sort.parse(key) is not None] == []
+    visit, composite = VISIT.primary.sort, COMPOSITE.primary.sort
+    assert [key for key in (*keys, *(f"VISIT#{each}#r" for each in numbers)) if visit.parse(key) is not None] == []
+    assert [key for key in unpadded if composite.parse(key) is not None] == []
 
 
 ITEM: dict[str, Any] = {"a": "é", "w": 1, "r": 0.5, "b": True, "d": [1]}
