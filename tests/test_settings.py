@@ -164,8 +164,8 @@ SETTINGS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
     "sighting_longest": (21600, {"1800": 1800, "82800": 82800}, ["59", "1799", "82801", "long"]),
     "sighting_categories": (
         (),
-        {"FLOOD, GAS_LEAK,": ("FLOOD", "GAS_LEAK")},
-        ["flood", "ALL", "SHAKING!", ",".join(f"KIND{number}" for number in range(33))],
+        {"FLOOD, Street Food,": ("FLOOD", "Street Food")},
+        ["ALL", "GAS#LEAK", "<b>", 65 * "A", ",".join(f"KIND{number}" for number in range(33))],
     ),
     "sighting_areas": (None, {"areas.csv": Path("areas.csv")}, []),
     "sighting_reports": (10, {"1": 1}, ["0", "10001", "all"]),
