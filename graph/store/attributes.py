@@ -49,7 +49,7 @@ class Attribute:
 
     python_type: ClassVar[type[Any]]  # of its values
     classes: ClassVar[frozenset[type]]  # of the values that an engine reads
-    letter: ClassVar[str]  # of its type in DynamoDB; empty if it has several
+    letters: ClassVar[tuple[str, ...]]  # of its types in DynamoDB
 
     name: str = ""
     _: KW_ONLY
@@ -90,7 +90,7 @@ class Text(Attribute):
 
     python_type: ClassVar[type[str]] = str
     classes: ClassVar[frozenset[type]] = frozenset({str})
-    letter: ClassVar[str] = "S"
+    letters: ClassVar[tuple[str, ...]] = ("S",)
 
     shortest: int = 0  # characters
     longest: int | None = None  # characters
@@ -154,7 +154,7 @@ class Whole(Attribute):
 
     python_type: ClassVar[type[int]] = int
     classes: ClassVar[frozenset[type]] = frozenset({int, float})
-    letter: ClassVar[str] = "N"
+    letters: ClassVar[tuple[str, ...]] = ("N",)
 
     least: int | None = None
     greatest: int | None = None
@@ -199,7 +199,7 @@ class Real(Attribute):
 
     python_type: ClassVar[type[float]] = float
     classes: ClassVar[frozenset[type]] = frozenset({int, float})
-    letter: ClassVar[str] = "N"
+    letters: ClassVar[tuple[str, ...]] = ("N",)
 
     least: float | None = None
     greatest: float | None = None
@@ -225,7 +225,7 @@ class Truth(Attribute):
 
     python_type: ClassVar[type[bool]] = bool
     classes: ClassVar[frozenset[type]] = frozenset({bool})
-    letter: ClassVar[str] = "BOOL"
+    letters: ClassVar[tuple[str, ...]] = ("BOOL",)
 
     def check(self, value: Any) -> None:
         if not isinstance(value, bool):
@@ -238,7 +238,7 @@ class JsonDocument(Attribute):
 
     python_type: ClassVar[type[Any]] = object
     classes: ClassVar[frozenset[type]] = frozenset({list, dict})
-    letter: ClassVar[str] = ""
+    letters: ClassVar[tuple[str, ...]] = ("M", "L")
 
     largest: int | None = None  # bytes
 

@@ -102,6 +102,22 @@ def test_a_broken_item_is_left_out_and_reported(codec: ItemCodec, attributes: di
     assert [reason] == BROKEN
 
 
+@pytest.mark.parametrize("codec", [READING, OPEN])
+def test_an_item_is_broken_in_an_index_whose_keys_its_attributes_do_not_make(codec: ItemCodec) -> None:
+    BROKEN.clear()
+    day, at = {"S": "20240229"}, {"N": "7"}
+    keys = {"gsi1pk": {"S": "DAY#20240229"}, "gsi1sk": at}
+    broken = [{**keys, "at": at}, {**keys, "day": day}, {**keys, "day": day, "at": {"N": "8"}}]
+    broken.append({**keys, "gsi1pk": {"S": "DAY#20240301"}, "day": day, "at": at})
+    items = [encoded(**each) for each in ({**keys, "day": day, "at": at}, *broken)]
+
+    assert len(codec.decoder(None, BY_DAY).decode(items)) == 1
+    assert len(codec.decoder().decode(items)) == 5
+    assert [
+        f"`{name}` contradicts the attributes that it is made of" for name in ("gsi1pk", "gsi1sk", "gsi1sk", "gsi1pk")
+    ] == BROKEN
+
+
 def test_a_null_is_no_value_and_an_item_with_another_key_is_passed_over() -> None:
     BROKEN.clear()
     of_another_entity = {**encoded(), "sk": {"S": "SUMMARY"}}

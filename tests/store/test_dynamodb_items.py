@@ -277,8 +277,8 @@ async def test_a_query_reads_the_attributes_that_are_needed_and_the_position(
 
     *queried, counted = fault_proxy.of("Query")
     assert list(map(projected, queried)) == [
-        {"dayBucket", "eventTsMs", "mag", "pk", "sk"},
-        {"pk", "sk", "gsi1pk", "at"},
+        {"dayBucket", "eventTsMs", "mag", "pk", "sk", "gsi1pk", "gsi1sk"},
+        {"pk", "sk", "gsi1pk", "gsi1sk", "at"},
     ]
     assert "ProjectionExpression" not in counted
 

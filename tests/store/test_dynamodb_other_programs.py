@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graph.store.attributes import IN_INDEX, Filled, Real, Text, Whole
+from graph.store.attributes import IN_INDEX, Filled, JsonDocument, Real, Text, Whole
 from graph.store.conditions import Absent, Compare, Condition, OneOf, Present, unchanged
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.design import Index, KeyAttribute, TableDesign
@@ -18,7 +18,8 @@ from tests.store.engines import empty_tables, emulator_calls, open_dynamodb
 from tests.store.test_meter import Recorder
 
 BY_KIND = Index("ByKind", KeyAttribute("gsi1pk", "S"), KeyAttribute("gsi1sk", "N"))
-FILES = TableDesign("files", KeyAttribute("PK", "S"), KeyAttribute("SK", "S"), indexes=(BY_KIND,))
+BY_PART = Index("ByPart", KeyAttribute("SK", "S"), KeyAttribute("PK", "S"))
+FILES = TableDesign("files", KeyAttribute("PK", "S"), KeyAttribute("SK", "S"), indexes=(BY_KIND, BY_PART))
 
 
 class Part(Record):
@@ -28,10 +29,17 @@ class Part(Record):
     size = stored("size", Whole(least=0))
     revision = stored("revision", Whole(least=1, absent=1))
     nanoseconds = stored("nanoseconds", Whole(absent=Filled(lambda size: size * 1000, "size")))
+    details = stored("details", JsonDocument())
     weight = optional("weight", Real())
 
 
-PART = Entity("PART", FILES, Part, key=("{name}", "#{part}"), indexes={BY_KIND: ("KIND#{kind}", "{size}")})
+PART = Entity(
+    "PART",
+    FILES,
+    Part,
+    key=("{name}", "#{part}"),
+    indexes={BY_KIND: ("KIND#{kind}", "{size}"), BY_PART: ("#{part}", "{name}")},
+)
 FILE = Entity("FILE", FILES, key=("{name}", "#"), attributes=(Text("name", shortest=1, in_key_alone=True),))
 ENTITIES = (PART, FILE)
 
@@ -57,7 +65,7 @@ def foreign(part: str, size: Any = 7, **others: Any) -> dict[str, Any]:
     """An item as another program writes it."""
     size = {"N": str(size)} if isinstance(size, int) else size
     keys = {"PK": {"S": "a"}, "SK": {"S": f"#{part}"}, "gsi1pk": {"S": "KIND#raw"}, "gsi1sk": {"N": "7"}}
-    return {**keys, "size": size, **others}
+    return {**keys, "size": size, "details": {"M": {}}, **others}
 
 
 def write(prefix: str, *items: dict[str, Any]) -> None:
@@ -67,12 +75,13 @@ def write(prefix: str, *items: dict[str, Any]) -> None:
 
 
 def item(part: str, size: int = 7, **others: Any) -> Item:
-    whole = {"name": "a", "part": part, "kind": "raw", "size": size, "revision": 1, "nanoseconds": size * 1000}
-    return {**whole, **others}
+    whole = {"name": "a", "part": part, "kind": "raw", "size": size, "revision": 1}
+    return {**whole, "nanoseconds": size * 1000, "details": {}, **others}
 
 
 OF_FILE = Query(entity=PART, partitions=[("a",)])
 OF_KIND = Query(entity=PART, index=BY_KIND, partitions=[("raw",)], orders_ties=True)
+OF_PART = Query(entity=PART, index=BY_PART, partitions=[("1",)])
 
 
 async def test_an_item_is_read_and_counted_by_its_key(database: Database, prefix: str) -> None:
@@ -82,26 +91,28 @@ async def test_an_item_is_read_and_counted_by_its_key(database: Database, prefix
 
     assert (await database.query(OF_FILE)).items == [item("1")]
     assert (await database.query(OF_KIND)).items == [item("1")]
+    assert (await database.query(OF_PART)).items == [item("1")]
     assert [found async for found in database.scan(PART)] == [item("1")]
     assert [found async for found in database.scan(FILE)] == [{"name": "a"}]
     assert await database.get(PART.key_for("a", "1")) == item("1")
     assert await database.get(FILE.key_for("a")) == {"name": "a"}
     with emulator_calls() as call:
         call("DeleteItem", TableName=f"{prefix}files", Key=broken)
-    assert [await database.count(query) for query in (OF_FILE, OF_KIND)] == [1, 1]
+    assert [await database.count(query) for query in (OF_FILE, OF_KIND, OF_PART)] == [1, 1, 1]
 
 
 async def test_a_broken_item_is_left_out_counted_and_named_in_the_log(
     database: Database, prefix: str, recorder: Recorder, caplog: pytest.LogCaptureFixture
 ) -> None:
     write(prefix, foreign("1"), foreign("2", {"S": "large"}), foreign("3", 7, weight={"S": "heavy"}), foreign("4"))
+    write(prefix, foreign("5", details={"NULL": True}))
 
     for query in (OF_FILE, OF_KIND):
         page = await database.query(replace(query, limit=2))
         assert (page.items, page.last_key) == ([item("1"), item("4")], None)
         assert await database.count(query) == 3, "an attribute that may be absent is tested only where it is read"
     assert await database.get(PART.key_for("a", "2")) is None
-    assert set(await database.get_many([PART.key_for("a", part) for part in "1234"])) == {
+    assert set(await database.get_many([PART.key_for("a", part) for part in "12345"])) == {
         PART.key_for("a", "1"),
         PART.key_for("a", "4"),
     }
@@ -109,9 +120,27 @@ async def test_a_broken_item_is_left_out_counted_and_named_in_the_log(
     assert set(recorder.broken) == {"files"}
     named = [record.__dict__["keywords"] for record in caplog.records if record.name.endswith("broken_items")]
     assert named == [
-        {"table": f"{prefix}files", "key": {"PK": "a", "SK": f"#{part}"}, "reason": f"`{name}` must be a {kind}"}
-        for part, name, kind in (("2", "size", "whole number"), ("3", "weight", "number"))
+        {"table": f"{prefix}files", "key": {"PK": "a", "SK": f"#{part}"}, "reason": reason}
+        for part, reason in (
+            ("2", "`size` must be a whole number"),
+            ("3", "`weight` must be a number"),
+            ("5", "`details` cannot be a NoneType"),
+        )
     ], "each once"
+
+
+@pytest.mark.parametrize("keys", [{"gsi1sk": {"N": "9"}}, {"gsi1sk": {"N": "7.5"}}, {"kind": {"S": "cooked"}}])
+async def test_an_item_that_contradicts_its_keys_in_an_index_is_left_out_there(
+    database: Database, prefix: str, keys: dict[str, Any]
+) -> None:
+    write(prefix, *(foreign(part) for part in "13"), foreign("2", **keys))
+
+    for forward in (True, False):
+        for by_key in (True, False):
+            query = replace(OF_KIND, forward=forward, orders_ties=by_key, limit=1)
+            found = [item async for page in database.pages(query) for item in page]
+            assert sorted(item["part"] for item in found) == ["1", "3"], "no page begins at another place"
+    assert await database.get(PART.key_for("a", "2"))
 
 
 FILTERS: list[tuple[Condition, list[str]]] = [

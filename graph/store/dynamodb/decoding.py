@@ -15,8 +15,9 @@
         return found
 
 Other programs write the tables too. An item whose primary key is not of the entity is passed over. A broken one, with a
-value that the declaration refuses or without an attribute that a record needs, is passed over and reported. What the
-primary key names is read from it. Another missing attribute is what its declaration says (`Attribute.absent`).
+value that the declaration refuses or without an attribute that a record needs, is passed over and reported. So is one
+that is read by an index whose keys are not those of its attributes: a position made of them would be another place.
+What the primary key names is read from it. Another missing attribute is what its declaration says (`Attribute.absent`).
 
 An item is made of a row only where one is asked for (see `store.rows`). A second function makes it. Items with
 undeclared attributes have no columns, so they are decoded one by one.
@@ -29,6 +30,7 @@ from typing import Any, NamedTuple
 from graph.core.compilation import Namespace
 from graph.store.attributes import IN_INDEX, Attribute, Filled, JsonDocument, Real, Text, Whole
 from graph.store.checks import usual
+from graph.store.design import Index
 from graph.store.dynamodb.codec import EncodedItem, decode, decode_real, read_number
 from graph.store.entity import Entity, Item
 from graph.store.rows import Row, Rows
@@ -51,11 +53,11 @@ class Decoder(NamedTuple):
 class DecodedColumns:
     """Columns of declared attributes. Their values are those of the attributes; None is that of a missing one."""
 
-    def __init__(self, entity: Entity, wanted: Collection[str], broken: Broken) -> None:
-        """Select attributes."""
+    def __init__(self, entity: Entity, wanted: Collection[str], broken: Broken, keys: Sequence[KeyTemplate]) -> None:
+        """Select attributes, and the keys of an index that they must make."""
         self.names = names = tuple(name for name in entity.named if name in wanted)
         self.width = len(names)
-        self._rows: Callable[[Sequence[EncodedItem]], list[Row]] = _compiled_rows(entity, names, broken)
+        self._rows: Callable[[Sequence[EncodedItem]], list[Row]] = _compiled_rows(entity, names, broken, keys)
         self.items: Callable[[Sequence[Row]], list[Item]] = _compiled_items(names)
         """Makes items of rows."""
 
@@ -68,9 +70,17 @@ class DecodedColumns:
 
 
 def decoding_one_by_one(
-    entity: Entity, kept: Callable[[str], bool], held: Mapping[str, KeyTemplate], broken: Broken
+    entity: Entity,
+    kept: Callable[[str], bool],
+    held: Mapping[str, KeyTemplate],
+    broken: Broken,
+    keys: Sequence[KeyTemplate],
 ) -> Callable[[Sequence[EncodedItem]], list[Item]]:
-    """A function that decodes items, with all attributes whose names are kept, declared or not."""
+    """A function that decodes items, with all attributes whose names are kept, declared or not.
+
+    Args:
+        keys: those of an index that the attributes must make.
+    """
     reals = {each.name: decode_real for each in entity.attributes if isinstance(each, Real)}
     templates = tuple(dict.fromkeys(held.values()))
     # As those of `_absent_and_checked`.
@@ -94,6 +104,8 @@ def decoding_one_by_one(
         for template in templates:
             fields = _fields(template, item)
             found |= {name: value for name, value in fields.items() if held.get(name) is template}
+        for template in keys:
+            _check_made(template, item, *[found.get(name) for name in template.names])
         return found
 
     def all_decoded(items: Sequence[EncodedItem]) -> Iterator[Item]:
@@ -110,6 +122,15 @@ def decoding_one_by_one(
 def has_key_of(entity: Entity, item: EncodedItem) -> bool:
     """Whether an item's primary key matches the entity's templates."""
     return all(template.parse(decode(item[template.key.name])) is not None for template in entity.primary)
+
+
+def keys_made(entity: Entity, index: Index) -> list[KeyTemplate]:
+    """The keys of an index that are made of attributes which an item also has elsewhere, so that both may differ."""
+    return [
+        template
+        for template in entity.templates[index]
+        if any(entity.held_by_keys.get(name) != template and name != template.key.name for name in template.names)
+    ]
 
 
 def keys_read(entity: Entity, names: Iterable[str]) -> set[str]:
@@ -134,7 +155,8 @@ def _key_beside_the_primary(entity: Entity, name: str) -> KeyTemplate | None:
     if name not in entity.named or in_primary_key(entity, name):
         return None
     if entity.named[name].absent is IN_INDEX:
-        return next(each for both in entity.templates.values() for each in both if name in each.names)
+        keys = (each for both in entity.templates.values() for each in both if name in each.names)
+        return next(keys, None)
     return entity.held_by_keys.get(name)
 
 
@@ -144,7 +166,7 @@ def _fields(template: KeyTemplate, item: EncodedItem) -> Item:
     return (None if encoded is None else template.parse(decode(encoded))) or {}
 
 
-def _compiled_rows(entity: Entity, names: Sequence[str], broken: Broken) -> Any:
+def _compiled_rows(entity: Entity, names: Sequence[str], broken: Broken, keys: Sequence[KeyTemplate]) -> Any:
     namespace = Namespace(decode=decode, number=read_number, fields=_fields, broken=broken, exact=_check_exact)
     read = [*names, *sorted(sources_of(entity, names) - set(names))]
     variables = {name: f"v{at}" for at, name in enumerate(read)}
@@ -166,6 +188,7 @@ def _compiled_rows(entity: Entity, names: Sequence[str], broken: Broken) -> Any:
             lines.append(f"if {value} is not None: exact({value}, item[{name!r}]['N'])")
     in_order = sorted(read, key=lambda name: isinstance(entity.named[name].absent, Filled))  # computed ones at last
     lines += [line for name in in_order for line in _absent_and_checked(entity, name, variables, namespace)]
+    lines += [_made(template, variables, namespace) for template in keys]
     row = "".join(f"v{at}, " for at in range(len(names)))
     passed_over = ["except Exception as error:", "    broken(item, error)", "    continue"]
     body = ["try:", *(f"    {line}" for line in lines), *passed_over, f"append(({row}))"]
@@ -176,6 +199,22 @@ def _check_exact(number: float, text: str) -> None:
     """Raise `InvalidItem` for a key that is another one once it is read, so that nothing could ask for it."""
     if repr(number) != text and Decimal(repr(number)) != Decimal(text):
         raise InvalidItem(f"the key {text} is not a number that a double holds")
+
+
+def _made(template: KeyTemplate, variables: Mapping[str, str], namespace: Namespace) -> str:
+    """A line that raises an error unless the attributes make a key that the item has in an index."""
+    values, key = ", ".join([variables[name] for name in template.names]), f"item[{template.key.name!r}]"
+    check = f"{namespace.constant('made', _check_made)}({namespace.constant('key', template)}, item, {values})"
+    if any(field.optional or getattr(field, "digits", None) for field in template.fields):
+        return check
+    usual_key = "%s".join([literal.replace("%", "%%") for literal in template.literals])
+    return f"if {key}[{template.key.type!r}] != {usual_key!r} % ({values},): {check}"
+
+
+def _check_made(template: KeyTemplate, item: EncodedItem, *values: Any) -> None:
+    """Raise `InvalidItem` unless values make the key of an item."""
+    if None in values or template.render(values) != decode(item[template.key.name]):
+        raise InvalidItem(f"`{template.key.name}` contradicts the attributes that it is made of")
 
 
 def _from_primary_key(entity: Entity, variables: Mapping[str, str], namespace: Namespace) -> Iterator[str]:

@@ -20,6 +20,7 @@ from graph.store.dynamodb.decoding import (
     Decoder,
     decoding_one_by_one,
     in_primary_key,
+    keys_made,
     keys_read,
     sources_of,
 )
@@ -40,7 +41,7 @@ class ItemCodec:
         keys = {attribute.name for attribute in entity.table.key_attributes}
         self._hidden = (keys | entity.marks.keys()) - entity.named.keys()
         self._primary_keys = {template.key.name for template in self.primary}
-        self._decoders: dict[frozenset[str] | None, Decoder] = {}
+        self._decoders: dict[tuple[frozenset[str] | None, Index], Decoder] = {}
 
     def encode(self, item: Mapping[str, Any]) -> EncodedItem:
         """The item with its keys."""
@@ -145,28 +146,34 @@ class ItemCodec:
         missing = all_of(Absent(name), exists)
         return AnyOf((condition, missing)) if missing else condition
 
-    def decoder(self, needed: Collection[str] | None = None) -> Decoder:
-        """How to read items with these attributes; None for all."""
-        names = None if needed is None else frozenset(needed)
-        if (found := self._decoders.get(names)) is None:
+    def decoder(self, needed: Collection[str] | None = None, index: Index | None = None) -> Decoder:
+        """How to read items with these attributes; None for all.
+
+        Args:
+            index: by which they are read; None for the primary key.
+        """
+        place = None if needed is None else frozenset(needed), index or self.entity.table.primary
+        if (found := self._decoders.get(place)) is None:
             # There are few choices of attributes: they are fixed in code, or follow from a query's fields.
-            found = self._decoder(names)
+            found = self._decoder(*place)
             if len(self._decoders) < _MOST_DECODERS:
-                self._decoders[names] = found
+                self._decoders[place] = found
         return found
 
-    def _decoder(self, names: frozenset[str] | None) -> Decoder:
+    def _decoder(self, names: frozenset[str] | None, index: Index) -> Decoder:
         entity, hidden, declared = self.entity, self._hidden | self._held_by.keys(), self.entity.named.keys()
+        made = [] if index == entity.table.primary else keys_made(entity, index)
         stored: tuple[str, ...] | None = None
         if names is not None:
             read = names | sources_of(entity, names)
             attributes = {name for name in read - hidden if not in_primary_key(entity, name)}
-            stored = tuple(sorted(attributes | keys_read(entity, read)))
+            stored = tuple(sorted(attributes | keys_read(entity, read) | {each.key.name for each in made}))
         if entity.open and (names is None or names - declared):
             kept = (lambda name: name not in hidden) if names is None else (names - hidden).__contains__
             held = {name: template for name, template in self._held_by.items() if names is None or name in names}
-            return Decoder(stored, decoding_one_by_one(entity, kept, held, self._broken))
-        return Decoder(stored, DecodedColumns(entity, declared if names is None else names, self._broken).decode)
+            return Decoder(stored, decoding_one_by_one(entity, kept, held, self._broken, made))
+        columns = DecodedColumns(entity, declared if names is None else names, self._broken, made)
+        return Decoder(stored, columns.decode)
 
     def _of_key(self, key: Key) -> Item:
         return dict(zip(self.entity.key_names, key.values, strict=True))

@@ -48,7 +48,7 @@ class PreparedDynamoQuery:
             requests.query, now=now, counting=count, count_alone=self._counted
         )
         self._requests = self._requests_of(query)
-        self._decode = requests.codec(query.entity).decoder(query.needed).decode
+        self._decode = requests.codec(query.entity).decoder(query.needed, query.by).decode
         keys = query.entity.templates[query.by]
         self._sort = keys.sort
         self._places = tuple(dict.fromkeys((*keys.sort.names, *query.entity.key_names)))

@@ -75,7 +75,7 @@ class Requests:
         """A read of the whole table, for the items of one entity."""
         aliases = Aliases()
         request = self._read(entity, entity.table.primary)
-        request |= _filter([*self._is(entity, aliases, by_key=True), *self._guards(entity, None, now, aliases)])
+        request |= _filter([*self._is(entity, aliases, entity.primary), *self._guards(entity, None, now, aliases)])
         return request | _projection(self.codec(entity).decoder(attributes).stored, aliases)
 
     def search(self, conditions: Mapping[Entity, Condition], now: int) -> Request:
@@ -100,8 +100,10 @@ class Requests:
         entity, index = query.entity, query.by
         codec, aliases = self.codec(entity), Aliases()
         request = self._read(entity, index) | {"ScanIndexForward": query.forward}
-        tests_key = index != entity.table.primary and (counting or bool(self._sharing(entity, index)))
-        guards = [*self._is(entity, aliases, by_key=tests_key), *self._guards(entity, query.where, now, aliases)]
+        keys: Collection[KeyTemplate] = ()
+        if counting or self._sharing(entity, index):  # DynamoDB refuses a filter on keys by which it reads
+            keys = [each for each in entity.primary if each.key not in (index.partition_key, index.sort_key)]
+        guards = [*self._is(entity, aliases, keys), *self._guards(entity, query.where, now, aliases)]
         request |= _filter([*guards, *self._types(entity, index, aliases)] if counting else guards)
         return QueryRequests(codec, query, request, aliases, count=count_alone)
 
@@ -149,11 +151,10 @@ class Requests:
             return {"TableName": self.table(entity), "ConsistentRead": True}
         return {"TableName": self.table(entity), "IndexName": index.name}  # an index has no consistent reads
 
-    def _is(self, entity: Entity, aliases: Aliases, *, by_key: bool) -> list[str]:
-        """The conditions that an item is of the entity: its name, and the beginning of its primary key."""
+    def _is(self, entity: Entity, aliases: Aliases, keys: Iterable[KeyTemplate]) -> list[str]:
+        """The conditions that an item is of the entity: its name, and the beginnings of some of its keys."""
         terms = [f"{aliases.name(name)} = {aliases.value(value)}" for name, value in entity.marks.items()]
-        keys = [_key_condition(template, None, None, aliases) for template in entity.primary if by_key]
-        return [*terms, *filter(None, keys)]
+        return [*terms, *filter(None, [_key_condition(template, None, None, aliases) for template in keys])]
 
     def _types(self, entity: Entity, index: Index, aliases: Aliases) -> list[str]:
         """The conditions that an item has what each record needs, as far as DynamoDB can test it without reading it."""
@@ -162,8 +163,11 @@ class Requests:
         keys = {key.name for each in (index, entity.table.primary) for key in (each.partition_key, each.sort_key)}
         needed = [each for each in entity.attributes if not each.optional and each.absent is None]
         stored = [each for each in needed if each.name not in keys | entity.held_by_keys.keys() | set(entity.key_names)]
-        values = {letter: aliases.value(letter) for letter in dict.fromkeys(each.letter for each in stored) if letter}
-        return [f"attribute_type({aliases.name(each.name)}, {values[each.letter]})" for each in stored if each.letter]
+        values = {letter: aliases.value(letter) for letter in dict.fromkeys(x for each in stored for x in each.letters)}
+        return [
+            joined(" OR ", [f"attribute_type({aliases.name(each.name)}, {values[letter]})" for letter in each.letters])
+            for each in stored
+        ]
 
     def _sharing(self, entity: Entity, index: Index) -> list[Entity]:
         """The other entities whose items may be in the same partition of an index."""
@@ -214,7 +218,7 @@ class QueryRequests:
         if count:
             self._request = request | {"Select": "COUNT"} | aliases.parameters()
         else:
-            self._request = request | _projection(codec.decoder(query.needed).stored, aliases)
+            self._request = request | _projection(codec.decoder(query.needed, query.by).stored, aliases)
 
     def of(self, partition: Partition, start: Mapping[str, Any] | None = None) -> Request | None:
         """A read of one partition; None if nothing can lie within the bounds and after `start`."""
