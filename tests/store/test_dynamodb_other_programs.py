@@ -1,21 +1,26 @@
 """Items of other programs in DynamoDB: one belongs to an entity by its key, and what it lacks may have a meaning."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from graph.core.errors import QueryTooComplex
 from graph.store.attributes import IN_INDEX, Filled, JsonDocument, Real, Text, Whole
 from graph.store.conditions import Absent, Compare, Condition, OneOf, Present, unchanged
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.design import Index, KeyAttribute, TableDesign
+from graph.store.dynamodb.query import ITEMS_DECODED_AT_ONCE, PreparedDynamoQuery
+from graph.store.dynamodb.requests import Requests
 from graph.store.entity import Entity, Item
 from graph.store.query import Query
 from graph.store.records import Record, optional, stored
 from graph.store.values import InvalidItem
 from tests.store.engines import empty_tables, emulator_calls, open_dynamodb
 from tests.store.test_meter import Recorder
+from tests.work.accounts import an_account
 
 BY_KIND = Index("ByKind", KeyAttribute("gsi1pk", "S"), KeyAttribute("gsi1sk", "N"))
 BY_PART = Index("ByPart", KeyAttribute("SK", "S"), KeyAttribute("PK", "S"))
@@ -141,6 +146,31 @@ async def test_an_item_that_contradicts_its_keys_in_an_index_is_left_out_there(
             found = [item async for page in database.pages(query) for item in page]
             assert sorted(item["part"] for item in found) == ["1", "3"], "no page begins at another place"
     assert await database.get(PART.key_for("a", "2"))
+
+
+async def test_broken_items_are_charged_to_the_caller_and_let_other_work_run() -> None:
+    broken = foreign("2", {"S": "large"})
+
+    async def send(**request: Any) -> Any:
+        return {"Items": [broken] * 4 * ITEMS_DECODED_AT_ONCE}
+
+    async def take_turns() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    prepared, turns = PreparedDynamoQuery(Requests(ENTITIES), OF_FILE, send, 0), 0
+    with an_account() as account:
+        assert await prepared.read(("a",), None, 20) == ([], False)
+    assert account.spent == 4 * ITEMS_DECODED_AT_ONCE // 10
+    with an_account(most=10), pytest.raises(QueryTooComplex):
+        await prepared.read(("a",), None, 20)
+
+    other = asyncio.create_task(take_turns())
+    assert await prepared.read(("a",), None, 20) == ([], False)
+    other.cancel()
+    assert turns == 2, "one before its first count, and one for each further piece"
 
 
 FILTERS: list[tuple[Condition, list[str]]] = [

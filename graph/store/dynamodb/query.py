@@ -1,7 +1,8 @@
 """Reads the items of partitions. DynamoDB tests what it can of a filter, and Python tests the rest.
 
 An index has items with equal sort keys in an order of its own. A query that orders ties begins at the sort key of its
-start, reads the tie at its end completely, and puts each tie in order. Its caller is charged for a long tie.
+start, reads the tie at its end completely, and puts each tie in order. Its caller is charged for a long tie, and for
+broken items.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -101,10 +102,13 @@ class PreparedDynamoQuery:
         async with aclosing(answers(self._send, request, most)) as answered:
             async for answer in answered:
                 items: Sequence[Item] = []
-                for some in in_pieces(answer["Items"]):
-                    if items:
+                for at, some in enumerate(in_pieces(answer["Items"])):
+                    if at:
                         await give_way()
-                    items = joined(items, self._tested(self._decode(some)))
+                    found = self._decode(some)
+                    if left_out := len(some) - len(found):  # broken items, which no page counts
+                        await charge_rows(read=left_out)
+                    items = joined(items, self._tested(found))
                 reached = answer.get("LastEvaluatedKey")
                 yield items, decode(reached[self._sort.key.name]) if reached else None
 
