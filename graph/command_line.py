@@ -115,9 +115,9 @@ def progress_bar(label: str, length: int | None) -> Iterator[Callable[[int], Non
 
 @contextmanager
 def progress_line() -> Iterator[Callable[[str], None]]:
-    """One line on standard error that is written over; yields the function that does. Without a terminal, new lines.
+    """Yield a function that shows a line on standard error, in place of the one before.
 
-    Where each takes a line of its own, only each thirtieth is written.
+    Without a terminal, it prints each thirtieth line.
     """
     number = 0
 

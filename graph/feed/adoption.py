@@ -63,7 +63,7 @@ def adoption_state(table: TableDesign, partition: str = "ADOPTION", name: str = 
 
 
 async def adopted_until(database: Database, state: Entity, table: TableDesign) -> int:
-    """The time until which others wrote the items of a table that are all adopted, epoch milliseconds; 0 for none."""
+    """A time, epoch milliseconds: all that was written into a table until then is adopted. 0 for none."""
     kept = await database.get(state.key_for(table.name), attributes=(ADOPTED_UNTIL,))
     return kept.get(ADOPTED_UNTIL, 0) if kept else 0
 

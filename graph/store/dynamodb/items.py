@@ -33,7 +33,7 @@ class ItemCodec:
     """Encodes and decodes the items of one entity. It encodes only checked items."""
 
     def __init__(self, entity: Entity, broken: Broken) -> None:
-        """Take what is told of each broken item that is read."""
+        """Take a function that is called with each broken item that is read."""
         self.entity = entity
         self._broken = broken
         self._held_by = entity.held_by_keys
