@@ -2,6 +2,7 @@
 
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
 from graph.domains.earthquakes.model import LONGEST_ID, LONGEST_REASON, Event
+from graph.domains.earthquakes.revisions.names import Remembered
 from graph.feed.adoption import adoption_state
 from graph.feed.sequence import Origins, SequenceEntities
 from graph.store.attributes import Text, Whole
@@ -17,7 +18,7 @@ _OF_A_VERSION = (
     Text("hash", longest=16, unit="of the tracked values", optional=True),
     Text("kind", longest=LONGEST_REASON, optional=True),
     Text("preferredId", longest=LONGEST_ID, optional=True),
-    Text("names", longest=LONGEST_NAMES, unit="JSON, what is remembered of its ids", optional=True),
+    Remembered("names", longest=LONGEST_NAMES, unit="JSON, what is remembered of its ids", optional=True),
 )
 
 EVENT = Entity(

@@ -1,5 +1,6 @@
 """The record of an earthquake, or of its deletion. No I/O. `rules` makes one of JSON values."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -59,16 +60,19 @@ def listed(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
+_BUCKET = re.compile(r"(?:DELETED#|MERGED#)?\d{8}", re.ASCII)
+
+
 @lru_cache(maxsize=16_384)
 def day_of(bucket: str) -> str:
     """The day in the bucket of an event that may have left the catalogue, such as `DELETED#20230803`.
 
     Raises:
-        ValueError: Another program wrote a bucket without a day.
+        ValueError: Another program wrote a bucket of another form.
     """
+    if not _BUCKET.fullmatch(bucket):
+        raise ValueError("the bucket must be a day, `YYYYMMDD`")
     day = bucket[-8:]
-    if not day.isdecimal():
-        raise ValueError("the bucket must end with a day, `YYYYMMDD`")
     date_of(day)
     return day
 

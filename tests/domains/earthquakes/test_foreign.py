@@ -286,6 +286,7 @@ BROKEN: dict[str, dict[str, Any]] = {
     "a magnitude beyond all": {"mag": Decimal(11)},
     "no such latitude": {"lat": Decimal(91)},
     "no such day": {"dayBucket": "20239999"},
+    "a partition for a day": {"dayBucket": "DAY#20230803"},
     "a number for a text": {"place": 7},
     "no time of its ingest": {"ingestedAt": None},
 }
@@ -317,6 +318,18 @@ def test_a_broken_item_is_left_out_and_breaks_nothing_beside_it(prefix: str, tab
         assert [each["code"] for each in report["rejections"]] == ["ITEM_UNREADABLE"] * len(ids)
         assert sorted((each["index"], each["eventId"]) for each in report["rejections"]) == list(enumerate(ids))
         assert service.ask("{ events { totalCount } }")["events"]["totalCount"] == 5
+
+
+@pytest.mark.parametrize("names", ["{us1, us2}", '{"us1": 5}', "[]"])
+def test_a_text_under_our_name_for_what_is_remembered_of_ids_fails_no_batch(
+    prefix: str, table: Any, names: str
+) -> None:
+    insert(table, an_item("broken", NOON, "4.0", names=names))
+    with serving(prefix) as service:
+        events = [given_as(an_item(each, NOON, "4.0"), updated=INGESTED_AT) for each in ("broken", "us7000new1")]
+        report = service.ask(INGEST, {"events": events})["ingestEvents"]
+        assert (report["upserted"], report["rejected"]) == (1, 1)
+        assert report["rejections"] == [{"eventId": "broken", "code": "ITEM_UNREADABLE", "index": 0}]
 
 
 def test_the_documents_access_patterns_find_our_events(prefix: str, table: Any) -> None:
