@@ -83,5 +83,5 @@ def payload_of(watch: AreaWatch, sighting: Sighting) -> dict[str, Any]:
             "reporterTier": sighting.tier.name,
             "eventId": sighting.event_id,
         },
-        "watch": {"watchId": watch.watch_id, "area": watch.area_slug, "category": watch.category},
+        "watch": {"watchId": watch.id_in_key or watch.watch_id, "area": watch.area_slug, "category": watch.category},
     }

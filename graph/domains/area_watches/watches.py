@@ -8,7 +8,7 @@ from graph.core.errors import NotThere, TooMany
 from graph.core.paging import Page
 from graph.core.uuid7 import uuid7
 from graph.domains.area_watches.entities import AREA_WATCH, AREA_WATCHER, AREA_WATCHES, AREA_WATCHES_MADE, FOREIGN
-from graph.domains.area_watches.model import AreaWatch
+from graph.domains.area_watches.model import AreaWatch, unique_id
 from graph.domains.sightings.categories import ALL
 from graph.domains.sightings.checking import check_value
 from graph.domains.sightings.model import AREA_SLUG, CATEGORY
@@ -99,7 +99,7 @@ class AreaWatches:
         watch = (await self.by_id(user_id, [watch_id])).get(watch_id)
         if watch is None:
             raise NotThere("watchId", "watch")
-        watcher = AREA_WATCHER.key_for(watch.area_slug, watch.category, watch_id)
+        watcher = AREA_WATCHER.key_for(watch.area_slug, watch.category, unique_id(watch.item))
         beside = [] if await self.database.get(watcher) is None else [Delete(watcher)]  # none before it is adopted
         as_read = unchanged(watch.item, "since")
         return not await self.database.transact([Delete(AREA_WATCH.key_of(watch.item), as_read), *beside]) or None
@@ -111,8 +111,9 @@ class AreaWatches:
             if found is None or found["since"] >= 0:
                 return
             own = {"since": await self.sequence.latest(), "createdAt": found.get("createdAt", self.clock())}
-            in_key = found["areaSlug"]
-            watcher = {**found, **own, "areaSlug": slug_in_key(in_key), "areaInKey": in_key}
+            unique = {"areaSlug": slug_in_key(found["areaSlug"]), "watchId": unique_id(found)}
+            in_key = {"areaInKey": found["areaSlug"], "idInKey": found["watchId"]}
+            watcher = {**found, **own, **unique, **in_key}
             actions: list[Action] = [Update(key, set=own, condition=FOREIGN), Put(AREA_WATCHER, watcher)]
             if not await self.database.transact(actions):
                 return
@@ -137,6 +138,14 @@ class AreaWatches:
         """Those whose watch is still there: another program may have deleted it."""
         if self.database.other_writers is None:
             return watchers
-        keys = [AREA_WATCH.key_of({**item, "areaSlug": item.get("areaInKey", item["areaSlug"])}) for item in watchers]
+        keys = [
+            AREA_WATCH.key_for(
+                item["userId"],
+                item.get("areaInKey", item["areaSlug"]),
+                item["category"],
+                item.get("idInKey", item["watchId"]),
+            )
+            for item in watchers
+        ]
         there = await self.database.get_many(keys, attributes=("watchId",)) if keys else {}
         return [item for item, key in zip(watchers, keys, strict=True) if key in there]

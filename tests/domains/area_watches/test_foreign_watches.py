@@ -116,3 +116,26 @@ async def test_a_foreign_watch_is_listed_and_ended_before_and_after_it_is_adopte
         watch = [item async for item in lookout.database.scan(AREA_WATCH)]
         assert [(item["areaSlug"], item["category"]) for item in watch] == [("downtown", "Tea")]
         assert len([item async for item in lookout.database.scan(AREA_WATCHER)]) == 1
+
+
+async def test_watches_of_two_users_with_one_id_are_each_told_also_once_one_of_them_is_ended(
+    foreign: ForeignTable,
+) -> None:
+    long_id = "w" * 64
+    ben = {"PK": "USER#ben", "SK": "WATCH#Downtown#Sneakers#w1"}
+    foreign.put(a_watch(), ben, a_watch(watch_id=long_id), a_watch(category="ALL"))
+    await foreign.adopt()
+    foreign.put(a_sighting())
+    await foreign.adopt()
+    async with a_lookout_at(foreign) as lookout:
+        await lookout.follower().catch_up()
+        told = [(event.user_id, event.payload["watch"]["watchId"]) for event in await lookout.events()]
+        assert sorted(told) == [("ben", "w1"), (USER, "w1"), (USER, "w1"), (USER, long_id)]
+
+        for watch_id in ("w1", "w1", long_id):
+            await lookout.watches.delete(USER, watch_id)
+        foreign.put(a_sighting(sighting_id="def456"))
+        await foreign.adopt()
+        await lookout.follower().catch_up()
+        (event,) = [each for each in await lookout.events() if each.payload["sighting"]["sightingId"] == "def456"]
+        assert event.user_id == "ben"
