@@ -114,8 +114,9 @@ class Adopting:
         else:
             logger.warning("A confirmation of another program cannot be adopted", sighting_id=item["sightingId"])
             return
-        if found and "userId" in item:
-            of = {"sightingId": item["sightingId"], "userId": item["userId"], "expiresAt": found["expiresAt"]}
+        if "userId" in item:  # the sighting may be adopted later
+            expires_at = (found or item)["expiresAt"]
+            of = {"sightingId": item["sightingId"], "userId": item["userId"], "expiresAt": expires_at}
             await self.database.put(Put(CONFIRMER, of, if_absent=True))
         await self.database.update(Update(CONFIRMATION.key_of(item), set={"counted": True}, condition=NOT_COUNTED))
 

@@ -3,12 +3,15 @@
 Other programs may write fractions of a second, `+00:00` in place of `Z`, or neither.
 """
 
+import re
 from datetime import UTC, datetime
 
 from graph.core.days import datetime_of
 from graph.core.times import rfc3339
 
 LENGTH = 20  # characters of `2026-06-25T14:30:00Z`
+
+_IS_OURS = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII).fullmatch
 
 
 def iso_of(seconds: int) -> str:
@@ -39,4 +42,4 @@ def time_of(iso: str) -> datetime:
 
 def written(iso: str) -> str:
     """The time of such a text as the graph writes it."""
-    return f"{iso[:-1]}.000Z" if len(iso) == LENGTH and iso.endswith("Z") else rfc3339(time_of(iso))
+    return f"{iso[:-1]}.000Z" if _IS_OURS(iso) else rfc3339(time_of(iso))

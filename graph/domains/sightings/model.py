@@ -31,6 +31,8 @@ LONGEST_ID = 64  # of a sighting; ours are UUIDs, those of other programs may be
 UUID_LENGTH = 36
 VERSION_AT = 14  # in a UUID
 SECOND_DIGITS = 10  # of epoch seconds
+LAST_SECOND = 253_402_300_799  # epoch seconds; the last one of the year 9999
+MOST_COUNTED = 2**31 - 1  # the greatest whole number of the graph
 
 
 class _Seconds(Text):
@@ -46,7 +48,7 @@ class _Seconds(Text):
         if not text.isdecimal():
             return text.replace("_", ":")
         seconds, rest = divmod(int(text), 1000)
-        if rest or not 0 <= seconds < 10**10:
+        if rest or seconds > LAST_SECOND:
             raise InvalidItem("the time must be a whole number of seconds")
         return iso_of(seconds)
 
@@ -100,6 +102,7 @@ EXPIRY = Converted(EXPIRES_AT, _time, rfc3339_of_seconds)
 ISO_TIME = KeyPart(shortest=10, longest=40, unit="ISO 8601, UTC")
 SLUG = Converted(AREA_IN_KEY, slug_in_key)
 REPORTED_TEXT = Text("text", longest=LONGEST_TEXT)
+COUNT = Whole(least=0, greatest=MOST_COUNTED, absent=0)
 
 
 def _degrees(most: int, of: str = "") -> Converted[float]:
@@ -127,7 +130,7 @@ class Sighting(EntityRecord):
     precision_km = Derived(lambda: float(KM10.km))
     event_id = optional("eventId", Text(longest=LONGEST_EVENT_ID), "Id of the earthquake that the reporter names.")
     reporter_tier = optional("reporterTier", Converted(Text(longest=6), tier_named))
-    confirmations = stored("confirmationCount", Whole(least=0, absent=0), "The number of users who have confirmed it.")
+    confirmations = stored("confirmationCount", COUNT, "The number of users who have confirmed it.")
     rank = stored(  # of its confidence; 0 if another program stored it, and it is not adopted yet
         "rank", Whole(least=0, greatest=10**SECOND_DIGITS - 1, unit="epoch seconds", digits=SECOND_DIGITS, absent=0)
     )
@@ -239,9 +242,6 @@ class SightingChange(EntityRecord):
     def without_sighting(self) -> Self:
         """The same change of a sighting that is there no more."""
         return type(self)({**self.item, "activeUntil": 0})
-
-
-COUNT = Whole(least=0, absent=0)
 
 
 class Profile(Record):

@@ -22,6 +22,8 @@ BESIDE = """{ sightings(filter: {areas: ["downtown"]}) { nodes {
 ONE = "query ($id: ID!) { sighting(id: $id) { sightingId } node(id: $id) { id } }"
 CONFIRM = """mutation ($id: ID!) { confirmSighting(input: {id: $id}) {
   confirmed sighting { sightingId confirmations expiresAt area } } }"""
+REPORT = """mutation { reportSighting(input: {category: FIRE, lat: 1.001, lon: 2.001}) {
+  sighting { sightingId } } }"""
 TRENDING = "{ trending { category count sightings { nodes { sightingId } } } }"
 HIDE = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { sightingId } }'
 PROFILE = "{ profile { tier reports streakDays sightings { nodes { sightingId own } } } }"
@@ -267,6 +269,7 @@ async def test_a_broken_sighting_is_left_out_and_breaks_nothing_beside_it(foreig
     broken = [
         a_sighting(sighting_id="a", expiresAt="soon"),
         a_sighting(sighting_id="b", confirmationCount="many"),
+        a_sighting(sighting_id="b2", confirmationCount=2**31),
         a_sighting(sighting_id="c", reported_at="yesterday"),
         a_sighting(sighting_id="d", expiresAt=1000 * EXPIRES_S),
         {name: value for name, value in a_sighting(sighting_id="e").items() if name != "expiresAt"},
@@ -300,3 +303,43 @@ async def test_a_sighting_that_is_put_again_keeps_its_place_and_stays_hidden(for
     await foreign.adopt()
     async with foreign.store() as ours:
         assert await ours.ids(areas=("Downtown",)) == await ours.ids() == []
+
+
+def test_sightings_near_a_point_are_found_beside_those_of_other_programs(foreign: ForeignTable) -> None:
+    foreign.put(a_sighting(lat=1, lon=2))  # nobody has rounded its position
+    with foreign.served() as service:
+        near = "(filter: {near: {lat: 1, lon: 2, radiusKm: 10}})"
+        assert ids(service, near) == []
+        reported = service.ask(REPORT)["reportSighting"]["sighting"]["sightingId"]
+        assert ids(service, near) == [reported]
+
+
+def test_times_are_written_alike_and_are_places_of_a_page(foreign: ForeignTable) -> None:
+    times = {
+        "2026-06-25T14:30:00+05:00": "2026-06-25T09:30:00.000Z",
+        "2026-06-25x14:29:00Z": "2026-06-25T14:29:00.000Z",
+        "2026-W26-4T14:29:00Z": "2026-06-25T14:29:00.000Z",
+        "9999-12-31T23:59:59Z": "9999-12-31T23:59:59.000Z",
+    }
+    foreign.put(*(a_sighting(reported_at=time, sighting_id=time[:10]) for time in times))
+    page = """query ($after: String) { sightings(filter: {areas: ["Downtown"]}, first: 1, after: $after) {
+      nodes { reportedAt } pageInfo { endCursor } } }"""
+    with foreign.served() as service:
+        cursor, found = None, []
+        for _ in times:
+            one = service.ask(page, {"after": cursor})["sightings"]
+            found += [each["reportedAt"] for each in one["nodes"]]
+            cursor = one["pageInfo"]["endCursor"]
+        assert found == [times[time] for time in sorted(times, reverse=True)]
+
+
+async def test_a_user_whose_confirmation_is_adopted_first_confirms_no_second_time(foreign: ForeignTable) -> None:
+    confirmation = {"PK": "SIGHTING#abc123", "SK": "CONFIRMATION#2026-06-25T14:41:00Z#V1StGXR8"}
+    foreign.put({**confirmation, "userId": "cara", "expiresAt": EXPIRES_S})
+    await foreign.adopt()
+    foreign.put(a_sighting(confirmationCount=1))
+    await foreign.adopt()
+    async with foreign.store() as ours:
+        sighting = (await ours.sightings.by_id(["abc123"]))["abc123"]
+        assert not (await ours.confirm("cara", sighting)).confirmed
+        assert (await ours.confirm("dora", sighting)).sighting.confirmations == 2
