@@ -1,7 +1,7 @@
 """An event that is about to be stored or adopted: its item, its deliveries, its idempotency key. No I/O."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Self
 from uuid import uuid4
@@ -18,7 +18,7 @@ from graph.domains.triggers.model import (
     delivery_key,
 )
 from graph.domains.triggers.statuses import TriggerEventStatus
-from graph.store.conditions import Absent, AllOf, Present
+from graph.store.conditions import Absent, AllOf, Compare, Present
 from graph.store.contract import Put, Update
 from graph.store.entity import Item
 from graph.store.values import written_bytes
@@ -96,9 +96,16 @@ class Entry:
         """What stores its item, or adds to that of another program what we store."""
         if not self.is_adopted:
             return Put(TRIGGER_EVENT, self.item, if_absent=True)
-        is_foreign = AllOf((Present("event_type"), FOREIGN))
+        is_new = [Compare("status", "=", TriggerEventStatus.RECEIVED.value)] if self.event.endpoint_ids is None else []
+        is_foreign = AllOf((Present("event_type"), FOREIGN, *is_new))
         added = {name: self.item[name] for name in (EVENT_CHANGES.number, *_no_deliveries())}
         return Update(TRIGGER_EVENT.key_of(self.item), set=added, condition=is_foreign)
+
+    def without_deliveries(self) -> bool:
+        """Have it adopted without deliveries, as it may be acknowledged by now. False if it was to have none before."""
+        had_none = self.event.endpoint_ids is not None
+        self.event = replace(self.event, endpoint_ids=())
+        return not had_none
 
     def delivery(self, endpoint_id: str, sequence: int, now: int) -> Item:
         """A delivery, which its item names from now on."""

@@ -60,9 +60,17 @@ def expiry_of(ttl: int) -> datetime:
     return datetime_of(1000 * ttl)
 
 
+def checked_texts(values: Any) -> list[str]:
+    """A list of texts. Raises ValueError for anything else."""
+    if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+        raise ValueError("the value must be a list of texts")
+    return values
+
+
 USER = Text(shortest=1, longest=LONGEST_USER)
 UUID = Text(shortest=LONGEST_ID, longest=LONGEST_ID)
 EVENT_ID = Text(shortest=1, longest=LONGEST_EVENT_ID)
+RETRIES = Whole(least=0, greatest=2**31 - 1)  # the greatest whole number of the graph
 MILLIS = Converted(Whole(unit="epoch ms"), datetime_of)
 EXPIRY = Converted(Whole(unit="epoch seconds"), expiry_of)
 
@@ -130,14 +138,14 @@ class TriggerEvent(Record):
         "status", Converted(Text(shortest=1, longest=9, plain=True), TriggerEventStatus), "How far it has come."
     )
     expires_at = stored("ttl", EXPIRY, "When it will be deleted, after 30 days.")
-    retry_count = stored("retry_count", Whole(least=0), "Number of attempts after the first of each delivery.")
+    retry_count = stored("retry_count", RETRIES, "Number of attempts after the first of each delivery.")
     metadata: Stored[Mapping[str, Any] | None] = optional(
         "metadata",
         JsonDocument(largest=8192),
         "How it came: `source_ip`, `api_version`, `correlation_id`, as far as they are known.",
     )
     delivery_keys: Stored[list[str]] = stored(
-        "deliveries", JsonDocument(largest=8192, absent=Filled(list))
+        "deliveries", Converted(JsonDocument(largest=8192, absent=Filled(list)), checked_texts)
     )  # `endpoint_id#sequence`
 
     @property

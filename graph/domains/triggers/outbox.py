@@ -124,7 +124,8 @@ class Outbox:
         if mark and len(keyed) in refused:
             return ()
         known = [keyed[at] for at in refused if at < len(keyed)]  # whose idempotency keys were used before
-        done = [entry for at, entry in enumerate(batch.entries, len(actions)) if at in refused and entry.is_adopted]
+        adopted = [entry for at, entry in enumerate(batch.entries, len(actions)) if at in refused and entry.is_adopted]
+        done = [entry for entry in adopted if not entry.without_deliveries()]
         return [*done, *[entry for entry in known if await self._is_known(entry)]] or None
 
     async def _batch(self, entries: Sequence[Entry], others: int) -> "_Batch":

@@ -9,7 +9,7 @@ import pytest
 
 from graph.core.services import Services
 from graph.domains.triggers import DOMAIN
-from graph.domains.triggers.entities import EVENT_CHANGES, EVENTS
+from graph.domains.triggers.entities import EVENT_CHANGES, EVENTS, TRIGGER_EVENT
 from graph.domains.triggers.inbox import EventSelection
 from graph.domains.triggers.live import TriggerEventBroadcast
 from graph.domains.triggers.statuses import TriggerEventStatus
@@ -157,13 +157,20 @@ async def test_what_happens_to_an_event_while_it_is_adopted_is_kept() -> None:
     async def acknowledge() -> None:
         await shop.inbox.acknowledge(ANNA, [key_of((await shop.events())[0])])
 
-    async with shared_with_another_program(wrap=lambda real: Meanwhile(real, acknowledge)) as (shop, other):
+    def is_meant(method: str, asked: Any) -> bool:
+        return method == "transact" and any(action.key.entity is TRIGGER_EVENT for action in asked)
+
+    def wrap(real: Database) -> Database:
+        return Meanwhile(real, acknowledge, is_meant)
+
+    async with shared_with_another_program(wrap=wrap) as (shop, other):
+        endpoint = await shop.endpoint()
         other.put("evt-1")
         await adopt(shop)
         (event,) = await shop.events()
         assert (event.status, event.item[EVENT_CHANGES.number]) == (DELIVERED, 1)
+        assert await shop.of_endpoint(endpoint) == []
 
-        endpoint = await shop.endpoint()
         other.put("evt-1")  # foreign again
         assert [each.status for each in await shop.events()] == [RECEIVED]
         await adopt(shop)

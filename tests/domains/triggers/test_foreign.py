@@ -247,7 +247,10 @@ BROKEN: list[dict[str, Any]] = [
     {"ttl": 1_735_831_845_000_000},
     {"retry_count": "none"},
     {"event_type": "user created"},
+    {"retry_count": 2**31},
     {"deliveries": "none"},
+    {"deliveries": ["evt", 7]},
+    {"deliveries": {"evt": 7}},
 ]
 
 
