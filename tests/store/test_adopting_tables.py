@@ -10,6 +10,7 @@ import pytest
 
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.triggers.entities import EVENTS, STATUS_INDEX, TRIGGER_EVENT
+from graph.store.choices import TableChoices
 from graph.store.configuration import Provisioned
 from graph.store.dynamodb.declaration import table_properties
 from graph.store.dynamodb.description import Description, Keys
@@ -186,6 +187,32 @@ async def test_adopting_waits_for_an_index_and_says_so(
     assert "The index ByName was created." in said
     assert shown[:3] == [f"Waiting for the index ByName of {prefix}samples: {seconds} s" for seconds in range(3)]
     assert set(pauses) == {1.0}
+
+
+@pytest.mark.parametrize("job", [Job.ADOPT, Job.CREATE])
+async def test_of_two_processes_that_change_a_table_the_slower_one_sees_what_the_other_has_added(
+    dynamodb_endpoint: str, fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch, job: Job
+) -> None:
+    prefix = f"twice-{uuid4().hex}-"
+    bare = replace(SAMPLES, indexes=(BY_TIME,), ttl=None)
+    await administer([keyed(bare)], Job.CREATE, prefix=prefix, choices=TableChoices(stream=False))
+    changes = {"UpdateTable", "UpdateTimeToLive"}
+
+    async def twice(operation: str, request: dict[str, Any], forward: Forward) -> Answer:
+        if operation in changes:
+            await forward(request)
+        return await forward(request)
+
+    fault_proxy.rule = twice
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+    can_run, said = await administer([SAMPLE], job, prefix=prefix)
+
+    assert can_run
+    assert said[1:4] == [
+        "The index ByName is missing. Another process has added it meanwhile.",
+        "Items do not expire by `ttl`. Another process has added it meanwhile.",
+        "The stream of changes is now on (NEW_IMAGE).",
+    ]
 
 
 @pytest.mark.usefixtures("dynamodb_endpoint")

@@ -40,7 +40,7 @@ PASSING = frozenset({"CREATING", "UPDATING", "DELETING"})  # states that end by 
 
 BACKUPS_UNAVAILABLE = "ContinuousBackupsUnavailableException"
 IN_USE = "ResourceInUseException"
-INVALID = "ValidationException"  # ScyllaDB's answer if its cluster does not offer streams
+INVALID = "ValidationException"  # of ScyllaDB without streams, and of DynamoDB if another process was faster
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,14 +191,14 @@ class Additions:
             await self.sleep(POLL_SECONDS)
 
     async def _add_stream(self) -> str:
-        stream = {"StreamEnabled": True, "StreamViewType": STREAM_VIEW_TYPE}
+        stream, reason = {"StreamEnabled": True, "StreamViewType": STREAM_VIEW_TYPE}, ""
         try:
             await self.services.dynamodb.update_table(TableName=self.name, StreamSpecification=stream)
         except ClientError as error:
-            if code_of(error) in NOT_OFFERED | {INVALID}:
-                return f"The stream of changes {LEFT_OUT} ({error})."
-            raise
+            if code_of(error) not in NOT_OFFERED | {INVALID}:
+                raise
+            reason = f" ({error})"
         found = (await self.wait("the stream")).get("StreamSpecification", {})
         if found.get("StreamEnabled"):
             return f"The stream of changes is now on ({found['StreamViewType']})."
-        return f"The stream of changes {LEFT_OUT}."
+        return f"The stream of changes {LEFT_OUT}{reason}."

@@ -10,12 +10,14 @@ an emulator does not offer is left out and reported.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from botocore.exceptions import ClientError
+
 from graph.store.choices import AS_DESIGNED, TableChoices
 from graph.store.design import TableDesign, table_name
 from graph.store.dynamodb.additions import Additions
 from graph.store.dynamodb.client import connected
-from graph.store.dynamodb.description import clients
-from graph.store.dynamodb.differences import Feature, differences, not_offered
+from graph.store.dynamodb.description import Description, clients
+from graph.store.dynamodb.differences import Difference, Feature, differences, not_offered
 from graph.store.dynamodb.errors import MISSING, translating_errors
 from graph.store.dynamodb.retry_policy import RETRY_POLICY, RetryPolicy
 from graph.store.entity import Entity
@@ -111,8 +113,19 @@ class _Administration:
         added = ADDED[job] if found.is_ours else ADDED[job] & ADDED[Job.ADOPT]
         for difference in different:
             if difference.is_missing and difference.feature in added:
-                self.say(await self.additions.add(difference, found))
+                self.say(await self._add(difference, found))
             else:
                 left.append(difference)
                 self.say(str(difference))
         return not any(difference.breaks for difference in left)
+
+    async def _add(self, difference: Difference, found: Description) -> str:
+        """Add what is missing, unless another process is faster. Returns a sentence on it."""
+        try:
+            return await self.additions.add(difference, found)
+        except ClientError:
+            await self.additions.wait("another process")
+            now = await self.additions.described()
+            if now is None or difference in differences(self.additions.design, self.additions.name, now, self.entities):
+                raise
+        return f"{difference.said} Another process has added it meanwhile."
