@@ -138,11 +138,11 @@ class Adopting:
         whole = {"reporterTier": tier.value, **found, "lists": lists, "expiresAt": expires_at}
         adopted = self.lifetimes.ranked({name: value for name, value in whole.items() if name not in POSITION})
         marks = {name: adopted[name] for name in ("rank", "lists", "reporterTier", "confirmationCount", "category")}
-        slug = slug_in_key(found["areaSlug"])
+        slug, count = slug_in_key(found["areaSlug"]), adopted["confirmationCount"]
         actions: list[Action] = [
             Update(SIGHTING.key_of(found), set=marks, condition=FOREIGN),
             *copies.puts_beside(adopted),
-            *([profiles.reported(profile, now, confirmations=adopted["confirmationCount"])] if profile else ()),
+            *(await profiles.reported(self.database, profile, now, confirmations=count) if profile else ()),
             *await self.areas.with_new(adopted, NamedArea(slug, found.get("area") or found["areaSlug"])),
         ]
         if found["category"] not in self.categories.names:

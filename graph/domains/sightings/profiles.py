@@ -18,8 +18,8 @@ async def profile_of(database: Database, user_id: str) -> Profile:
     return Profile({"userId": user_id, **dict.fromkeys(NUMBERS, 0), **stored})
 
 
-def reported(profile: Profile, now: int, *, confirmations: int = 0) -> Update:
-    """The change for a report, if the profile is still as it was read.
+async def reported(database: Database, profile: Profile, now: int, *, confirmations: int = 0) -> list[Update]:
+    """The change for a report, if the profile is still as it was read. None for a broken one of another program.
 
     Args:
         now: epoch milliseconds.
@@ -28,7 +28,9 @@ def reported(profile: Profile, now: int, *, confirmations: int = 0) -> Update:
     day = date.fromordinal(EPOCH + now // DAY_MS)
     streak = streak_on(profile, day) + (profile.last_day != day.isoformat())  # a day counts once
     is_first = profile.since is None
-    return Update(
+    if is_first and await _is_broken(database, profile.user_id):
+        return []
+    change = Update(
         PROFILE.key_for(profile.user_id),
         set={
             "reports": profile.reports + 1,
@@ -40,6 +42,15 @@ def reported(profile: Profile, now: int, *, confirmations: int = 0) -> Update:
         add={"confirmationsReceived": confirmations} if confirmations else {},
         condition=Absent("since") if is_first else unchanged(profile.item, "reports"),
     )
+    return [change]
+
+
+async def _is_broken(database: Database, user_id: str) -> bool:
+    """Whether a user's profile is there, but cannot be read as a whole."""
+    if database.other_writers is None:
+        return False
+    key = PROFILE.key_for(user_id)
+    return bool(await database.get(key, attributes=("userId",)) and not await database.get(key))
 
 
 def streak_on(profile: Profile, day: date) -> int:

@@ -145,7 +145,7 @@ class Reporting:
                 *copies.puts(sighting),
                 *recent.with_new(sighting),
                 *await one_more_report(self.database, user_id, place.slugs, self.clock() // 1000, most=self.most),
-                profiles.reported(profile, self.clock()),
+                *await profiles.reported(self.database, profile, self.clock()),
                 *await self.areas.with_new(sighting, place.area),
                 *await count_once(self.database, {user_id: felt} if felt else {}),
             ],

@@ -343,3 +343,14 @@ async def test_a_user_whose_confirmation_is_adopted_first_confirms_no_second_tim
         sighting = (await ours.sightings.by_id(["abc123"]))["abc123"]
         assert not (await ours.confirm("cara", sighting)).confirmed
         assert (await ours.confirm("dora", sighting)).sighting.confirmations == 2
+
+
+async def test_a_user_with_a_broken_profile_reports_and_has_sightings_that_are_adopted(foreign: ForeignTable) -> None:
+    broken = {"PK": "USER#u_abc123", "SK": "PROFILE", "reports": "many", "since": 5}
+    foreign.put(broken, a_sighting(userId="u_abc123"), a_sighting(sighting_id="def456", userId="u_abc123"))
+    await foreign.adopt()
+    async with foreign.store() as ours:
+        assert (await ours.sightings.by_id(["abc123", "def456"])).keys() == {"abc123", "def456"}
+        sighting = await ours.new("u_abc123", "FIRE")
+        assert (await ours.one(sighting)) is not None
+    assert foreign.table.get_item(Key={"PK": "USER#u_abc123", "SK": "PROFILE"})["Item"] == broken
