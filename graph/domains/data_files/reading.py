@@ -2,7 +2,8 @@
 
 None of them is a scan. The list by date walks the documented index day by day, by the counters of the days.
 
-A day that other programs alone have written has no counters before their items are adopted. So where they may write,
+A day that other programs alone have written has no counters before their items are adopted, and counters still have what
+these programs remove. So where they may write, the items themselves say which versions are the latest, and
 few selected days are all read, whatever their counters are.
 """
 
@@ -19,7 +20,7 @@ from graph.domains.data_files.foreign_parts import FOREIGN_SORTABLE, ForeignPart
 from graph.domains.data_files.minimum import files_at, foreign_revisions
 from graph.domains.data_files.model import DataFile, FileRevision, identifier_of
 from graph.domains.data_files.references import Version
-from graph.domains.data_files.selection import VERSION_READ, FileSelection, LatestVersions
+from graph.domains.data_files.selection import VERSION_READ, FileSelection, LatestVersions, VersionRule
 from graph.domains.data_files.sortable import kind_of
 from graph.domains.data_files.writes import PLAIN
 from graph.store.client_input import find, possible_key
@@ -134,40 +135,38 @@ class DataFiles:
             return Walk(self._database, query, partial(self._days, selection, latest), latest.keep)
         foreign = ForeignParts(self._database)
         is_selected = predicate(selection.condition)
+        noted: set[str] = set()
 
         def is_kept(item: Item) -> bool:
             if (part := foreign.completed(item)) is None:
                 return False
             return is_selected(part) and latest.has(part["applicable-date"], CountedKind.of_item(part))
 
-        keep = Keep(is_kept, VERSION_READ | names_in(selection.condition), foreign.learn)
+        async def learn(parts: Sequence[Item]) -> None:
+            await foreign.learn(parts)
+            days = {part["applicable-date"] for part in parts} - noted if latest.compares else set()
+            if days:
+                noted.update(days)
+                await self._note_versions(days, latest, foreign)
+
+        keep = Keep(is_kept, VERSION_READ | names_in(selection.condition), learn)
         query = replace(query, where=AnyOf((FOREIGN_SORTABLE, selection.condition)))
         first, last = selection.first, selection.last
         if first and last and (last - first).days < UNCOUNTED_DAYS:
             days = [day.isoformat() for day in days_between(first, last)]
-            return Walk(self._database, query, partial(self._uncounted_days, days, latest, foreign), keep)
-        return Walk(self._database, query, partial(self._days, selection, latest), keep)
+            return Walk(self._database, query, partial(_uncounted_days, days), keep)
+        # A counter still has what another program has removed, so it does not say which version is the latest.
+        of_any_version = LatestVersions(replace(selection, version=VersionRule.ALL)) if latest.compares else latest
+        return Walk(self._database, query, partial(self._days, selection, of_any_version), keep)
 
-    async def _uncounted_days(
-        self,
-        days: Sequence[str],
-        latest: LatestVersions,
-        foreign: ForeignParts,
-        *,
-        forward: bool,
-        start: Partition | None,
-    ) -> AsyncGenerator[Promises, None]:
-        """All of these days. Which versions are the latest of a day, its items say."""
-        every = [day for day in days if start is None or (start[0] <= day if forward else day <= start[0])]
-        in_order = every if forward else every[::-1]
-        if latest.compares:
-            partitions = [(day,) for day in in_order]
-            query = Query(entity=PART, index=BY_DATE, partitions=partitions, attributes=VERSION_READ, limit=SOME)
-            async for parts in self._database.pages(query, charged=SOME):
-                await foreign.learn(parts)
-                for part in filter(None, map(foreign.completed, parts)):
-                    latest.note(part["applicable-date"], [CountedKind.of_item(part)])
-        yield [((day,), ITEMS_OF_A_DAY, SOME) for day in in_order]
+    async def _note_versions(self, days: Iterable[str], latest: LatestVersions, foreign: ForeignParts) -> None:
+        """Note the versions of all items of some days."""
+        partitions = [(day,) for day in sorted(days)]
+        query = Query(entity=PART, index=BY_DATE, partitions=partitions, attributes=VERSION_READ, limit=SOME)
+        async for parts in self._database.pages(query, charged=SOME):
+            await foreign.learn(parts)
+            for part in filter(None, map(foreign.completed, parts)):
+                latest.note(part["applicable-date"], [CountedKind.of_item(part)])
 
     async def _days(
         self, selection: FileSelection, latest: LatestVersions, *, forward: bool, start: Partition | None
@@ -189,6 +188,14 @@ class DataFiles:
             if page.last_key is None:
                 return
             days = replace(days, start=page.last_key, limit=min(2 * len(page.items), DAYS_AT_ONCE))
+
+
+async def _uncounted_days(
+    days: Sequence[str], *, forward: bool, start: Partition | None
+) -> AsyncGenerator[Promises, None]:
+    """All of these days."""
+    every = [day for day in days if start is None or (start[0] <= day if forward else day <= start[0])]
+    yield [((day,), ITEMS_OF_A_DAY, SOME) for day in (every if forward else reversed(every))]
 
 
 def _promise(selection: FileSelection, latest: LatestVersions, item: Item) -> Promise | None:

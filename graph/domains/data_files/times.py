@@ -19,6 +19,18 @@ def time_text(time: datetime) -> str:
     return time.astimezone(UTC).replace(tzinfo=None).isoformat(" ")
 
 
+def date_of(text: str) -> date:
+    """The day that the table has.
+
+    Raises:
+        ValueError: It is written in another form, such as `2024-W01-1`, which is not in the order of the others.
+    """
+    day = date.fromisoformat(text)
+    if day.isoformat() != text:
+        raise ValueError(f"`{text}` must be a day, YYYY-MM-DD")
+    return day
+
+
 def text_of_ms(time_ms: int) -> str:
     """Epoch milliseconds, as the table has them."""
     return time_text(datetime_of(time_ms))

@@ -248,6 +248,7 @@ BROKEN: list[dict[str, Any]] = [
     {"PK": "text.nc", "SK": "#L0#APID12", "applicable-date": "2024-01-01", "missing-packet-count": 3},
     {"PK": "number.nc", "SK": "#", "archive-time": 17},
     {"PK": "day.nc", "SK": "#L0#APID11", "applicable-date": "2024-01-0x"},
+    {"PK": "week.nc", "SK": "#L0#APID11", "applicable-date": "2024-W01-1"},
     {"PK": "time.nc", "SK": "#", "archive-time": "yesterday"},
     {"PK": "version.nc", "SK": "#CAL#L0", "calibration-version": 2},
 ]
@@ -260,7 +261,7 @@ def test_broken_items_are_left_out_and_break_nothing_beside_them(prefix: str, se
     assert _names(service, 'dataFiles(filter: {date: "2024-01-01", missingPackets: {gt: 2}})') == ["text.nc"]
     file = service.ask('{ dataFile(name: "text.nc") { sortable { type } } }')["dataFile"]
     assert file == {"sortable": [{"type": "APID12"}]}
-    for name in ("number.nc", "day.nc", "time.nc", "version.nc"):
+    for name in ("number.nc", "day.nc", "week.nc", "time.nc", "version.nc"):
         assert service.ask(FILE_QUERY, {"name": name})["dataFile"] is None, name
     calibrations = service.ask("{ calibrations { nodes { calibrationVersion } } }")["calibrations"]["nodes"]
     assert calibrations == [{"calibrationVersion": "1.0.0"}]
@@ -374,6 +375,17 @@ async def test_an_item_that_another_program_writes_again_is_adopted_again() -> N
         raw.put(DOCUMENTED[3], {**DOCUMENTED[3], "SK": "#L0#APID12"})
         assert await adopt_all(ours) == 2
         assert len((await ours.files.parts([RECORD]))[RECORD]) == 4
+
+
+@pytest.mark.parametrize("first", [None, date(2024, 1, 1)])
+async def test_the_latest_version_is_that_of_what_is_left(first: date | None) -> None:
+    versions = {"a.nc": "1.0.0", "b.nc": "2.0.0"}
+    files = [{"PK": name, "SK": "#", "algorithm-version": version} for name, version in versions.items()]
+    parts = [{"PK": name, "SK": "#L0", "applicable-date": "2024-01-01"} for name in versions]
+    async with foreign_files([*files, *parts], adopted=True) as (ours, raw):
+        raw.delete("b.nc", "#L0")
+        page = await page_of(ours.files, FileSelection(first=first, last=first, version=VersionRule.LATEST), Paging(5))
+        assert [each.name for each in page.records] == ["a.nc"]
 
 
 async def test_adoption_leaves_alone_what_is_gone() -> None:
