@@ -2,8 +2,8 @@
 
 None of them is a scan. The list by date walks the documented index day by day, by the counters of the days.
 
-A day that other programs alone have written has no counters before their items are adopted, and counters still have what
-these programs remove. So where they may write, the items themselves say which versions are the latest, and
+A day that other programs alone have written has no counters before their items are adopted, and a counter still has
+what another program has removed. So where they may write, the items themselves say which versions are the latest, and
 few selected days are all read, whatever their counters are.
 """
 

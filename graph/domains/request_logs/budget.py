@@ -102,18 +102,18 @@ class LogBudget:
         self._stored = stored
         self._of_day.used = stored.get(self._day, NONE)
 
-    def weight(self, request_id: str, timestamp: int, size: int, *, is_refusal: bool = False) -> int:
+    def weight(self, request_id: str, ended: int, size: int, *, is_refusal: bool = False) -> int:
         """The number of logs for which a log stands; 0 if it is left out. The log is counted in any case.
 
         Args:
             request_id: a random UUID.
-            timestamp: epoch milliseconds.
+            ended: when the request ended, epoch milliseconds. A stream may have begun hours before.
             size: bytes.
             is_refusal: whether it is the log of a refused request.
         """
-        # A log is made at the end of a request that may have begun in the minute before.
-        if not 0 <= self._minute - timestamp // MINUTE_MS <= 1:
-            self._begin_minute(timestamp)
+        # The further root fields of a request have later times than their own.
+        if not 0 <= self._minute - ended // MINUTE_MS <= 1:
+            self._begin_minute(ended)
         allowances = [self._of_minute, self._of_day]
         if is_refusal:
             allowances += self._refused_of_minute, self._refused_of_day
@@ -125,11 +125,11 @@ class LogBudget:
             each.used = each.used.plus(1, size)
         return one_in
 
-    def _begin_minute(self, timestamp: int) -> None:
-        self._minute = timestamp // MINUTE_MS
+    def _begin_minute(self, time_ms: int) -> None:
+        self._minute = time_ms // MINUTE_MS
         self._of_minute = _Allowance(self._a_minute)
         self._refused_of_minute = _Allowance(self._a_minute.share(REFUSED_PART))
-        if (day := day_bucket(timestamp)) != self._day:
+        if (day := day_bucket(time_ms)) != self._day:
             self._day = day
             self._of_day = _Allowance(self._a_day, self._stored.get(day, NONE))
             self._refused_of_day = _Allowance(self._a_day.share(REFUSED_PART))

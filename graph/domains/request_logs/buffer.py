@@ -40,7 +40,8 @@ class LogBuffer(WriteBuffer[RequestLog]):
 
     def add(self, log: RequestLog, *, is_refusal: bool = False) -> None:
         """Add a log, unless it is beyond the budget. If the buffer is full, the log is lost."""
-        weight = self._budget.weight(log.request_id, log.timestamp, log.size, is_refusal=is_refusal)
+        ended = log.timestamp + log.latency_ms
+        weight = self._budget.weight(log.request_id, ended, log.size, is_refusal=is_refusal)
         if not weight or self.waiting >= self.capacity:
             self._leave_out(day_bucket(log.timestamp), DayCount(NONE, 1, int(log.is_of_catalogue)))
         if weight:

@@ -321,9 +321,7 @@ def test_a_broken_item_is_left_out_and_breaks_nothing_beside_it(prefix: str, tab
 
 
 @pytest.mark.parametrize("names", ["{us1, us2}", '{"us1": 5}', "[]"])
-def test_a_text_under_our_name_for_what_is_remembered_of_ids_fails_no_batch(
-    prefix: str, table: Any, names: str
-) -> None:
+def test_a_foreign_text_under_names_fails_no_batch(prefix: str, table: Any, names: str) -> None:
     insert(table, an_item("broken", NOON, "4.0", names=names))
     with serving(prefix) as service:
         events = [given_as(an_item(each, NOON, "4.0"), updated=INGESTED_AT) for each in ("broken", "us7000new1")]

@@ -243,6 +243,15 @@ def test_a_slow_request_of_the_minute_before_begins_no_minute_anew() -> None:
     assert kept(budget, NOW - DAY_MS, 100) == list(range(100)), "a clock that was set back does"
 
 
+async def test_a_stream_that_ends_after_hours_begins_no_minute_anew() -> None:
+    async with empty_database("sqlite", ENTITIES, clock=now) as database:
+        buffer = LogBuffer(RequestLogs(database, now), LogBudget(limits(a_minute=Amount(1, 10**9))))
+        for number in range(1, 4):
+            buffer.add(a_log(NOW, number))
+            buffer.add(a_log(NOW - 3_600_000, 10 + number, latency_ms=3_600_000))
+        assert (buffer.waiting, buffer.left_out) == (1, 5)
+
+
 def test_the_weights_of_a_sample_add_up_to_about_the_number_of_logs() -> None:
     budget = LogBudget(limits(a_minute=Amount(6000, 10**12)))
     for number, error in ((6000, 0), (9000, 0.01), (20_000, 0.1), (100_000, 0.25)):
