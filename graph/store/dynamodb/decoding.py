@@ -31,7 +31,7 @@ from graph.core.compilation import Namespace
 from graph.store.attributes import IN_INDEX, Attribute, Filled, JsonDocument, Real, Text, Whole
 from graph.store.checks import usual
 from graph.store.design import Index
-from graph.store.dynamodb.codec import EncodedItem, decode, decode_real, read_number
+from graph.store.dynamodb.codec import EncodedItem, decode, decode_real, encode, read_number
 from graph.store.entity import Entity, Item
 from graph.store.rows import Row, Rows
 from graph.store.templates import KeyTemplate
@@ -197,7 +197,7 @@ def _compiled_rows(entity: Entity, names: Sequence[str], broken: Broken, keys: S
 
 def _check_exact(number: float, text: str) -> None:
     """Raise `InvalidItem` for a key that is another one once it is read, so that nothing could ask for it."""
-    if repr(number) != text and Decimal(repr(number)) != Decimal(text):
+    if repr(number) != text and Decimal(encode(number)["N"]) != Decimal(text):
         raise InvalidItem(f"the key {text} is not a number that a double holds")
 
 

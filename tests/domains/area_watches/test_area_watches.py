@@ -38,6 +38,7 @@ async def test_a_watch_is_as_it_was_made_and_made_again_is_the_same(lookout: Loo
         "watch_id": watch.watch_id,
         "area_slug": HERE,
         "area_in_key": None,
+        "id_in_key": None,
         "category": FIRE,
         "since": 1,
         "created_at": watch.created_at,
