@@ -265,29 +265,6 @@ async def test_a_sightings_tier_is_that_of_its_reporters_profile(foreign: Foreig
             assert answer.json()["data"]["profile"] == {"tier": "GOLD", "reports": int(adopted)}
 
 
-async def test_a_broken_sighting_is_left_out_and_breaks_nothing_beside_it(foreign: ForeignTable) -> None:
-    broken = [
-        a_sighting(sighting_id="a", expiresAt="soon"),
-        a_sighting(sighting_id="b", confirmationCount="many"),
-        a_sighting(sighting_id="b2", confirmationCount=2**31),
-        a_sighting(sighting_id="c", reported_at="yesterday"),
-        a_sighting(sighting_id="d", expiresAt=1000 * EXPIRES_S),
-        {name: value for name, value in a_sighting(sighting_id="e").items() if name != "expiresAt"},
-        {"PK": "SIGHTING#f", "SK": "SIGHTING"},
-        a_sighting(sighting_id="f"),  # whose place by its id is taken
-    ]
-    foreign.put(*broken, a_sighting())
-    await foreign.adopt()
-    with foreign.served() as service:
-        for arguments in ('(filter: {areas: ["downtown"]})', ""):
-            nodes = service.ask(f"{{ sightings{arguments} {{ nodes {{ sightingId confirmations }} }} }}")["sightings"][
-                "nodes"
-            ]
-            assert nodes == [{"sightingId": "f", "confirmations": 0}, {"sightingId": "abc123", "confirmations": 0}]
-        counts = {each["category"]: each["count"] for each in service.ask(TRENDING)["trending"]}
-        assert counts["Sneakers"] == 1
-
-
 async def test_a_sighting_that_is_put_again_keeps_its_place_and_stays_hidden(foreign: ForeignTable) -> None:
     foreign.put(a_sighting())
     await foreign.adopt()
@@ -343,14 +320,3 @@ async def test_a_user_whose_confirmation_is_adopted_first_confirms_no_second_tim
         sighting = (await ours.sightings.by_id(["abc123"]))["abc123"]
         assert not (await ours.confirm("cara", sighting)).confirmed
         assert (await ours.confirm("dora", sighting)).sighting.confirmations == 2
-
-
-async def test_a_user_with_a_broken_profile_reports_and_has_sightings_that_are_adopted(foreign: ForeignTable) -> None:
-    broken = {"PK": "USER#u_abc123", "SK": "PROFILE", "reports": "many", "since": 5}
-    foreign.put(broken, a_sighting(userId="u_abc123"), a_sighting(sighting_id="def456", userId="u_abc123"))
-    await foreign.adopt()
-    async with foreign.store() as ours:
-        assert (await ours.sightings.by_id(["abc123", "def456"])).keys() == {"abc123", "def456"}
-        sighting = await ours.new("u_abc123", "FIRE")
-        assert (await ours.one(sighting)) is not None
-    assert foreign.table.get_item(Key={"PK": "USER#u_abc123", "SK": "PROFILE"})["Item"] == broken
