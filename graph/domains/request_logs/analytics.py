@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from graph.core.days import bucket_of
 from graph.core.described import described, instant, value
 from graph.core.errors import BadUserInput
-from graph.domains.earthquakes.model import CATALOGUE_ROUTE
+from graph.domains.earthquakes.model import CATALOGUE_ROUTE, INT_END
 from graph.domains.request_logs.access_patterns import RequestLogs, sum_of
 from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog
 from graph.store.conditions import Compare, all_of
@@ -77,8 +77,8 @@ async def popular_filters(logs: RequestLogs, day: date, window_days: int, limit:
     popular = [
         PopularFilter(
             *values,
-            hits=use.hits,
-            has_next_token_count=use.more,
+            hits=min(use.hits, INT_END),
+            has_next_token_count=min(use.more, INT_END),
             avg_result_count=use.results / use.pages if use.pages else 0.0,
         )
         for values, use in uses.items()

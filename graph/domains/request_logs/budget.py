@@ -17,7 +17,7 @@ from math import ceil, log2
 from typing import NamedTuple
 
 from graph.core.days import day_bucket
-from graph.domains.request_logs.model import RETENTION_DAYS
+from graph.domains.request_logs.model import MOST_WEIGHT, RETENTION_DAYS
 from graph.domains.request_logs.settings import RequestLogSettings
 
 MINUTE_MS = 60_000
@@ -81,7 +81,7 @@ class _Allowance:
         if not (allowed.rows and allowed.size):
             return NEVER
         left = 1 - SAMPLE * (max(used.rows / allowed.rows, used.size / allowed.size) - 1)
-        return THINNING ** int(1 - log2(left)) if left > 0 else NEVER
+        return min(THINNING ** int(1 - log2(left)), MOST_WEIGHT) if left > 0 else NEVER
 
 
 class LogBudget:

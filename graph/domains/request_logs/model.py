@@ -8,7 +8,7 @@ import orjson
 from graph.core.days import FIRST_MS, LAST_MS, datetime_of, day_bucket
 from graph.core.described import DescribedText
 from graph.core.paging import Position
-from graph.domains.earthquakes.model import CATALOGUE_ROUTE
+from graph.domains.earthquakes.model import CATALOGUE_ROUTE, INT, INT_END
 from graph.store.attributes import JsonDocument, Real, Text, Truth, Whole
 from graph.store.entity import Item
 from graph.store.ordering import Order
@@ -23,6 +23,7 @@ BY_TIME = Order(
 )
 
 RETENTION_DAYS = 7
+MOST_WEIGHT = 2**30  # of a log in a sample; a power of `budget.THINNING`
 
 
 class LogType(DescribedText):
@@ -67,24 +68,26 @@ class RequestLog(Record):
     cursor = BY_TIME.cursors()  # its position, as text
     route = stored("route", Text(), "The field's stable path, such as `/earthquakes`; `/graphql` of a refused request.")
     status = stored("status", Whole(least=200, greatest=599), "Its outcome as an HTTP status, 200 … 599.")
-    latency_ms = stored("latencyMs", Converted(Measured(least=0, unit="ms"), int), "How long it took, milliseconds.")
-    fetched = optional("fetched", Whole(), "INGEST: events given or fetched.")
-    upserted = optional("upserted", Whole(), "INGEST: events inserted.")
-    revised = optional("revised", Whole(), "INGEST: events changed by a new version.")
-    skipped = optional("skipped", Whole(), "INGEST: events that were stored already.")
-    rejected = optional("rejected", Whole(), "INGEST: events that break a rule of the catalogue.")
-    retries = optional("retries", Whole(), "INGEST: attempts on USGS after the first.")
+    latency_ms = stored(
+        "latencyMs", Converted(Measured(least=0, greatest=INT_END, unit="ms"), int), "How long it took, milliseconds."
+    )
+    fetched = optional("fetched", INT, "INGEST: events given or fetched.")
+    upserted = optional("upserted", INT, "INGEST: events inserted.")
+    revised = optional("revised", INT, "INGEST: events changed by a new version.")
+    skipped = optional("skipped", INT, "INGEST: events that were stored already.")
+    rejected = optional("rejected", INT, "INGEST: events that break a rule of the catalogue.")
+    retries = optional("retries", INT, "INGEST: attempts on USGS after the first.")
     upstream_size = optional("upstreamSize", Whole(), "INGEST: bytes of the body or file; a whole number.")
     upstream_hash = optional("upstreamHash", Text(), "INGEST: SHA-256 of the same, hexadecimal.")
     starttime = optional("starttime", Whole(unit="epoch ms"), "QUERY: the filter's startTime, epoch milliseconds.")
     endtime = optional("endtime", Whole(unit="epoch ms"), "QUERY: the filter's endTime, epoch milliseconds.")
     minmagnitude = optional("minmagnitude", Real(), "QUERY: the filter's minMagnitude.")
-    page_size = optional("pageSize", Whole(), "QUERY: the requested page size.")
-    result_count = optional("resultCount", Whole(), "QUERY: records on the page.")
+    page_size = optional("pageSize", INT, "QUERY: the requested page size.")
+    result_count = optional("resultCount", INT, "QUERY: records on the page.")
     has_next_token = optional("hasNextToken", Truth(), "QUERY: whether more follow in the direction of paging.")
-    buckets_scanned = optional("bucketsScanned", Whole(), "QUERY: day buckets read for the page.")
+    buckets_scanned = optional("bucketsScanned", INT, "QUERY: day buckets read for the page.")
     error = optional("error", Text(), "Stable error code, if it failed.")
-    weight = optional("weight", Whole(least=2), "The logs for which it stands; absent if all were kept.")
+    weight = optional("weight", Whole(least=2, greatest=MOST_WEIGHT), "The logs for which it stands; absent for 1.")
     facts: Stored[Mapping[str, Any] | None] = optional("facts", JsonDocument())  # of other domains, by their own names
 
     @property

@@ -193,6 +193,10 @@ BROKEN: list[dict[str, Any]] = [
     {"latencyMs": None},
     {"route": None},
     {"error": 400},
+    {"latencyMs": 2**31},
+    {"pageSize": 2**31},
+    {"fetched": 2**31},
+    {"weight": 2**31},
 ]
 """What makes a log a broken one; None for an attribute that is missing."""
 
@@ -208,8 +212,16 @@ def test_a_broken_foreign_log_is_left_out_where_its_values_are_read_and_breaks_n
     assert [log["requestId"] for log in logs] == [item["requestId"] for item in FOREIGN]
     assert {item["requestId"] for item in FOREIGN} < set(ids_of(service, **BEFORE))
     popular = service.ask(POPULAR)["popularFilters"]
-    assert popular["totalRequests"] == 2 + 4, "of the broken ones, those whose filter and page can be read"
-    assert scraped(service.url).value("quakegraph_store_broken_items_total", table="earthquake-events") == 9 + 3
+    assert popular["totalRequests"] == 2 + 6, "of the broken ones, those whose filter and page can be read"
+    assert scraped(service.url).value("quakegraph_store_broken_items_total", table="earthquake-events") == 13 + 5
+
+
+def test_the_hits_of_logs_of_the_greatest_weight_fit_the_graph(service: Service, table: Any) -> None:
+    for number in range(5, 8):
+        table.put_item(Item=a_log(number, NOON - 2500, weight=2**30, pageSize=77, hasNextToken=True))
+
+    most = service.ask(POPULAR)["popularFilters"]["filters"][0]
+    assert (most["pageSize"], most["hits"], most["hasNextTokenCount"]) == (77, 2**31 - 1, 2**31 - 1)
 
 
 def test_the_count_of_a_day_is_that_of_our_logs_and_a_foreign_writer_leaves_it_alone(
