@@ -1,14 +1,43 @@
 """The catalogue's entities in the table `earthquake-events`."""
 
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
 from graph.domains.earthquakes.model import LONGEST_ID, LONGEST_REASON, Event
-from graph.domains.earthquakes.revisions.names import Remembered
 from graph.feed.adoption import adoption_state
 from graph.feed.sequence import Origins, SequenceEntities
 from graph.store.attributes import Text, Whole
 from graph.store.entity import Entity
 
 LONGEST_NAMES = 65_536  # characters, of the most ids of an event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered(Text):
+    """What `revisions.names` remembers of ids, as JSON. Another program may have written anything under its name."""
+
+    def check(self, value: Any) -> None:
+        Text.check(self, value)
+        try:
+            of_ids = orjson.loads(value).items()
+        except (AttributeError, ValueError) as error:
+            raise self._refuse("a JSON object") from error
+        if not all(_is_remembered(*of_id) for of_id in of_ids):
+            raise self._refuse("what the service remembers of ids")
+
+
+def _is_remembered(event_id: str, value: Any) -> bool:
+    match value:
+        case [int(), str() | None]:
+            return not event_id  # of the values of a deleted event
+        case [None | [int(), int(), str()], None | int(), None | int(), *more]:
+            kinds = (dict | None, list)  # the hidden record, and the listers
+            return bool(event_id) and all(map(isinstance, more, kinds))
+    return value is None
+
 
 _OF_A_VERSION = (
     Whole("arrival", unit="sequence number", optional=True),

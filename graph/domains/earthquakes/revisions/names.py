@@ -22,7 +22,6 @@ from typing import Any, NamedTuple, Self
 import orjson
 
 from graph.domains.earthquakes.model import Incoming, SourceDeletion, is_deleted, listed, possible_id
-from graph.store.attributes import Text
 from graph.store.entity import Item
 
 NEVER = -(2**53)  # the time of a record that does not say when it was published: earlier than all others
@@ -69,20 +68,6 @@ class Name:
 
 Names = dict[str, Name]
 """The ids of events."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered(Text):
-    """What is remembered of an event's ids, as JSON. Another program may have written anything under its name."""
-
-    def check(self, value: Any) -> None:
-        Text.check(self, value)
-        item = {"eventId": "", "dayBucket": "", self.name: value}
-        try:
-            names_of(item)
-            list(hidden_in(item))
-        except (AttributeError, TypeError, ValueError) as error:
-            raise self._refuse("what the service remembers of ids") from error
 
 
 def ids_of(record: Incoming) -> list[str]:
