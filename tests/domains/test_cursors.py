@@ -111,7 +111,7 @@ IMPOSSIBLE = {
     ),
     SIGHTINGS: (
         *("sightings1:", "sightings1:5000", "sightings1:5000:", "sightings1:5000:a\n", "sightings1:5001:a"),
-        *("sightings1:-1000:a", f"sightings1:{10**13}:a", "sightings2:5000:a", "sightings1:5000:" + "a" * 65),
+        *("sightings1:-1000:a", f"sightings1:{LAST_MS + 1}:a", "sightings2:5000:a", "sightings1:5000:" + "a" * 65),
     ),
     VERSIONS: ("payloadversions1:0:a:1", "payloadversions1:1::1", "payloadversions1:1:a:01", "payloadversions1:1:a:-1"),
     SERVICE_LOGS: ('servicelogs1:timestamp:["a",2]', 'servicelogs1:timestamp:["",2.0]', "servicelogs1:timestamp:5"),

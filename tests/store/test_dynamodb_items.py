@@ -196,6 +196,17 @@ async def test_an_item_is_written_as_it_is_documented_and_so_it_is_read(
         assert await database.count(query) == 1
 
 
+async def test_an_item_with_the_name_of_another_entity_or_none_is_not_there(database: Database, raw: Raw) -> None:
+    nameless = {name: value for name, value in STORED_EVENT.items() if name != "entity"}
+    of_day = Query(entity=EVENT, index=BY_TIME, partitions=[("20230803",)])
+    for stored in (nameless, {**STORED_EVENT, "entity": {"S": "LOG"}}):
+        raw.put(stored)
+        assert await database.get(EVENT.key_for("us1"), attributes=("mag",)) is None
+        assert await database.get_many([EVENT.key_for("us1")]) == {}
+        assert (await database.query(of_day)).items == [item async for item in database.scan(EVENT)] == []
+        assert await database.count(of_day) == 0
+
+
 async def test_entities_with_equal_attributes_are_distinguished_in_one_partition(database: Database, raw: Raw) -> None:
     raw.put(STORED_YEAR)
     raw.put({**STORED_DAY, "pk": {"S": "SUMMARY#YEARS"}})
@@ -300,11 +311,11 @@ async def test_other_readings_read_the_attributes_that_are_needed_and_the_expiry
     (looked_up,) = fault_proxy.of("BatchGetItem")[0]["RequestItems"].values()
     (scan,) = fault_proxy.of("Scan")
     assert [projected(request) for request in (*fault_proxy.of("GetItem"), looked_up, scan)] == [
-        {"mag", "pk", "sk", "ttl"},
-        {"pk", "sk", "ttl"},
-        {"pk", "sk", "ttl"},
-        {"pk", "sk", "ttl"},
-        {"mag", "pk", "sk", "ttl"},
+        {"mag", "pk", "sk", "entity", "ttl"},
+        {"pk", "sk", "entity", "ttl"},
+        {"pk", "sk", "entity", "ttl"},
+        {"pk", "sk", "entity", "ttl"},
+        {"mag", "pk", "sk", "entity", "ttl"},
         {"mag", "pk", "sk"},
     ]
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from graph.domains.sightings import copies
+from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.entities import SIGHTING_BY_ID, SIGHTING_CHANGE, SIGHTING_CHANGES
 from graph.domains.sightings.model import Sighting, SightingChange, SightingChangeKind
 from graph.feed.sequence import ChangeSequence, Reservation
 from graph.store.contract import Action, Database
 from graph.store.entity import Item
+from graph.store.values import InvalidItem
 
 
 class SightingChanges:
@@ -29,7 +30,13 @@ class SightingChanges:
             numbering = reservation.actions([str(reservation.number)], ttl=record.item["expiresAt"])
             return [*actions, record, *numbering]
 
-        return not await self.sequence.transact(numbered)
+        try:
+            return not await self.sequence.transact(numbered)
+        except InvalidItem:  # a text of another program's profile, to which a number cannot be added
+            if (rest := await profiles.without_broken(self._database, actions)) == actions:
+                raise
+            actions = rest
+            return not await self.sequence.transact(numbered)
 
     async def reported(self, number: int) -> Sighting | None:
         """The sighting whose report is the change of a number. None if it is another change, or not there any more."""

@@ -1,12 +1,13 @@
 """Users' profiles: what they have reported and confirmed, in the transactions that store it."""
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 
 from graph.core.days import DAY_MS, EPOCH
 from graph.domains.sightings.entities import PROFILE
 from graph.domains.sightings.model import Profile
 from graph.store.conditions import Absent, unchanged
-from graph.store.contract import Database, Update
+from graph.store.contract import Action, Database, Update
 from graph.store.entity import Item
 
 NUMBERS = ("reports", "confirmations", "confirmationsReceived", "streakDays", "longestStreakDays")
@@ -43,6 +44,16 @@ async def reported(database: Database, profile: Profile, now: int, *, confirmati
         condition=Absent("since") if is_first else unchanged(profile.item, "reports"),
     )
     return [change]
+
+
+async def without_broken(database: Database, actions: Sequence[Action]) -> list[Action]:
+    """The actions without those on broken profiles, which count nothing."""
+    broken = [
+        action
+        for action in actions
+        if action.key.entity is PROFILE and await _is_broken(database, action.key.values[0])
+    ]
+    return [action for action in actions if action not in broken]
 
 
 async def _is_broken(database: Database, user_id: str) -> bool:

@@ -275,8 +275,8 @@ class DynamoDatabase(Database):
         return self._requests.table(put.entity), self._requests.codec(put.entity).encode(put.item)
 
     def _read(self, key: Key, found: Any, attributes: Collection[str] | None) -> Item | None:
-        """An item that was read by its key, unless it has expired or is broken."""
-        if self._requests.is_expired(key.entity, found, self._now()):
+        """An item that was read by its key, unless it has expired, is broken, or has the name of another entity."""
+        if self._requests.is_expired(key.entity, found, self._now()) or not self._requests.is_marked(key.entity, found):
             return None
         items = self._requests.codec(key.entity).decoder(attributes).decode([found])
         return items[0] if items else None

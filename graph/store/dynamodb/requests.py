@@ -131,6 +131,10 @@ class Requests:
             request["ConditionExpression"] = joined(" AND ", guards)
         return {kind: {"TableName": self.table(entity)} | request | aliases.parameters()}
 
+    def is_marked(self, entity: Entity, item: EncodedItem) -> bool:
+        """Whether an item that was read without a filter has the entity's name, if its table names entities."""
+        return all(item.get(name) == {"S": value} for name, value in entity.marks.items())
+
     def is_expired(self, entity: Entity, item: EncodedItem, now: int) -> bool:
         """Whether an item that was read without a filter has expired."""
         ttl = item.get(entity.table.ttl, {}).get("N") if entity.table.ttl else None
@@ -143,7 +147,7 @@ class Requests:
             stored = self.codec(entity).decoder(attributes).stored
             if stored is None:
                 return None
-            names += [*stored, *([entity.table.ttl] if entity.table.ttl else [])]
+            names += [*stored, *entity.marks, *([entity.table.ttl] if entity.table.ttl else [])]
         return tuple(names)
 
     def _read(self, entity: Entity, index: Index) -> Request:

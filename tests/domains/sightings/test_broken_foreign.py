@@ -45,3 +45,19 @@ async def test_a_user_with_a_broken_profile_reports_and_has_sightings_that_are_a
         sighting = await ours.new("u_abc123", "FIRE")
         assert (await ours.one(sighting)) is not None
     assert foreign.table.get_item(Key={"PK": "USER#u_abc123", "SK": "PROFILE"})["Item"] == broken
+
+
+async def test_a_text_where_a_profile_has_a_number_keeps_nobody_from_confirming(foreign: ForeignTable) -> None:
+    profiles = [
+        {"PK": f"USER#{user}", "SK": "PROFILE", name: "many"}
+        for user, name in (("u_abc123", "confirmationsReceived"), ("ada", "confirmations"))
+    ]
+    foreign.put(*profiles, a_sighting(userId="u_abc123"))
+    await foreign.adopt()
+    async with foreign.store() as ours:
+        for user in ("ada", "bea"):
+            confirmed = await ours.confirming.confirm(user, "abc123")
+            assert confirmed.confirmed
+        assert confirmed.sighting.confirmations == 2
+    for profile in profiles:
+        assert foreign.table.get_item(Key={name: profile[name] for name in ("PK", "SK")})["Item"] == profile
