@@ -15,6 +15,7 @@ import pytest
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.domains.triggers.entities import EVENTS
 from graph.store.dynamodb.declaration import table_properties
+from scripts import dynamodb_local
 from tests.bearers import SECRET
 from tests.documents.markdown import Block, document
 from tests.documents.shell import SUBSTITUTED, Command, commands
@@ -27,16 +28,17 @@ SECTION = document("docs/dynamodb.md").blocks_below("From an existing table to t
 
 
 @pytest.fixture
-def existing_tables(administered_dynamodb: str) -> Iterator[None]:
-    """The tables that the programs have, without the indexes that one of them lacks."""
-    client = boto3.client("dynamodb")
-    for design in (replace(EVENTS, indexes=()), EARTHQUAKE_EVENTS):
-        client.create_table(**table_properties(design, design.name.format(env="dev")))
-    yield
-    for name in client.list_tables()["TableNames"]:
-        if name in ("earthquake-events", "zapier-triggers-api-dev-events", "trigger-endpoints-dev"):
-            client.update_table(TableName=name, DeletionProtectionEnabled=False)
-            client.delete_table(TableName=name)
+def existing_tables(dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The tables that the programs have, without the indexes that one of them lacks.
+
+    The emulator is their own: another one may make no index while other tests remove tables.
+    """
+    with dynamodb_local.running() as url:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+        client = boto3.client("dynamodb")
+        for design in (replace(EVENTS, indexes=()), EARTHQUAKE_EVENTS):
+            client.create_table(**table_properties(design, design.name.format(env="dev")))
+        yield
 
 
 class Reader:
