@@ -77,9 +77,15 @@ def emulator(config: pytest.Config, name: str) -> Iterator[str]:
         emulators.add(url)
         yield url
     else:
-        with moto() if lacking() else dynamodb_local.running() as url:
-            emulators.add(url)
+        with _emulator_of_this_process() as url:
             yield url
+
+
+@contextmanager
+def _emulator_of_this_process() -> Iterator[str]:
+    with moto() if lacking() else dynamodb_local.running() as url:
+        emulators.add(url)
+        yield url
 
 
 @pytest.fixture(scope="session")
@@ -158,6 +164,18 @@ def administered_dynamodb(_administered: str) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("AWS_ENDPOINT_URL", _administered)
         yield _administered
+
+
+@pytest.fixture
+def new_dynamodb(_dynamodb: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The endpoint of an empty emulator for a test that makes an index, which AWS's configuration names during it.
+
+    DynamoDB Local has ten threads for its own work. Each table whose items expire keeps one of them for most of the
+    time, so that in an emulator with several such tables a new index may wait for minutes.
+    """
+    with _emulator_of_this_process() as url:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+        yield url
 
 
 @contextmanager

@@ -47,9 +47,9 @@ ADDED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def dynamodb_endpoint(administered_dynamodb: str) -> str:
-    return administered_dynamodb
+@pytest.fixture
+def dynamodb_endpoint(new_dynamodb: str) -> str:
+    return new_dynamodb
 
 
 @pytest.fixture(params=["dynamodb local", "moto"])

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import ExitStack, redirect_stdout
 from dataclasses import replace
 from io import StringIO
@@ -15,7 +15,6 @@ import pytest
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from graph.domains.triggers.entities import EVENTS
 from graph.store.dynamodb.declaration import table_properties
-from scripts import dynamodb_local
 from tests.bearers import SECRET
 from tests.documents.markdown import Block, document
 from tests.documents.shell import SUBSTITUTED, Command, commands
@@ -28,17 +27,11 @@ SECTION = document("docs/dynamodb.md").blocks_below("From an existing table to t
 
 
 @pytest.fixture
-def existing_tables(dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The tables that the programs have, without the indexes that one of them lacks.
-
-    The emulator is their own: another one may make no index while other tests remove tables.
-    """
-    with dynamodb_local.running() as url:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
-        client = boto3.client("dynamodb")
-        for design in (replace(EVENTS, indexes=()), EARTHQUAKE_EVENTS):
-            client.create_table(**table_properties(design, design.name.format(env="dev")))
-        yield
+def existing_tables(new_dynamodb: str) -> None:
+    """The tables that the programs have, without the indexes that one of them lacks."""
+    client = boto3.client("dynamodb")
+    for design in (replace(EVENTS, indexes=()), EARTHQUAKE_EVENTS):
+        client.create_table(**table_properties(design, design.name.format(env="dev")))
 
 
 class Reader:
