@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from uuid import uuid4
 
 import pytest
 
@@ -23,14 +22,13 @@ from graph.feed.adopter import (
 )
 from graph.feed.adoption import adopted_until
 from graph.observability.metrics import Metrics
-from graph.store.choices import TableChoices
 from graph.store.contract import Database, Put
 from graph.work.tasks import BackgroundTasks
 from tests.feed.foreign_notes import ADOPTION, ENTITIES, NOTE, NOTES, STATE, Desk, OtherProgram, a_note
 from tests.held_time import HeldTime
 from tests.processes import TIMEOUT_S
 from tests.runtime.leases import CutOffDatabase
-from tests.store.engines import UNHURRIED, create_tables, open_dynamodb
+from tests.store.engines import UNHURRIED, create_tables, make_tables, open_dynamodb
 from tests.store.fault_proxy import FaultProxy, proxying
 
 Measured = Callable[[str, dict[str, str]], float | None]
@@ -86,8 +84,7 @@ class Table:
 
 @asynccontextmanager
 async def opened(emulator: str, monkeypatch: pytest.MonkeyPatch, *, stream: bool = True) -> AsyncIterator[Table]:
-    prefix = f"adopted-{uuid4().hex}-"
-    await create_tables(ENTITIES, prefix=prefix, choices=TableChoices(stream=stream))
+    prefix = make_tables(ENTITIES, stream=stream)
     time, other = HeldTime(), OtherProgram(prefix)
     policy = replace(UNHURRIED, sleep=lambda seconds: asyncio.sleep(MOMENT_S))
     async with proxying(emulator) as proxy:
