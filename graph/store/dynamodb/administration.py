@@ -17,7 +17,7 @@ from graph.store.design import TableDesign, table_name
 from graph.store.dynamodb.additions import Additions
 from graph.store.dynamodb.client import connected
 from graph.store.dynamodb.description import Description, clients
-from graph.store.dynamodb.differences import Difference, Feature, differences, not_offered
+from graph.store.dynamodb.differences import UNUSABLE, Difference, Feature, differences, not_offered
 from graph.store.dynamodb.errors import MISSING, translating_errors
 from graph.store.dynamodb.retry_policy import RETRY_POLICY, RetryPolicy
 from graph.store.entity import Entity
@@ -101,7 +101,7 @@ class _Administration:
             await self.additions.wait("another change")
             found = await self.additions.described()
         if found is None and job is not Job.CREATE:
-            self.say(f"Table {name} {MISSING}. Nothing can be stored in it or read.")
+            self.say(f"Table {name} {MISSING}. {UNUSABLE}")
             return False
         if is_new := found is None:
             found = await self.additions.create_table()

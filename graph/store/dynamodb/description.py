@@ -117,6 +117,11 @@ class Description:
         return {index["IndexName"]: index for index in every}
 
     @property
+    def key_types(self) -> Mapping[str, str]:
+        """The types of all keys by their names."""
+        return {each["AttributeName"]: each["AttributeType"] for each in self.table["AttributeDefinitions"]}
+
+    @property
     def stream(self) -> str | None:
         """The type of the stream; None without one."""
         found = self.table.get("StreamSpecification", {})
