@@ -298,6 +298,8 @@ class Settings(DomainNames):
         """What the tables on DynamoDB have otherwise than their designs."""
         least, _, most = (self.table_capacity or "").partition("-")
         return TableChoices(
+            prefix=StoreLocation.of(self.store).prefix,
+            environment=self.environment,
             billing=self.table_billing,
             capacity=(int(least), int(most)) if most else None,
             encryption=self.table_encryption,

@@ -1,5 +1,6 @@
 """The commands on the tables: create, check and adopt them, and print their template or IAM policy."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import click
@@ -15,18 +16,37 @@ def tables() -> None:
     """Create, check or adopt the tables, or print their template or IAM policy."""
 
 
-stream_option = click.option(
-    "--stream/--no-stream",
-    default=True,
-    help="Whether the tables need streams. By them, subscribers receive at once what another process stores.",
-)
+def job_on_tables(described: Callable[[], None]) -> click.Command:
+    """A command that does the job of its name on the tables.
+
+    Its sentences go to standard output, and its progress to standard error.
+    """
+    job = Job(described.__name__)
+
+    @tables.command(job.value, help=described.__doc__)
+    @store_option
+    @click.option(
+        "--stream/--no-stream",
+        default=True,
+        help="Whether the tables need streams. By them, subscribers receive at once what another process stores.",
+    )
+    @click.pass_obj
+    def command(line: CommandLine, store: str | None, stream: bool) -> None:
+        settings = line.settings(store=store)
+        entities = entities_of(switched_on(line.domains, settings.domains))
+        choices = replace(settings.table_choices, stream=stream)
+        location = StoreLocation.of(settings.store)
+        with progress_line() as progress:
+            can_run = run(location.administer(entities, job, choices=choices, say=click.echo, progress=progress))
+        click.echo("The service can run." if can_run else "The service cannot run: see what is said above to fail.")
+        if not can_run:
+            raise SystemExit(1)
+
+    return command
 
 
-@tables.command()
-@store_option
-@stream_option
-@click.pass_obj
-def create(line: CommandLine, store: str | None, stream: bool) -> None:
+@job_on_tables
+def create() -> None:
     """Create the tables that are missing, as they are designed.
 
     On DynamoDB, those that it made before get what they lack: indexes, expiry, streams,
@@ -38,14 +58,10 @@ def create(line: CommandLine, store: str | None, stream: bool) -> None:
     Example:
       quakegraph tables create --store dynamodb://
     """
-    administer(line, store, Job.CREATE, stream=stream)
 
 
-@tables.command()
-@store_option
-@stream_option
-@click.pass_obj
-def check(line: CommandLine, store: str | None, stream: bool) -> None:
+@job_on_tables
+def check() -> None:
     """Compare the tables with their designs, and change nothing.
 
     Says what is missing, what differs, and what that costs. The exit status is 0 if the service can
@@ -55,14 +71,10 @@ def check(line: CommandLine, store: str | None, stream: bool) -> None:
     Example:
       quakegraph tables check --store dynamodb://
     """
-    administer(line, store, Job.CHECK, stream=stream)
 
 
-@tables.command()
-@store_option
-@stream_option
-@click.pass_obj
-def adopt(line: CommandLine, store: str | None, stream: bool) -> None:
+@job_on_tables
+def adopt() -> None:
     """Add what the service needs to existing tables: indexes, expiry and streams.
 
     Waits until the indexes are filled. Nothing changes that the tables' owner chose otherwise, such
@@ -72,27 +84,6 @@ def adopt(line: CommandLine, store: str | None, stream: bool) -> None:
     Example:
       quakegraph tables adopt --store dynamodb://
     """
-    administer(line, store, Job.ADOPT, stream=stream)
-
-
-def administer(line: CommandLine, store: str | None, job: Job, *, stream: bool) -> None:
-    """Do a job on the tables, with its sentences on standard output and its progress on standard error."""
-    settings = line.settings(store=store)
-    entities = entities_of(switched_on(line.domains, settings.domains))
-    with progress_line() as progress:
-        can_run = run(
-            StoreLocation.of(settings.store).administer(
-                entities,
-                job,
-                environment=settings.environment,
-                choices=replace(settings.table_choices, stream=stream),
-                say=click.echo,
-                progress=progress,
-            )
-        )
-    click.echo("The service can run." if can_run else "The service cannot run: see what is said above to fail.")
-    if not can_run:
-        raise SystemExit(1)
 
 
 @tables.command("template")
@@ -109,9 +100,7 @@ def print_template(line: CommandLine, store: str | None) -> None:
     settings = line.settings(store=store)
     designs = tables_of(switched_on(line.domains, settings.domains))
     with ending_with_the_message():
-        printed = StoreLocation.of(settings.store).template(
-            designs, environment=settings.environment, choices=settings.table_choices
-        )
+        printed = StoreLocation.of(settings.store).template(designs, settings.table_choices)
     click.echo(printed, nl=False)
 
 
@@ -135,7 +124,5 @@ def print_policy(line: CommandLine, job: str, store: str | None) -> None:
         --policy-document file://policy.json
     """
     settings = line.settings(store=store)
-    prefix = StoreLocation.of(settings.store).prefix
     designs = tables_of(switched_on(line.domains, settings.domains))
-    choices = settings.table_choices
-    click.echo(policy(designs, Job(job), prefix=prefix, environment=settings.environment, choices=choices), nl=False)
+    click.echo(policy(designs, Job(job), choices=settings.table_choices), nl=False)

@@ -191,8 +191,8 @@ def test_the_template_of_the_tables_is_printed_as_the_settings_say(settings: dic
     result = quakegraph("tables", "template", settings={**settings, "AWS_REGION": "eu-west-1"})
 
     prefix = "my-" if settings else ""
-    choices = TableChoices(billing="on-demand" if settings else "documented")
-    assert result.stdout == template(tables_of(DOMAINS), prefix=prefix, region="eu-west-1", choices=choices)
+    choices = TableChoices(prefix=prefix, billing="on-demand" if settings else "documented")
+    assert result.stdout == template(tables_of(DOMAINS), region="eu-west-1", choices=choices)
     assert f'"Default": "{prefix}earthquake-events"' in result.stdout
     assert ("PROVISIONED" in result.stdout) is not bool(settings)
 

@@ -1,11 +1,11 @@
 """What a deployment chooses otherwise than the tables' designs, for all of its tables."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from graph.store.configuration import ON_DEMAND, Provisioned
-from graph.store.design import TableDesign
+from graph.store.design import TableDesign, table_name
 
 DOCUMENTED: Final = "documented"
 
@@ -14,6 +14,8 @@ DOCUMENTED: Final = "documented"
 class TableChoices:
     """The choices. By default, each table is as it is designed."""
 
+    prefix: str = ""  # of each table's name
+    environment: str = "dev"  # the value of `{env}` in the names
     billing: Literal["documented", "on-demand", "provisioned"] = DOCUMENTED
     capacity: tuple[int, int] | None = None  # least and most units of what is provisioned
     encryption: str = DOCUMENTED  # or what `TableDesign.encryption` can be
@@ -46,6 +48,10 @@ class TableChoices:
             ),
             tags=tuple({**dict(design.tags), **self.tags}.items()),
         )
+
+    def tables(self, designs: Iterable[TableDesign]) -> dict[TableDesign, str]:
+        """The designs with what was chosen, each with its table's name on DynamoDB."""
+        return {self.of(each): table_name(each, prefix=self.prefix, environment=self.environment) for each in designs}
 
 
 AS_DESIGNED = TableChoices()

@@ -9,7 +9,7 @@ from typing import Any
 
 from graph.store.choices import AS_DESIGNED, TableChoices
 from graph.store.configuration import AWS_KEY, CUSTOMER_KEY
-from graph.store.design import TableDesign, table_name
+from graph.store.design import TableDesign
 from graph.store.dynamodb.alarms import alarms
 from graph.store.dynamodb.declaration import (
     STREAM_VIEW_TYPE,
@@ -25,23 +25,13 @@ from graph.store.dynamodb.declaration import (
 RETAINED = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
 
 
-def template(
-    designs: Iterable[TableDesign],
-    *,
-    prefix: str = "",
-    environment: str = "dev",
-    region: str | None = None,
-    choices: TableChoices = AS_DESIGNED,
-) -> str:
+def template(designs: Iterable[TableDesign], *, region: str | None = None, choices: TableChoices = AS_DESIGNED) -> str:
     """The template as JSON, the same text for the same designs.
 
     Args:
-        prefix: the prefix of each table's name.
-        environment: the value of `{env}` in the names.
         region: the one in which the service looks for its tables; a stack in another one is refused.
-        choices: what is otherwise than designed.
     """
-    names = {choices.of(design): table_name(design, prefix=prefix, environment=environment) for design in designs}
+    names = choices.tables(designs)
     parameters: Json = {}
     resources: Json = {}
     outputs: Json = {}

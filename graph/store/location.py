@@ -12,7 +12,7 @@ from typing import Literal
 
 from graph.core.clock import Clock, now_ms
 from graph.core.errors import DatabaseUnavailable
-from graph.store.choices import AS_DESIGNED, TableChoices
+from graph.store.choices import TableChoices
 from graph.store.contract import Database
 from graph.store.design import TableDesign
 from graph.store.entity import Entity
@@ -85,8 +85,7 @@ class StoreLocation:
         entities: Collection[Entity],
         job: Job,
         *,
-        environment: str = ENVIRONMENT,
-        choices: TableChoices = AS_DESIGNED,
+        choices: TableChoices,
         say: Callable[[str], None],
         progress: Callable[[str], None],
     ) -> bool:
@@ -94,23 +93,13 @@ class StoreLocation:
         if self.engine == "dynamodb":
             from graph.store.dynamodb import administer
 
-            return await administer(
-                entities,
-                job,
-                prefix=self.name,
-                environment=environment,
-                choices=choices,
-                say=say,
-                progress=progress,
-            )
+            return await administer(entities, job, choices=choices, say=say, progress=progress)
         async with self.open(entities):
             for name in dict.fromkeys(entity.table.name for entity in entities):
                 say(f"The file {self.name} holds the table {name}.")
         return True
 
-    def template(
-        self, designs: Collection[TableDesign], *, environment: str = ENVIRONMENT, choices: TableChoices = AS_DESIGNED
-    ) -> str:
+    def template(self, designs: Collection[TableDesign], choices: TableChoices) -> str:
         """The CloudFormation template of the tables, for the configured region."""
         from graph.store.cloudformation import template
         from graph.store.dynamodb.client import region
@@ -118,7 +107,7 @@ class StoreLocation:
 
         with translating_errors(*(design.name for design in designs)):
             where = region()
-        return template(designs, prefix=self.prefix, environment=environment, region=where, choices=choices)
+        return template(designs, region=where, choices=choices)
 
     @property
     def prefix(self) -> str:

@@ -4,14 +4,14 @@ Tests record the calls of each job, and compare them with these actions.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from graph.store.choices import AS_DESIGNED, TableChoices
 from graph.store.configuration import AWS_KEY, Provisioned
-from graph.store.design import TableDesign, table_name
+from graph.store.design import TableDesign
 
-Statement = dict[str, object]
+Json = dict[str, object]
 
 
 class Job(StrEnum):
@@ -24,112 +24,73 @@ class Job(StrEnum):
     CREATE = "create"  # make the tables, or bring them up to their designs
 
 
-_DESCRIBED = ("DescribeContinuousBackups", "DescribeTable", "DescribeTimeToLive", "ListTagsOfResource")
+_TABLE_READ = "DescribeContinuousBackups DescribeTable DescribeTimeToLive ListTagsOfResource"
+_KEYS_READ = "DescribeKey GetKeyRotationStatus"
+_SCALING = "DescribeScalableTargets PutScalingPolicy RegisterScalableTarget"
 
-ACTIONS: dict[Job, tuple[str, ...]] = {
-    Job.SERVE: (
-        *("BatchGetItem", "BatchWriteItem", "DeleteItem", "DescribeTable"),
-        *("GetItem", "PutItem", "Query", "Scan", "UpdateItem"),
-    ),
-    Job.REBUILD: ("BatchGetItem", "GetItem", "PutItem", "Query", "Scan", "UpdateItem"),
-    Job.CHECK: _DESCRIBED,
-    Job.ADOPT: (*_DESCRIBED, "UpdateTable", "UpdateTimeToLive"),
-    Job.CREATE: (
-        *("CreateTable", *_DESCRIBED, "TagResource"),
-        *("UpdateContinuousBackups", "UpdateTable", "UpdateTimeToLive"),
-    ),
+ACTIONS: dict[Job, dict[str, str]] = {
+    Job.SERVE: {
+        "": "BatchGetItem BatchWriteItem DeleteItem DescribeTable GetItem PutItem Query Scan UpdateItem",
+        "Stream": "DescribeStream GetRecords GetShardIterator",
+        "Key": "Decrypt",
+    },
+    Job.REBUILD: {"": "BatchGetItem GetItem PutItem Query Scan UpdateItem", "Key": "Decrypt"},
+    Job.CHECK: {
+        "": _TABLE_READ,
+        "Keys": _KEYS_READ,
+        "Scaling": "DescribeScalableTargets",
+        "Alarms": "DescribeAlarms",
+    },
+    Job.ADOPT: {
+        "": f"{_TABLE_READ} UpdateTable UpdateTimeToLive",
+        "Keys": _KEYS_READ,
+        "Scaling": _SCALING,
+        "Alarms": "DescribeAlarms",
+    },
+    Job.CREATE: {
+        "": f"CreateTable {_TABLE_READ} TagResource UpdateContinuousBackups UpdateTable UpdateTimeToLive",
+        "Keys": f"{_KEYS_READ} CreateAlias CreateKey EnableKeyRotation TagResource",
+        "Scaling": _SCALING,
+        "Alarms": "DescribeAlarms PutMetricAlarm",
+        "Role": "CreateServiceLinkedRole",
+        "Key": "CreateGrant Decrypt DescribeKey Encrypt GenerateDataKey* ReEncrypt*",
+    },
 }
-"""IAM's actions on a table and its indexes. A transaction needs the permissions of its actions."""
+"""IAM's actions of each job: on tables and their indexes, and on what `_resources` tells apart.
 
-ACTIONS_ON_THE_STREAM: dict[Job, tuple[str, ...]] = {
-    Job.SERVE: ("DescribeStream", "GetRecords", "GetShardIterator"),
-}
-"""IAM's actions on a table's stream, whose name is the time at which it was switched on."""
+A transaction needs the permissions of its actions. `Key` has those that DynamoDB takes in the name of the caller, if a
+customer's key encrypts a table.
+"""
 
-_SCALED = ("DescribeScalableTargets",)
-_SCALING = (*_SCALED, "PutScalingPolicy", "RegisterScalableTarget")
-
-ACTIONS_ON_SCALING: dict[Job, tuple[str, ...]] = {Job.CHECK: _SCALED, Job.ADOPT: _SCALING, Job.CREATE: _SCALING}
-"""IAM's actions on auto-scaling. `Describe…` cannot be limited to a table."""
-
-ACTIONS_ON_ALARMS: dict[Job, tuple[str, ...]] = {
-    Job.CHECK: ("DescribeAlarms",),
-    Job.ADOPT: ("DescribeAlarms",),
-    Job.CREATE: ("DescribeAlarms", "PutMetricAlarm"),
-}
-
-_KEY_READ = ("DescribeKey", "GetKeyRotationStatus")
-
-ACTIONS_ON_KEYS: dict[Job, tuple[str, ...]] = {
-    Job.CHECK: _KEY_READ,
-    Job.ADOPT: _KEY_READ,
-    Job.CREATE: (*_KEY_READ, "CreateAlias", "CreateKey", "EnableKeyRotation", "TagResource"),
-}
-"""IAM's actions on keys, which have no names that would be known before."""
-
-USE_OF_A_KEY: dict[Job, tuple[str, ...]] = {
-    Job.SERVE: ("Decrypt",),
-    Job.REBUILD: ("Decrypt",),
-    Job.CREATE: ("CreateGrant", "Decrypt", "DescribeKey", "Encrypt", "GenerateDataKey*", "ReEncrypt*"),
-}
-"""IAM's actions that DynamoDB takes in the name of the caller, if a customer's key encrypts a table."""
+SERVICES = {"Key": "kms", "Keys": "kms", "Scaling": "application-autoscaling", "Alarms": "cloudwatch", "Role": "iam"}
 
 
-def policy(
-    designs: Iterable[TableDesign],
-    job: Job,
-    *,
-    prefix: str = "",
-    environment: str = "dev",
-    choices: TableChoices = AS_DESIGNED,
-) -> str:
-    """The policy as JSON, for the tables in any region of the account.
-
-    Args:
-        prefix: the prefix of each table's name.
-        environment: the value of `{env}` in the names.
-        choices: what is otherwise than designed.
-    """
-    tables = {
-        choices.of(design): table_name(design, prefix=prefix, environment=environment)
-        for design in dict.fromkeys(designs)
-    }
-    statements = list(_on_tables(tables, job))
-    if job not in (Job.SERVE, Job.REBUILD):
-        statements += _on_configuration(tables, job)
-    customers = [design.encryption for design in tables if design.encryption != AWS_KEY]
-    if customers and job in USE_OF_A_KEY:
-        through = {"StringLike": {"kms:ViaService": "dynamodb.*.amazonaws.com"}}
-        keys = sorted({key if key.startswith("arn:") else ANY_KEY for key in customers})
-        statements.append(_allow(f"{job.title()}Key", "kms", USE_OF_A_KEY[job], keys) | {"Condition": through})
+def policy(designs: Iterable[TableDesign], job: Job, *, choices: TableChoices = AS_DESIGNED) -> str:
+    """The policy as JSON, for the tables in any region of the account."""
+    resources = _resources(choices.tables(designs))
+    statements = list[Json]()
+    for kind, actions in ACTIONS[job].items():
+        if resources[kind]:
+            allowed = [f"{SERVICES.get(kind, 'dynamodb')}:{action}" for action in actions.split()]
+            sid = f"{job.title()}{kind}"
+            statement: Json = {"Sid": sid, "Effect": "Allow", "Action": allowed, "Resource": resources[kind]}
+            if kind == "Key":
+                statement["Condition"] = {"StringLike": {"kms:ViaService": "dynamodb.*.amazonaws.com"}}
+            statements.append(statement)
     return json.dumps({"Version": "2012-10-17", "Statement": statements}, indent=2) + "\n"
 
 
-ANY_KEY = "arn:aws:kms:*:*:key/*"
-
-
-def _on_tables(tables: Mapping[TableDesign, str], job: Job) -> Iterator[Statement]:
-    resources, streams = list[str](), list[str]()
-    for design, name in tables.items():
-        table = f"arn:aws:dynamodb:*:*:table/{name}"
-        resources += [table, *(f"{table}/index/{index.name}" for index in design.indexes)]
-        streams.append(f"{table}/stream/*")
-    yield _allow(job.title(), "dynamodb", ACTIONS[job], resources)
-    if job in ACTIONS_ON_THE_STREAM:
-        yield _allow(f"{job.title()}Stream", "dynamodb", ACTIONS_ON_THE_STREAM[job], streams)
-
-
-def _on_configuration(tables: Mapping[TableDesign, str], job: Job) -> Iterator[Statement]:
-    """What the configuration of the tables needs, beyond DynamoDB."""
-    yield _allow(f"{job.title()}Keys", "kms", ACTIONS_ON_KEYS[job], ["*"])
-    yield _allow(f"{job.title()}Scaling", "application-autoscaling", ACTIONS_ON_SCALING[job], ["*"])
-    if any(design.alarms for design in tables):
-        yield _allow(f"{job.title()}Alarms", "cloudwatch", ACTIONS_ON_ALARMS[job], ["*"])
-    if job is Job.CREATE and any(isinstance(design.billing, Provisioned) for design in tables):
-        role = "arn:aws:iam::*:role/aws-service-role/dynamodb.application-autoscaling.amazonaws.com/*"
-        yield _allow("CreateRole", "iam", ("CreateServiceLinkedRole",), [role])
-
-
-def _allow(sid: str, service: str, actions: tuple[str, ...], resources: list[str]) -> Statement:
-    allowed = [f"{service}:{action}" for action in actions]
-    return {"Sid": sid, "Effect": "Allow", "Action": allowed, "Resource": resources}
+def _resources(tables: Mapping[TableDesign, str]) -> Mapping[str, list[str]]:
+    """The resources that each kind of actions is on; none if the tables do not need them."""
+    arns = {f"arn:aws:dynamodb:*:*:table/{name}": design for design, name in tables.items()}
+    keys = [design.encryption for design in tables if design.encryption != AWS_KEY]
+    role = "arn:aws:iam::*:role/aws-service-role/dynamodb.application-autoscaling.amazonaws.com/*"
+    return {
+        "": [each for arn, of in arns.items() for each in (arn, *(f"{arn}/index/{i.name}" for i in of.indexes))],
+        "Stream": [f"{arn}/stream/*" for arn in arns],  # its name is the time at which it was switched on
+        "Keys": ["*"],  # they have no names that would be known before
+        "Scaling": ["*"],  # `Describe…` cannot be limited to a table
+        "Alarms": ["*"] if any(design.alarms for design in tables) else [],
+        "Role": [role] if any(isinstance(design.billing, Provisioned) for design in tables) else [],
+        "Key": sorted({key if key.startswith("arn:") else "arn:aws:kms:*:*:key/*" for key in keys}),
+    }

@@ -5,6 +5,7 @@ import os
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import replace
 from functools import cache, partial
 from http.client import HTTPConnection
 from pathlib import Path
@@ -17,6 +18,7 @@ import orjson
 
 from graph.core.clock import Clock, now_ms
 from graph.store import dynamodb
+from graph.store.choices import AS_DESIGNED, TableChoices
 from graph.store.contract import Database
 from graph.store.design import TableDesign, table_name
 from graph.store.dynamodb import RetryPolicy
@@ -43,10 +45,13 @@ async def create_tables(entities: Collection[Entity], **options: Any) -> list[st
     return said
 
 
-async def administer(entities: Collection[Entity], job: Job, **options: Any) -> tuple[bool, list[str]]:
+async def administer(
+    entities: Collection[Entity], job: Job, *, prefix: str = "", choices: TableChoices = AS_DESIGNED, **options: Any
+) -> tuple[bool, list[str]]:
     """Create, check or adopt tables in DynamoDB. Returns whether the service can run on them, and what was said."""
     said: list[str] = []
-    can_run = await dynamodb.administer(entities, job, **{"retry_policy": UNHURRIED, "say": said.append, **options})
+    chosen = {"choices": replace(choices, prefix=prefix), "retry_policy": UNHURRIED, "say": said.append}
+    can_run = await dynamodb.administer(entities, job, **{**chosen, **options})
     return can_run, said
 
 

@@ -65,7 +65,9 @@ def test_the_table_of_version_0_1_keeps_its_names() -> None:
 
 
 def test_each_table_has_names_of_its_own() -> None:
-    document = json.loads(template([EARTHQUAKE_EVENTS, SAMPLES, LATER], prefix="my-", environment="test"))
+    document = json.loads(
+        template([EARTHQUAKE_EVENTS, SAMPLES, LATER], choices=TableChoices(prefix="my-", environment="test"))
+    )
 
     assert {name: value["Default"] for name, value in document["Parameters"].items()} == {
         "TableName": "my-earthquake-events",

@@ -96,7 +96,7 @@ async def test_the_tables_of_all_entities_are_created_in_an_environment(prefix: 
     later = keyed(replace(READINGS, name="later-{env}"))
     entities = [SAMPLE, READING, keyed(SAMPLES), later]
 
-    done = await create_tables(entities, prefix=prefix, environment="test")
+    done = await create_tables(entities, prefix=prefix, choices=TableChoices(environment="test"))
 
     created = [line for line in done if "created" in line]
     names = [f"{prefix}samples", f"{prefix}readings", f"{prefix}later-test"]

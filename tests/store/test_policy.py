@@ -231,7 +231,7 @@ def test_a_process_may_use_a_customers_key_through_dynamodb_alone(encryption: st
 def test_a_policy_names_all_tables_each_once_and_for_who_serves_their_streams() -> None:
     designs = [EARTHQUAKE_EVENTS, replace(READINGS, name="later-{env}"), EARTHQUAKE_EVENTS]
     for job in Job:
-        written = json.loads(policy(designs, job, prefix="my-", environment="test"))["Statement"]
+        written = json.loads(policy(designs, job, choices=TableChoices(prefix="my-", environment="test")))["Statement"]
         on_table, *on_stream = [each for each in written if each["Action"][0].startswith("dynamodb:")]
 
         events, later = (f"arn:aws:dynamodb:*:*:table/my-{name}" for name in ("earthquake-events", "later-test"))
@@ -246,4 +246,7 @@ def test_a_policy_names_all_tables_each_once_and_for_who_serves_their_streams() 
 def test_the_command_prints_the_policy_of_the_store() -> None:
     printed = quakegraph("tables", "policy", "--store", "dynamodb://my-", "--for", "rebuild")
 
-    assert (printed.exit_code, printed.stdout) == (0, policy(tables_of(DOMAINS), Job.REBUILD, prefix="my-"))
+    assert (printed.exit_code, printed.stdout) == (
+        0,
+        policy(tables_of(DOMAINS), Job.REBUILD, choices=TableChoices(prefix="my-")),
+    )

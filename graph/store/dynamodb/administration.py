@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from botocore.exceptions import ClientError
 
 from graph.store.choices import AS_DESIGNED, TableChoices
-from graph.store.design import TableDesign, table_name
+from graph.store.design import TableDesign
 from graph.store.dynamodb.additions import Additions
 from graph.store.dynamodb.client import connected
 from graph.store.dynamodb.description import Description, clients
@@ -43,8 +43,6 @@ async def administer(
     entities: Iterable[Entity],
     job: Job,
     *,
-    prefix: str = "",
-    environment: str = "dev",
     choices: TableChoices = AS_DESIGNED,
     say: Say = _say_nothing,
     progress: Say = _say_nothing,
@@ -54,9 +52,6 @@ async def administer(
 
     Args:
         job: `CHECK`, `ADOPT` or `CREATE`.
-        prefix: the prefix of each table's name.
-        environment: the value of `{env}` in the names.
-        choices: what is otherwise than designed.
         say: receives a sentence for each thing that was done, is missing or differs.
         progress: receives a line about once a second while DynamoDB changes a table.
 
@@ -69,17 +64,17 @@ async def administer(
     of_table: dict[TableDesign, list[Entity]] = {}
     for entity in entities:
         of_table.setdefault(entity.table, []).append(entity)
-    names = {design: table_name(design, prefix=prefix, environment=environment) for design in of_table}
+    names = choices.tables(of_table)
     retry_policy = replace(retry_policy, read_seconds=max(retry_policy.read_seconds, ANSWER_SECONDS))
     can_run, lacking = True, dict[str, None]()
     async with (
         connected(names.values(), retry_policy) as connection,
         clients(connection.client, retry_policy) as services,
     ):
-        for design, name in names.items():
+        for (design, name), its_entities in zip(names.items(), of_table.values(), strict=True):
             with translating_errors(name):
-                additions = Additions(services, choices.of(design), name, progress, retry_policy.sleep)
-                administration = _Administration(additions, of_table[design], say, lacking)
+                additions = Additions(services, design, name, progress, retry_policy.sleep)
+                administration = _Administration(additions, its_entities, say, lacking)
                 can_run = await administration.bring_up(job) and can_run
     if lacking:
         say(f"Left out, since this endpoint does not offer it: {', '.join(lacking)}.")

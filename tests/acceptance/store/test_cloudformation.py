@@ -24,7 +24,7 @@ def test_the_templates_have_no_findings_of_cfn_lint(tmp_path: Path) -> None:
         "samples": template([SAMPLES]),
         "readings": template([READINGS]),
         "several": template([EARTHQUAKE_EVENTS, SAMPLES, LATER]),
-        "service": template(tables_of(DOMAINS), prefix="my-", region="us-east-1"),
+        "service": template(tables_of(DOMAINS), region="us-east-1", choices=TableChoices(prefix="my-")),
         "chosen": template(tables_of(DOMAINS), choices=chosen),
     }.items():
         (tmp_path / f"{name}.json").write_text(written)
