@@ -84,11 +84,6 @@ def decode(value: Mapping[str, Any]) -> Any:
             return content  # binary, in base64, since items hold only JSON's types
 
 
-def decode_real(value: Mapping[str, Any]) -> Any:
-    """Decode the value of an attribute that is a real number, also if it happens to be whole."""
-    return float(text) if (text := value.get("N")) is not None else decode(value)
-
-
 def read_number(text: str) -> int | float:
     """Read a number. Any number of an item is decimal text."""
     if "." in text and not (short := float(text)).is_integer():

@@ -19,19 +19,20 @@ value that the declaration refuses or without an attribute that a record needs, 
 that is read by an index whose keys are not those of its attributes: a position made of them would be another place.
 What the primary key names is read from it. Another missing attribute is what its declaration says (`Attribute.absent`).
 
-An item is made of a row only where one is asked for (see `store.rows`). A second function makes it. Items with
-undeclared attributes have no columns, so they are decoded one by one.
+An item is made of a row only where one is asked for (see `store.rows`). A second function makes it. A row's undeclared
+attributes are its last value, a mapping.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any, NamedTuple
 
 from graph.core.compilation import Namespace
 from graph.store.attributes import IN_INDEX, Attribute, Filled, JsonDocument, Real, Text, Whole
 from graph.store.checks import usual
 from graph.store.design import Index
-from graph.store.dynamodb.codec import EncodedItem, decode, decode_real, encode, read_number
+from graph.store.dynamodb.codec import EncodedItem, decode, encode, read_number
 from graph.store.entity import Entity, Item
 from graph.store.rows import Row, Rows
 from graph.store.templates import KeyTemplate
@@ -53,12 +54,24 @@ class Decoder(NamedTuple):
 class DecodedColumns:
     """Columns of declared attributes. Their values are those of the attributes; None is that of a missing one."""
 
-    def __init__(self, entity: Entity, wanted: Collection[str], broken: Broken, keys: Sequence[KeyTemplate]) -> None:
-        """Select attributes, and the keys of an index that they must make."""
+    def __init__(
+        self,
+        entity: Entity,
+        wanted: Collection[str],
+        broken: Broken,
+        keys: Sequence[KeyTemplate],
+        is_kept: Callable[[str], bool] | None = None,
+    ) -> None:
+        """Select attributes.
+
+        Args:
+            keys: those of an index that the attributes must make.
+            is_kept: whether an undeclared attribute is wanted.
+        """
         self.names = names = tuple(name for name in entity.named if name in wanted)
         self.width = len(names)
-        self._rows: Callable[[Sequence[EncodedItem]], list[Row]] = _compiled_rows(entity, names, broken, keys)
-        self.items: Callable[[Sequence[Row]], list[Item]] = _compiled_items(names)
+        self._rows: Callable[[Sequence[EncodedItem]], list[Row]] = _compiled_rows(entity, names, broken, keys, is_kept)
+        self.items: Callable[[Sequence[Row]], list[Item]] = _compiled_items(names, has_others=is_kept is not None)
         """Makes items of rows."""
 
     def reading(self, name: str) -> None:
@@ -68,60 +81,9 @@ class DecodedColumns:
         """Decode the items of an answer."""
         return Rows(self, self._rows(items))
 
-
-def decoding_one_by_one(
-    entity: Entity,
-    kept: Callable[[str], bool],
-    held: Mapping[str, KeyTemplate],
-    broken: Broken,
-    keys: Sequence[KeyTemplate],
-) -> Callable[[Sequence[EncodedItem]], list[Item]]:
-    """A function that decodes items, with all attributes whose names are kept, declared or not.
-
-    Args:
-        keys: those of an index that the attributes must make.
-    """
-    reals = {each.name: decode_real for each in entity.attributes if isinstance(each, Real)}
-    templates = tuple(dict.fromkeys(held.values()))
-    # As those of `_absent_and_checked`.
-    checks: list[tuple[str, Callable[[Any], Any]]] = [
-        (each.name, each.check if entity.record and not isinstance(each, JsonDocument) else each.check_class)
-        for each in entity.attributes
-    ]
-    checks += entity.record.conversions().items() if entity.record else ()
-
-    def decoded(item: EncodedItem) -> Item:
-        found = {
-            name: text
-            if (text := value.get("S")) is not None
-            else reals.get(name, decode)(value)  # most are text: no call
-            for name, value in item.items()
-            if kept(name)
-        }
-        for name, check in checks:
-            if (value := found.get(name)) is not None:
-                check(value)
-        for template in templates:
-            fields = _fields(template, item)
-            found |= {name: value for name, value in fields.items() if held.get(name) is template}
-        for template in keys:
-            _check_made(template, item, *[found.get(name) for name in template.names])
-        return found
-
-    def all_decoded(items: Sequence[EncodedItem]) -> Iterator[Item]:
-        for item in items:
-            if has_key_of(entity, item):
-                try:
-                    yield decoded(item)
-                except Exception as error:
-                    broken(item, error)
-
-    return lambda items: list(all_decoded(items))
-
-
-def has_key_of(entity: Entity, item: EncodedItem) -> bool:
-    """Whether an item's primary key matches the entity's templates."""
-    return all(template.parse(decode(item[template.key.name])) is not None for template in entity.primary)
+    def decode_all(self, items: Sequence[EncodedItem]) -> list[Item]:
+        """Decode the items of an answer, with their undeclared attributes, which are in no column."""
+        return self.items(self._rows(items))
 
 
 def keys_made(entity: Entity, index: Index) -> list[KeyTemplate]:
@@ -166,7 +128,13 @@ def _fields(template: KeyTemplate, item: EncodedItem) -> Item:
     return (None if encoded is None else template.parse(decode(encoded))) or {}
 
 
-def _compiled_rows(entity: Entity, names: Sequence[str], broken: Broken, keys: Sequence[KeyTemplate]) -> Any:
+def _compiled_rows(
+    entity: Entity,
+    names: Sequence[str],
+    broken: Broken,
+    keys: Sequence[KeyTemplate],
+    is_kept: Callable[[str], bool] | None,
+) -> Any:
     namespace = Namespace(decode=decode, number=read_number, fields=_fields, broken=broken, exact=_check_exact)
     read = [*names, *sorted(sources_of(entity, names) - set(names))]
     variables = {name: f"v{at}" for at, name in enumerate(read)}
@@ -190,9 +158,17 @@ def _compiled_rows(entity: Entity, names: Sequence[str], broken: Broken, keys: S
     lines += [line for name in in_order for line in _absent_and_checked(entity, name, variables, namespace)]
     lines += [_made(template, variables, namespace) for template in keys]
     row = "".join(f"v{at}, " for at in range(len(names)))
+    if is_kept:
+        lines.append(f"others = {namespace.constant('others', partial(_others, is_kept))}(item)")
+        row += "others, "
     passed_over = ["except Exception as error:", "    broken(item, error)", "    continue"]
     body = ["try:", *(f"    {line}" for line in lines), *passed_over, f"append(({row}))"]
     return namespace.define_list("items", "for item in items:", body)
+
+
+def _others(is_kept: Callable[[str], bool], item: EncodedItem) -> Item:
+    """The undeclared attributes of an item."""
+    return {name: decode(value) for name, value in item.items() if is_kept(name)}
 
 
 def _check_exact(number: float, text: str) -> None:
@@ -256,10 +232,11 @@ def _absent_and_checked(entity: Entity, name: str, variables: Mapping[str, str],
         yield from checks
 
 
-def _compiled_items(names: Sequence[str]) -> Any:
-    values = "".join(f"v{at}, " for at in range(len(names)))
+def _compiled_items(names: Sequence[str], *, has_others: bool) -> Any:
+    values = "".join(f"v{at}, " for at in range(len(names))) + ("others, " if has_others else "")
+    begin = "item = others" if has_others else "item = {}"
     lines = [f"if v{at} is not None: item[{name!r}] = v{at}" for at, name in enumerate(names)]
-    return Namespace().define_list("rows", f"for ({values}) in rows:", ["item = {}", *lines, "append(item)"])
+    return Namespace().define_list("rows", f"for ({values}) in rows:", [begin, *lines, "append(item)"])
 
 
 def _value(attribute: Attribute, encoded: str) -> str:

@@ -18,7 +18,6 @@ from graph.store.dynamodb.decoding import (
     Broken,
     DecodedColumns,
     Decoder,
-    decoding_one_by_one,
     in_primary_key,
     keys_made,
     keys_read,
@@ -168,12 +167,12 @@ class ItemCodec:
             read = names | sources_of(entity, names)
             attributes = {name for name in read - hidden if not in_primary_key(entity, name)}
             stored = tuple(sorted(attributes | keys_read(entity, read) | {each.key.name for each in made}))
+        wanted = declared if names is None else names
         if entity.open and (names is None or names - declared):
-            kept = (lambda name: name not in hidden) if names is None else (names - hidden).__contains__
-            held = {name: template for name, template in self._held_by.items() if names is None or name in names}
-            return Decoder(stored, decoding_one_by_one(entity, kept, held, self._broken, made))
-        columns = DecodedColumns(entity, declared if names is None else names, self._broken, made)
-        return Decoder(stored, columns.decode)
+            known = hidden | declared
+            is_kept = (lambda name: name not in known) if names is None else (names - known).__contains__
+            return Decoder(stored, DecodedColumns(entity, wanted, self._broken, made, is_kept).decode_all)
+        return Decoder(stored, DecodedColumns(entity, wanted, self._broken, made).decode)
 
     def _of_key(self, key: Key) -> Item:
         return dict(zip(self.entity.key_names, key.values, strict=True))
