@@ -133,7 +133,7 @@ def of(operation: str, answer: Answer | None, times: int) -> Rule:
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     """The causes that were told, each with the same words before it."""
-    told = [record for record in caplog.records if record.name == "graph.store.dynamodb.changes"]
+    told = [record for record in caplog.records if record.name == "graph.store.dynamodb.shards"]
     assert {(record.levelno, record.getMessage()) for record in told} <= {
         (logging.WARNING, "The service polls for changes once a second")
     }

@@ -8,11 +8,10 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing
 
-from graph.observability.logs import get_logger
 from graph.store.dynamodb.client import Connected, Streams, open_streams
-from graph.store.dynamodb.errors import NETWORK, OUTAGE, OVERLOAD, REFUSED, STREAMLESS, UNKNOWN, advice_on
+from graph.store.dynamodb.errors import NETWORK, OUTAGE, OVERLOAD
 from graph.store.dynamodb.retry_policy import RetryPolicy
-from graph.store.dynamodb.shards import NoStream, Shards
+from graph.store.dynamodb.shards import Shards, stream_of, warn_once
 
 ROUND_S = 0.25  # between two reads of a shard; each read is charged
 SWEEP_S = 1.0  # between two notifications while the stream cannot be read
@@ -22,8 +21,6 @@ PASSING = frozenset({OVERLOAD, OUTAGE, NETWORK})
 """After these errors the reading goes on at its place; after any other it begins again."""
 
 Notifications = AsyncGenerator[None, None]
-
-logger = get_logger(__name__)
 
 
 async def changes(tables: Sequence[str], connection: Connected, retry_policy: RetryPolicy) -> Notifications:
@@ -78,17 +75,13 @@ async def _changes_of(
     while True:
         try:
             client = await streams()
-            shards = shards or Shards(client, await _stream(table, connection))
+            shards = shards or Shards(client, await stream_of(table, connection))
             changed = await shards.read() or failures > 0
             failures = 0
         except Exception as error:
             failures += 1
-            advice = STREAMLESS if isinstance(error, NoStream) else advice_on(error) or REFUSED
-            if advice not in PASSING:
+            if warn_once("The service polls for changes once a second", table, error, warned) not in PASSING:
                 shards = None
-            if advice not in warned:
-                warned.add(advice)
-                _warn(table, advice, error)
         if not failures:
             if changed:
                 yield
@@ -96,19 +89,3 @@ async def _changes_of(
         for _ in range(min(failures, MOST_SWEEPS)):
             yield
             await retry_policy.sleep(SWEEP_S)
-
-
-async def _stream(table: str, connection: Connected) -> str:
-    described = (await connection.client.describe_table(TableName=table))["Table"]
-    if not described.get("StreamSpecification", {}).get("StreamEnabled"):
-        raise NoStream
-    return described["LatestStreamArn"]
-
-
-def _warn(table: str, advice: str, error: Exception) -> None:
-    reason = f" ({type(error).__name__}: {error})" if str(error) else ""
-    logger.warning(
-        "The service polls for changes once a second",
-        cause=f"the stream of table {table} cannot be read: it {advice}{reason}",
-        exc_info=advice == UNKNOWN,
-    )

@@ -6,15 +6,14 @@ from functools import partial
 from typing import Any
 
 from graph.core.clock import Clock
-from graph.observability.logs import get_logger
 from graph.store.conditions import Condition, names_in, predicate
 from graph.store.contract import Found, OtherWriters
 from graph.store.dynamodb.client import Connected, Streams, open_streams
 from graph.store.dynamodb.codec import EncodedItem, decode
-from graph.store.dynamodb.errors import REFUSED, STREAMLESS, UNKNOWN, advice_on, translating_errors
+from graph.store.dynamodb.errors import translating_errors
 from graph.store.dynamodb.requests import Requests
 from graph.store.dynamodb.retry_policy import RetryPolicy
-from graph.store.dynamodb.shards import RECORDS_AT_ONCE, KeptShards, NoStream
+from graph.store.dynamodb.shards import RECORDS_AT_ONCE, KeptShards, NoStream, stream_of, warn_once
 from graph.store.entity import Entity, Item, Key
 from graph.work.account import give_way
 
@@ -27,8 +26,6 @@ PART_OF_CAPACITY = 0.25  # of a table with provisioned capacity, for a scan
 UNITS_PER_S = 100.0  # read units for a scan of any other table: 800 KB a second
 ITEMS_PER_PAGE = 1000  # of a scan; an answer ends earlier by its 1 MB
 
-logger = get_logger(__name__)
-
 
 class DynamoOtherWriters(OtherWriters):
     """Reads the streams and the tables of an open database."""
@@ -38,7 +35,7 @@ class DynamoOtherWriters(OtherWriters):
         self._requests = requests
         self._clock = clock
         self._retry_policy = retry_policy
-        self._warned: set[tuple[str, str]] = set()
+        self._warned = set[str]()
 
     async def written(
         self, conditions: Mapping[Entity, Condition], position: Item | None
@@ -64,25 +61,20 @@ class DynamoOtherWriters(OtherWriters):
                             await give_way()
                     yield Found((), shards.position, is_gap=shards.take_gap())
                     failures = 0
-                except NoStream as error:
-                    self._warn(table, STREAMLESS, error)
-                    return
                 except Exception as error:
+                    warn_once("Items of other programs are adopted later than usual", table, error, self._warned)
+                    if isinstance(error, NoStream):
+                        return
                     failures += 1
                     if shards and not shards.has_gap:  # a gap is found again
                         position = shards.position()
                     shards = None
-                    advice = advice_on(error) or REFUSED
-                    self._warn(table, advice, error)
                     pause_s = min(failures * ROUND_S, LONGEST_PAUSE_S)
                 await self._retry_policy.sleep(pause_s)
 
     async def _shards(self, client: Streams, table: str, position: Item | None) -> KeptShards:
         """The shards of the table's present stream. A position in an earlier stream is none."""
-        described = await self._described(table)
-        if not described.get("StreamSpecification", {}).get("StreamEnabled"):
-            raise NoStream
-        arn = described["LatestStreamArn"]
+        arn = await stream_of(table, self._connection)
         known = position is not None and position.get("stream") == arn
         return KeptShards(client, arn, position["shards"] if position and known else None)
 
@@ -91,7 +83,7 @@ class DynamoOtherWriters(OtherWriters):
     ) -> AsyncGenerator[Found, None]:
         table, wanted = self._table(conditions), _Wanted(self._requests, conditions)
         with translating_errors(table):
-            units_per_s = _units_per_s(await self._described(table))
+            units_per_s = _units_per_s((await self._connection.client.describe_table(TableName=table))["Table"])
         request = self._requests.search(conditions, self._clock() // 1000) | {"Limit": ITEMS_PER_PAGE}
         start = position
         while True:
@@ -109,21 +101,6 @@ class DynamoOtherWriters(OtherWriters):
     def _table(self, conditions: Mapping[Entity, Condition]) -> str:
         (table,) = {self._requests.table(entity) for entity in conditions}
         return table
-
-    def _warn(self, table: str, advice: str, error: Exception) -> None:
-        """Log that a stream cannot be read, once for each reason."""
-        if (table, advice) in self._warned:
-            return
-        self._warned.add((table, advice))
-        reason = f" ({type(error).__name__}: {error})" if str(error) else ""
-        logger.warning(
-            "Items of other programs are adopted later than usual",
-            cause=f"the stream of table {table} cannot be read: it {advice}{reason}",
-            exc_info=advice == UNKNOWN,
-        )
-
-    async def _described(self, table: str) -> Any:
-        return (await self._connection.client.describe_table(TableName=table))["Table"]
 
 
 class _Wanted:

@@ -19,8 +19,9 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from graph.store.dynamodb.client import Streams
-from graph.store.dynamodb.errors import code_of
+from graph.observability.logs import get_logger
+from graph.store.dynamodb.client import Connected, Streams
+from graph.store.dynamodb.errors import REFUSED, STREAMLESS, UNKNOWN, advice_on, code_of
 from graph.store.dynamodb.window import in_order
 
 SHARDS_AT_ONCE = 8
@@ -34,8 +35,30 @@ HORIZON, END = "", "END"
 """Places before the first record of a shard and after its last one. Any other is a record's sequence number."""
 
 
+logger = get_logger(__name__)
+
+
 class NoStream(Exception):
     """The table has no stream, or its stream is switched off."""
+
+
+async def stream_of(table: str, connection: Connected) -> str:
+    """The ARN of a table's present stream. Raises NoStream without one."""
+    described = (await connection.client.describe_table(TableName=table))["Table"]
+    if not described.get("StreamSpecification", {}).get("StreamEnabled"):
+        raise NoStream
+    return described["LatestStreamArn"]
+
+
+def warn_once(effect: str, table: str, error: Exception, warned: set[str]) -> str:
+    """Log that a table's stream cannot be read, once for each reason. Returns the reason, see `errors`."""
+    advice = STREAMLESS if isinstance(error, NoStream) else advice_on(error) or REFUSED
+    cause = f"the stream of table {table} cannot be read: it {advice}"
+    if cause not in warned:
+        warned.add(cause)
+        reason = f" ({type(error).__name__}: {error})" if str(error) else ""
+        logger.warning(effect, cause=f"{cause}{reason}", exc_info=advice == UNKNOWN)
+    return advice
 
 
 class Shards:
