@@ -51,28 +51,21 @@ def _secret(secret: SecretStr) -> SecretStr:
     return secret
 
 
-def _origin(text: str) -> str:
-    if text not in (ALL_ORIGINS, LOOPBACK_ORIGINS) and not re.fullmatch(r"https?://[^/?#\s]+", text):
-        raise ValueError(f"{text!r} is no origin such as https://quakes.example")
-    return text
+def _matching(pattern: str, wanted: str) -> AfterValidator:
+    """A validator of texts that match a pattern as a whole."""
 
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"{text!r} is no {wanted}")
+        return text
 
-def _header_name(text: str) -> str:
-    if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", text):
-        raise ValueError(f"{text!r} is no name of a header such as X-Tenant")
-    return text
+    return AfterValidator(check)
 
 
 def _capacity(text: str) -> str:
     bounds = re.fullmatch(r"([1-9]\d{0,5})-([1-9]\d{0,5})", text)
     if not bounds or int(bounds[1]) > int(bounds[2]):
         raise ValueError(f"{text!r} is not the least and the most capacity, such as 5-100")
-    return text
-
-
-def _tag(text: str) -> str:
-    if not re.fullmatch(r"(?!aws:)[\w .:/+@-]{1,128}=[\w .:/+@-]{0,256}", text):
-        raise ValueError(f"{text!r} is no tag such as team=seismology")
     return text
 
 
@@ -84,8 +77,10 @@ T = TypeVar("T")
 P = TypeVar("P", bound="SettingsPart")
 
 Url = Annotated[str, AfterValidator(_http_url)]
-Origin = Annotated[str, AfterValidator(_origin)]
-HeaderName = Annotated[str, AfterValidator(_header_name)]
+ORIGIN = rf"{re.escape(ALL_ORIGINS)}|{LOOPBACK_ORIGINS}|https?://[^/?#\s]+"
+Origin = Annotated[str, _matching(ORIGIN, "origin such as https://quakes.example")]
+HeaderName = Annotated[str, _matching(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", "name of a header such as X-Tenant")]
+Tag = Annotated[str, _matching(r"(?!aws:)[\w .:/+@-]{1,128}=[\w .:/+@-]{0,256}", "tag such as team=seismology")]
 
 CommaSeparated = Annotated[tuple[T, ...], NoDecode, BeforeValidator(_items)]
 """Several values in one text. Spaces around them do not matter."""
@@ -151,7 +146,7 @@ class Settings(DomainNames):
     table_protection: bool = Field(
         True, description="Whether DynamoDB's tables are created with protection from deletion."
     )
-    table_tags: CommaSeparated[Annotated[str, AfterValidator(_tag)]] = Field(
+    table_tags: CommaSeparated[Tag] = Field(
         (), description="Tags of DynamoDB's tables, such as `team=seismology`, separated by commas."
     )
     table_alarm_topic: str | None = Field(

@@ -4,6 +4,7 @@ It creates the same tables as `graph.store.dynamodb.administration`, from the sa
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -32,9 +33,7 @@ def template(designs: Iterable[TableDesign], *, region: str | None = None, choic
         region: the one in which the service looks for its tables; a stack in another one is refused.
     """
     names = choices.tables(designs)
-    parameters: Json = {}
-    resources: Json = {}
-    outputs: Json = {}
+    parameters, resources, outputs = Json(), Json(), Json()
     for design, name in names.items():
         table = _logical_id(design)
         parameters[f"{table}Name"] = {"Type": "String", "Default": name}
@@ -79,13 +78,8 @@ def _resources(design: TableDesign, table: str) -> Iterator[tuple[str, Json]]:
         scaled = f"{table}{index}{target['ScalableDimension'].rpartition(':')[2]}"
         yield f"{scaled}Target", {"Type": "AWS::ApplicationAutoScaling::ScalableTarget", "Properties": target}
         own = {key: value for key, value in policy.items() if key not in target}
-        yield (
-            f"{scaled}Policy",
-            {
-                "Type": "AWS::ApplicationAutoScaling::ScalingPolicy",
-                "Properties": {**own, "ScalingTargetId": f"${{{scaled}Target}}"},
-            },
-        )
+        own["ScalingTargetId"] = f"${{{scaled}Target}}"
+        yield f"{scaled}Policy", {"Type": "AWS::ApplicationAutoScaling::ScalingPolicy", "Properties": own}
     for alarm in alarms(design, f"${{{table}}}"):
         words = alarm["AlarmName"].partition("}-")[2].replace("-", "")
         yield f"{table}{words}", {"Type": "AWS::CloudWatch::Alarm", "Properties": alarm}
@@ -128,8 +122,6 @@ def _substituted(value: Any) -> Any:
         case list():
             return [_substituted(each) for each in value]
         case str() if "${" in value:
-            inner = value.removeprefix("${").removesuffix("}")
-            if f"${{{inner}}}" != value or "${" in inner or "." in inner:
-                return {"Fn::Sub": value}
-            return {"Ref": inner}
+            one = re.fullmatch(r"\$\{(\w+)\}", value)
+            return {"Ref": one[1]} if one else {"Fn::Sub": value}
     return value

@@ -25,6 +25,7 @@ from graph.store.dynamodb.description import (
     Clients,
     Description,
     describe,
+    is_provisioned,
     key_arn,
     key_of,
     offered,
@@ -146,7 +147,7 @@ class Additions:
 
     async def _add_index(self, index: Index, found: Description) -> str:
         wanted = global_secondary_index(index)
-        if found.is_provisioned:  # as much as the table has now: to fill the index takes writes
+        if is_provisioned(found.table):  # as much as the table has now: to fill the index takes writes
             units = found.table["ProvisionedThroughput"]
             names = ("ReadCapacityUnits", "WriteCapacityUnits")
             wanted["ProvisionedThroughput"] = {name: units[name] for name in names}

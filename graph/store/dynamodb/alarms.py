@@ -1,12 +1,11 @@
 """The alarms of a table, in the form of CloudWatch's `PutMetricAlarm`, which CloudFormation uses too."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from graph.store.configuration import Alarm
 from graph.store.design import TableDesign
 from graph.store.dynamodb.declaration import Json
 
-NAMESPACE = "AWS/DynamoDB"
 PERIOD_S = 300  # provisioned capacity is a metric of each five minutes
 
 
@@ -15,35 +14,26 @@ def alarms(design: TableDesign, name: str) -> Iterator[Json]:
     for alarm in design.alarms:
         if alarm.is_of_capacity:
             for index in ("", *(index.name for index in design.indexes)):
-                own = [
-                    _dimension("TableName", name),
-                    *([_dimension("GlobalSecondaryIndexName", index)] if index else []),
-                ]
-                yield _alarm(alarm, name, alarm.metric, index) | {"Metrics": _share_of_capacity(alarm, own)}
+                of_index = {"TableName": name} | ({"GlobalSecondaryIndexName": index} if index else {})
+                yield _alarm(alarm, name, alarm.metric, index) | {"Metrics": _share_of_capacity(alarm, of_index)}
         elif len(alarm.operations) > 1:
             yield _alarm(alarm, name, alarm.metric) | {"Metrics": _sum_over_operations(alarm, name)}
         else:
-            dimensions = [_dimension("TableName", name)] if alarm.operations else []
-            dimensions += [_dimension("Operation", operation) for operation in alarm.operations]
+            dimensions = {"TableName": name, "Operation": alarm.operations[0]} if alarm.operations else {}
             statistic = "Statistic" if alarm.statistic == "Sum" else "ExtendedStatistic"
-            yield _alarm(alarm, name, *alarm.operations, alarm.metric) | {
-                **_metric(alarm.metric, dimensions),
-                statistic: alarm.statistic,
-                "Period": PERIOD_S,
-            }
+            measured = {**_metric(alarm.metric, dimensions), statistic: alarm.statistic, "Period": PERIOD_S}
+            yield _alarm(alarm, name, *alarm.operations, alarm.metric) | measured
 
 
 def _alarm(alarm: Alarm, table: str, *words: str) -> Json:
-    periods = alarm.minutes * 60 // PERIOD_S
-    actions = {"AlarmActions": [alarm.topic]} if alarm.topic else {}
     return {
         "AlarmName": "-".join(filter(None, [table, *words])),
         "AlarmDescription": f"{alarm}.",
         "ComparisonOperator": "GreaterThanThreshold",
         "Threshold": alarm.above,
-        "EvaluationPeriods": periods,
+        "EvaluationPeriods": alarm.minutes * 60 // PERIOD_S,
         "TreatMissingData": "notBreaching",
-        **actions,
+        **({"AlarmActions": [alarm.topic]} if alarm.topic else {}),
     }
 
 
@@ -51,13 +41,13 @@ def _sum_over_operations(alarm: Alarm, table: str) -> list[Json]:
     """DynamoDB counts by operation, and only what is not zero."""
     names = [operation[:1].lower() + operation[1:] for operation in alarm.operations]
     metrics = [
-        _of(name, alarm.metric, [_dimension("TableName", table), _dimension("Operation", operation)], alarm.statistic)
+        _of(name, alarm.metric, {"TableName": table, "Operation": operation}, alarm.statistic)
         for name, operation in zip(names, alarm.operations, strict=True)
     ]
     return [_expression("all", " + ".join(f"FILL({name}, 0)" for name in names), alarm.metric), *metrics]
 
 
-def _share_of_capacity(alarm: Alarm, dimensions: list[Json]) -> list[Json]:
+def _share_of_capacity(alarm: Alarm, dimensions: Mapping[str, str]) -> list[Json]:
     """What was consumed in a second, in percent of the provisioned capacity."""
     provisioned = alarm.metric.replace("Consumed", "Provisioned")
     return [
@@ -67,18 +57,15 @@ def _share_of_capacity(alarm: Alarm, dimensions: list[Json]) -> list[Json]:
     ]
 
 
-def _metric(metric: str, dimensions: list[Json]) -> Json:
-    return {"Namespace": NAMESPACE, "MetricName": metric, **({"Dimensions": dimensions} if dimensions else {})}
+def _metric(metric: str, dimensions: Mapping[str, str]) -> Json:
+    named = [{"Name": name, "Value": value} for name, value in dimensions.items()]
+    return {"Namespace": "AWS/DynamoDB", "MetricName": metric, **({"Dimensions": named} if named else {})}
 
 
-def _of(name: str, metric: str, dimensions: list[Json], statistic: str) -> Json:
+def _of(name: str, metric: str, dimensions: Mapping[str, str], statistic: str) -> Json:
     stat = {"Metric": _metric(metric, dimensions), "Period": PERIOD_S, "Stat": statistic}
     return {"Id": name, "MetricStat": stat, "ReturnData": False}
 
 
 def _expression(name: str, expression: str, label: str) -> Json:
     return {"Id": name, "Expression": expression, "Label": label, "ReturnData": True}
-
-
-def _dimension(name: str, value: str) -> Json:
-    return {"Name": name, "Value": value}

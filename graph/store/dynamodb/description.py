@@ -38,11 +38,6 @@ class Clients:
     scaling: Any
     alarms: Any
 
-    @property
-    def are_of_aws(self) -> bool:
-        """Whether they are AWS's own services."""
-        return is_of_aws(self.dynamodb)
-
 
 @asynccontextmanager
 async def clients(dynamodb: Any, retry_policy: RetryPolicy) -> AsyncIterator[Clients]:
@@ -99,11 +94,6 @@ class Description:
     keys: Keys | None
     scaling: Mapping[tuple[str, str], tuple[int, int]] | None  # least and most, by resource and dimension
     alarms: Set[str] | None  # their names
-
-    @property
-    def is_provisioned(self) -> bool:
-        """Whether it is billed by capacity."""
-        return is_provisioned(self.table)
 
     @property
     def is_ours(self) -> bool:
@@ -173,7 +163,7 @@ def key_of(design: TableDesign, name: str) -> str:
 
 async def _keys(services: Clients, design: TableDesign, name: str, encryption: Mapping[str, Any]) -> Keys | None:
     found = encryption.get("KMSMasterKeyArn")
-    if services.kms is None or (found is None and not services.are_of_aws):
+    if services.kms is None or (found is None and not is_of_aws(services.dynamodb)):
         return None
 
     async def read() -> Keys:

@@ -13,7 +13,7 @@ from graph.store.configuration import CUSTOMER_KEY, Provisioned
 from graph.store.design import Index, TableDesign
 from graph.store.dynamodb.alarms import alarms
 from graph.store.dynamodb.declaration import STREAM_VIEW_TYPE, scaling
-from graph.store.dynamodb.description import Description
+from graph.store.dynamodb.description import Description, is_provisioned
 from graph.store.entity import Entity
 
 UNUSABLE = "Nothing can be stored in it or read."
@@ -74,7 +74,7 @@ def differences(design: TableDesign, name: str, found: Description, entities: It
 
 def not_offered(design: TableDesign, found: Description) -> list[str]:
     """What the endpoint does not offer."""
-    scales = isinstance(design.billing, Provisioned) and found.is_provisioned
+    scales = isinstance(design.billing, Provisioned) and is_provisioned(found.table)
     missing = {
         Feature.SCALING: scales and found.scaling is None,
         Feature.ENCRYPTION: found.keys is None,
@@ -135,12 +135,12 @@ def _stream(design: TableDesign, found: Description) -> Iterator[Difference]:
 def _billing(design: TableDesign, name: str, found: Description) -> Iterator[Difference]:
     billing, throttled = design.billing, "is throttled: it waits, and then fails with DATABASE_UNAVAILABLE."
     if not isinstance(billing, Provisioned):
-        if found.is_provisioned:
+        if is_provisioned(found.table):
             units = found.table["ProvisionedThroughput"]
             there = f"{units['ReadCapacityUnits']} read and {units['WriteCapacityUnits']} write units"
             said = f"It is provisioned ({there}), not billed on demand."
             yield Difference(Feature.BILLING, said, f"What is beyond {throttled}")
-    elif not found.is_provisioned:
+    elif not is_provisioned(found.table):
         said = f"It is billed on demand, not {billing}."
         yield Difference(Feature.BILLING, said, f"{WORKS}; only the price differs.")
     elif found.scaling is not None:
