@@ -67,12 +67,7 @@ class StoreLocation:
 
             retry_policy = RetryPolicy(connect_seconds=timeout_s, read_seconds=timeout_s)
             opening = open_dynamodb(
-                entities,
-                prefix=self.name,
-                environment=environment,
-                clock=clock,
-                retry_policy=retry_policy,
-                meter=meter,
+                entities, prefix=self.name, environment=environment, clock=clock, retry_policy=retry_policy, meter=meter
             )
         async with opening as database:
             # A damaged file is served as far as possible; see `/readyz`.

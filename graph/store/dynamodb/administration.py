@@ -8,7 +8,7 @@ an emulator does not offer is left out and reported.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from botocore.exceptions import ClientError
 
@@ -73,54 +73,46 @@ async def administer(
     ):
         for (design, name), its_entities in zip(names.items(), of_table.values(), strict=True):
             with translating_errors(name):
-                additions = Additions(services, design, name, progress, retry_policy.sleep)
-                administration = _Administration(additions, its_entities, say, lacking)
-                can_run = await administration.bring_up(job) and can_run
+                table = Additions(services, design, name, progress, retry_policy.sleep)
+                can_run = await _bring_up(table, its_entities, job, say, lacking) and can_run
     if lacking:
         say(f"Left out, since this endpoint does not offer it: {', '.join(lacking)}.")
     return can_run
 
 
-@dataclass(frozen=True, slots=True)
-class _Administration:
-    additions: Additions
-    entities: list[Entity]
-    say: Say
-    lacking: dict[str, None]  # what the endpoint does not offer
+async def _bring_up(table: Additions, entities: Iterable[Entity], job: Job, say: Say, lacking: dict[str, None]) -> bool:
+    """Add what the job adds, and report the rest. Returns whether the service can run on the table."""
+    found = await table.described()
+    if found is not None and job is not Job.CHECK:
+        await table.wait("another change")
+        found = await table.described()
+    if found is None and job is not Job.CREATE:
+        say(f"Table {table.name} {MISSING}. {UNUSABLE}")
+        return False
+    if is_new := found is None:
+        found = await table.create_table()
+        say(f"Table {table.name} was created ({table.design.billing}).")
+    lacking.update(dict.fromkeys(not_offered(table.design, found)))
+    can_run, different = True, list(differences(table.design, table.name, found, entities))
+    if not is_new:
+        say(f"Table {table.name} exists." if different else f"Table {table.name} is as declared.")
+    added = ADDED[job] if found.is_ours else ADDED[job] & ADDED[Job.ADOPT]
+    for difference in different:
+        if difference.is_missing and difference.feature in added:
+            say(await _add(table, entities, difference, found))
+        else:
+            can_run = can_run and not difference.breaks
+            say(str(difference))
+    return can_run
 
-    async def bring_up(self, job: Job) -> bool:
-        """Add what the job adds, and report the rest. Returns whether the service can run on the table."""
-        design, name = self.additions.design, self.additions.name
-        found = await self.additions.described()
-        if found is not None and job is not Job.CHECK:
-            await self.additions.wait("another change")
-            found = await self.additions.described()
-        if found is None and job is not Job.CREATE:
-            self.say(f"Table {name} {MISSING}. {UNUSABLE}")
-            return False
-        if is_new := found is None:
-            found = await self.additions.create_table()
-            self.say(f"Table {name} was created ({design.billing}).")
-        self.lacking.update(dict.fromkeys(not_offered(design, found)))
-        left, different = [], list(differences(design, name, found, self.entities))
-        if not is_new:
-            self.say(f"Table {name} exists." if different else f"Table {name} is as declared.")
-        added = ADDED[job] if found.is_ours else ADDED[job] & ADDED[Job.ADOPT]
-        for difference in different:
-            if difference.is_missing and difference.feature in added:
-                self.say(await self._add(difference, found))
-            else:
-                left.append(difference)
-                self.say(str(difference))
-        return not any(difference.breaks for difference in left)
 
-    async def _add(self, difference: Difference, found: Description) -> str:
-        """Add what is missing, unless another process is faster. Returns a sentence on it."""
-        try:
-            return await self.additions.add(difference, found)
-        except ClientError:
-            await self.additions.wait("another process")
-            now = await self.additions.described()
-            if now is None or difference in differences(self.additions.design, self.additions.name, now, self.entities):
-                raise
-        return f"{difference.said} Another process has added it meanwhile."
+async def _add(table: Additions, entities: Iterable[Entity], difference: Difference, found: Description) -> str:
+    """Add what is missing, unless another process is faster. Returns a sentence on it."""
+    try:
+        return await table.add(difference, found)
+    except ClientError:
+        await table.wait("another process")
+        now = await table.described()
+        if now is None or difference in differences(table.design, table.name, now, entities):
+            raise
+    return f"{difference.said} Another process has added it meanwhile."

@@ -137,14 +137,15 @@ async def describe(services: Clients, design: TableDesign, name: str) -> Descrip
         point = backups["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
         recovery = point.get("PointInTimeRecoveryStatus") == "ENABLED"
     tags = await offered(client.list_tags_of_resource(ResourceArn=table["TableArn"]))
+    key = table.get("SSEDescription", {}).get("KMSMasterKeyArn")
     return Description(
         table,
         expiry["AttributeName"] if expiry.get("TimeToLiveStatus") in {"ENABLED", "ENABLING"} else None,
         recovery,
         {tag["Key"]: tag["Value"] for tag in tags["Tags"]} if tags else None,
-        await _keys(services, design, name, table.get("SSEDescription", {})),
-        await _scaling(services, design, name, table),
-        await _alarms(services, design, name),
+        await offered(_keys(services, design, name, key)) if services.kms and (key or is_of_aws(client)) else None,
+        await offered(_scaling(services, design, name)) if services.scaling and is_provisioned(table) else None,
+        await offered(_alarms(services, name)) if services.alarms and design.alarms else None,
     )
 
 
@@ -161,43 +162,24 @@ def key_of(design: TableDesign, name: str) -> str:
     return {AWS_KEY: ALIAS_OF_AWS, CUSTOMER_KEY: key_alias(name)}.get(design.encryption, design.encryption)
 
 
-async def _keys(services: Clients, design: TableDesign, name: str, encryption: Mapping[str, Any]) -> Keys | None:
-    found = encryption.get("KMSMasterKeyArn")
-    if services.kms is None or (found is None and not is_of_aws(services.dynamodb)):
-        return None
-
-    async def read() -> Keys:
-        of_aws, wanted = [await key_arn(services, key) for key in (ALIAS_OF_AWS, key_of(design, name))]
-        is_of_aws = found in {None, of_aws}
-        if is_of_aws or found != wanted:
-            return Keys(found, wanted, is_of_aws, rotates=True)
-        rotation = await services.kms.get_key_rotation_status(KeyId=found)
-        return Keys(found, wanted, is_of_aws, rotation["KeyRotationEnabled"])
-
-    return await offered(read())
+async def _keys(services: Clients, design: TableDesign, name: str, found: str | None) -> Keys:
+    of_aws, wanted = [await key_arn(services, key) for key in (ALIAS_OF_AWS, key_of(design, name))]
+    is_of_aws = found in {None, of_aws}
+    if is_of_aws or found != wanted:
+        return Keys(found, wanted, is_of_aws, rotates=True)
+    rotation = await services.kms.get_key_rotation_status(KeyId=found)
+    return Keys(found, wanted, is_of_aws, rotation["KeyRotationEnabled"])
 
 
-async def _scaling(
-    services: Clients, design: TableDesign, name: str, table: Any
-) -> Mapping[tuple[str, str], tuple[int, int]] | None:
-    if services.scaling is None or not is_provisioned(table):
-        return None
+async def _scaling(services: Clients, design: TableDesign, name: str) -> Mapping[tuple[str, str], tuple[int, int]]:
     places = [f"table/{name}", *(f"table/{name}/index/{index.name}" for index in design.indexes)]
-    found = await offered(services.scaling.describe_scalable_targets(ServiceNamespace="dynamodb", ResourceIds=places))
-    if found is None:
-        return None
+    found = await services.scaling.describe_scalable_targets(ServiceNamespace="dynamodb", ResourceIds=places)
     return {
         (target["ResourceId"], target["ScalableDimension"]): (target["MinCapacity"], target["MaxCapacity"])
         for target in found["ScalableTargets"]
     }
 
 
-async def _alarms(services: Clients, design: TableDesign, name: str) -> Set[str] | None:
-    if services.alarms is None or not design.alarms:
-        return None
-
-    async def read() -> set[str]:
-        pages = services.alarms.get_paginator("describe_alarms").paginate(AlarmNamePrefix=f"{name}-")
-        return {alarm["AlarmName"] async for page in pages for alarm in page["MetricAlarms"]}
-
-    return await offered(read())
+async def _alarms(services: Clients, name: str) -> Set[str]:
+    pages = services.alarms.get_paginator("describe_alarms").paginate(AlarmNamePrefix=f"{name}-")
+    return {alarm["AlarmName"] async for page in pages for alarm in page["MetricAlarms"]}
