@@ -18,13 +18,16 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, S
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from itertools import repeat
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graph.store.attributes import Attribute, JsonDocument, Real, Text, Whole
 from graph.store.checks import item_check, values_check
 from graph.store.design import Index, TableDesign
 from graph.store.templates import CHARACTER_BYTES, NUMBER_BYTES, PARTITION_KEY_BYTES, SORT_KEY_BYTES, KeyTemplate
 from graph.store.values import ITEM_BYTES, InvalidItem, check_number, check_size
+
+if TYPE_CHECKING:
+    from graph.store.records import Record
 
 Item = dict[str, Any]
 """Attribute name → text, number, truth value, None, list or mapping of such.
@@ -54,29 +57,13 @@ class KeyTemplates(NamedTuple):
         return tuple(dict.fromkeys((*self.partition.names, *self.sort.names)))
 
 
-class Declaring(Protocol):
-    """A class of records, see `records`."""
-
-    @classmethod
-    def declared(cls) -> tuple[Attribute, ...]:
-        """The attributes that it declares."""
-
-    @classmethod
-    def conversions(cls) -> Mapping[str, Callable[[Any], Any]]:
-        """The functions that convert stored values, by attribute."""
-
-    @classmethod
-    def stored_in(cls, entity: "Entity") -> None:
-        """Take note of the entity."""
-
-
 @dataclass(frozen=True, eq=False)
 class Entity:
     """One kind of items of a table. Raises ValueError if the declaration contradicts itself."""
 
     name: str  # unique in the table
     table: TableDesign
-    record: type[Declaring] | None = None  # declares attributes, too
+    record: "type[Record] | None" = None  # declares attributes, too
     _: KW_ONLY
     key: tuple[str, str]  # templates of the partition key and the sort key
     attributes: tuple[Attribute, ...] = ()

@@ -35,12 +35,7 @@ ACTIONS: dict[Job, dict[str, str]] = {
         "Key": "Decrypt",
     },
     Job.REBUILD: {"": "BatchGetItem GetItem PutItem Query Scan UpdateItem", "Key": "Decrypt"},
-    Job.CHECK: {
-        "": _TABLE_READ,
-        "Keys": _KEYS_READ,
-        "Scaling": "DescribeScalableTargets",
-        "Alarms": "DescribeAlarms",
-    },
+    Job.CHECK: {"": _TABLE_READ, "Keys": _KEYS_READ, "Scaling": "DescribeScalableTargets", "Alarms": "DescribeAlarms"},
     Job.ADOPT: {
         "": f"{_TABLE_READ} UpdateTable UpdateTimeToLive",
         "Keys": _KEYS_READ,

@@ -47,11 +47,7 @@ def key_schema(index: Index) -> list[dict[str, str]]:
 
 def global_secondary_index(index: Index) -> Json:
     """An index with all attributes."""
-    return {
-        "IndexName": index.name,
-        "KeySchema": key_schema(index),
-        "Projection": {"ProjectionType": "ALL"},
-    }
+    return {"IndexName": index.name, "KeySchema": key_schema(index), "Projection": {"ProjectionType": "ALL"}}
 
 
 def throughput(billing: Billing) -> Json:
