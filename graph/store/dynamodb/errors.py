@@ -101,49 +101,26 @@ BOTOCORE: tuple[tuple[str | None, tuple[type[Exception], ...]], ...] = (
     (SOFTWARE, (botocore.BotoCoreError,)),  # all others
 )
 
-CODES: dict[str, str | None] = {
-    "ProvisionedThroughputExceededException": OVERLOAD,
-    "RequestLimitExceeded": OVERLOAD,
-    "ThrottlingException": OVERLOAD,
-    "Throttling": OVERLOAD,
-    "LimitExceededException": OVERLOAD,
-    "InternalServerError": OUTAGE,
-    "InternalFailure": OUTAGE,
-    "ServiceUnavailable": OUTAGE,
-    "ServiceUnavailableException": OUTAGE,
-    "TransactionConflictException": CONTENTION,
-    "TransactionCanceledException": CONTENTION,
-    "TransactionInProgressException": CONTENTION,
-    "ReplicatedWriteConflictException": CONTENTION,
-    "ConditionalCheckFailedException": CONTENTION,  # only for a request without a condition of ours
-    "ResourceNotFoundException": MISSING,
-    "TableNotFoundException": MISSING,
-    "ResourceInUseException": CHANGING,
-    "ContinuousBackupsUnavailableException": CHANGING,
-    "AccessDeniedException": PERMISSION,
-    "AccessDenied": PERMISSION,
-    "OptInRequired": PERMISSION,
-    "NotAuthorized": PERMISSION,
-    "UnrecognizedClientException": CREDENTIALS,
-    "InvalidClientTokenId": CREDENTIALS,
-    "InvalidSignatureException": CREDENTIALS,
-    "SignatureDoesNotMatch": CREDENTIALS,
-    "IncompleteSignature": CREDENTIALS,
-    "IncompleteSignatureException": CREDENTIALS,
-    "MissingAuthenticationToken": CREDENTIALS,
-    "MissingAuthenticationTokenException": CREDENTIALS,
-    "ExpiredToken": CREDENTIALS,
-    "ExpiredTokenException": CREDENTIALS,
-    "RequestExpired": CREDENTIALS,
-    "InvalidEndpointException": CONFIGURATION,
-    "UnknownOperationException": REFUSED,  # an endpoint that speaks only part of the protocol
-    "ExpiredIteratorException": LOST_PLACE,
-    "TrimmedDataAccessException": LOST_PLACE,
-    "IdempotentParameterMismatchException": REFUSED,
-    "ValidationException": Invalid,
-    "SerializationException": Invalid,
-    "ItemCollectionSizeLimitExceededException": Invalid,
+_CODES: dict[str | None, str] = {
+    OVERLOAD: "ProvisionedThroughputExceededException RequestLimitExceeded ThrottlingException Throttling "
+    "LimitExceededException",
+    OUTAGE: "InternalServerError InternalFailure ServiceUnavailable ServiceUnavailableException",
+    # ConditionalCheckFailed is one only for a request without a condition of ours.
+    CONTENTION: "TransactionConflictException TransactionCanceledException TransactionInProgressException "
+    "ReplicatedWriteConflictException ConditionalCheckFailedException",
+    MISSING: "ResourceNotFoundException TableNotFoundException",
+    CHANGING: "ResourceInUseException ContinuousBackupsUnavailableException",
+    PERMISSION: "AccessDeniedException AccessDenied OptInRequired NotAuthorized",
+    CREDENTIALS: "UnrecognizedClientException InvalidClientTokenId InvalidSignatureException SignatureDoesNotMatch "
+    "IncompleteSignature IncompleteSignatureException MissingAuthenticationToken MissingAuthenticationTokenException "
+    "ExpiredToken ExpiredTokenException RequestExpired",
+    CONFIGURATION: "InvalidEndpointException",
+    LOST_PLACE: "ExpiredIteratorException TrimmedDataAccessException",
+    # UnknownOperation comes from an endpoint that speaks only part of the protocol.
+    REFUSED: "UnknownOperationException IdempotentParameterMismatchException",
+    Invalid: "ValidationException SerializationException ItemCollectionSizeLimitExceededException",
 }
+CODES = {code: advice for advice, codes in _CODES.items() for code in codes.split()}
 
 CONFLICTS = frozenset({"TransactionConflictException", "ReplicatedWriteConflictException"})
 """Another writer was changing the item, so the same request may succeed now."""
