@@ -50,8 +50,8 @@ async def administer(
 ) -> tuple[bool, list[str]]:
     """Create, check or adopt tables in DynamoDB. Returns whether the service can run on them, and what was said."""
     said: list[str] = []
-    chosen = {"choices": replace(choices, prefix=prefix), "retry_policy": UNHURRIED, "say": said.append}
-    can_run = await dynamodb.administer(entities, job, **{**chosen, **options})
+    usual = {"retry_policy": UNHURRIED, "say": said.append, "progress": [].append}
+    can_run = await dynamodb.administer(entities, job, choices=replace(choices, prefix=prefix), **{**usual, **options})
     return can_run, said
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from botocore.exceptions import ClientError
 
-from graph.store.choices import AS_DESIGNED, TableChoices
+from graph.store.choices import TableChoices
 from graph.store.design import TableDesign
 from graph.store.dynamodb.additions import Additions
 from graph.store.dynamodb.client import connected
@@ -35,17 +35,13 @@ ADDED: Mapping[Job, frozenset[Feature]] = {
 Say = Callable[[str], None]
 
 
-def _say_nothing(line: str) -> None:
-    pass
-
-
 async def administer(
     entities: Iterable[Entity],
     job: Job,
     *,
-    choices: TableChoices = AS_DESIGNED,
-    say: Say = _say_nothing,
-    progress: Say = _say_nothing,
+    choices: TableChoices,
+    say: Say,
+    progress: Say,
     retry_policy: RetryPolicy = RETRY_POLICY,
 ) -> bool:
     """Check, adopt or create the entities' tables.

@@ -49,7 +49,8 @@ def condition_expression(condition: Condition, aliases: Aliases) -> str:
         case Compare(attribute, sign, value):
             return f"{aliases.name(attribute)} {sign} {aliases.value(value)}"
         case OneOf(attribute, ()):
-            return _nothing(aliases.name(attribute))
+            name = aliases.name(attribute)  # no item fulfils this: the language has no empty list and no constants
+            return f"(attribute_exists({name}) AND attribute_not_exists({name}))"
         case OneOf(attribute, values):
             return f"{aliases.name(attribute)} IN ({', '.join(aliases.value(value) for value in values)})"
         case Present(attribute):
@@ -67,11 +68,6 @@ def condition_expression(condition: Condition, aliases: Aliases) -> str:
 def joined(operator: str, parts: Sequence[str]) -> str:
     """The parts as one expression, in parentheses only if needed: DynamoDB refuses redundant ones."""
     return parts[0] if len(parts) == 1 else f"({operator.join(parts)})"
-
-
-def _nothing(name: str) -> str:
-    """A condition that holds for no item: the language has no empty list and no constants."""
-    return f"(attribute_exists({name}) AND attribute_not_exists({name}))"
 
 
 def update_expression(

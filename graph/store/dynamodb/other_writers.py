@@ -116,15 +116,9 @@ class _Wanted:
 
         Streams of some view types have no images. Then each item might.
         """
-        keys = list[Key]()
-        for record in records:
-            if record["eventName"] != "REMOVE":
-                change = record["dynamodb"]
-                image = change.get("NewImage")
-                key = self._key(change["Keys"], is_whole=False) if image is None else self._key(image)
-                if key:
-                    keys.append(key)
-        return keys
+        changes = [record["dynamodb"] for record in records if record["eventName"] != "REMOVE"]
+        keys = [self._key(each.get("NewImage", each["Keys"]), is_whole="NewImage" in each) for each in changes]
+        return [key for key in keys if key]
 
     def stored(self, items: Iterable[EncodedItem]) -> list[Key]:
         """The keys of items that fulfil it."""
