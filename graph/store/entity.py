@@ -97,7 +97,7 @@ class Entity:
                 raise ValueError(f"{self.name}: an attribute of the primary key is not optional")
         if lost := [each.name for each in self.attributes if each.in_key_alone and each.name not in self.held_by_keys]:
             raise ValueError(f"{self.name} declares `{lost[0]}` as part of a key, but no template names it")
-        for name in self._reserved & self.named.keys():
+        for name in self.reserved & self.named.keys():
             if all((t.key.name, t.source) != (name, f"{{{name}}}") for both in self.templates.values() for t in both):
                 raise ValueError(f"{self.name}: `{name}` is a key of the table")
 
@@ -281,14 +281,14 @@ class Entity:
         return item_check(self.attributes)
 
     @cached_property
-    def _reserved(self) -> frozenset[str]:
+    def reserved(self) -> frozenset[str]:
         """The names of the table's keys, and of the attribute that names the entity."""
         return frozenset({attribute.name for attribute in self.table.key_attributes} | self.marks.keys())
 
     @cached_property
     def _undeclarable(self) -> frozenset[str]:
         """The names that an undeclared attribute cannot have."""
-        return self._reserved | ({self.table.ttl} if self.table.ttl else set())
+        return self.reserved | ({self.table.ttl} if self.table.ttl else set())
 
     def _check_keys(self, item: Mapping[str, Any], keys: Iterable[KeyTemplates]) -> None:
         """Raise `InvalidItem` if a key would be too long or empty."""

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from graph.store.entity import Item
 from graph.store.values import GREATEST_INTEGER, LEAST_INTEGER, InvalidItem, check_value
 
 AttributeValue = dict[str, Any]
@@ -29,11 +28,6 @@ def encode(value: Any) -> AttributeValue:
 def encode_item(item: Mapping[str, Any]) -> EncodedItem:
     """Encode a checked item, or a part of one."""
     return {name: _encode(value) for name, value in item.items()}
-
-
-def decode_item(item: Mapping[str, Mapping[str, Any]]) -> Item:
-    """Decode the item of an answer, with all its attributes."""
-    return {name: decode(value) for name, value in item.items()}
 
 
 def _encode(value: Any) -> AttributeValue:
@@ -71,7 +65,7 @@ def decode(value: Mapping[str, Any]) -> Any:
         case "NULL":
             return None
         case "M":
-            return decode_item(content)
+            return {name: decode(each) for name, each in content.items()}
         case "L":
             return [decode(element) for element in content]
         case "SS":

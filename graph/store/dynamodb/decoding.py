@@ -23,7 +23,7 @@ An item is made of a row only where one is asked for (see `store.rows`). A secon
 attributes are its last value, a mapping.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple
@@ -52,41 +52,43 @@ class Decoder(NamedTuple):
 
 
 class DecodedColumns:
-    """Columns of declared attributes. Their values are those of the attributes; None is that of a missing one."""
+    """Columns of attributes. Their values are those of the attributes; None is that of a missing one."""
 
-    def __init__(
-        self,
-        entity: Entity,
-        wanted: Collection[str],
-        broken: Broken,
-        keys: Sequence[KeyTemplate],
-        is_kept: Callable[[str], bool] | None = None,
-    ) -> None:
-        """Select attributes.
-
-        Args:
-            keys: those of an index that the attributes must make.
-            is_kept: whether an undeclared attribute is wanted.
-        """
-        self.names = names = tuple(name for name in entity.named if name in wanted)
-        self.width = len(names)
-        self._rows: Callable[[Sequence[EncodedItem]], list[Row]] = _compiled_rows(entity, names, broken, keys, is_kept)
-        self.items: Callable[[Sequence[Row]], list[Item]] = _compiled_items(names, has_others=is_kept is not None)
+    def __init__(self, names: Sequence[str], *, has_others: bool) -> None:
+        """Name the attributes. Behind them, a row may have the undeclared ones."""
+        self.names = names
+        self.width = len(names) + has_others
+        self.items: Callable[[Sequence[Row]], list[Item]] = _compiled_items(names, has_others=has_others)
         """Makes items of rows."""
 
     def reading(self, name: str) -> None:
         """A value needs no reading."""
 
-    def decode(self, items: Sequence[EncodedItem]) -> Rows:
-        """Decode the items of an answer."""
-        return Rows(self, self._rows(items))
 
-    def decode_all(self, items: Sequence[EncodedItem]) -> list[Item]:
-        """Decode the items of an answer, with their undeclared attributes, which are in no column."""
-        return self.items(self._rows(items))
+def decoder_of(entity: Entity, names: frozenset[str] | None, index: Index, broken: Broken) -> Decoder:
+    """How to read items by an index, with these attributes; None for all.
+
+    Args:
+        broken: is called with each broken item.
+    """
+    made = [] if index == entity.table.primary else _keys_made(entity, index)
+    declared = tuple(name for name in entity.named if names is None or name in names)
+    known = entity.named.keys() | entity.reserved
+    stored: tuple[str, ...] | None = None
+    if names is not None:
+        read = names | _sources_of(entity, names)
+        unstored = {name for name in read if name in entity.held_by_keys or _in_primary_key(entity, name)}
+        attributes = read - unstored - (entity.reserved - entity.named.keys())
+        stored = tuple(sorted(attributes | _keys_read(entity, read) | {each.key.name for each in made}))
+    is_kept: Callable[[str], bool] | None = None
+    if entity.open and (names is None or names - entity.named.keys()):
+        is_kept = (lambda name: name not in known) if names is None else (names - known).__contains__
+    columns = DecodedColumns(declared, has_others=is_kept is not None)
+    rows_of = _compiled_rows(entity, declared, broken, made, is_kept)
+    return Decoder(stored, lambda items: Rows(columns, rows_of(items)))
 
 
-def keys_made(entity: Entity, index: Index) -> list[KeyTemplate]:
+def _keys_made(entity: Entity, index: Index) -> list[KeyTemplate]:
     """The keys of an index that are made of attributes which an item also has elsewhere, so that both may differ."""
     return [
         template
@@ -95,26 +97,26 @@ def keys_made(entity: Entity, index: Index) -> list[KeyTemplate]:
     ]
 
 
-def keys_read(entity: Entity, names: Iterable[str]) -> set[str]:
+def _keys_read(entity: Entity, names: Iterable[str]) -> set[str]:
     """The keys of an item that these attributes are read from, and those that say whether it is of the entity."""
     others = filter(None, [_key_beside_the_primary(entity, name) for name in names])
     return {template.key.name for template in (*entity.primary, *others)}
 
 
-def sources_of(entity: Entity, names: Iterable[str]) -> set[str]:
+def _sources_of(entity: Entity, names: Iterable[str]) -> set[str]:
     """The attributes from which missing ones of these are computed."""
     filled = [entity.named[name].absent for name in names if name in entity.named]
     return {source for each in filled if isinstance(each, Filled) for source in each.attributes}
 
 
-def in_primary_key(entity: Entity, name: str) -> bool:
+def _in_primary_key(entity: Entity, name: str) -> bool:
     """Whether an attribute is read from the primary key, whatever the item has under its name."""
     return any(name in template.names and template.key.name != name for template in entity.primary)
 
 
 def _key_beside_the_primary(entity: Entity, name: str) -> KeyTemplate | None:
     """The key of an index from which an attribute is read: because only a key holds it, or if the item lacks it."""
-    if name not in entity.named or in_primary_key(entity, name):
+    if name not in entity.named or _in_primary_key(entity, name):
         return None
     if entity.named[name].absent is IN_INDEX:
         keys = (each for both in entity.templates.values() for each in both if name in each.names)
@@ -136,11 +138,11 @@ def _compiled_rows(
     is_kept: Callable[[str], bool] | None,
 ) -> Any:
     namespace = Namespace(decode=decode, number=read_number, fields=_fields, broken=broken, exact=_check_exact)
-    read = [*names, *sorted(sources_of(entity, names) - set(names))]
+    read = [*names, *sorted(_sources_of(entity, names) - set(names))]
     variables = {name: f"v{at}" for at, name in enumerate(read)}
     lines = [*_from_primary_key(entity, variables, namespace)]
     for name, value in variables.items():
-        if in_primary_key(entity, name):
+        if _in_primary_key(entity, name):
             continue
         key = (template := _key_beside_the_primary(entity, name)) and namespace.constant("key", template)
         if name in entity.held_by_keys:
@@ -234,7 +236,7 @@ def _absent_and_checked(entity: Entity, name: str, variables: Mapping[str, str],
 
 def _compiled_items(names: Sequence[str], *, has_others: bool) -> Any:
     values = "".join(f"v{at}, " for at in range(len(names))) + ("others, " if has_others else "")
-    begin = "item = others" if has_others else "item = {}"
+    begin = "item = others.copy()" if has_others else "item = {}"
     lines = [f"if v{at} is not None: item[{name!r}] = v{at}" for at, name in enumerate(names)]
     return Namespace().define_list("rows", f"for ({values}) in rows:", [begin, *lines, "append(item)"])
 

@@ -14,15 +14,7 @@ from graph.store.attributes import Filled
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present, all_of, predicate
 from graph.store.design import Index
 from graph.store.dynamodb.codec import EncodedItem, decode, encode_item
-from graph.store.dynamodb.decoding import (
-    Broken,
-    DecodedColumns,
-    Decoder,
-    in_primary_key,
-    keys_made,
-    keys_read,
-    sources_of,
-)
+from graph.store.dynamodb.decoding import Broken, Decoder, decoder_of
 from graph.store.entity import Entity, Item, Key, KeyTemplates
 from graph.store.templates import KeyTemplate
 from graph.store.values import InvalidItem
@@ -37,8 +29,6 @@ class ItemCodec:
         self._broken = broken
         self._held_by = entity.held_by_keys
         self.primary = entity.primary
-        keys = {attribute.name for attribute in entity.table.key_attributes}
-        self._hidden = (keys | entity.marks.keys()) - entity.named.keys()
         self._primary_keys = {template.key.name for template in self.primary}
         self._decoders: dict[tuple[frozenset[str] | None, Index], Decoder] = {}
 
@@ -154,25 +144,10 @@ class ItemCodec:
         place = None if needed is None else frozenset(needed), index or self.entity.table.primary
         if (found := self._decoders.get(place)) is None:
             # There are few choices of attributes: they are fixed in code, or follow from a query's fields.
-            found = self._decoder(*place)
+            found = decoder_of(self.entity, *place, self._broken)
             if len(self._decoders) < _MOST_DECODERS:
                 self._decoders[place] = found
         return found
-
-    def _decoder(self, names: frozenset[str] | None, index: Index) -> Decoder:
-        entity, hidden, declared = self.entity, self._hidden | self._held_by.keys(), self.entity.named.keys()
-        made = [] if index == entity.table.primary else keys_made(entity, index)
-        stored: tuple[str, ...] | None = None
-        if names is not None:
-            read = names | sources_of(entity, names)
-            attributes = {name for name in read - hidden if not in_primary_key(entity, name)}
-            stored = tuple(sorted(attributes | keys_read(entity, read) | {each.key.name for each in made}))
-        wanted = declared if names is None else names
-        if entity.open and (names is None or names - declared):
-            known = hidden | declared
-            is_kept = (lambda name: name not in known) if names is None else (names - known).__contains__
-            return Decoder(stored, DecodedColumns(entity, wanted, self._broken, made, is_kept).decode_all)
-        return Decoder(stored, DecodedColumns(entity, wanted, self._broken, made).decode)
 
     def _of_key(self, key: Key) -> Item:
         return dict(zip(self.entity.key_names, key.values, strict=True))
