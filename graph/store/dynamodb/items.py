@@ -104,14 +104,10 @@ class ItemCodec:
             InvalidItem: It compares with an attribute that only a key holds, or that is computed when it is absent.
         """
         match condition:
-            case AllOf(parts):
-                return AllOf(tuple([self.condition(part, of_write=of_write) for part in parts]))
-            case AnyOf(parts):
-                return AnyOf(tuple([self.condition(part, of_write=of_write) for part in parts]))
-            case Present(name) if name in self._held_by:
-                return Present(self._held_by[name].key.name)
-            case Absent(name) if name in self._held_by:
-                return Absent(self._held_by[name].key.name)
+            case AllOf(parts) | AnyOf(parts):
+                return type(condition)(tuple([self.condition(part, of_write=of_write) for part in parts]))
+            case Present(name) | Absent(name) if name in self._held_by:
+                return type(condition)(self._held_by[name].key.name)
             case Compare(name) | OneOf(name) if name in self._held_by:
                 raise InvalidItem(f"nothing can be compared with `{name}`, which only a key holds")
         name = condition.attribute

@@ -11,6 +11,7 @@ from graph.store.contract import Found, OtherWriters
 from graph.store.dynamodb.client import Connected, Streams, open_streams
 from graph.store.dynamodb.codec import EncodedItem, decode
 from graph.store.dynamodb.errors import translating_errors
+from graph.store.dynamodb.pages import answers
 from graph.store.dynamodb.requests import Requests
 from graph.store.dynamodb.retry_policy import RetryPolicy
 from graph.store.dynamodb.shards import RECORDS_AT_ONCE, KeptShards, NoStream, stream_of, warn_once
@@ -85,18 +86,15 @@ class DynamoOtherWriters(OtherWriters):
         with translating_errors(table):
             units_per_s = _units_per_s((await self._connection.client.describe_table(TableName=table))["Table"])
         request = self._requests.search(conditions, self._clock() // 1000) | {"Limit": ITEMS_PER_PAGE}
-        start = position
-        while True:
-            if start:
-                request["ExclusiveStartKey"] = start
-            with translating_errors(table):
-                answer: Any = await self._connection.direct.scan(**request)
-            start = answer.get("LastEvaluatedKey")
-            yield Found(wanted.stored(answer["Items"]), partial(dict, start or {}))
-            if not start:
-                return
-            units = answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
-            await self._retry_policy.sleep(units / units_per_s)
+        if position:
+            request["ExclusiveStartKey"] = position
+        async with aclosing(answers(self._connection.direct.scan, request)) as scanned:
+            async for answer in scanned:
+                last = answer.get("LastEvaluatedKey")
+                yield Found(wanted.stored(answer["Items"]), partial(dict, last or {}))
+                if last:
+                    units = answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
+                    await self._retry_policy.sleep(units / units_per_s)
 
     def _table(self, conditions: Mapping[Entity, Condition]) -> str:
         (table,) = {self._requests.table(entity) for entity in conditions}
