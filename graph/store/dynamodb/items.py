@@ -8,6 +8,7 @@ An attribute that only a key holds is read from the key. Undeclared attributes a
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache, partial
 from typing import Any
 
 from graph.store.attributes import Filled
@@ -19,6 +20,8 @@ from graph.store.entity import Entity, Item, Key, KeyTemplates
 from graph.store.templates import KeyTemplate
 from graph.store.values import InvalidItem
 
+MOST_DECODERS = 100
+
 
 class ItemCodec:
     """Encodes and decodes the items of one entity. It encodes only checked items."""
@@ -26,11 +29,11 @@ class ItemCodec:
     def __init__(self, entity: Entity, broken: Broken) -> None:
         """Take a function that is called with each broken item that is read."""
         self.entity = entity
-        self._broken = broken
         self._held_by = entity.held_by_keys
         self.primary = entity.primary
         self._primary_keys = {template.key.name for template in self.primary}
-        self._decoders: dict[tuple[frozenset[str] | None, Index], Decoder] = {}
+        # There are few choices of attributes: they are fixed in code, or follow from a query's fields.
+        self._decoder = lru_cache(MOST_DECODERS)(partial(decoder_of, entity, broken=broken))
 
     def encode(self, item: Mapping[str, Any]) -> EncodedItem:
         """The item with its keys."""
@@ -137,19 +140,10 @@ class ItemCodec:
         Args:
             index: by which they are read; None for the primary key.
         """
-        place = None if needed is None else frozenset(needed), index or self.entity.table.primary
-        if (found := self._decoders.get(place)) is None:
-            # There are few choices of attributes: they are fixed in code, or follow from a query's fields.
-            found = decoder_of(self.entity, *place, self._broken)
-            if len(self._decoders) < _MOST_DECODERS:
-                self._decoders[place] = found
-        return found
+        return self._decoder(None if needed is None else frozenset(needed), index or self.entity.table.primary)
 
     def _of_key(self, key: Key) -> Item:
         return dict(zip(self.entity.key_names, key.values, strict=True))
-
-
-_MOST_DECODERS = 100
 
 
 def _rendered(templates: KeyTemplates, item: Mapping[str, Any]) -> dict[str, Any]:

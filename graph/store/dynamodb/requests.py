@@ -6,7 +6,7 @@ keys as those of its entity, and the decoder passes over what is of another one.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from operator import gt, lt
 from typing import Any
 
@@ -37,7 +37,7 @@ class Requests:
         broken = BrokenItems(meter)
         self.tables: dict[TableDesign, str] = {}
         self._codecs: dict[Entity, ItemCodec] = {}
-        self._shared: dict[tuple[Entity, Index], list[Entity]] = {}
+        self._sharing = cache(self._sharing_a_partition)
         for entity in entities:
             table = table_name(entity.table, prefix=prefix, environment=environment)
             self.tables[entity.table] = table
@@ -173,12 +173,9 @@ class Requests:
             for each in stored
         ]
 
-    def _sharing(self, entity: Entity, index: Index) -> list[Entity]:
+    def _sharing_a_partition(self, entity: Entity, index: Index) -> list[Entity]:
         """The other entities whose items may be in the same partition of an index."""
-        if (found := self._shared.get((entity, index))) is None:
-            found = [each for each in self._codecs if each is not entity and same_partition(entity, each, index)]
-            self._shared[entity, index] = found
-        return found
+        return [each for each in self._codecs if each is not entity and same_partition(entity, each, index)]
 
     def counts_only(self, query: Query) -> bool:
         """Whether all that a query finds is of its entity, so that DynamoDB may count it."""
