@@ -40,11 +40,15 @@ def template(designs: Iterable[TableDesign], *, region: str | None = None, choic
         resources |= {key: _substituted(resource) for key, resource in _resources(design, table)}
         outputs[f"{table}Name"] = {"Value": {"Ref": table}}
         outputs[f"{table}Arn"] = {"Value": {"Fn::GetAtt": [table, "Arn"]}}
+    assertion = {
+        "Assert": {"Fn::Equals": [{"Ref": "AWS::Region"}, region]},
+        "AssertDescription": f"The service looks for its tables in {region}",
+    }
     document = {
         "AWSTemplateFormatVersion": "2010-09-09",
         "Description": f"The DynamoDB table{'s' if len(names) > 1 else ''} {', '.join(names.values())}",
         "Parameters": parameters,
-        **(_only_in(region) if region else {}),
+        **({"Rules": {"Region": {"Assertions": [assertion]}}} if region else {}),
         "Resources": resources,
         "Outputs": outputs,
     }
@@ -55,14 +59,6 @@ def _logical_id(design: TableDesign) -> str:
     """The name of the resource: `request-logs-{env}` becomes `RequestLogsTable`."""
     parts = design.name.replace("{env}", "").replace("_", "-").replace(".", "-").split("-")
     return design.resource or "".join(part[:1].upper() + part[1:] for part in parts) + "Table"
-
-
-def _only_in(region: str) -> Json:
-    assertion = {
-        "Assert": {"Fn::Equals": [{"Ref": "AWS::Region"}, region]},
-        "AssertDescription": f"The service looks for its tables in {region}",
-    }
-    return {"Rules": {"Region": {"Assertions": [assertion]}}}
 
 
 def _resources(design: TableDesign, table: str) -> Iterator[tuple[str, Json]]:

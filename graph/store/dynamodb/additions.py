@@ -61,7 +61,7 @@ class Additions:
     async def create_table(self) -> Description:
         """Create the table with its indexes, billing, encryption and tags. Returns it as it then is."""
         encryption: Json = {"Enabled": True}
-        if self.design.encryption != AWS_KEY and (key := await self._key()):
+        if self.design.encryption != AWS_KEY and self.services.kms and (key := await offered(self._key())):
             encryption |= {"SSEType": "KMS", "KMSMasterKeyId": key}
         properties = table_properties(self.design, self.name)
         try:
@@ -127,13 +127,9 @@ class Additions:
             await self.sleep(POLL_SECONDS)
             seconds += POLL_SECONDS
 
-    async def _key(self) -> str | None:
-        """The key that is to encrypt the table, made if it is the table's own; None if the endpoint has no keys."""
-        kms = self.services.kms
-        return None if kms is None else await offered(self._found_or_made(kms))
-
-    async def _found_or_made(self, kms: Any) -> str:
-        alias = key_of(self.design, self.name)
+    async def _key(self) -> str:
+        """The key that is to encrypt the table, made if it is the table's own."""
+        kms, alias = self.services.kms, key_of(self.design, self.name)
         if key := await key_arn(self.services, alias):
             return key
         if self.design.encryption != CUSTOMER_KEY:
