@@ -79,7 +79,8 @@ def decoder_of(entity: Entity, names: frozenset[str] | None, index: Index, broke
         read = names | _sources_of(entity, names)
         unstored = {name for name in read if name in entity.held_by_keys or _in_primary_key(entity, name)}
         attributes = read - unstored - (entity.reserved - entity.named.keys())
-        stored = tuple(sorted(attributes | _keys_read(entity, read) | {each.key.name for each in made}))
+        others = filter(None, [_key_beside_the_primary(entity, name) for name in read])
+        stored = tuple(sorted(attributes | {each.key.name for each in (*entity.primary, *others, *made)}))
     is_kept: Callable[[str], bool] | None = None
     if entity.open and (names is None or names - entity.named.keys()):
         is_kept = (lambda name: name not in known) if names is None else (names - known).__contains__
@@ -95,12 +96,6 @@ def _keys_made(entity: Entity, index: Index) -> list[KeyTemplate]:
         for template in entity.templates[index]
         if any(entity.held_by_keys.get(name) != template and name != template.key.name for name in template.names)
     ]
-
-
-def _keys_read(entity: Entity, names: Iterable[str]) -> set[str]:
-    """The keys of an item that these attributes are read from, and those that say whether it is of the entity."""
-    others = filter(None, [_key_beside_the_primary(entity, name) for name in names])
-    return {template.key.name for template in (*entity.primary, *others)}
 
 
 def _sources_of(entity: Entity, names: Iterable[str]) -> set[str]:

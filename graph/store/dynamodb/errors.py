@@ -147,8 +147,7 @@ def translating_errors(*tables: str) -> Iterator[None]:
 
 def translated(error: Exception, *tables: str) -> DatabaseUnavailable | InvalidItem:
     """The store's error for an error of botocore's in a call to these tables."""
-    reason = _text(error)
-    advice = advice_on(error)
+    reason, advice = f"{type(error).__name__}: {error}", advice_on(error)
     if advice is Invalid:
         return InvalidItem(reason)
     return DatabaseUnavailable(f"{subject(*tables)} {advice} ({reason})")
@@ -184,7 +183,3 @@ def _advice_on_code(error: botocore.ClientError) -> str | None:
         return CODES[code]
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     return OUTAGE if status >= 500 else UNKNOWN
-
-
-def _text(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"

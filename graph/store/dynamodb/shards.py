@@ -185,11 +185,9 @@ class KeptShards(Shards):
             while parent is not None and parent in parents and parent not in read:
                 read.add(parent)
                 parent = parents[parent]
-        for shard_id in self.places.keys() - parents.keys():  # it and its children disappeared unread
-            self.has_gap = True
-            del self.places[shard_id]
-        for shard_id in self.places.keys() & read:
-            del self.places[shard_id]
+        gone = self.places.keys() - parents.keys()  # they and their children disappeared unread
+        self.has_gap = self.has_gap or bool(gone)
+        self.places = {shard_id: place for shard_id, place in self.places.items() if shard_id not in gone | read}
         return read
 
     def _may_begin(self, parent: str | None, parents: Mapping[str, str | None]) -> bool:
