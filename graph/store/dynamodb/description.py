@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from aiobotocore.config import AioConfig
+from aiobotocore.httpsession import AIOHTTPSession
 from botocore.exceptions import ClientError
 from botocore.parsers import ResponseParserError
 
@@ -43,11 +43,7 @@ class Clients:
 async def clients(dynamodb: Any, retry_policy: RetryPolicy) -> AsyncIterator[Clients]:
     """Open clients of the other services, where the tables are: an emulator's table has nothing to do with AWS's."""
     session = plain_session()
-    limits = AioConfig(
-        connect_timeout=retry_policy.connect_seconds,
-        read_timeout=retry_policy.read_seconds,
-        retries={"mode": "standard", "total_max_attempts": retry_policy.attempts},
-    )
+    limits = retry_policy.config(AIOHTTPSession)
     async with AsyncExitStack() as stack:
         others = [
             await stack.enter_async_context(session.create_client(name, config=limits))
