@@ -74,10 +74,8 @@ class TableDesign:
     @property
     def key_attributes(self) -> tuple[KeyAttribute, ...]:
         """Every attribute that is a key of the table or of an index, without repetition."""
-        keys = [self.partition_key, self.sort_key]
-        for index in self.indexes:
-            keys += [a for a in (index.partition_key, index.sort_key) if a not in keys]
-        return tuple(keys)
+        every = (self.primary, *self.indexes)
+        return tuple(dict.fromkeys(key for index in every for key in (index.partition_key, index.sort_key)))
 
 
 def table_name(design: TableDesign, *, prefix: str = "", environment: str = "dev") -> str:

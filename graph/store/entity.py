@@ -273,7 +273,7 @@ class Entity:
         """Raise `InvalidItem` if an item cannot have one of these undeclared attributes."""
         if names and not self.open:
             raise InvalidItem(f"{self.name} has no attribute `{min(names, key=str)}`")
-        if reserved := names & self._undeclarable:
+        if reserved := names & (self.reserved | {self.table.ttl}):
             raise InvalidItem(f"{self.name} cannot have `{min(reserved)}` without declaring it")
 
     @cached_property
@@ -284,11 +284,6 @@ class Entity:
     def reserved(self) -> frozenset[str]:
         """The names of the table's keys, and of the attribute that names the entity."""
         return frozenset({attribute.name for attribute in self.table.key_attributes} | self.marks.keys())
-
-    @cached_property
-    def _undeclarable(self) -> frozenset[str]:
-        """The names that an undeclared attribute cannot have."""
-        return self.reserved | ({self.table.ttl} if self.table.ttl else set())
 
     def _check_keys(self, item: Mapping[str, Any], keys: Iterable[KeyTemplates]) -> None:
         """Raise `InvalidItem` if a key would be too long or empty."""

@@ -45,16 +45,11 @@ class KeyTemplate:
             fields.append(attributes[name])
             literals.append("")
         template = cls(key, source, tuple(literals), tuple(fields), most_bytes, _pattern(literals, fields))
-        if key.type == "N" and not (template.is_number and isinstance(fields[0], Whole | Real)):
+        if key.type == "N" and not (literals == ["", ""] and isinstance(fields[0], Whole | Real)):
             raise ValueError(f"`{source}` is no number, as `{key.name}` is")
         if any(not literal for literal in literals[1:-1]):
             raise ValueError(f"`{source}` has nothing between two attributes")
         return template
-
-    @property
-    def is_number(self) -> bool:
-        """Whether it is one attribute and nothing else."""
-        return self.literals == ("", "")
 
     @cached_property
     def is_always_valid(self) -> bool:

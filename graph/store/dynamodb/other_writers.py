@@ -1,6 +1,6 @@
 """Finds what other programs write into a table: by its stream, and by a scan."""
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import AsyncExitStack, aclosing
 from functools import partial
 from typing import Any
@@ -57,8 +57,8 @@ class DynamoOtherWriters(OtherWriters):
                         async for records in answers:
                             pause_s = BUSY_ROUND_S if len(records) >= MANY else pause_s
                             if records:
-                                keys = wanted.written(records)
-                                yield Found(keys, shards.position, _time_of(records), shards.take_gap())
+                                written_at = int(records[-1]["dynamodb"]["ApproximateCreationDateTime"] * 1000)
+                                yield Found(wanted.written(records), shards.position, written_at, shards.take_gap())
                             await give_way()
                     yield Found((), shards.position, is_gap=shards.take_gap())
                     failures = 0
@@ -128,11 +128,6 @@ class _Wanted:
             if is_wanted and (key := codec.key_of(item)):
                 return key
         return None
-
-
-def _time_of(records: Sequence[Any]) -> int:
-    """When the last of a stream's records was made, epoch milliseconds."""
-    return int(records[-1]["dynamodb"]["ApproximateCreationDateTime"] * 1000)
 
 
 def _units_per_s(table: Any) -> float:
