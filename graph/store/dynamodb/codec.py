@@ -68,12 +68,10 @@ def decode(value: Mapping[str, Any]) -> Any:
             return {name: decode(each) for name, each in content.items()}
         case "L":
             return [decode(element) for element in content]
-        case "SS":
+        case "SS" | "BS":
             return sorted(content)
         case "NS":
             return sorted(map(read_number, content))
-        case "BS":
-            return sorted(content)
         case _:
             return content  # binary, in base64, since items hold only JSON's types
 

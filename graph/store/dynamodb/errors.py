@@ -90,14 +90,7 @@ BOTOCORE: tuple[tuple[str | None, tuple[type[Exception], ...]], ...] = (
             botocore.ConfigNotFound,
         ),
     ),
-    (
-        Invalid,
-        (
-            botocore.ParamValidationError,
-            botocore.MissingParametersError,
-            botocore.ValidationError,
-        ),
-    ),
+    (Invalid, (botocore.ParamValidationError, botocore.MissingParametersError, botocore.ValidationError)),
     (SOFTWARE, (botocore.BotoCoreError,)),  # all others
 )
 
