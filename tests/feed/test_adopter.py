@@ -84,7 +84,7 @@ class Table:
 
 @asynccontextmanager
 async def opened(emulator: str, monkeypatch: pytest.MonkeyPatch, *, stream: bool = True) -> AsyncIterator[Table]:
-    prefix = make_tables(ENTITIES, stream=stream)
+    prefix = make_tables(ENTITIES, stream=stream, endpoint=emulator)
     time, other = HeldTime(), OtherProgram(prefix)
     policy = replace(UNHURRIED, sleep=lambda seconds: asyncio.sleep(MOMENT_S))
     async with proxying(emulator) as proxy:

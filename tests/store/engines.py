@@ -128,15 +128,17 @@ async def new_store(engine: str, folder: Path, entities: Collection[Entity]) -> 
     return url
 
 
-def make_tables(entities: Collection[Entity], *, stream: bool = False) -> str:
+def make_tables(entities: Collection[Entity], *, stream: bool = False, endpoint: str | None = None) -> str:
     """Make empty tables in DynamoDB, without expiry and safeguards. Returns the new prefix of their names.
+
+    The endpoint is by default that of the fixture `dynamodb_endpoint` which the process has used first.
 
     Readers leave out what has expired. `create_tables` makes the rest too, and in an emulator with hundreds of tables
     it takes thirty times as much of a processor. It also fails in an emulator that removes tables meanwhile: see
     `administered_dynamodb`.
     """
     prefix = f"{uuid4().hex}-"
-    with emulator_calls() as call:
+    with emulator_calls(endpoint) as call:
         for design, name in _names_of(entities, prefix).items():
             indexes = [global_secondary_index(index) for index in design.indexes]
             made = call(
@@ -208,9 +210,9 @@ NAMED = "AWS4-HMAC-SHA256 Credential=local/20000101/us-east-1/dynamodb/aws4_requ
 
 
 @contextmanager
-def emulator_calls() -> Iterator[Call]:
+def emulator_calls(endpoint: str | None = None) -> Iterator[Call]:
     """A connection to the emulator. To prepare a call, botocore takes longer than the emulator takes to answer it."""
-    host, port = _address()
+    host, port = _address(endpoint)
     connection = HTTPConnection(host, port, timeout=TIMEOUT_S)
 
     def call(operation: str, **parameters: Any) -> Any:
@@ -230,9 +232,9 @@ def emulator_calls() -> Iterator[Call]:
 
 
 @cache
-def _address() -> tuple[str, int]:
+def _address(endpoint: str | None) -> tuple[str, int]:
     """Read while nothing but the fixture `dynamodb_endpoint` has set AWS's configuration."""
-    url = urlsplit(os.environ["AWS_ENDPOINT_URL"])
+    url = urlsplit(endpoint or os.environ["AWS_ENDPOINT_URL"])
     assert url.hostname is not None
     assert url.port is not None
     return url.hostname, url.port
