@@ -65,8 +65,8 @@ def test_decoded_items_are_the_stored_ones(items: list[Item], needed: set[str] |
     decoded = codec.decoder(needed).decode([codec.encode(item) for item in items])
 
     wanted = DECLARED if needed is None else needed
-    assert decoded == [{name: value for name, value in item.items() if name in wanted} for item in items]
     assert isinstance(decoded, Rows)
+    assert decoded == [{name: value for name, value in item.items() if name in wanted} for item in items]
 
 
 def encoded(**attributes: Any) -> EncodedItem:
