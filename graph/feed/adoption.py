@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from graph.core.services import Services
 from graph.runtime.lease import LEASE_ATTRIBUTES
 from graph.store.attributes import JsonDocument, Text, Whole
-from graph.store.conditions import Condition, predicate
+from graph.store.conditions import Condition
 from graph.store.contract import Database
 from graph.store.design import TableDesign
 from graph.store.entity import Entity, Item
-from graph.work.account import give_way
 
 ITEMS_AT_ONCE = 25
 ADOPTED_UNTIL = "adoptedUntil"  # of a state
@@ -43,12 +42,11 @@ class Adoption:
     """
 
 
-def adoption_state(table: TableDesign, partition: str = "ADOPTION", name: str = "ADOPTION") -> Entity:
+def adoption_state(table: TableDesign, name: str = "ADOPTION") -> Entity:
     """Declare the state of a domain's adoptions, one item for each table that other programs write.
 
     Args:
         table: where the state is kept; its keys are texts.
-        partition: the partition key of the state.
     """
     attributes = (
         Text("adopts", shortest=1, longest=255, in_key_alone=True),  # the name of the adopted table
@@ -59,25 +57,10 @@ def adoption_state(table: TableDesign, partition: str = "ADOPTION", name: str = 
         Whole(ADOPTED_UNTIL, unit="epoch ms", optional=True),
         *LEASE_ATTRIBUTES,
     )
-    return Entity(name, table, key=(partition, "{adopts}"), attributes=attributes)
+    return Entity(name, table, key=("ADOPTION", "{adopts}"), attributes=attributes)
 
 
 async def adopted_until(database: Database, state: Entity, table: TableDesign) -> int:
     """A time, epoch milliseconds: all that was written into a table until then is adopted. 0 for none."""
     kept = await database.get(state.key_for(table.name), attributes=(ADOPTED_UNTIL,))
     return kept.get(ADOPTED_UNTIL, 0) if kept else 0
-
-
-async def adopt_all(services: Services, database: Database, adoptions: Sequence[Adoption]) -> None:
-    """Adopt the foreign items that are there now, by a scan of their tables."""
-    for adoption in adoptions:
-        is_foreign, found = predicate(adoption.foreign), list[Item]()
-        async for item in database.scan(adoption.entity):
-            if is_foreign(item):
-                found.append(item)
-            if len(found) == ITEMS_AT_ONCE:
-                await adoption.adopt(services, found)
-                found = []
-                await give_way()
-        if found:
-            await adoption.adopt(services, found)

@@ -20,7 +20,7 @@ from graph.feed.adopter import (
     Adopter,
     AdoptionMetrics,
 )
-from graph.feed.adoption import adopted_until
+from graph.feed.adoption import ITEMS_AT_ONCE, adopted_until
 from graph.observability.metrics import Metrics
 from graph.store.contract import Database, Put
 from graph.work.tasks import BackgroundTasks
@@ -182,6 +182,18 @@ async def test_a_process_that_begins_again_goes_on_at_the_kept_position_without_
     assert table.scans == 1
     begun = [request["ShardIteratorType"] for request in table.proxy.of("GetShardIterator")]
     assert begun == ["TRIM_HORIZON", "AFTER_SEQUENCE_NUMBER"]
+
+
+async def test_only_foreign_items_are_adopted_some_at_once(table: Table, desk: Desk) -> None:
+    ids = [f"foreign{at:03}" for at in range(2 * ITEMS_AT_ONCE + 1)]
+    await table.database.put_many([Put(NOTE, a_note(id_)) for id_ in ids])
+    await table.database.put_many([Put(NOTE, a_note("own", change=7))])
+    async with table.process(desk):
+        await table.until_kept(scanDue=NEVER)
+
+    assert sorted(desk.adopted) == ids
+    assert max(map(len, desk.handed_over)) == ITEMS_AT_ONCE
+    assert await table.database.get(NOTE.key_for("own")) == a_note("own", change=7)
 
 
 async def test_one_of_two_processes_adopts_and_the_other_takes_over_when_it_dies(table: Table, desk: Desk) -> None:

@@ -13,13 +13,13 @@ from graph.domains import DOMAINS
 from graph.domains.area_watches import DOMAIN as AREA_WATCHES
 from graph.domains.sightings.adopting import ADOPTIONS
 from graph.domains.sightings.entities import BLIP
-from graph.feed.adoption import adopt_all
 from graph.store.design import table_name
 from graph.store.location import ENVIRONMENT
 from tests.domains.area_watches.lookouts import watches_in
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import ENTITIES
 from tests.domains.sightings.in_store import SightingStore, sightings_of
+from tests.feed.adopt_all import adopt_all
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.engines import make_tables, open_dynamodb

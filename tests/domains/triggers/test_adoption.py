@@ -13,7 +13,6 @@ from graph.domains.triggers.entities import EVENT_CHANGES, EVENTS, TRIGGER_EVENT
 from graph.domains.triggers.inbox import EventSelection
 from graph.domains.triggers.live import TriggerEventBroadcast
 from graph.domains.triggers.statuses import TriggerEventStatus
-from graph.feed.adoption import adopt_all
 from graph.store.contract import Database
 from graph.store.dynamodb.engine import DynamoDatabase
 from tests.domains.triggers.delivering.workshop import Workshop, a_workshop
@@ -21,6 +20,7 @@ from tests.domains.triggers.in_store import ANNA, BEN, NOON, Triggers, a_new_eve
 from tests.domains.triggers.sending.receivers import OK, status
 from tests.domains.triggers.test_outbox import is_consistent
 from tests.domains.watches.cuts import Meanwhile, Noted
+from tests.feed.adopt_all import adopt_all
 from tests.store.engines import emulator_calls
 
 TTL = NOON // 1000 + 30 * 86_400
