@@ -8,6 +8,7 @@ stream cannot be read. So each foreign item is handed over at least once, while 
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from graph.core.clock import Clock
@@ -70,53 +71,46 @@ def tasks_of(
     }
 
 
+@dataclass(eq=False)
 class Adopter:
     """Adopts the foreign items of one table."""
 
-    def __init__(
-        self,
-        adoptions: Sequence[Adoption],
-        services: Services,
-        database: Database,
-        others: OtherWriters,
-        clock: Clock,
-        metrics: AdoptionMetrics,
-        *,
-        sleep: Sleep = asyncio.sleep,
-    ) -> None:
-        """Prepare for adoptions of entities of one table, with one state."""
-        self._adoptions = {adoption.entity: adoption for adoption in adoptions}
-        self._conditions = {adoption.entity: adoption.foreign for adoption in adoptions}
-        self._table = adoptions[0].entity.table.name
-        self._key = adoptions[0].state.key_for(self._table)
-        self._services = services
-        self._database = database
-        self._others = others
-        self._clock = clock
-        self._metrics = metrics
-        self._sleep = sleep
+    adoptions: Sequence[Adoption]  # of entities of one table, with one state
+    services: Services
+    database: Database
+    others: OtherWriters
+    clock: Clock
+    metrics: AdoptionMetrics
+    _: KW_ONLY
+    sleep: Sleep = asyncio.sleep
+
+    def __post_init__(self) -> None:
+        self._of_entity = {adoption.entity: adoption for adoption in self.adoptions}
+        self._conditions = {adoption.entity: adoption.foreign for adoption in self.adoptions}
+        self._table = self.adoptions[0].entity.table.name
+        self._key = self.adoptions[0].state.key_for(self._table)
         self._state = _State({}, [])
 
     async def run_forever(self) -> None:
         """Adopt whenever no other process does."""
-        lease = Lease(self._database, LeaseItem(self._key), self._clock, lasts_ms=LEASE_MS)
-        await hold_forever(lease, self.adopt_forever, sleep=self._sleep)
+        lease = Lease(self.database, LeaseItem(self._key), self.clock, lasts_ms=LEASE_MS)
+        await hold_forever(lease, self.adopt_forever, sleep=self.sleep)
 
     async def adopt_forever(self) -> None:
         """Adopt without a lease. After a failure, it goes on at the latest positions."""
-        entities = sorted(entity.name for entity in self._adoptions)
-        self._state = _State(await self._database.get(self._key) or {}, entities)
+        entities = sorted(entity.name for entity in self._of_entity)
+        self._state = _State(await self.database.get(self._key) or {}, entities)
         self._handing_over = asyncio.Lock()
         self._stream_is_begun = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             for work in (self._follow, self._scan_if_due):
-                group.create_task(repeat(work, LOOK_EVERY_S, failure=FAILURE, sleep=self._sleep))
+                group.create_task(repeat(work, LOOK_EVERY_S, failure=FAILURE, sleep=self.sleep))
 
     async def _follow(self) -> None:
         """Adopt what is written, for as long as the stream can be read."""
-        state, saved_at = self._state, self._clock()
+        state, saved_at = self._state, self.clock()
         round_ = [saved_at]  # of reading all shards: when it began, and the times of the last records that it met
-        async with aclosing(self._others.written(self._conditions, state.position)) as findings:
+        async with aclosing(self.others.written(self._conditions, state.position)) as findings:
             async for found in findings:
                 await self._hand_over(found.keys)
                 self._note_lag(found)
@@ -124,42 +118,42 @@ class Adopter:
                 if found.written_at is not None:
                     round_.append(found.written_at)
                 elif not found.is_gap:
-                    state.note_stream(min(round_), self._clock())
-                    round_ = [self._clock()]
+                    state.note_stream(min(round_), self.clock())
+                    round_ = [self.clock()]
                 if found.is_gap:
                     state.scan_anew()
-                if found.is_gap or self._clock() >= saved_at + SAVE_EVERY_MS:
-                    saved_at = self._clock()
+                if found.is_gap or self.clock() >= saved_at + SAVE_EVERY_MS:
+                    saved_at = self.clock()
                     await self._save(position=found.position())
                 self._stream_is_begun.set()
-        state.miss_stream(self._clock())
+        state.miss_stream(self.clock())
         self._stream_is_begun.set()
 
     def _note_lag(self, found: Found) -> None:
         if found.written_at:
-            self._metrics.lag.labels(self._table).set(max(0, self._clock() - found.written_at) / 1000)
+            self.metrics.lag.labels(self._table).set(max(0, self.clock() - found.written_at) / 1000)
 
     async def _scan_if_due(self) -> None:
         """Adopt what is in the table."""
         await self._stream_is_begun.wait()  # so that nothing is written between a scan and the first reading
-        if self._state.scan_due <= self._clock():
+        if self._state.scan_due <= self.clock():
             await self._scan()
 
     async def _scan(self) -> None:
         """Scan the table, from the place on where an earlier scan was interrupted. Leaves off if it must begin anew."""
         state = self._state
-        started = saved_at = self._clock()
+        started = saved_at = self.clock()
         state.begin_scan()
-        async with aclosing(self._others.stored(self._conditions, state.scan_position)) as findings:
+        async with aclosing(self.others.stored(self._conditions, state.scan_position)) as findings:
             async for found in findings:
                 await self._hand_over(found.keys)
                 if state.scan_is_stale:
                     return
                 state.scan_position = found.position()
-                if self._clock() >= saved_at + SAVE_EVERY_MS:
-                    saved_at = self._clock()
+                if self.clock() >= saved_at + SAVE_EVERY_MS:
+                    saved_at = self.clock()
                     await self._save()
-        state.end_scan(started, self._clock())
+        state.end_scan(started, self.clock())
         await self._save()
 
     async def _hand_over(self, keys: Sequence[Key]) -> None:
@@ -168,11 +162,11 @@ class Adopter:
         for key in keys:
             of_entity.setdefault(key.entity, {})[key] = None
         for entity, distinct in of_entity.items():
-            adoption, is_foreign = self._adoptions[entity], predicate(self._adoptions[entity].foreign)
+            adoption, is_foreign = self._of_entity[entity], predicate(self._of_entity[entity].foreign)
             whole = list(distinct)
             for at in range(0, len(whole), ITEMS_AT_ONCE):
                 async with self._handing_over:  # or the scan and the stream would hand over an item at the same time
-                    found = await self._database.get_many(whole[at : at + ITEMS_AT_ONCE])
+                    found = await self.database.get_many(whole[at : at + ITEMS_AT_ONCE])
                     if items := [item for item in found.values() if is_foreign(item)]:
                         await self._adopt(adoption, items)
                 await give_way()
@@ -183,35 +177,32 @@ class Adopter:
         Raises:
             DatabaseUnavailable: The store takes no other write either.
         """
-        pause_s, attempts = FIRST_PAUSE_S, ATTEMPTS
-        while True:
-            attempts -= 1
-            try:
-                await adoption.adopt(self._services, items)
-            except DatabaseUnavailable as error:
-                failure: Exception = error
-                if attempts:
-                    await self._sleep(pause_s)
-                    pause_s *= 2
-                    continue
+        try:
+            await self._try(adoption, items)
+        except Exception as failure:
+            if isinstance(failure, DatabaseUnavailable):
                 await self._save()
-            except Exception as error:
-                failure = error
+            if len(items) > 1:
+                for item in items:
+                    await self._adopt(adoption, [item])
             else:
-                self._metrics.items.labels(adoption.entity.name, OK).inc(len(items))
-                return
-            break
-        if len(items) > 1:
-            for item in items:
-                await self._adopt(adoption, [item])
+                self._pass_over(adoption.entity.key_of(items[0]), failure)
         else:
-            self._pass_over(adoption.entity.key_of(items[0]), failure)
+            self.metrics.items.labels(adoption.entity.name, OK).inc(len(items))
+
+    async def _try(self, adoption: Adoption, items: Sequence[Item]) -> None:
+        for attempt in range(ATTEMPTS - 1):
+            try:
+                return await adoption.adopt(self.services, items)
+            except DatabaseUnavailable:
+                await self.sleep(FIRST_PAUSE_S * 2**attempt)
+        return await adoption.adopt(self.services, items)
 
     def _pass_over(self, key: Key, failure: Exception) -> None:
-        self._metrics.items.labels(key.entity.name, FAILED).inc()
+        self.metrics.items.labels(key.entity.name, FAILED).inc()
         is_known = isinstance(failure, DatabaseUnavailable)
         if is_known:
-            self._state.scan_later(self._clock())
+            self._state.scan_later(self.clock())
         logger.warning(
             "An item of another program cannot be adopted",
             table=self._table,
@@ -225,7 +216,7 @@ class Adopter:
         """Keep the state for the next holder of the lease, with a new position in the stream if there is one."""
         state = self._state
         state.position = position or state.position
-        await self._database.update(Update(self._key, set=state.kept()))
+        await self.database.update(Update(self._key, set=state.kept()))
 
 
 class _State:
