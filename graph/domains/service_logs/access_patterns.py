@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from graph.core.paging import Page
-from graph.domains.service_logs.counted import CountedLogs
-from graph.domains.service_logs.entities import LAST_SECOND, SERVICE_LOG, TIMESTAMP_INDEX, key_of
+from graph.domains.service_logs.entities import ADOPTION, LAST_SECOND, LOGS, SERVICE_LOG, TIMESTAMP_INDEX, key_of
 from graph.domains.service_logs.model import MOST_SHIFT, ServiceLog, end_of_slot, node_key, timestamp_of
 from graph.domains.service_logs.planning import LogPlan
 from graph.domains.service_logs.selection import ServiceLogSelection, Slots, is_empty, overlap, slots_between
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.volumes import LogInterval, LogVolume, VolumeBy, Volumes
+from graph.feed.adoption import adopted_until
 from graph.store.between import Between, ItemsFound, page_between
 from graph.store.conditions import all_of, names_in, predicate
 from graph.store.contract import Database
@@ -26,6 +26,9 @@ from graph.store.query import Needed, Query
 from graph.store.records import records_at
 from graph.store.time_walk import ROWS_PER_BATCH, Keep, keep_all
 from graph.work.account import charge_rows
+
+LATE_MS = 300_000  # from a log's time until another program has written it, as a rule
+KEPT_MS = 10_000  # for which a process does not ask again how far logs are adopted
 
 
 @dataclass(eq=False)
@@ -38,7 +41,8 @@ class ServiceLogs:
 
     def __post_init__(self) -> None:
         self._volumes = Volumes(self.database)
-        self._counted = CountedLogs(self.database, self.services.clock)
+        self._adopted_until = 0
+        self._asked_at = -KEPT_MS  # how far logs are adopted
 
     async def page(
         self, selection: ServiceLogSelection, request: PageRequest, *, forward: bool = False
@@ -111,7 +115,7 @@ class ServiceLogs:
         if not query.partitions or (query.where is None and selection.keep is None):
             yield within, True
             return
-        begin = await self._counted.end()
+        begin = await self._end_of_counted()
         ends = [(overlap(within, (None, None if begin is None else begin - 1)), True)]
         if begin is not None:
             ends.append((overlap(within, (begin, None)), False))
@@ -121,6 +125,19 @@ class ServiceLogs:
             elif not is_empty(slots) and (narrowed := selection.within(slots)):
                 async for part in self._counted_parts(narrowed, wanted, forward=forward):
                     yield overlap(part, slots), True
+
+    async def _end_of_counted(self) -> int | None:
+        """The first slot whose logs may not be counted yet; None where all are counted.
+
+        Logs that were written before the adoption's time are counted. Those that were written later may have earlier
+        times: a filter finds such a log once it is adopted.
+        """
+        if self.database.other_writers is None:
+            return None
+        now = self.services.clock()
+        if now - self._asked_at >= KEPT_MS:
+            self._adopted_until, self._asked_at = await adopted_until(self.database, ADOPTION, LOGS), now
+        return max(self._adopted_until - LATE_MS, 0) * 1000
 
     async def _counted_parts(
         self, selection: ServiceLogSelection, wanted: int, *, forward: bool
