@@ -3,16 +3,16 @@
 They are found before that, by their keys and by the index. Only counters, subscriptions and the list of services wait.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from graph.core.services import Services
 from graph.domains.service_logs.entities import ADOPTION, CHANGES, SERVICE_LOG
 from graph.domains.service_logs.model import is_shard, node_key, service_of
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.volumes import VolumeTally, minutes_of
-from graph.domains.service_logs.writing import SECOND_NS, LogWriter
+from graph.domains.service_logs.writing import SECOND_NS, LogWriter, in_transactions
 from graph.feed.adoption import Adoption
-from graph.feed.sequence import ChangeSequence, Reservation
+from graph.feed.sequence import Reservation
 from graph.store.conditions import Absent, AllOf, Compare, Condition
 from graph.store.contract import Action, Update
 from graph.store.entity import Item
@@ -27,27 +27,12 @@ async def adopt(services: Services, logs: Sequence[Item]) -> None:
     spread = {service_of(name) for name in names if is_shard(name)}
     await services.of(LoggingServices).ensure({service_of(name) for name in names}, spread)
     writer = services.of(LogWriter)
-    for part in _transactions(logs, writer.database.transaction_limit - ChangeSequence.ACTIONS):
+    for part in in_transactions(logs, writer.database.transaction_limit, _minutes_of):
         while part and (refused := await writer.sequence.transact(_actions_of(part))):
             part = [log for at, log in enumerate(part) if at not in refused]  # adopted, replaced or removed meanwhile
 
 
 ADOPT_LOGS = Adoption(SERVICE_LOG, state=ADOPTION, foreign=NOT_ADOPTED, adopt=adopt)
-
-
-def _transactions(logs: Sequence[Item], limit: int) -> Iterator[list[Item]]:
-    """The logs in parts that fit one transaction with their counters."""
-    part: list[Item] = []
-    minutes = set[tuple[object, ...]]()
-    for log in logs:
-        minute = service_of(log["service_name"]), log["log_type"], *minutes_of(_second(log), log.get("ttl"))
-        minutes.add(minute)
-        if part and len(part) + 1 + VolumeTally.most_actions(len(minutes)) > limit:
-            yield part
-            part, minutes = [], {minute}
-        part.append(log)
-    if part:
-        yield part
 
 
 def _actions_of(logs: Sequence[Item]) -> Callable[[Reservation], Sequence[Action]]:
@@ -70,6 +55,10 @@ def _is_still(log: Item) -> Condition:
     """Whether a log is not adopted, and what counts of it has not changed."""
     same = [Compare(name, "=", log[name]) if name in log else Absent(name) for name in ("log_id", *COUNTED_BY)]
     return AllOf((NOT_ADOPTED, *same))
+
+
+def _minutes_of(log: Item) -> Hashable:
+    return service_of(log["service_name"]), log["log_type"], *minutes_of(_second(log), log.get("ttl"))
 
 
 def _second(log: Item) -> int:

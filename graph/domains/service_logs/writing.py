@@ -7,10 +7,11 @@ count. A batch that takes several transactions may be stored in part when the pr
 then, and sent again: what is stored is skipped.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from time import perf_counter
+from typing import TypeVar
 
 from graph.core.clock import Clock
 from graph.domains.service_logs.checking import Checks, LogDraft
@@ -31,6 +32,8 @@ MOST_BYTES = 4_000_000  # of a transaction's logs; DynamoDB takes 4 MB
 SECOND_NS = 1_000_000_000
 MINUTE_NS = 60 * SECOND_NS
 PIECE_S = 0.001  # of checking, before giving way to other work; some 100 usual logs
+
+L = TypeVar("L")
 
 
 @dataclass(eq=False)
@@ -84,7 +87,8 @@ class LogWriter:
             self.taken = TakenSlots()
         slots = BatchSlots(self.database, self.services, self.taken)
         accepted = 0
-        for part in self._transactions(await slots.place(drafts)):
+        placed = await slots.place(drafts)
+        for part in in_transactions(placed, self.database.transaction_limit, _minute_of, attrgetter("size")):
             accepted += await self._store(part, slots)
         rejections += map(_of_one_too_crowded, slots.crowded)
         skipped = len(logs) - accepted - len(rejections)
@@ -92,22 +96,6 @@ class LogWriter:
             self._counted.labels(outcome).inc(number)
         rejections.sort(key=lambda rejection: rejection.index)
         return WriteReport(accepted, skipped, tuple(rejections), checks.changed)
-
-    def _transactions(self, drafts: Iterable[LogDraft]) -> Iterator[list[LogDraft]]:
-        """The logs in parts that fit one transaction with their counters."""
-        limit = self.database.transaction_limit - ChangeSequence.ACTIONS
-        part: list[LogDraft] = []
-        minutes, size = set[tuple[str, str, int]](), 0
-        for draft in drafts:
-            minute = draft.service, draft.item["log_type"], draft.time_ns // MINUTE_NS
-            minutes.add(minute)
-            size += draft.size
-            if part and (len(part) + 1 + VolumeTally.most_actions(len(minutes)) > limit or size > MOST_BYTES):
-                yield part
-                part, minutes, size = [], {minute}, draft.size
-            part.append(draft)
-        if part:
-            yield part
 
     async def _store(self, drafts: list[LogDraft], slots: BatchSlots) -> int:
         """Store placed logs that fit one transaction. Returns how many were new."""
@@ -142,6 +130,34 @@ class LogWriter:
             return [*puts, *counters, *reservation.actions(keys, ttl=last_ttl)]
 
         return [drafts[at] for at in await self.sequence.transact(numbered)]
+
+
+def in_transactions(
+    logs: Iterable[L], limit: int, minute_of: Callable[[L], Hashable], size_of: Callable[[L], int] = lambda log: 0
+) -> Iterator[list[L]]:
+    """The logs in parts that fit one transaction with their counters.
+
+    Args:
+        limit: the most actions of a transaction.
+        minute_of: the service, the type and the minutes that have the counters of a log.
+        size_of: bytes; needed of logs that are put whole.
+    """
+    part: list[L] = []
+    minutes, size = set[Hashable](), 0
+    for log in logs:
+        minutes.add(minute_of(log))
+        size += size_of(log)
+        actions = len(part) + 1 + VolumeTally.most_actions(len(minutes)) + ChangeSequence.ACTIONS
+        if part and (actions > limit or size > MOST_BYTES):
+            yield part
+            part, minutes, size = [], {minute_of(log)}, size_of(log)
+        part.append(log)
+    if part:
+        yield part
+
+
+def _minute_of(draft: LogDraft) -> Hashable:
+    return draft.service, draft.item["log_type"], draft.time_ns // MINUTE_NS
 
 
 def _of_one_too_many(draft: LogDraft) -> RejectedLog:
