@@ -211,9 +211,11 @@ NAMED = "AWS4-HMAC-SHA256 Credential=local/20000101/us-east-1/dynamodb/aws4_requ
 
 @contextmanager
 def emulator_calls(endpoint: str | None = None) -> Iterator[Call]:
-    """A connection to the emulator. To prepare a call, botocore takes longer than the emulator takes to answer it."""
-    host, port = _address(endpoint)
-    connection = HTTPConnection(host, port, timeout=TIMEOUT_S)
+    """A connection to an emulator, by default to the one of the fixture `dynamodb_endpoint`.
+
+    To prepare a call, botocore takes longer than the emulator takes to answer it.
+    """
+    connection = HTTPConnection(urlsplit(endpoint or _shared_endpoint()).netloc, timeout=TIMEOUT_S)
 
     def call(operation: str, **parameters: Any) -> Any:
         headers = {
@@ -232,9 +234,6 @@ def emulator_calls(endpoint: str | None = None) -> Iterator[Call]:
 
 
 @cache
-def _address(endpoint: str | None) -> tuple[str, int]:
+def _shared_endpoint() -> str:
     """Read while nothing but the fixture `dynamodb_endpoint` has set AWS's configuration."""
-    url = urlsplit(endpoint or os.environ["AWS_ENDPOINT_URL"])
-    assert url.hostname is not None
-    assert url.port is not None
-    return url.hostname, url.port
+    return os.environ["AWS_ENDPOINT_URL"]
