@@ -98,10 +98,7 @@ def live_service(
         settings = settings.model_copy(update={"jwt_secret": SecretStr(SECRET)})
     app = create_app(settings, socket_limits=limits, heart_beat_s=heart_beat_s)
     server = DrainingServer(configuration(app, settings), 0)
-    with (
-        in_thread(server) as url,
-        httpx.Client(base_url=url, headers=bearer(), timeout=TIMEOUT_S) as http,
-    ):
+    with in_thread(server) as url, httpx.Client(base_url=url, headers=bearer(), timeout=TIMEOUT_S) as http:
         yield LiveService(url, server, http)
 
 

@@ -175,10 +175,7 @@ def test_a_signal_at_any_moment_of_the_start_ends_the_service(tmp_path: Path) ->
 def test_requests_in_flight_are_finished_before_the_end(tmp_path: Path, usgs: UsgsServer) -> None:
     catalogue = Pending()
     usgs.answer_next(catalogue)
-    with (
-        serving(folder=tmp_path, settings={"GRAPH_USGS_URL": usgs.url}) as server,
-        ThreadPoolExecutor() as clients,
-    ):
+    with serving(folder=tmp_path, settings={"GRAPH_USGS_URL": usgs.url}) as server, ThreadPoolExecutor() as clients:
         answer = clients.submit(server.ask, INGEST)
         assert catalogue.asked.wait(TIMEOUT_S)
         assert server.ask(TOTAL).status_code == 200

@@ -322,7 +322,7 @@ async def test_a_shard_that_was_closed_before_is_not_read(stream: Followed) -> N
     assert shards.read == ["left", "right"]
     assert [request["ShardId"] for request in stream.proxy.of("GetShardIterator")] == ["left", "right"]
     assert [request.get("ExclusiveStartShardId") for request in stream.proxy.of("DescribeStream")] == [
-        *(None, "parent", "left"),
+        *(None, "parent", "left")
     ]
 
 

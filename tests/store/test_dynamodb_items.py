@@ -239,11 +239,7 @@ async def test_attributes_that_are_keys_are_stored_once(database: Database, raw:
     reading: Item = {"station": 3, "number": 1, "values": [1, 2.5]}
     await database.put(Put(READING, reading))
 
-    stored = {
-        "station": {"N": "3"},
-        "number": {"N": "1"},
-        "values": {"L": [{"N": "1"}, {"N": "2.5"}]},
-    }
+    stored = {"station": {"N": "3"}, "number": {"N": "1"}, "values": {"L": [{"N": "1"}, {"N": "2.5"}]}}
     assert raw.items("others") == [stored]
     assert await database.get(READING.key_for(3, 1)) == reading
     assert await database.update(Update(READING.key_for(3, 1), set={"unit": "mm"}))

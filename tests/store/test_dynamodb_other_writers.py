@@ -241,14 +241,7 @@ async def test_another_stream_of_the_table_is_a_gap(opened: Opened) -> None:
 
 @pytest.mark.parametrize(
     "failure",
-    [
-        Answer.error("ExpiredIteratorException"),
-        THROTTLED,
-        Answer.error("InternalError", 500),
-        None,
-        b"{}",
-        b"no JSON",
-    ],
+    [Answer.error("ExpiredIteratorException"), THROTTLED, Answer.error("InternalError", 500), None, b"{}", b"no JSON"],
     ids=["expired", "throttled", "outage", "hung up", "malformed", "garbled"],
 )
 @pytest.mark.parametrize("operation", ["DescribeStream", "GetShardIterator", "GetRecords"])

@@ -56,11 +56,7 @@ CONTRADICTIONS: dict[str, tuple[tuple[str, str], tuple[Attribute, ...], dict[Ind
     "an index that the table does not have": (("A#{a}", "B"), (), {ELSEWHERE: ("DAY", "{n}")}),
     "an attribute with the name of a key": (("A#{a}", "B"), (Text("a"), Text("sk")), {}),
     "an attribute with the name of an index's key": (("A#{a}", "B"), (Text("a"), Whole("gsi1sk")), {}),
-    "an attribute for a key that does not name it": (
-        ("A#{a}", "B"),
-        (Text("a"), Text("t", in_key_alone=True)),
-        {},
-    ),
+    "an attribute for a key that does not name it": (("A#{a}", "B"), (Text("a"), Text("t", in_key_alone=True)), {}),
     "an attribute called entity": (("A#{a}", "B"), (Text("a"), Text("entity")), {}),
 }
 

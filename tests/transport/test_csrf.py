@@ -67,11 +67,7 @@ NEITHER = (
     *("http://127.0.0.11:3000", "http://127a0b0c1:3000", "ftp://localhost", "null", "loopback", "http://[::1"),
     *("http://localhost:123456", "https://b.example", "http://localhost:5173/"),
 )
-ALLOWED = [
-    (NAMED, NAMED),
-    (("loopback",), LOOPBACK),
-    (("https://a.example", "loopback"), (*NAMED, *LOOPBACK)),
-]
+ALLOWED = [(NAMED, NAMED), (("loopback",), LOOPBACK), (("https://a.example", "loopback"), (*NAMED, *LOOPBACK))]
 """The setting, and the origins that it lets in."""
 
 

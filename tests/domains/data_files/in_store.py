@@ -82,10 +82,7 @@ def used_file(text: str | UsedFile) -> UsedFile:
 
 
 def a_report(
-    number: int | None = None,
-    used: Iterable[str | UsedFile] = (),
-    makes: Iterable[str | NewFile] = (),
-    **told: Any,
+    number: int | None = None, used: Iterable[str | UsedFile] = (), makes: Iterable[str | NewFile] = (), **told: Any
 ) -> RunReport:
     """A report of a run. A file that it makes has the same content each time, unless the file says otherwise."""
     return RunReport(

@@ -40,10 +40,7 @@ data = st.builds(
 )
 kinds = st.fixed_dictionaries(
     {"level": st.sampled_from(["L0", "L0", "L1A"]), "sortable": st.lists(data, max_size=3)},
-    optional={
-        "product": st.sampled_from(["RAD", "CAM"]),
-        "algorithm_version": st.sampled_from(VERSIONS),
-    },
+    optional={"product": st.sampled_from(["RAD", "CAM"]), "algorithm_version": st.sampled_from(VERSIONS)},
 )
 
 

@@ -106,12 +106,7 @@ async def stored(engine: str, events: Sequence[Event]) -> AsyncIterator[Database
         yield database
 
 
-def catalogue_of(
-    database: Database,
-    *,
-    most_days_counted: int = 1000,
-    fewest_days_for_facets: int = 0,
-) -> Catalogue:
+def catalogue_of(database: Database, *, most_days_counted: int = 1000, fewest_days_for_facets: int = 0) -> Catalogue:
     """The catalogue in a table, with nothing remembered yet. It reads the facets even of a few days."""
     return Catalogue(database, most_days_counted=most_days_counted, fewest_days_for_facets=fewest_days_for_facets)
 

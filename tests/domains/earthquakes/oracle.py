@@ -183,11 +183,7 @@ def by_magnitude(events: Sequence[Event], *, ascending: bool) -> list[Event]:
 
 
 def place_in(
-    stored: Sequence[Event],
-    place_of: Callable[[Event], tuple[Any, ...]],
-    position: Position,
-    *,
-    ascending: bool,
+    stored: Sequence[Event], place_of: Callable[[Event], tuple[Any, ...]], position: Position, *, ascending: bool
 ) -> float:
     """Where a position stands, of an event or not."""
     places, at = list(map(place_of, stored)), place_of(Event(dict(position)))

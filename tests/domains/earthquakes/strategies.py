@@ -25,8 +25,7 @@ T = TypeVar("T")
 
 # Every example has a table of its own, so the fixture `engine`, a mere name, may be shared by all.
 A_FEW = settings(
-    max_examples=rounds(20),
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=rounds(20), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 INSTANTS = [

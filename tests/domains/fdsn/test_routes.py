@@ -224,11 +224,7 @@ def test_a_limit_is_no_reason_to_refuse_unless_it_is_too_large_too(small: Servic
 
 def test_access_is_that_of_the_graph(tmp_path: Path, usgs: UsgsServer) -> None:
     with running(settings(tmp_path / "closed.db", usgs, public_read=False)) as closed:
-        statuses = {
-            (): 401,
-            (("Authorization", "Bearer forged"),): 401,
-            tuple(bearer(EVENTS_READ).items()): 204,
-        }
+        statuses = {(): 401, (("Authorization", "Bearer forged"),): 401, tuple(bearer(EVENTS_READ).items()): 204}
         for headers, status in statuses.items():
             answer = httpx.get(f"{closed.url}{ROOT}/query", headers=dict(headers), timeout=TIMEOUT_S)
             assert answer.status_code == status

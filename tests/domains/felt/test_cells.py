@@ -28,12 +28,7 @@ def shaken(number: int) -> Community:
 def collected(reports: list[tuple[str, int]]) -> list[Collected]:
     """The stored items of reports."""
     return [
-        Collected(
-            cell,
-            FeltAt(*KM1.centre(cell), MINUTE_S * minute),
-            shaken(number),
-            "event:us1",
-        )
+        Collected(cell, FeltAt(*KM1.centre(cell), MINUTE_S * minute), shaken(number), "event:us1")
         for (cell, minute), number in Counter(reports).items()
     ]
 
@@ -106,7 +101,4 @@ async def test_a_cell_above_the_expected_intensity_by_more_than_two_degrees_is_a
 
     cells = await felt_cells(reports, 1_000_000, expected.__getitem__)
 
-    assert [(cell.intensity, cell.expected, cell.outlier) for cell in cells] == [
-        (5.4, 3.4, False),
-        (5.4, 3.39, True),
-    ]
+    assert [(cell.intensity, cell.expected, cell.outlier) for cell in cells] == [(5.4, 3.4, False), (5.4, 3.39, True)]

@@ -168,10 +168,7 @@ INCONSISTENT: list[tuple[Record | bytes, str]] = [
     (Record(type=2), "`construction-record-type` is 2"),
     (Record(id=NAME[:-6] + "01"), "It is the record"),
     (Record(apids=[Apid(vcids=[])]), "`n-vcids` is 0"),
-    (
-        Record(apids=[Apid(first=END, last=START)]),
-        "The data set ends at 2027-03-01 22:00:00.000125, before it begins",
-    ),
+    (Record(apids=[Apid(first=END, last=START)]), "The data set ends at 2027-03-01 22:00:00.000125, before it begins"),
     (Record(apids=[Apid(), Apid(12, first=END, last=START)]), "APID 12 ends at"),
     (Record(apids=[Apid(last=START + timedelta(days=400))]), "The data set covers more than 366 days"),
     (Record(files=[]), "`n-pds-files` is 0"),

@@ -86,11 +86,7 @@ FACETS = st.fixed_dictionaries(
 """What may be told of a run beside, by OpenLineage or by a manifest."""
 
 TOLD = st.fixed_dictionaries(
-    {
-        "algorithm": names,
-        "state": st.sampled_from(["RUNNING", "COMPLETE", "ABORTED", "FAILED"]),
-        "recorded-at": times,
-    },
+    {"algorithm": names, "state": st.sampled_from(["RUNNING", "COMPLETE", "ABORTED", "FAILED"]), "recorded-at": times},
     optional={
         "version": versions,
         "namespace": names,

@@ -325,9 +325,7 @@ async def test_logs_are_counted_as_they_are_written_and_the_counts_are_learned(e
         assert await logs.counts() == {"20240302": DayCount(Amount(30, sum(log.size for log in some)))}
 
 
-async def test_what_is_left_out_is_counted_exactly_by_all_processes_also_after_an_outage(
-    engine: str,
-) -> None:
+async def test_what_is_left_out_is_counted_exactly_by_all_processes_also_after_an_outage(engine: str) -> None:
     async with empty_database(engine, ENTITIES, clock=now) as database:
         held = HeldDatabase(database)
         logs = RequestLogs(held, now)

@@ -254,12 +254,7 @@ def test_the_documents_query_finds_our_logs_with_the_documented_attributes(prefi
         rejected=0,  # which the document does not have
     )
     assert query == ours(
-        query["requestId"],
-        minmagnitude=Decimal("4.5"),
-        pageSize=0,
-        resultCount=0,
-        hasNextToken=True,
-        bucketsScanned=1,
+        query["requestId"], minmagnitude=Decimal("4.5"), pageSize=0, resultCount=0, hasNextToken=True, bucketsScanned=1
     )
 
 

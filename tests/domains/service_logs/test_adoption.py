@@ -45,10 +45,7 @@ async def test_adoption_counts_and_numbers_each_log_once_however_often_it_comes(
     assert await is_consistent(logs)
     assert len(await logs.stored()) == 42
     by_service = await logs.read.volume(LogInterval.HOUR, VolumeBy.SERVICE, NOON_S, NOON_S)
-    assert by_service == [
-        LogVolume(NOON_S, 40, service="api-service"),
-        LogVolume(NOON_S, 2, service="checkout"),
-    ]
+    assert by_service == [LogVolume(NOON_S, 40, service="api-service"), LogVolume(NOON_S, 2, service="checkout")]
     known = {service.name: bool(service.is_spread) for service in await logs.services.all()}
     assert known == {"api-service": False, "checkout": True}
 

@@ -115,7 +115,7 @@ def test_metadata_that_are_too_large_are_cut_or_left_out_from_the_longest_and_th
     cut = stored(a_log(metadata=given))["metadata"]
     assert (cut.keys(), cut["a"]) == ({"stack", "script", "a", CHANGED}, 1)
     assert set(cut[CHANGED].split(", ")) == {
-        *("stack cut from 73,000 characters", "script cut from 73,000 characters", "list left out: it is too large"),
+        *("stack cut from 73,000 characters", "script cut from 73,000 characters", "list left out: it is too large")
     }
     assert len(cut["stack"]) > 20_000
     assert all(cut[name].endswith("… (73,000 characters)") for name in ("stack", "script"))

@@ -161,11 +161,7 @@ def others_write(engine: str, index: Index, selection: SightingSelection) -> boo
         engine == "dynamodb"
         and index is BLIP.primary
         and selection.areas is not None
-        and selection.near
-        in (
-            None,
-            Circle(0, 0, 9000),
-        )
+        and selection.near in (None, Circle(0, 0, 9000))
     )
 
 

@@ -168,11 +168,7 @@ def test_a_rate_is_of_all_events_from_its_magnitude_on() -> None:
     counts = {12: 5, 20: 3, 45: 2}
     found = rates(counts, 2.0, [1.2, 2.0, 5.0], 0.95)
 
-    assert [(rate.events, rate.per_year) for rate in found] == [
-        (10, 5.0),
-        (5, 2.5),
-        (0, 0.0),
-    ]
+    assert [(rate.events, rate.per_year) for rate in found] == [(10, 5.0), (5, 2.5), (0, 0.0)]
     assert found[0].low == pytest.approx(4.795 / 2, abs=5e-4)
     assert found[0].high == pytest.approx(18.390 / 2, abs=5e-4)
     assert [rate.magnitude for rate in rates(counts, 2.0, None, 0.95)] == [2.0, 3.0, 4.0]

@@ -45,13 +45,7 @@ RECEIVED, DELIVERED, FAILED, RETRYING = (
 )
 
 # Document 004, "Status Transitions".
-DOCUMENTED = {
-    (RECEIVED, DELIVERED),
-    (RECEIVED, FAILED),
-    (FAILED, RETRYING),
-    (RETRYING, DELIVERED),
-    (RETRYING, FAILED),
-}
+DOCUMENTED = {(RECEIVED, DELIVERED), (RECEIVED, FAILED), (FAILED, RETRYING), (RETRYING, DELIVERED), (RETRYING, FAILED)}
 
 
 def led_to(begin: TriggerEventStatus) -> set[TriggerEventStatus]:

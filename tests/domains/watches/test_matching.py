@@ -189,8 +189,7 @@ centres = st.builds(Circle, latitudes, longitudes, radii).map(
     lambda circle: (in_area(circle), an_event("us000", lat=circle.lat, lon=circle.lon))
 )
 pairs = centres | st.tuples(
-    any_areas.map(in_area) | selections,
-    st.builds(lambda row: an_event("us000", **row), st.fixed_dictionaries(values)),
+    any_areas.map(in_area) | selections, st.builds(lambda row: an_event("us000", **row), st.fixed_dictionaries(values))
 )
 
 

@@ -172,9 +172,7 @@ def forty_years() -> list[Event]:
     return weak + [an_event(f"us{n:02}", YEARS[15 * n] + 1, round(6.1 + n % 20 / 10, 1)) for n in range(20)]
 
 
-async def test_the_largest_of_forty_years_and_pages_deep_in_them_are_read_from_a_handful_of_days(
-    engine: str,
-) -> None:
+async def test_the_largest_of_forty_years_and_pages_deep_in_them_are_read_from_a_handful_of_days(engine: str) -> None:
     events = forty_years()
     async with filled(engine, events) as database:
         watched = WatchedDatabase(database)

@@ -85,10 +85,7 @@ class Station:
 async def a_station(engine: str, usgs: UsgsServer, clock: Clock = always_now) -> AsyncIterator[Station]:
     """A station on an engine, with an empty database."""
     usgs.forget()
-    async with (
-        empty_database(engine, ENTITIES, clock=clock) as database,
-        plain_http() as http,
-    ):
+    async with empty_database(engine, ENTITIES, clock=clock) as database, plain_http() as http:
         pauses: list[float] = []
         yield Station(database, usgs, an_ingest(database, http, usgs.url, pauses, clock), http, clock, pauses)
 

@@ -193,10 +193,7 @@ async def test_a_service_that_does_not_poll_reports_the_polling_of_another(
             await time.all_asleep()
             about_the_error = {"lastError": error, "lastErrorAt": failed}
             assert service.ask(STATUS)["ingestStatus"] == known(
-                **about_the_error,
-                lastSuccess=time.now,
-                nextAttempt=time.now + 60_000,
-                newestEventLagSeconds=lag_s(180),
+                **about_the_error, lastSuccess=time.now, nextAttempt=time.now + 60_000, newestEventLagSeconds=lag_s(180)
             )
             assert ready(service)["status"] == "ok"
 

@@ -86,11 +86,7 @@ async def test_each_version_of_the_chosen_kinds_is_sent_with_what_changed(
     assert told(deleted) == told(found)[2:]
     assert [
         [(change.field, change.before, change.after) for change in each.record.changes] for each in found if each.record
-    ] == [
-        [],
-        [("mag", 4.5, 4.75), ("status", None, "reviewed")],
-        [("status", "reviewed", "deleted")],
-    ]
+    ] == [[], [("mag", 4.5, 4.75), ("status", None, "reviewed")], [("status", "reviewed", "deleted")]]
 
 
 async def test_a_cursor_of_any_version_resumes_behind_it_and_of_none_is_refused(

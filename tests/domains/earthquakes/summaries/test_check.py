@@ -18,17 +18,9 @@ from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, YEAR_SUMMARY
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.revisions.views import Deleted, View
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.summaries.check import (
-    FIRST_CHECK_S,
-    MOST_DIFFERENCES,
-    check_forever,
-)
+from graph.domains.earthquakes.summaries.check import FIRST_CHECK_S, MOST_DIFFERENCES, check_forever
 from graph.domains.earthquakes.summaries.recount import rebuild_summaries
-from graph.domains.earthquakes.summaries.state import (
-    CONFIRMATIONS,
-    SUMMARY_CHECK,
-    check_lease,
-)
+from graph.domains.earthquakes.summaries.state import CONFIRMATIONS, SUMMARY_CHECK, check_lease
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.entity import Item, Key
 from graph.store.location import StoreLocation

@@ -39,12 +39,7 @@ FDSN_COUNT = "/fdsnws/event/1/count"
 ALL_WEEK = "/earthquakes/feed/v1.0/summary/all_week.geojson"
 
 _GEOJSON = "application/geo+json"
-PERIODS = {
-    "hour": timedelta(hours=1),
-    "day": timedelta(days=1),
-    "week": timedelta(days=7),
-    "month": timedelta(days=30),
-}
+PERIODS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
 
 
 @dataclass(frozen=True)
