@@ -60,6 +60,21 @@ class Service:
         data: dict[str, Any] = body["data"]
         return data
 
+    def nodes(
+        self, query: str, variables: Mapping[str, Any] | None = None, *, size: int = 1, backward: bool = False
+    ) -> list[dict[str, Any]]:
+        """All nodes of a query's one connection, in its order, from pages that are full but for the last one."""
+        most, place, end = ("last", "before", "startCursor") if backward else ("first", "after", "endCursor")
+        more, behind = ("hasPreviousPage", "hasNextPage") if backward else ("hasNextPage", "hasPreviousPage")
+        nodes, info = list[dict[str, Any]](), {more: True, end: None}
+        while info[more]:
+            is_later = info[end] is not None
+            (page,) = self.ask(query, {**(variables or {}), most: size, place: info[end]}).values()
+            nodes, info = page["nodes"] + nodes if backward else nodes + page["nodes"], page["pageInfo"]
+            assert len(page["nodes"]) == size or not info[more]
+            assert info.get(behind, is_later) is is_later
+        return nodes
+
     def codes(self, query: str, variables: Mapping[str, Any] | None = None) -> list[str]:
         """The codes of the answer's errors."""
         return [error["extensions"]["code"] for error in self.answer(query, variables)["errors"]]

@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-import botocore.session
-
 from graph.core.errors import DatabaseUnavailable
 from graph.core.services import Services
 from graph.feed.adoption import Adoption, adoption_state
@@ -15,6 +13,7 @@ from graph.store.conditions import Absent
 from graph.store.contract import Database, Update
 from graph.store.design import TableDesign
 from graph.store.entity import Entity, Item
+from tests.other_programs import client
 from tests.processes import TIMEOUT_S
 
 NOTES = TableDesign("notes", ttl="ttl")
@@ -80,7 +79,7 @@ class OtherProgram:
 
     def __init__(self, prefix: str) -> None:
         self.table = f"{prefix}notes"
-        self._client: Any = botocore.session.get_session().create_client("dynamodb")
+        self._client = client()
 
     async def write(self, *ids: str, **attributes: Any) -> None:
         """Put a note for each of these ids, with further attributes as DynamoDB has them."""

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-import botocore.session
 import pytest
 
 from graph.core.errors import DatabaseUnavailable
@@ -17,6 +16,7 @@ from graph.store.dynamodb.description import Description, Keys
 from graph.store.dynamodb.differences import differences
 from graph.store.policy import Job
 from tests.documents.markdown import document
+from tests.other_programs import client
 from tests.store.emulator import moto
 from tests.store.engines import UNHURRIED, administer, open_dynamodb
 from tests.store.fault_proxy import Answer, FaultProxy, Forward, proxying
@@ -61,10 +61,6 @@ def prefix(request: pytest.FixtureRequest, dynamodb_endpoint: str, monkeypatch: 
             yield of_another_program()
     else:
         yield of_another_program()
-
-
-def client(name: str = "dynamodb") -> Any:
-    return botocore.session.get_session().create_client(name)
 
 
 def of_another_program() -> str:

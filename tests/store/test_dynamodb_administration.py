@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-import botocore.session
 import pytest
 
 from graph.store.choices import TableChoices
 from graph.store.design import KeyAttribute
 from graph.store.policy import Job
+from tests.other_programs import client
 from tests.store.engines import administer, create_tables, open_samples
 from tests.store.fault_proxy import Answer, FaultProxy, Forward
 from tests.store.samples import BY_NAME, BY_TIME, READING, READINGS, SAMPLE, SAMPLES, keyed, sample
@@ -151,12 +151,7 @@ async def test_a_table_name_that_dynamodb_refuses_is_reported(dynamodb_endpoint:
 
 
 async def set_stream(name: str, **specification: Any) -> None:
-    def update() -> None:
-        client: Any = botocore.session.get_session().create_client("dynamodb")
-        client.update_table(TableName=name, StreamSpecification=specification)
-        client.close()
-
-    await asyncio.to_thread(update)
+    await asyncio.to_thread(client().update_table, TableName=name, StreamSpecification=specification)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from dataclasses import replace
 from io import StringIO
 from typing import Any
 
-import boto3
 import httpx
 import pytest
 
@@ -19,6 +18,7 @@ from tests.bearers import SECRET
 from tests.documents.markdown import Block, document
 from tests.documents.shell import SUBSTITUTED, Command, commands
 from tests.documents.test_commands import CURL, HERE
+from tests.other_programs import client
 from tests.processes import TIMEOUT_S, quakegraph
 from tests.service import Service, running
 from tests.settings import Settings
@@ -29,9 +29,8 @@ SECTION = document("docs/dynamodb.md").blocks_below("From an existing table to t
 @pytest.fixture
 def existing_tables(new_dynamodb: str) -> None:
     """The tables that the programs have, without the indexes that one of them lacks."""
-    client = boto3.client("dynamodb")
     for design in (replace(EVENTS, indexes=()), EARTHQUAKE_EVENTS):
-        client.create_table(**table_properties(design, design.name.format(env="dev")))
+        client().create_table(**table_properties(design, design.name.format(env="dev")))
 
 
 class Reader:

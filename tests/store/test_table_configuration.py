@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
-import botocore.session
 import pytest
 
 from graph.core.errors import DatabaseUnavailable
@@ -12,6 +11,7 @@ from graph.domain import entities_of
 from graph.domains import DOMAINS
 from graph.store.choices import TableChoices
 from graph.store.policy import Job
+from tests.other_programs import client
 from tests.store.emulator import moto
 from tests.store.engines import administer, create_tables
 
@@ -33,10 +33,6 @@ def aws(_dynamodb: str) -> Iterator[str]:
     with moto() as url, pytest.MonkeyPatch.context() as environment:
         environment.setenv("AWS_ENDPOINT_URL", url)
         yield url
-
-
-def client(name: str) -> Any:
-    return botocore.session.get_session().create_client(name)
 
 
 @pytest.fixture(scope="module")

@@ -3,16 +3,13 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
-
-import boto3
-import botocore.session
 
 from graph.store.design import TableDesign, table_name
 from graph.store.location import ENVIRONMENT
 from tests.documents.markdown import Document
+from tests.other_programs import client, table_named
 
 _NAME = re.compile(r"(?<![:\w])(?!AND\b|BETWEEN\b|begins_with\b)[A-Za-z_][\w-]*")
 
@@ -39,7 +36,7 @@ class RawTable:
         """The items of a query in the documents' own words, such as `PK = :file AND SK = :item`."""
         names: dict[str, str] = {}
         written = _NAME.sub(lambda found: names.setdefault(found[0], f"#n{len(names)}"), condition)
-        answer = _client().query(
+        answer = client().query(
             TableName=self.name,
             KeyConditionExpression=written,
             ExpressionAttributeNames={short: name for name, short in names.items()},
@@ -54,17 +51,16 @@ class RawTable:
 
     def put(self, *items: Mapping[str, Any]) -> None:
         """Write items, as any program does."""
-        table = boto3.resource("dynamodb").Table(self.name)
         for item in items:
-            table.put_item(Item=dict(item))
+            table_named(self.name).put_item(Item=dict(item))
 
     def delete(self, name: str, sort_key: str) -> None:
         """Remove an item."""
-        boto3.resource("dynamodb").Table(self.name).delete_item(Key={"PK": name, "SK": sort_key})
+        table_named(self.name).delete_item(Key={"PK": name, "SK": sort_key})
 
     def keys(self) -> Mapping[str, list[str]]:
         """The names of the key attributes, of the table under its empty name and of each index, with their types."""
-        described = _client().describe_table(TableName=self.name)["Table"]
+        described = client().describe_table(TableName=self.name)["Table"]
         types = {each["AttributeName"]: each["AttributeType"] for each in described["AttributeDefinitions"]}
         every = [{"IndexName": "", **described}, *described["GlobalSecondaryIndexes"]]
         assert all(each["Projection"] == {"ProjectionType": "ALL"} for each in every[1:])
@@ -72,11 +68,6 @@ class RawTable:
             each["IndexName"]: [f"{key['AttributeName']} {types[key['AttributeName']]}" for key in each["KeySchema"]]
             for each in every
         }
-
-
-@cache
-def _client() -> Any:
-    return botocore.session.get_session().create_client("dynamodb")
 
 
 def _value(

@@ -6,14 +6,15 @@ from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
-import boto3
 import pytest
 from boto3.dynamodb.conditions import Attr, Key
 
 from graph.core.days import DAY_MS, day_bucket
+from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from tests.domains.earthquakes.builders import NOON, at
 from tests.domains.entities import ENTITIES
 from tests.observability.scraping import scraped
+from tests.other_programs import table_of
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.engines import make_tables
@@ -44,11 +45,8 @@ def an_item(event_id: str, event_ts_ms: int, mag: str, **others: Any) -> dict[st
     }
 
 
-def without_depth(item: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in item.items() if name != "depth"}
-
-
-OLD = without_depth(an_item("iscgem895681", at("1950-06-01T10:00:00"), "7.05"))
+OLD = an_item("iscgem895681", at("1950-06-01T10:00:00"), "7.05")
+del OLD["depth"]
 WEAK = an_item("nc73919986", NOON, "2.1", depth=None)
 SAME_TIME = an_item("nc73919987", NOON, "4.5", depth=0)
 STRONG = an_item(
@@ -74,7 +72,7 @@ def prefix(dynamodb_endpoint: str) -> str:
 @pytest.fixture
 def table(prefix: str) -> Any:
     """The table, as another program sees it."""
-    return boto3.resource("dynamodb").Table(f"{prefix}earthquake-events")
+    return table_of(EARTHQUAKE_EVENTS, prefix)
 
 
 @contextmanager
@@ -89,12 +87,26 @@ def insert(table: Any, *items: dict[str, Any]) -> None:
         table.put_item(Item=item, ConditionExpression="attribute_not_exists(pk)")
 
 
-@pytest.fixture
-def service(prefix: str, table: Any) -> Iterator[Service]:
+@contextmanager
+def adopted(prefix: str) -> Iterator[Service]:
     """A service that has taken up the foreign events, whose tables are created without summaries."""
-    insert(table, *FOREIGN)
+    insert(table_of(EARTHQUAKE_EVENTS, prefix), *FOREIGN)
     with serving(prefix) as service:
         wait_for(service, len(FOREIGN))
+        yield service
+
+
+@pytest.fixture(scope="module")
+def service(dynamodb_endpoint: str) -> Iterator[Service]:
+    """Such a service for tests that only read."""
+    with adopted(make_tables(ENTITIES, stream=True)) as service:
+        yield service
+
+
+@pytest.fixture
+def own_service(prefix: str) -> Iterator[Service]:
+    """Such a service for one test, which may change its events."""
+    with adopted(prefix) as service:
         yield service
 
 
@@ -122,22 +134,8 @@ def test_foreign_events_are_listed_and_paged_both_ways(service: Service) -> None
     every = in_order_of_ids(IDS)
     assert ids_of(page_of(service)) == every
 
-    forward, after = list[str](), None
-    while True:
-        page = page_of(service, first=1, after=after)
-        assert len(page["nodes"]) == 1
-        forward += ids_of(page)
-        after = page["pageInfo"]["endCursor"]
-        if not page["pageInfo"]["hasNextPage"]:
-            break
-    backward, before = list[str](), None
-    while True:
-        page = page_of(service, last=1, before=before)
-        backward = ids_of(page) + backward
-        before = page["pageInfo"]["startCursor"]
-        if not page["pageInfo"]["hasPreviousPage"]:
-            break
-    assert (forward, backward) == (every, every)
+    for backward in (False, True):
+        assert [node["eventId"] for node in service.nodes(PAGE, backward=backward)] == every
 
 
 @pytest.mark.parametrize(
@@ -211,9 +209,9 @@ def given_as(item: dict[str, Any], **others: Any) -> dict[str, Any]:
     return {**values, **{name: float(item[name]) for name in ("mag", "lat", "lon")}, **others}
 
 
-def test_an_ingest_skips_a_foreign_event_or_revises_it(service: Service, table: Any) -> None:
+def test_an_ingest_skips_a_foreign_event_or_revises_it(own_service: Service, table: Any) -> None:
     def ingest(*events: dict[str, Any]) -> dict[str, int]:
-        counts: dict[str, int] = service.ask(INGEST, {"events": list(events)})["ingestEvents"]
+        counts: dict[str, int] = own_service.ask(INGEST, {"events": list(events)})["ingestEvents"]
         return {name: counts[name] for name in ("upserted", "revised", "skipped", "rejected")}
 
     unpublished, later = given_as(STRONG, mag=6.6), {"updated": INGESTED_AT + 1000}
@@ -221,7 +219,7 @@ def test_an_ingest_skips_a_foreign_event_or_revises_it(service: Service, table: 
     revised = ingest(given_as(STRONG, mag=6.6, **later), given_as(WEAK, status="deleted", **later))
     assert revised == {"upserted": 0, "revised": 2, "skipped": 0, "rejected": 0}
 
-    found = service.ask(
+    found = own_service.ask(
         f"""{{ event(eventId: "{STRONG["eventId"]}") {{ mag revision ingestedAt
             revisions {{ nodes {{ number kind recordedAt event {{ mag }} }} }} }}
         deleted: event(eventId: "{WEAK["eventId"]}") {{ deletion {{ publishedAt }} }}
@@ -240,38 +238,38 @@ def test_an_ingest_skips_a_foreign_event_or_revises_it(service: Service, table: 
     assert (item["mag"], item["entity"], item["gsi1sk"]) == (Decimal("6.6"), "EVENT", STRONG["eventTsMs"])
 
 
-def test_an_event_whose_id_another_one_lists_is_an_alias(service: Service) -> None:
+def test_an_event_whose_id_another_one_lists_is_an_alias(own_service: Service) -> None:
     ids = [SAME_TIME["eventId"], STRONG["eventId"]]
     listing = given_as(SAME_TIME, ids=ids, updated=INGESTED_AT + 1000)
-    assert service.ask(INGEST, {"events": [listing]})["ingestEvents"]["revised"] == 1
+    assert own_service.ask(INGEST, {"events": [listing]})["ingestEvents"]["revised"] == 1
 
-    (merged,) = [each for each in ids if each not in ids_of(page_of(service))]
-    found = service.ask(f'{{ event(eventId: "{merged}") {{ mergedInto {{ eventId }} }} events {{ totalCount }} }}')
+    (merged,) = [each for each in ids if each not in ids_of(page_of(own_service))]
+    found = own_service.ask(f'{{ event(eventId: "{merged}") {{ mergedInto {{ eventId }} }} events {{ totalCount }} }}')
     assert found["event"]["mergedInto"]["eventId"] in ids
     assert found["events"]["totalCount"] == 3
 
 
-def test_foreign_events_are_seen_as_of_the_time_at_which_they_were_ingested(service: Service, table: Any) -> None:
+def test_foreign_events_are_seen_as_of_the_time_at_which_they_were_ingested(own_service: Service, table: Any) -> None:
     insert(table, an_item("us7000late", NOON + 1, "5.0", ingestedAt=INGESTED_AT + DAY_MS))
-    wait_for(service, 5)
+    wait_for(own_service, 5)
 
     def as_of(time: str) -> list[str]:
-        answer = service.ask(f'{{ events(asOf: {{recorded: "{time}"}}) {{ totalCount nodes {{ eventId }} }} }}')
+        answer = own_service.ask(f'{{ events(asOf: {{recorded: "{time}"}}) {{ totalCount nodes {{ eventId }} }} }}')
         assert answer["events"]["totalCount"] == len(answer["events"]["nodes"])
         return ids_of(answer["events"])
 
     assert as_of("2023-08-06T12:00:00Z") == in_order_of_ids(IDS)
     assert as_of("2023-08-07T12:00:00Z") == [STRONG["eventId"], "us7000late", *in_order_of_ids(IDS)[1:]]
-    assert service.codes('{ events(asOf: {recorded: "2023-08-06T11:59:59Z"}) { totalCount } }') == [
+    assert own_service.codes('{ events(asOf: {recorded: "2023-08-06T11:59:59Z"}) { totalCount } }') == [
         "HISTORY_UNAVAILABLE"
     ]
 
 
-def test_what_another_program_replaces_and_removes_is_so_for_clients(service: Service, table: Any) -> None:
+def test_what_another_program_replaces_and_removes_is_so_for_clients(own_service: Service, table: Any) -> None:
     table.put_item(Item={**STRONG, "mag": Decimal("5.4"), "ingestedAt": INGESTED_AT + 1})
     table.delete_item(Key={"pk": WEAK["pk"], "sk": "EVENT"})
 
-    found = service.ask(
+    found = own_service.ask(
         f"""{{ strong: event(eventId: "{STRONG["eventId"]}") {{ mag }}
         weak: event(eventId: "{WEAK["eventId"]}") {{ mag }} events {{ nodes {{ eventId mag }} }} }}"""
     )

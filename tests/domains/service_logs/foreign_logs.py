@@ -1,17 +1,13 @@
 """Logs as another program writes them, by boto3 and in the words of the document."""
 
-from functools import cache
 from typing import Any
 from uuid import uuid4
 
-import boto3
-
 from graph.domains.service_logs.entities import LOGS
 from graph.store.contract import Database
-from graph.store.design import table_name
 from graph.store.dynamodb.engine import DynamoDatabase
-from graph.store.location import ENVIRONMENT
 from tests.domains.service_logs.builders import NOON
+from tests.other_programs import table_named
 
 NOON_S = NOON // 1000
 DAYS_90 = 90 * 24 * 60 * 60
@@ -30,17 +26,7 @@ def a_log_entry(service_name: str = "api-service", timestamp: Any = NOON_S, **ot
     }
 
 
-def table_behind(prefix: str) -> Any:
-    """The table of logs, as boto3 has it."""
-    return _dynamodb().Table(table_name(LOGS, prefix=prefix, environment=ENVIRONMENT))
-
-
-def table_of(database: Database) -> Any:
+def table_behind(database: Database) -> Any:
     """The table of logs of an open database, as boto3 has it."""
     assert isinstance(database, DynamoDatabase)
-    return _dynamodb().Table(database._requests.tables[LOGS])
-
-
-@cache
-def _dynamodb() -> Any:
-    return boto3.resource("dynamodb")
+    return table_named(database._requests.tables[LOGS])

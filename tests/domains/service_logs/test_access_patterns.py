@@ -45,7 +45,7 @@ from tests.domains.service_logs.expected import (
     selections,
     selects,
 )
-from tests.domains.service_logs.foreign_logs import table_of
+from tests.domains.service_logs.foreign_logs import table_behind
 from tests.effort import rounds
 from tests.feed.notes import records, some
 from tests.store.engines import empty_database
@@ -133,7 +133,7 @@ async def test_a_page_has_what_any_filter_selects_between_any_cursors_in_either_
 ) -> None:
     async with written(engine, before, later) as (logs, clock):
         if logs.database.other_writers is not None:
-            table = table_of(logs.database)
+            table = table_behind(logs.database)
             for log in foreign:
                 table.put_item(Item=log)  # some take the place of others
             if is_adopted:

@@ -17,7 +17,7 @@ from graph.feed.adopter import tasks_of
 from graph.observability.metrics import Metrics
 from graph.store.ordering import PageRequest
 from tests.domains.service_logs.builders import Logs, a_log, counted, held_clock, is_consistent, messages, service_logs
-from tests.domains.service_logs.foreign_logs import DAYS_90, NOON_S, a_log_entry, table_of
+from tests.domains.service_logs.foreign_logs import DAYS_90, NOON_S, a_log_entry, table_behind
 from tests.feed.notes import records, some
 from tests.processes import TIMEOUT_S
 
@@ -31,7 +31,7 @@ async def logs(dynamodb_endpoint: str) -> AsyncIterator[Logs]:
 
 
 async def test_adoption_counts_and_numbers_each_log_once_however_often_it_comes(logs: Logs) -> None:
-    table = table_of(logs.database)
+    table = table_behind(logs.database)
     await logs.write(a_log("checkout"))
     for number in range(40):  # with counters of 40 minutes, they take three transactions
         table.put_item(Item=a_log_entry("api-service", NOON_S + 60 * number, ttl=NOON_S + 60 * number + DAYS_90))
@@ -51,7 +51,7 @@ async def test_adoption_counts_and_numbers_each_log_once_however_often_it_comes(
 
 
 async def test_what_was_replaced_or_removed_meanwhile_is_left_for_later(logs: Logs) -> None:
-    table = table_of(logs.database)
+    table = table_behind(logs.database)
     for second in range(3):
         table.put_item(Item=a_log_entry(timestamp=NOON_S + second))
     foreign = [log.item for log in await logs.stored()]
@@ -67,7 +67,7 @@ async def test_what_was_replaced_or_removed_meanwhile_is_left_for_later(logs: Lo
 
 
 async def test_a_log_that_takes_the_place_of_an_adopted_one_is_adopted_too(logs: Logs) -> None:
-    table = table_of(logs.database)
+    table = table_behind(logs.database)
     for message in ("first", "second"):
         table.put_item(Item=a_log_entry(message=message))
         await logs.adopt()
@@ -80,7 +80,7 @@ async def test_a_log_that_takes_the_place_of_an_adopted_one_is_adopted_too(logs:
 async def test_subscribers_get_what_another_program_writes_and_begin_at_a_log_that_waits_for_its_number(
     logs: Logs,
 ) -> None:
-    table, clock = table_of(logs.database), held_clock()
+    table, clock = table_behind(logs.database), held_clock()
     await logs.write(a_log("checkout", message="before"))
     table.put_item(Item=a_log_entry(message="waiting"))
     page = await logs.read.page(ServiceLogSelection(services=("api-service",)), PageRequest.of_first(1))
@@ -105,7 +105,7 @@ async def test_subscribers_get_what_another_program_writes_and_begin_at_a_log_th
 
 
 async def test_a_service_is_found_spread_as_another_program_does_before_and_after_it_is_known(logs: Logs) -> None:
-    table: Any = table_of(logs.database)
+    table: Any = table_behind(logs.database)
 
     async def found(*names: str) -> list[str]:
         page = await logs.read.page(ServiceLogSelection(services=names), PageRequest.of_first(9), forward=True)

@@ -13,7 +13,7 @@ from graph.domains.service_logs.entities import ENTITIES, LOGS
 from graph.domains.service_logs.model import ServiceLogType
 from tests.domains.data_files.followed import RawTable
 from tests.domains.service_logs.builders import NOON, NOON_NS, SECOND, a_log, held_clock, logs_of
-from tests.domains.service_logs.foreign_logs import table_behind
+from tests.other_programs import table_of
 from tests.store.engines import make_tables, open_dynamodb
 
 NOON_S = NOON // 1000
@@ -60,7 +60,7 @@ async def test_logs_stand_in_the_documented_table_and_are_found_by_its_access_pa
 @pytest.mark.usefixtures("dynamodb_endpoint")
 async def test_the_document_s_own_queries_and_its_scan_find_our_logs() -> None:
     prefix = make_tables(ENTITIES)
-    table = table_behind(prefix)
+    table = table_of(LOGS, prefix)
     async with open_dynamodb(ENTITIES, prefix=prefix, clock=held_clock()) as database:
         logs = logs_of(database, clock=held_clock(), hot_services=("busy",))
         await logs.write(

@@ -5,21 +5,18 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-import boto3
-
 from graph.core.services import Services
 from graph.domain import Domain
 from graph.domains import DOMAINS
 from graph.domains.area_watches import DOMAIN as AREA_WATCHES
 from graph.domains.sightings.adopting import ADOPTIONS
 from graph.domains.sightings.entities import BLIP
-from graph.store.design import table_name
-from graph.store.location import ENVIRONMENT
 from tests.domains.area_watches.lookouts import watches_in
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import ENTITIES
 from tests.domains.sightings.in_store import SightingStore, sightings_of
 from tests.feed.adopt_all import adopt_all
+from tests.other_programs import table_of
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.engines import make_tables, open_dynamodb
@@ -92,5 +89,4 @@ def new_table(*, stream: bool = False) -> ForeignTable:
     """An empty table, at the document's time, perhaps with a stream."""
     prefix, clock = make_tables(ENTITIES, stream=stream), HeldClock()
     clock.now = 1000 * NOW_S
-    name = table_name(BLIP, prefix=prefix, environment=ENVIRONMENT)
-    return ForeignTable(prefix, clock, boto3.resource("dynamodb").Table(name))
+    return ForeignTable(prefix, clock, table_of(BLIP, prefix))

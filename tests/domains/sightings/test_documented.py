@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
-import botocore.session
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +21,7 @@ from graph.store.design import table_name
 from tests.domains.data_files.followed import RawTable
 from tests.domains.entities import ENTITIES, documented
 from tests.domains.sightings.in_store import ANNA, BEN, CARA, NOON_S, SightingStore, held_clock, sightings_of
+from tests.other_programs import client
 from tests.store.engines import make_tables, open_dynamodb
 
 HERE: dict[str, Any] = {"lat": 35.84321, "lon": -117.61234}  # some kilometres from the middle of its cell
@@ -165,8 +165,7 @@ async def test_no_item_of_the_table_has_an_exact_position(raw: RawTable) -> None
         await ours.report(CARA, "FIRE", area="Downtown", **HERE)
         await ours.hide("moderator", sighting.sighting_id, "spam")
 
-    client: Any = botocore.session.get_session().create_client("dynamodb")
-    items = client.scan(TableName=raw.name, ConsistentRead=True)["Items"]  # expired ones among them
+    items = client().scan(TableName=raw.name, ConsistentRead=True)["Items"]  # expired ones among them
     assert len(items) > 25
     text = json.dumps(items)
     for digits in ("35.84", "3584", "117.61", "11761"):

@@ -14,7 +14,8 @@ from boto3.dynamodb.conditions import Key
 from graph.domains import service_logs
 from tests.documents.pages import Page
 from tests.domains.service_logs.builders import NOON, held_clock
-from tests.domains.service_logs.foreign_logs import DAYS_90, NOON_S, a_log_entry, table_behind
+from tests.domains.service_logs.foreign_logs import DAYS_90, NOON_S, a_log_entry
+from tests.other_programs import table_of
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.engines import make_tables
@@ -44,7 +45,7 @@ def prefix(dynamodb_endpoint: str) -> str:
 
 @pytest.fixture
 def table(prefix: str) -> Any:
-    return table_behind(prefix)
+    return table_of(service_logs.entities.LOGS, prefix)
 
 
 @pytest.fixture
@@ -153,21 +154,11 @@ def test_pages_are_exact_in_both_directions_over_the_document_s_shards(served: S
         wanted.insert(0, f"{number}")
 
     for chosen in ({"services": ["api-service"]}, {}, {"types": ["APPLICATION"]}, {"levels": ["INFO"]}):
-        found: list[str] = []
-        cursor = None
-        while True:
-            some = page(served, chosen, first=7, after=cursor)
-            assert some["pageInfo"]["hasPreviousPage"] == (cursor is not None)
-            found += [node["message"] for node in some["nodes"]]
-            cursor = some["pageInfo"]["endCursor"]
-            if not some["pageInfo"]["hasNextPage"]:
-                break
-        assert found == wanted
-        back = page(served, chosen, last=8, before=some["pageInfo"]["startCursor"])
-        assert [node["message"] for node in back["nodes"]] == wanted[20:28]
-        assert back["pageInfo"]["hasPreviousPage"]
-        assert {node["service"] for node in some["nodes"]} == {"api-service"}
-        assert {node["logId"] for node in some["nodes"]} == {"log-0", "log-1"}
+        for size, backward in ((7, False), (8, True)):
+            nodes = served.nodes(LOGS, {"filter": chosen}, size=size, backward=backward)
+            assert [node["message"] for node in nodes] == wanted
+            assert {node["service"] for node in nodes} == {"api-service"}
+            assert [node["logId"] for node in nodes] == [f"log-{number}" for number in wanted]
 
 
 def test_a_time_with_a_fraction_is_found_and_one_that_no_double_holds_is_left_out(served: Service, table: Any) -> None:
@@ -182,12 +173,8 @@ def test_a_time_with_a_fraction_is_found_and_one_that_no_double_holds_is_left_ou
         found = served.ask("query ($id: ID!) { node(id: $id) { ... on ServiceLog { logId } } }", {"id": node["id"]})
         assert found == {"node": {"logId": node["logId"]}}
     assert messages(served, startTime="2100-03-02T12:00:00.500001Z") == ["3", "2"]
-    one_by_one, cursor = [], None
-    for _ in range(4):
-        some = page(served, {"levels": ["INFO"]}, first=1, after=cursor)
-        one_by_one += [node["message"] for node in some["nodes"]]
-        cursor = some["pageInfo"]["endCursor"]
-    assert (one_by_one, some["pageInfo"]["hasNextPage"]) == (["3", "2", "1", "0"], False)
+    one_by_one = served.nodes(LOGS, {"filter": {"levels": ["INFO"]}})
+    assert [node["message"] for node in one_by_one] == ["3", "2", "1", "0"]
 
 
 def test_they_expire_by_their_ttl_and_stay_without_one(served: Service, table: Any, clock: HeldClock) -> None:
@@ -228,10 +215,7 @@ def test_a_broken_one_is_left_out_and_breaks_nothing_beside_it(served: Service, 
     wanted = [f"beside {number}" for number in reversed(range(len(BROKEN)))] + ["before"]
     for chosen in ({}, {"services": ["api-service"]}, {"levels": ["INFO"]}, {"text": "be"}):
         assert messages(served, **chosen) == wanted
-    first = page(served, first=5)
-    rest = page(served, first=20, after=first["pageInfo"]["endCursor"])
-    assert [node["message"] for node in first["nodes"] + rest["nodes"]] == wanted
-    assert not rest["pageInfo"]["hasNextPage"]
+    assert [node["message"] for node in served.nodes(LOGS, size=5)] == wanted
 
 
 def test_a_log_of_the_same_second_takes_the_place_of_the_first_as_the_document_has_it(
