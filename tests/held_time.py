@@ -1,4 +1,4 @@
-"""Time that a test controls: a clock, and sleepers that wake when the clock is moved."""
+"""Time that a test controls: a clock and sleepers that wake when it is moved, and pauses that take no time."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,6 +6,13 @@ from collections.abc import Callable
 from tests.processes import TIMEOUT_S
 
 NOW = 1_691_118_537_000  # epoch milliseconds: 2023-08-04T03:08:57Z
+
+
+class Pauses(list[float]):
+    """Seconds of pauses, none of which takes any time."""
+
+    async def sleep(self, seconds: float) -> None:
+        self.append(seconds)
 
 
 class HeldTime:

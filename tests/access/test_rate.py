@@ -10,6 +10,7 @@ import pytest
 
 from graph.access.rate import WINDOW_S, Rates, UnusableRateStore, rates, spender
 from graph.core.errors import QueryTooComplex, RateLimited
+from tests.held_time import Pauses
 from tests.settings import Settings
 
 LIMIT = 1000
@@ -64,12 +65,8 @@ async def test_a_rate_limited_caller_learns_how_long_to_wait() -> None:
 
 
 async def test_a_caller_that_can_wait_spends_more_than_one_minutes_points() -> None:
-    waited: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        waited.append(seconds)
-
-    each = Rates(LIMIT, clock=lambda: 2.0 * WINDOW_S * len(waited), sleep=sleep)
+    waited = Pauses()
+    each = Rates(LIMIT, clock=lambda: 2.0 * WINDOW_S * len(waited), sleep=waited.sleep)
     await spend(each, "a", LIMIT // 5)
     await each.spend_in_time("a", LIMIT // 5 + 2 * LIMIT)
 

@@ -16,6 +16,7 @@ from graph.store.query import ItemPage, Query
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.effort import rounds
 from tests.feed.notes import NOTE, Note, Notebook, broadcasting, cursor, everything, sent, some
+from tests.held_time import Pauses
 from tests.processes import TIMEOUT_S
 
 BACKLOG = 40  # of the broadcasts that are about a full one
@@ -238,13 +239,9 @@ class FailingDatabase(WatchedDatabase):
 async def test_subscribers_outlast_a_store_that_is_away_a_defect_and_the_end_of_notifications(
     database: Database, notes: Notebook, caplog: pytest.LogCaptureFixture
 ) -> None:
-    failing, pauses = FailingDatabase(database), list[float]()
-
-    async def sleep(seconds: float) -> None:
-        pauses.append(seconds)
-
+    failing, pauses = FailingDatabase(database), Pauses()
     async with (
-        broadcasting(failing, sleep=sleep) as broadcast,
+        broadcasting(failing, sleep=pauses.sleep) as broadcast,
         aclosing(await broadcast.subscribe(everything)) as notices,
     ):
         first = asyncio.ensure_future(some(notices, 1))

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.held_time import Pauses
 from tests.store.engines import UNHURRIED, empty_database, make_tables, open_dynamodb
 from tests.store.fault_proxy import FaultProxy, Proxied, proxying
 from tests.store.one_entity import OneEntity
@@ -30,13 +31,8 @@ async def fault_proxy(dynamodb_endpoint: str) -> AsyncIterator[FaultProxy]:
 
 
 @pytest.fixture
-async def proxied(
-    fault_proxy: FaultProxy, pauses: list[float], monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Proxied]:
-    async def pause(seconds: float) -> None:
-        pauses.append(seconds)
-
-    policy = replace(UNHURRIED, attempts=2, rounds=4, sleep=pause)
+async def proxied(fault_proxy: FaultProxy, pauses: Pauses, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Proxied]:
+    policy = replace(UNHURRIED, attempts=2, rounds=4, sleep=pauses.sleep)
     prefix = make_tables([SAMPLE])
     monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
     async with open_dynamodb([SAMPLE], prefix=prefix, retry_policy=policy) as database:
@@ -44,6 +40,6 @@ async def proxied(
 
 
 @pytest.fixture
-def pauses() -> list[float]:
+def pauses() -> Pauses:
     """The pauses that the engine made, none of which took any time."""
-    return []
+    return Pauses()

@@ -16,6 +16,7 @@ from graph.store.dynamodb.description import Description, Keys
 from graph.store.dynamodb.differences import differences
 from graph.store.policy import Job
 from tests.documents.markdown import document
+from tests.held_time import Pauses
 from tests.other_programs import client
 from tests.store.emulator import moto
 from tests.store.engines import UNHURRIED, administer, open_dynamodb
@@ -52,15 +53,17 @@ def dynamodb_endpoint(new_dynamodb: str) -> str:
     return new_dynamodb
 
 
-@pytest.fixture(params=["dynamodb local", "moto"])
-def prefix(request: pytest.FixtureRequest, dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def aws(_dynamodb: str) -> Iterator[str]:
+    with moto() as url:
+        yield url
+
+
+@pytest.fixture(params=["new_dynamodb", "aws"])
+def prefix(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """The prefix of a table on an endpoint, on which it exists with its primary key and its items alone."""
-    if request.param == "moto":
-        with moto() as url:
-            monkeypatch.setenv("AWS_ENDPOINT_URL", url)
-            yield of_another_program()
-    else:
-        yield of_another_program()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", request.getfixturevalue(request.param))
+    return of_another_program()
 
 
 def of_another_program() -> str:
@@ -113,7 +116,7 @@ async def test_a_table_of_another_program_is_checked_adopted_and_found_complete(
     assert [item["timestamp#event_id"]["S"] for item in found["Items"]] == ["2025-11-11T10:00:00Z#evt-123"]
 
 
-@pytest.mark.parametrize("prefix", ["moto"], indirect=True)
+@pytest.mark.parametrize("prefix", ["aws"], indirect=True)
 async def test_creating_tables_adds_no_more_to_a_table_of_another_program_than_adopting_it(prefix: str) -> None:
     can_run, said = await administer([TRIGGER_EVENT], Job.CREATE, prefix=prefix)
 
@@ -126,7 +129,7 @@ async def test_creating_tables_adds_no_more_to_a_table_of_another_program_than_a
     assert not client().describe_table(TableName=name)["Table"].get("DeletionProtectionEnabled")
 
 
-@pytest.mark.parametrize("prefix", ["moto"], indirect=True)
+@pytest.mark.parametrize("prefix", ["aws"], indirect=True)
 async def test_a_new_index_scales_as_its_table_does(prefix: str) -> None:
     name = f"{prefix}zapier-triggers-api-dev-events"
     target = {"ServiceNamespace": "dynamodb", "ResourceId": f"table/{name}", "MinCapacity": 7, "MaxCapacity": 70}
@@ -142,7 +145,8 @@ async def test_a_new_index_scales_as_its_table_does(prefix: str) -> None:
     ) == [(place, "dynamodb:index:WriteCapacityUnits", 7, 70) for place in sorted(places)]
 
 
-async def test_a_missing_table_is_not_made_by_checking_or_adopting(dynamodb_endpoint: str) -> None:
+@pytest.mark.usefixtures("_dynamodb")
+async def test_a_missing_table_is_not_made_by_checking_or_adopting() -> None:
     prefix = f"nowhere-{uuid4().hex}-"
     for job in (Job.CHECK, Job.ADOPT):
         assert await administer([SAMPLE], job, prefix=prefix) == (
@@ -162,11 +166,8 @@ async def test_adopting_waits_for_an_index_and_says_so(
 ) -> None:
     prefix = f"filling-{uuid4().hex}-"
     await administer([keyed(replace(SAMPLES, indexes=(BY_TIME,)))], Job.CREATE, prefix=prefix)
-    pauses: list[float] = []
+    pauses = Pauses()
     shown: list[str] = []
-
-    async def pause(seconds: float) -> None:
-        pauses.append(seconds)
 
     async def filling(operation: str, request: dict[str, Any], forward: Forward) -> Answer:
         answer = await forward(request)
@@ -176,7 +177,7 @@ async def test_adopting_waits_for_an_index_and_says_so(
 
     fault_proxy.rule = filling
     monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-    policy = replace(UNHURRIED, sleep=pause)
+    policy = replace(UNHURRIED, sleep=pauses.sleep)
     can_run, said = await administer([SAMPLE], Job.ADOPT, prefix=prefix, retry_policy=policy, progress=shown.append)
 
     assert can_run
@@ -211,12 +212,8 @@ async def test_of_two_processes_that_change_a_table_the_slower_one_sees_what_the
     ]
 
 
-@pytest.mark.usefixtures("dynamodb_endpoint")
-async def test_a_new_table_is_waited_for_and_so_are_its_backups(monkeypatch: pytest.MonkeyPatch) -> None:
-    prefix, pauses = f"new-{uuid4().hex}-", list[float]()
-
-    async def pause(seconds: float) -> None:
-        pauses.append(seconds)
+async def test_a_new_table_is_waited_for_and_so_are_its_backups(aws: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    prefix, pauses = f"new-{uuid4().hex}-", Pauses()
 
     async def not_yet(operation: str, request: dict[str, Any], forward: Forward) -> Answer:
         if operation == "DescribeTable" and len(pauses) < 2:
@@ -225,12 +222,11 @@ async def test_a_new_table_is_waited_for_and_so_are_its_backups(monkeypatch: pyt
             return Answer.error("ContinuousBackupsUnavailableException")
         return await forward(request)
 
-    with moto() as url:
-        async with proxying(url) as proxy:
-            proxy.rule = not_yet
-            monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.url)
-            policy = replace(UNHURRIED, sleep=pause)
-            can_run, said = await administer([SAMPLE], Job.CREATE, prefix=prefix, retry_policy=policy)
+    async with proxying(aws) as proxy:
+        proxy.rule = not_yet
+        monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.url)
+        policy = replace(UNHURRIED, sleep=pauses.sleep)
+        can_run, said = await administer([SAMPLE], Job.CREATE, prefix=prefix, retry_policy=policy)
 
     assert can_run
     assert "Point-in-time recovery is now on." in said

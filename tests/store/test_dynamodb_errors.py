@@ -29,7 +29,7 @@ from graph.store.dynamodb.errors import (
 )
 from graph.store.values import InvalidItem
 from tests.processes import TIMEOUT_S
-from tests.store.engines import UNHURRIED, create_tables, open_dynamodb, open_samples
+from tests.store.engines import UNHURRIED, make_tables, open_dynamodb, open_samples
 from tests.store.fault_proxy import Answer, FaultProxy, always
 from tests.store.samples import BY_TIME, READING, READINGS, SAMPLE, SAMPLES, keyed, sample
 
@@ -40,11 +40,6 @@ OPERATIONS = (
 )
 STREAM_OPERATIONS = ("DescribeStream", "GetShardIterator", "GetRecords")
 ONCE = replace(UNHURRIED, attempts=1, rounds=1)
-
-
-@pytest.fixture(scope="module")
-def dynamodb_endpoint(administered_dynamodb: str) -> str:
-    return administered_dynamodb
 
 
 def test_every_error_of_the_operations_in_use_has_a_rule() -> None:
@@ -101,11 +96,9 @@ def test_errors_have_advice_unless_the_caller_caused_them() -> None:
 async def test_a_table_that_is_missing_or_another_is_named_with_what_to_do(dynamodb_endpoint: str) -> None:
     missing = "does not exist: run `quakegraph tables create`"
     differs = "differs from its declaration: run `quakegraph tables check`"
-    prefixes = [f"{name}-{uuid4().hex}-" for name in ("nowhere", "partly", "without-index", "other-keys")]
+    others = SAMPLE, keyed(replace(SAMPLES, indexes=())), keyed(replace(READINGS, name="samples"))
+    prefixes = [f"nowhere-{uuid4().hex}-", *(make_tables([entity]) for entity in others)]
     nowhere, partly, without_index, other_keys = prefixes
-    await create_tables([SAMPLE], prefix=partly)
-    await create_tables([keyed(replace(SAMPLES, indexes=(), ttl=None))], prefix=without_index)
-    await create_tables([keyed(replace(READINGS, name="samples"))], prefix=other_keys)
 
     async def check(asking: Awaitable[object], said: str) -> None:
         with pytest.raises(DatabaseUnavailable) as raised:

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -12,18 +11,14 @@ from graph.store.conditions import Absent, Condition
 from graph.store.contract import Database, Found, OtherWriters, Put
 from graph.store.dynamodb.other_writers import BUSY_ROUND_S, MANY, MOST_FAILURES, PART_OF_CAPACITY, ROUND_S, UNITS_PER_S
 from graph.store.entity import Entity, Item
-from tests.store.engines import UNHURRIED, create_tables, open_dynamodb
+from tests.held_time import Pauses
+from tests.store.engines import UNHURRIED, make_tables, open_dynamodb
 from tests.store.fault_proxy import Answer, FaultProxy, Forward
 from tests.store.samples import NOON_SECONDS, PERSON, VISIT, HeldClock
 
 WANTED: dict[Entity, Condition] = {PERSON: Absent("score"), VISIT: Absent("note")}
 ENTITIES = [PERSON, VISIT]
 THROTTLED = Answer.error("ThrottlingException")
-
-
-@pytest.fixture(scope="module")
-def dynamodb_endpoint(administered_dynamodb: str) -> str:
-    return administered_dynamodb
 
 
 @dataclass
@@ -44,15 +39,11 @@ class Opened:
 
 @pytest.fixture
 async def opened(
-    fault_proxy: FaultProxy, pauses: list[float], monkeypatch: pytest.MonkeyPatch, clock: HeldClock
+    fault_proxy: FaultProxy, pauses: Pauses, monkeypatch: pytest.MonkeyPatch, clock: HeldClock
 ) -> AsyncIterator[Opened]:
-    async def pause(seconds: float) -> None:
-        pauses.append(seconds)
-
-    prefix = f"others-{uuid4().hex}-"
-    await create_tables(ENTITIES, prefix=prefix)
+    prefix = make_tables(ENTITIES, stream=True)
     monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
-    policy = replace(UNHURRIED, attempts=1, sleep=pause)
+    policy = replace(UNHURRIED, attempts=1, sleep=pauses.sleep)
     async with open_dynamodb(ENTITIES, prefix=prefix, retry_policy=policy, clock=clock) as database:
         yield Opened(database, fault_proxy, pauses, prefix)
 

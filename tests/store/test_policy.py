@@ -35,7 +35,7 @@ from tests.processes import quakegraph
 from tests.service import Service, running
 from tests.settings import Settings
 from tests.store.emulator import moto
-from tests.store.engines import administer, create_tables
+from tests.store.engines import administer, create_tables, make_tables
 from tests.store.fault_proxy import FaultProxy
 from tests.store.samples import READINGS
 
@@ -50,11 +50,6 @@ IN_A_TRANSACTION = {
     "Delete": "DeleteItem",
     "ConditionCheck": "ConditionCheckItem",
 }
-
-
-@pytest.fixture(scope="module")
-def dynamodb_endpoint(administered_dynamodb: str) -> str:
-    return administered_dynamodb
 
 
 def needed(fault_proxy: FaultProxy) -> set[str]:
@@ -77,8 +72,7 @@ def allowed(job: Job) -> set[str]:
 @pytest.fixture
 async def settings(fault_proxy: FaultProxy, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Those of a service on empty tables, which it reaches through the proxy."""
-    prefix = f"policy-{uuid4().hex}-"
-    await create_tables([*ENTITIES, *ADOPTING.entities], prefix=prefix)
+    prefix = make_tables([*ENTITIES, *ADOPTING.entities], stream=True)
     monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
     return Settings(store=f"dynamodb://{prefix}", usgs_url="http://127.0.0.1:9")
 

@@ -1,5 +1,6 @@
 """The configuration of the documented tables, as an endpoint that offers all of it describes them: moto's server."""
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
@@ -45,9 +46,11 @@ def prefix(aws: str) -> str:
     return f"{uuid4().hex}-"
 
 
-@pytest.fixture
-async def created(prefix: str) -> str:
-    await create_tables(ENTITIES, prefix=prefix)
+@pytest.fixture(scope="module")
+def created(aws: str) -> str:
+    """The prefix of tables as they are declared, which no test changes."""
+    prefix = f"{uuid4().hex}-"
+    asyncio.run(create_tables(ENTITIES, prefix=prefix))
     return prefix
 
 
@@ -160,9 +163,10 @@ async def test_a_deployment_gets_what_it_chooses(prefix: str, dynamodb: Any) -> 
     assert (await administer(ENTITIES, Job.CHECK, prefix=prefix, choices=choices))[0]
 
 
-async def test_what_a_table_of_ours_lacks_is_said_and_added_by_create_alone(created: str, dynamodb: Any) -> None:
+async def test_what_a_table_of_ours_lacks_is_said_and_added_by_create_alone(prefix: str, dynamodb: Any) -> None:
     choices = TableChoices(tags={"team": "seismology"})
-    name, (log,) = f"{created}{LOGS}", [entity for entity in ENTITIES if entity.name == "SERVICE_LOG"]
+    name, (log,) = f"{prefix}{LOGS}", [entity for entity in ENTITIES if entity.name == "SERVICE_LOG"]
+    await create_tables([log], prefix=prefix)
     key = described(dynamodb, name)["SSEDescription"]["KMSMasterKeyArn"]
     client("kms").disable_key_rotation(KeyId=key)
     dynamodb.update_table(TableName=name, DeletionProtectionEnabled=False)
@@ -185,10 +189,10 @@ async def test_what_a_table_of_ours_lacks_is_said_and_added_by_create_alone(crea
     ]
 
     for job in (Job.CHECK, Job.ADOPT):
-        can_run, said = await administer([log], job, prefix=created, choices=choices)
+        can_run, said = await administer([log], job, prefix=prefix, choices=choices)
         assert (can_run, said[0]) == (True, f"Table {name} exists.")
         assert [line.startswith(each) for line, each in zip(said[1:], missing, strict=True)] == [True] * len(missing)
-    assert await create_tables([log], prefix=created, choices=choices) == [
+    assert await create_tables([log], prefix=prefix, choices=choices) == [
         f"Table {name} exists.",
         "The capacity now scales from 5 to 100 units.",
         f"The key {key} is now rotated each year.",
@@ -197,7 +201,7 @@ async def test_what_a_table_of_ours_lacks_is_said_and_added_by_create_alone(crea
         "CloudWatch now watches it with 10 alarms.",
         "It is now tagged.",
     ]
-    assert await create_tables([log], prefix=created, choices=choices) == [f"Table {name} is as declared."]
+    assert await create_tables([log], prefix=prefix, choices=choices) == [f"Table {name} is as declared."]
 
 
 async def test_what_the_owner_of_a_table_chose_otherwise_is_said_and_not_changed(prefix: str, dynamodb: Any) -> None:

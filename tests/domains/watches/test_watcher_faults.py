@@ -30,6 +30,7 @@ from tests.domains.watching import (
     sequences_in,
 )
 from tests.effort import THOROUGH, rounds
+from tests.held_time import Pauses
 from tests.processes import TIMEOUT_S
 
 
@@ -81,15 +82,11 @@ async def test_a_watcher_that_another_overtakes_goes_on_behind_it(station: Stati
 
 
 async def test_a_watcher_that_runs_follows_beyond_failures_of_the_store() -> None:
-    pauses = []
-
-    async def sleep(seconds: float) -> None:
-        pauses.append(seconds)
-
+    pauses = Pauses()
     async with a_station("sqlite") as station:
         database = Cut(station.database, "refused")
         watch = await station.watch()
-        running = asyncio.create_task(station.follower(database, sleep).run())
+        running = asyncio.create_task(station.follower(database, pauses.sleep).run())
         async with asyncio.timeout(TIMEOUT_S), aclosing(station.database.changes()) as changes:
             for number in range(1, 4):
                 database.left = 4
