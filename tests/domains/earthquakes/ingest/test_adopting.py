@@ -89,6 +89,7 @@ OPERATIONS: dict[str, Operation] = {
     "check": World.check,
     "rebuild": World.rebuild,
     "revise": World.say,
+    "revise within a bin": lambda world: world.say(mag=4.55),
     "move": lambda world: world.say(day=-1),
     "delete": lambda world: world.say(status="deleted"),
     "update in place": lambda world: world.say(mag=4.5, type=None, felt=9),

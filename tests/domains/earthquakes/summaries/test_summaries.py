@@ -4,7 +4,6 @@ They are rebuilt in a database that something else wrote to. What is corrected d
 """
 
 from collections.abc import AsyncIterator, Collection, Sequence
-from typing import Any
 
 import pytest
 
@@ -25,7 +24,6 @@ from tests.domains.earthquakes.builders import (
     NOON,
     adopt_all,
     an_event,
-    as_given,
     at,
     catalogue_of,
     events_at,
@@ -34,7 +32,6 @@ from tests.domains.earthquakes.builders import (
     stored,
 )
 from tests.domains.earthquakes.ingest.ingests import counted_in, recount
-from tests.domains.earthquakes.revisions.histories import Source, a_record
 from tests.domains.earthquakes.watched_database import WatchedDatabase
 from tests.domains.entities import ENTITIES, documented
 from tests.store.engines import empty_database
@@ -142,28 +139,6 @@ async def test_a_table_that_another_writer_filled_can_be_read_once_it_is_rebuilt
         assert await rebuild_summaries(database) == RebuildReport(events=3, days=2, corrected=2)
         assert await found(database) == ["us2", "us3", "us4"]
         assert not await catalogue_of(database).total(Selection(end_ms=0))
-
-
-CHANGES: dict[str, dict[str, Any]] = {
-    "another bin": {"mag": 4.6},
-    "the same bin": {"mag": 4.55},
-    "no version": {"felt": 9},
-    "a deletion": {"status": "deleted"},
-}
-
-
-@pytest.mark.parametrize("change", CHANGES)
-async def test_an_event_of_another_writer_that_an_ingest_changes_is_counted_once(change: str) -> None:
-    async with empty_database("sqlite", ENTITIES) as database:
-        source, foreign = Source(database), an_event("us1", NOON)
-        await source.say(a_record("us2", event_ts_ms=NOON + DAY_MS))
-        await database.put_many([Put(EVENT, event.item) for event in (foreign, an_event("us3", NOON))])
-
-        await source.say(as_given(foreign) | {"updated": 2} | CHANGES[change])
-        assert await adopt_all(database) == 1 + (change == "no version")
-
-        assert await found(database) == [*(["us1"] if change != "a deletion" else []), "us3", "us2"]
-        assert (await rebuild_summaries(database)).corrected == 0
 
 
 async def assert_counted(database: Database, events: Sequence[Event]) -> None:
