@@ -11,7 +11,25 @@ from graph.store.configuration import CUSTOMER_KEY, Provisioned
 from graph.store.design import TableDesign
 from tests.store.samples import READINGS, SAMPLES
 
+ALARMS = {
+    "ThrottledRequests": 0,
+    "SystemErrors": 0,
+    "UserErrors": 10,
+    "ConsumedReadCapacityUnits": 70,
+    "ConsumedReadCapacityUnits-TimestampIndex": 70,
+    "ConsumedWriteCapacityUnits": 70,
+    "ConsumedWriteCapacityUnits-TimestampIndex": 70,
+    "PutItem-SuccessfulRequestLatency": 50,
+    "Query-SuccessfulRequestLatency": 100,
+    "Scan-SuccessfulRequestLatency": 200,
+}
+"""The documented alarms of the logs, with their thresholds."""
+
 LATER = TableDesign("later-readings-{env}", READINGS.partition_key, READINGS.sort_key)
+
+
+def keys(partition: str, sort: str) -> list[dict[str, str]]:
+    return [{"AttributeName": partition, "KeyType": "HASH"}, {"AttributeName": sort, "KeyType": "RANGE"}]
 
 
 def test_the_template_declares_the_table_as_the_design_does() -> None:
@@ -22,28 +40,13 @@ def test_the_template_declares_the_table_as_the_design_does() -> None:
         "TableName": {"Ref": "SamplesTableName"},
         "BillingMode": "PAY_PER_REQUEST",
         "AttributeDefinitions": [
-            {"AttributeName": "pk", "AttributeType": "S"},
-            {"AttributeName": "sk", "AttributeType": "S"},
-            {"AttributeName": "day", "AttributeType": "S"},
-            {"AttributeName": "at", "AttributeType": "N"},
-            {"AttributeName": "team", "AttributeType": "S"},
-            {"AttributeName": "name", "AttributeType": "S"},
+            {"AttributeName": name, "AttributeType": "N" if name == "at" else "S"}
+            for name in ("pk", "sk", "day", "at", "team", "name")
         ],
-        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+        "KeySchema": keys("pk", "sk"),
         "GlobalSecondaryIndexes": [
-            {
-                "IndexName": "ByTime",
-                "KeySchema": [{"AttributeName": "day", "KeyType": "HASH"}, {"AttributeName": "at", "KeyType": "RANGE"}],
-                "Projection": {"ProjectionType": "ALL"},
-            },
-            {
-                "IndexName": "ByName",
-                "KeySchema": [
-                    {"AttributeName": "team", "KeyType": "HASH"},
-                    {"AttributeName": "name", "KeyType": "RANGE"},
-                ],
-                "Projection": {"ProjectionType": "ALL"},
-            },
+            {"IndexName": "ByTime", "KeySchema": keys("day", "at"), "Projection": {"ProjectionType": "ALL"}},
+            {"IndexName": "ByName", "KeySchema": keys("team", "name"), "Projection": {"ProjectionType": "ALL"}},
         ],
         "TimeToLiveSpecification": {"AttributeName": "ttl", "Enabled": True},
         "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
@@ -135,16 +138,7 @@ def test_the_alarms_of_the_logs_are_the_documented_ones() -> None:
 
     alarms = {name: each["Properties"] for name, each in resources.items() if each["Type"] == "AWS::CloudWatch::Alarm"}
     assert {name.removeprefix("ServiceLogs"): each["Threshold"] for name, each in alarms.items()} == {
-        "ThrottledRequests": 0,
-        "SystemErrors": 0,
-        "UserErrors": 10,
-        "ConsumedReadCapacityUnits": 70,
-        "ConsumedReadCapacityUnitsTimestampIndex": 70,
-        "ConsumedWriteCapacityUnits": 70,
-        "ConsumedWriteCapacityUnitsTimestampIndex": 70,
-        "PutItemSuccessfulRequestLatency": 50,
-        "QuerySuccessfulRequestLatency": 100,
-        "ScanSuccessfulRequestLatency": 200,
+        name.replace("-", ""): threshold for name, threshold in ALARMS.items()
     }
     latency = alarms["ServiceLogsPutItemSuccessfulRequestLatency"]
     assert (latency["ExtendedStatistic"], latency["Period"]) == ("p99", 300)

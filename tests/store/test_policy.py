@@ -188,7 +188,7 @@ async def test_creating_checking_and_adopting_tables_need_what_their_policies_al
         adopted = taken()
         assert (await administer([log], Job.CHECK, prefix=prefix))[0]
         checked = taken()
-        await create_tables(ENTITIES, prefix=f"{prefix}2-")
+        await create_tables([log], prefix=f"{prefix}2-")
 
     assert created | taken() | WITHOUT_A_CALL == allowed_everywhere(Job.CREATE)
     assert adopted == allowed_everywhere(Job.ADOPT)

@@ -15,6 +15,7 @@ from graph.store.policy import Job
 from tests.other_programs import client
 from tests.store.emulator import moto
 from tests.store.engines import administer, create_tables
+from tests.store.test_cloudformation import ALARMS
 
 ENTITIES = entities_of(DOMAINS)
 LOGS = "simple-log-service-dev-logs"
@@ -120,18 +121,7 @@ async def test_the_logs_have_the_documented_alarms(created: str) -> None:
     alarms = client("cloudwatch").describe_alarms(AlarmNamePrefix=created)["MetricAlarms"]
 
     thresholds = {alarm["AlarmName"].removeprefix(f"{created}{LOGS}-"): alarm["Threshold"] for alarm in alarms}
-    assert thresholds == {
-        "ThrottledRequests": 0,
-        "SystemErrors": 0,
-        "UserErrors": 10,
-        "ConsumedReadCapacityUnits": 70,
-        "ConsumedReadCapacityUnits-TimestampIndex": 70,
-        "ConsumedWriteCapacityUnits": 70,
-        "ConsumedWriteCapacityUnits-TimestampIndex": 70,
-        "PutItem-SuccessfulRequestLatency": 50,
-        "Query-SuccessfulRequestLatency": 100,
-        "Scan-SuccessfulRequestLatency": 200,
-    }
+    assert thresholds == ALARMS
 
 
 async def test_created_tables_differ_in_nothing_and_are_not_changed_again(created: str) -> None:
