@@ -7,7 +7,7 @@ import pytest
 
 pytest_plugins = (
     *("tests.signals", "tests.effort", "tests.sharing", "tests.left_open", "tests.needs"),
-    *("tests.service", "tests.store.emulator"),
+    *("tests.service", "tests.store.emulator", "tests.domains.sightings.foreign"),
 )
 
 

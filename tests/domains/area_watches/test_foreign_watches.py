@@ -5,15 +5,13 @@ from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any
 
-import pytest
-
 from graph.domains.area_watches.entities import AREA_WATCH, AREA_WATCHER
 from graph.domains.sightings.changes import SightingChanges
 from graph.domains.triggers.sending.resolver import Resolver
 from tests.bearers import bearer
 from tests.domains.area_watches.lookouts import Lookout, told_by, watches_in
 from tests.domains.entities import ENTITIES
-from tests.domains.sightings.foreign import ForeignTable, a_sighting, new_table
+from tests.domains.sightings.foreign import ForeignSightings, a_sighting
 from tests.domains.triggers.in_store import LOOPBACK
 from tests.service import Service
 from tests.store.engines import open_dynamodb
@@ -26,19 +24,13 @@ WATCH = """mutation ($category: SightingCategory) {
 UNWATCH = "mutation ($id: ID!) { unwatchArea(input: {watchId: $id}) { watchId } }"
 
 
-@pytest.fixture
-def foreign(dynamodb_endpoint: str) -> ForeignTable:
-    del dynamodb_endpoint  # it has set AWS's configuration
-    return new_table()
-
-
 def a_watch(area: str = "Downtown", category: str = "Sneakers", watch_id: str = "w1", **more: Any) -> dict[str, Any]:
     """The document's watch: its keys."""
     return {"PK": f"USER#{USER}", "SK": f"WATCH#{area}#{category}#{watch_id}", **more}
 
 
 @asynccontextmanager
-async def a_lookout_at(foreign: ForeignTable) -> AsyncIterator[Lookout]:
+async def a_lookout_at(foreign: ForeignSightings) -> AsyncIterator[Lookout]:
     resolver = Resolver(LOOPBACK)
     async with open_dynamodb(ENTITIES, prefix=foreign.prefix, clock=foreign.clock) as database:
         try:
@@ -56,7 +48,7 @@ def ask(service: Service, query: str, **variables: Any) -> dict[str, Any]:
 
 
 async def test_a_foreign_watch_is_told_of_foreign_sightings_once_and_not_when_it_is_deleted(
-    foreign: ForeignTable,
+    foreign: ForeignSightings,
 ) -> None:
     foreign.put(
         a_watch(),
@@ -86,7 +78,7 @@ async def test_a_foreign_watch_is_told_of_foreign_sightings_once_and_not_when_it
         )
 
 
-async def test_a_foreign_watch_is_listed_and_ended_before_and_after_it_is_adopted(foreign: ForeignTable) -> None:
+async def test_a_foreign_watch_is_listed_and_ended_before_and_after_it_is_adopted(foreign: ForeignSightings) -> None:
     foreign.put(
         a_watch(),
         a_watch("Morgan Hill", "Street Food", "w2", createdAt="2026-06-25T14:00:00.000Z"),
@@ -119,7 +111,7 @@ async def test_a_foreign_watch_is_listed_and_ended_before_and_after_it_is_adopte
 
 
 async def test_watches_of_two_users_with_one_id_are_each_told_also_once_one_of_them_is_ended(
-    foreign: ForeignTable,
+    foreign: ForeignSightings,
 ) -> None:
     long_id = "w" * 64
     ben = {"PK": "USER#ben", "SK": "WATCH#Downtown#Sneakers#w1"}

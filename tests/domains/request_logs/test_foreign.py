@@ -1,7 +1,6 @@
 """Request logs that another program writes as the earthquake data platform's document has them, and the reverse."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -15,9 +14,8 @@ from tests.domains.entities import ENTITIES
 from tests.domains.request_logs.builders import uuid
 from tests.domains.request_logs.test_logged import EVENT
 from tests.observability.scraping import scraped
-from tests.other_programs import table_of
-from tests.service import Service, running
-from tests.settings import Settings
+from tests.other_programs import ForeignTable, table_of
+from tests.service import Service
 from tests.store.engines import make_tables
 from tests.store.samples import NOON, HeldClock
 
@@ -73,30 +71,17 @@ FOREIGN = [OTHER_ROUTE, REFUSED, QUERY, INGEST]
 
 
 @pytest.fixture
-def prefix(dynamodb_endpoint: str) -> str:
-    """The prefix of empty tables."""
-    return make_tables(ENTITIES)
+def foreign(dynamodb_endpoint: str) -> ForeignTable:
+    """Empty tables."""
+    prefix = make_tables(ENTITIES)
+    return ForeignTable(prefix, table_of(EARTHQUAKE_EVENTS, prefix), HeldClock())
 
 
 @pytest.fixture
-def table(prefix: str) -> Any:
-    """The table, as another program sees it."""
-    return table_of(EARTHQUAKE_EVENTS, prefix)
-
-
-@contextmanager
-def serving(prefix: str) -> Iterator[Service]:
-    """A service with the same table. What it has logged is written when it ends."""
-    with running(Settings(store=f"dynamodb://{prefix}"), clock=HeldClock()) as service:
-        yield service
-
-
-@pytest.fixture
-def service(prefix: str, table: Any) -> Iterator[Service]:
-    """A service that finds the foreign logs."""
-    for item in FOREIGN:
-        table.put_item(Item=item)
-    with serving(prefix) as service:
+def service(foreign: ForeignTable) -> Iterator[Service]:
+    """A service that finds the foreign logs. What it has logged is written when it ends."""
+    foreign.put(*FOREIGN)
+    with foreign.served() as service:
         yield service
 
 
@@ -105,9 +90,9 @@ def ids_of(service: Service, **variables: Any) -> list[str]:
     return [node["requestId"] for node in service.ask(IDS, variables)["requestLogs"]["nodes"]]
 
 
-def of_day(table: Any, day: str) -> list[dict[str, Any]]:
+def of_day(foreign: ForeignTable, day: str) -> list[dict[str, Any]]:
     """The document's access pattern: query the base table where pk = LOG#YYYYMMDD."""
-    items: list[dict[str, Any]] = table.query(KeyConditionExpression=Key("pk").eq(f"LOG#{day}"))["Items"]
+    items: list[dict[str, Any]] = foreign.table.query(KeyConditionExpression=Key("pk").eq(f"LOG#{day}"))["Items"]
     return items
 
 
@@ -147,8 +132,8 @@ def test_foreign_logs_are_filtered_paged_and_found_by_their_ids(service: Service
     assert service.ask(query, {"id": nodes[-1]["id"]}) == {"node": {"route": "/ingest/recent", "fetched": 100}}
 
 
-def test_popular_filters_count_foreign_queries_beside_ours(service: Service, prefix: str) -> None:
-    with serving(prefix) as ours:
+def test_popular_filters_count_foreign_queries_beside_ours(service: Service, foreign: ForeignTable) -> None:
+    with foreign.served() as ours:
         ours.ask(
             '{ events(first: 20, filter: {startTime: "2023-11-13T22:13:20Z", endTime: "2023-11-14T22:13:20Z", '
             "minMagnitude: 4.5}) { nodes { id } } }"
@@ -162,11 +147,10 @@ def test_popular_filters_count_foreign_queries_beside_ours(service: Service, pre
     ]
 
 
-def test_a_foreign_log_expires_and_can_be_replaced_and_deleted(service: Service, table: Any) -> None:
+def test_a_foreign_log_expires_and_can_be_replaced_and_deleted(service: Service, foreign: ForeignTable) -> None:
     expired = a_log(5, NOON - 4000, ttl=NOON // 1000)
-    table.put_item(Item=expired)
-    table.put_item(Item={**REFUSED, "status": 500})
-    table.delete_item(Key={"pk": QUERY["pk"], "sk": QUERY["sk"]})
+    foreign.put(expired, {**REFUSED, "status": 500})
+    foreign.table.delete_item(Key={"pk": QUERY["pk"], "sk": QUERY["sk"]})
 
     assert ids_of(service, **BEFORE) == [uuid(4), uuid(3), uuid(1)]
     assert ids_of(service, filter={**BEFORE["filter"], "minStatus": 500}) == [uuid(4), uuid(3)]
@@ -191,11 +175,11 @@ BROKEN: list[dict[str, Any]] = [
 
 
 def test_a_broken_foreign_log_is_left_out_where_its_values_are_read_and_breaks_nothing_beside_it(
-    service: Service, table: Any
+    service: Service, foreign: ForeignTable
 ) -> None:
     for number, broken in enumerate(BROKEN, 5):
         item = {**a_log(number, NOON - 2500, **FILTER), **broken}
-        table.put_item(Item={name: value for name, value in item.items() if value is not None})
+        foreign.put({name: value for name, value in item.items() if value is not None})
 
     logs = service.ask(EVERY)["requestLogs"]["nodes"]
     assert [log["requestId"] for log in logs] == [item["requestId"] for item in FOREIGN]
@@ -205,30 +189,30 @@ def test_a_broken_foreign_log_is_left_out_where_its_values_are_read_and_breaks_n
     assert scraped(service.url).value("quakegraph_store_broken_items_total", table="earthquake-events") == 13 + 5
 
 
-def test_the_hits_of_logs_of_the_greatest_weight_fit_the_graph(service: Service, table: Any) -> None:
-    for number in range(5, 8):
-        table.put_item(Item=a_log(number, NOON - 2500, weight=2**30, pageSize=77, hasNextToken=True))
+def test_the_hits_of_logs_of_the_greatest_weight_fit_the_graph(service: Service, foreign: ForeignTable) -> None:
+    heavy = {"weight": 2**30, "pageSize": 77, "hasNextToken": True}
+    foreign.put(*(a_log(number, NOON - 2500, **heavy) for number in range(5, 8)))
 
     most = service.ask(POPULAR)["popularFilters"]["filters"][0]
     assert (most["pageSize"], most["hits"], most["hasNextTokenCount"]) == (77, 2**31 - 1, 2**31 - 1)
 
 
 def test_the_count_of_a_day_is_that_of_our_logs_and_a_foreign_writer_leaves_it_alone(
-    service: Service, table: Any
+    service: Service, foreign: ForeignTable
 ) -> None:
     service.ask(INGEST_ONE)
 
-    counts = table.query(KeyConditionExpression=Key("pk").eq("COUNTS#LOGS"))["Items"]
+    counts = foreign.table.query(KeyConditionExpression=Key("pk").eq("COUNTS#LOGS"))["Items"]
     assert [(item["sk"], item["logs"], "leftOut" in item) for item in counts] == [("DAY#20231114", 1, False)]
     assert len(ids_of(service, filter={"logType": "INGEST"})) == 2
 
 
-def test_the_documents_query_finds_our_logs_with_the_documented_attributes(prefix: str, table: Any) -> None:
-    with serving(prefix) as service:
+def test_the_documents_query_finds_our_logs_with_the_documented_attributes(foreign: ForeignTable) -> None:
+    with foreign.served() as service:
         answer = service.http.post("/graphql", json={"query": INGEST_ONE})
         service.ask("{ events(first: 0, filter: {minMagnitude: 4.5}) { nodes { id } } }")
 
-    ingest, query = sorted(of_day(table, "20231114"), key=lambda item: str(item["logType"]))
+    ingest, query = sorted(of_day(foreign, "20231114"), key=lambda item: str(item["logType"]))
     assert ingest["requestId"] == answer.headers["X-Request-Id"]
     assert UUID(query["requestId"]).version == 4
     assert ingest == ours(

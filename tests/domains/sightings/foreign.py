@@ -2,8 +2,10 @@
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from graph.core.services import Services
 from graph.domain import Domain
@@ -16,9 +18,8 @@ from tests.domains.earthquakes.builders import at
 from tests.domains.entities import ENTITIES
 from tests.domains.sightings.in_store import SightingStore, sightings_of
 from tests.feed.adopt_all import adopt_all
-from tests.other_programs import table_of
-from tests.service import Service, running
-from tests.settings import Settings
+from tests.other_programs import ForeignTable, table_of
+from tests.service import Service
 from tests.store.engines import make_tables, open_dynamodb
 from tests.store.samples import HeldClock
 
@@ -49,24 +50,13 @@ def a_sighting(
     }
 
 
-@dataclass(frozen=True)
-class ForeignTable:
+class ForeignSightings(ForeignTable):
     """The table, as another program has it."""
-
-    prefix: str
-    clock: HeldClock
-    table: Any  # boto3's
-
-    def put(self, *items: dict[str, Any]) -> None:
-        """Write items."""
-        for item in items:
-            self.table.put_item(Item=item)
 
     @contextmanager
     def served(self, domains: Sequence[Domain] = UNADOPTED, **settings: Any) -> Iterator[Service]:
         """The service, which by default adopts nothing by itself."""
-        of = Settings(store=f"dynamodb://{self.prefix}", deliver=False, **settings)
-        with running(of, clock=self.clock, domains=domains) as service:
+        with super().served(domains, **settings) as service:
             yield service
 
     @asynccontextmanager
@@ -85,8 +75,13 @@ class ForeignTable:
             await adopt_all(services, ours.database, [*ADOPTIONS, *AREA_WATCHES.adoptions])
 
 
-def new_table(*, stream: bool = False) -> ForeignTable:
+@pytest.fixture
+def foreign(dynamodb_endpoint: str) -> ForeignSightings:
+    return new_table()
+
+
+def new_table(*, stream: bool = False) -> ForeignSightings:
     """An empty table, at the document's time, perhaps with a stream."""
     prefix, clock = make_tables(ENTITIES, stream=stream), HeldClock()
     clock.now = 1000 * NOW_S
-    return ForeignTable(prefix, clock, table_of(BLIP, prefix))
+    return ForeignSightings(prefix, table_of(BLIP, prefix), clock)

@@ -1,19 +1,11 @@
 """Broken items that another program writes into the table of sightings are left out, and break nothing beside them."""
 
-import pytest
-
-from tests.domains.sightings.foreign import EXPIRES_S, ForeignTable, a_sighting, new_table
+from tests.domains.sightings.foreign import EXPIRES_S, ForeignSightings, a_sighting
 
 TRENDING = "{ trending { category count } }"
 
 
-@pytest.fixture
-def foreign(dynamodb_endpoint: str) -> ForeignTable:
-    del dynamodb_endpoint  # it has set AWS's configuration
-    return new_table()
-
-
-async def test_a_broken_sighting_is_left_out_and_breaks_nothing_beside_it(foreign: ForeignTable) -> None:
+async def test_a_broken_sighting_is_left_out_and_breaks_nothing_beside_it(foreign: ForeignSightings) -> None:
     broken = [
         a_sighting(sighting_id="a", expiresAt="soon"),
         a_sighting(sighting_id="b", confirmationCount="many"),
@@ -36,7 +28,9 @@ async def test_a_broken_sighting_is_left_out_and_breaks_nothing_beside_it(foreig
         assert counts["Sneakers"] == 1
 
 
-async def test_a_user_with_a_broken_profile_reports_and_has_sightings_that_are_adopted(foreign: ForeignTable) -> None:
+async def test_a_user_with_a_broken_profile_reports_and_has_sightings_that_are_adopted(
+    foreign: ForeignSightings,
+) -> None:
     broken = {"PK": "USER#u_abc123", "SK": "PROFILE", "reports": "many", "since": 5}
     foreign.put(broken, a_sighting(userId="u_abc123"), a_sighting(sighting_id="def456", userId="u_abc123"))
     await foreign.adopt()
@@ -47,7 +41,7 @@ async def test_a_user_with_a_broken_profile_reports_and_has_sightings_that_are_a
     assert foreign.table.get_item(Key={"PK": "USER#u_abc123", "SK": "PROFILE"})["Item"] == broken
 
 
-async def test_a_text_where_a_profile_has_a_number_keeps_nobody_from_confirming(foreign: ForeignTable) -> None:
+async def test_a_text_where_a_profile_has_a_number_keeps_nobody_from_confirming(foreign: ForeignSightings) -> None:
     profiles = [
         {"PK": f"USER#{user}", "SK": "PROFILE", name: "many"}
         for user, name in (("u_abc123", "confirmationsReceived"), ("ada", "confirmations"))

@@ -3,14 +3,13 @@
 import asyncio
 from typing import Any
 
-import pytest
 from boto3.dynamodb.conditions import Attr, Key
 
 from graph.domains import DOMAINS
 from graph.domains.sightings.entities import CHANGES_IN_ORDER, CONFIRMATION, CONFIRMER
 from tests.bearers import bearer
 from tests.domains.sightings.counted import tallies
-from tests.domains.sightings.foreign import EXPIRES_S, NOW_S, ForeignTable, a_sighting, new_table
+from tests.domains.sightings.foreign import EXPIRES_S, NOW_S, ForeignSightings, a_sighting, new_table
 from tests.service import Service
 from tests.subscribers import event_stream
 
@@ -41,12 +40,6 @@ ABC = {
 }
 
 
-@pytest.fixture
-def foreign(dynamodb_endpoint: str) -> ForeignTable:
-    del dynamodb_endpoint  # it has set AWS's configuration
-    return new_table()
-
-
 def listed(service: Service, arguments: str) -> list[dict[str, Any]]:
     """The sightings of a page."""
     nodes: list[dict[str, Any]] = service.ask(LISTED.replace("(%s)", arguments))["sightings"]["nodes"]
@@ -57,7 +50,7 @@ def ids(service: Service, arguments: str) -> list[str]:
     return [each["sightingId"] for each in listed(service, arguments)]
 
 
-def test_the_documents_sighting_is_found_before_it_is_adopted(foreign: ForeignTable) -> None:
+def test_the_documents_sighting_is_found_before_it_is_adopted(foreign: ForeignSightings) -> None:
     foreign.put(a_sighting())
     with foreign.served() as service:
         for area in ("Downtown", "downtown"):
@@ -91,7 +84,7 @@ def test_the_documents_sighting_is_found_before_it_is_adopted(foreign: ForeignTa
         assert service.ask(ONE, {"id": node["id"]}) == {"sighting": None, "node": None}
 
 
-def test_a_setting_names_the_categories_that_lists_of_all_have_at_once(foreign: ForeignTable) -> None:
+def test_a_setting_names_the_categories_that_lists_of_all_have_at_once(foreign: ForeignSightings) -> None:
     foreign.put(a_sighting(), a_sighting(category="FIRE", sighting_id="def456"))
     with foreign.served() as service:
         assert ids(service, "") == ["def456"]  # until the other's category has been seen
@@ -100,7 +93,7 @@ def test_a_setting_names_the_categories_that_lists_of_all_have_at_once(foreign: 
         assert service.ask("{ sightingCategories }")["sightingCategories"][-2:] == ["Sneakers", "Street Food"]
 
 
-def test_pages_go_through_the_ways_to_write_an_area_and_a_time(foreign: ForeignTable) -> None:
+def test_pages_go_through_the_ways_to_write_an_area_and_a_time(foreign: ForeignSightings) -> None:
     times = ["14:29:59Z", "14:30:00Z", "14:30:00.250Z", "14:30:00.500000+00:00", "14:30:01", "14:30:02Z"]
     areas = ["Downtown", "downtown", "DOWNTOWN"]
     foreign.put(
@@ -120,7 +113,7 @@ def test_pages_go_through_the_ways_to_write_an_area_and_a_time(foreign: ForeignT
             assert [each["sightingId"] for each in found] == [f"s{at}" for at in expected]
 
 
-async def test_an_adopted_sighting_counts_and_is_found_everywhere(foreign: ForeignTable) -> None:
+async def test_an_adopted_sighting_counts_and_is_found_everywhere(foreign: ForeignSightings) -> None:
     foreign.put(a_sighting(), a_sighting("Morgan  Hill", "FIRE", sighting_id="def456", userId="u_abc123"))
     await foreign.adopt()
     await foreign.adopt()  # once more changes nothing
@@ -173,7 +166,7 @@ async def test_a_subscriber_learns_of_what_another_program_puts(dynamodb_endpoin
     }
 
 
-async def test_a_sighting_that_is_confirmed_here_is_adopted_first(foreign: ForeignTable) -> None:
+async def test_a_sighting_that_is_confirmed_here_is_adopted_first(foreign: ForeignSightings) -> None:
     foreign.put(a_sighting(confirmationCount=2, userId="u_1"))
     with foreign.served() as service:
         (node,) = listed(service, '(filter: {areas: ["Downtown"]})')
@@ -193,7 +186,7 @@ async def test_a_sighting_that_is_confirmed_here_is_adopted_first(foreign: Forei
     assert (found["confirmationCount"], found["expiresAt"]) == (3, NOW_S)
 
 
-async def test_a_confirmation_of_another_program_counts_in_all_items_of_a_sighting(foreign: ForeignTable) -> None:
+async def test_a_confirmation_of_another_program_counts_in_all_items_of_a_sighting(foreign: ForeignSightings) -> None:
     async with foreign.store() as ours:
         sighting = await ours.new("anna", "FIRE", area="Downtown")
         await ours.confirm("ben", sighting)
@@ -233,7 +226,7 @@ async def test_a_confirmation_of_another_program_counts_in_all_items_of_a_sighti
         assert await ours.changes.sequence.latest() == 4
 
 
-async def test_a_sightings_tier_is_that_of_its_reporters_profile(foreign: ForeignTable) -> None:
+async def test_a_sightings_tier_is_that_of_its_reporters_profile(foreign: ForeignSightings) -> None:
     foreign.put(
         {"PK": "USER#u_abc123", "SK": "PROFILE", "trustTier": "gold", "streak": 3},
         {"PK": "USER#u_2", "SK": "PROFILE", "trustTier": "unheard of", "since": "2026-01-01"},
@@ -257,7 +250,7 @@ async def test_a_sightings_tier_is_that_of_its_reporters_profile(foreign: Foreig
             assert answer.json()["data"]["profile"] == {"tier": "GOLD", "reports": int(adopted)}
 
 
-async def test_a_sighting_that_is_put_again_keeps_its_place_and_stays_hidden(foreign: ForeignTable) -> None:
+async def test_a_sighting_that_is_put_again_keeps_its_place_and_stays_hidden(foreign: ForeignSightings) -> None:
     foreign.put(a_sighting())
     await foreign.adopt()
     foreign.put(a_sighting(confirmationCount=1))
@@ -274,7 +267,7 @@ async def test_a_sighting_that_is_put_again_keeps_its_place_and_stays_hidden(for
         assert await ours.ids(areas=("Downtown",)) == await ours.ids() == []
 
 
-def test_sightings_near_a_point_are_found_beside_those_of_other_programs(foreign: ForeignTable) -> None:
+def test_sightings_near_a_point_are_found_beside_those_of_other_programs(foreign: ForeignSightings) -> None:
     foreign.put(a_sighting(lat=1, lon=2))  # nobody has rounded its position
     with foreign.served() as service:
         near = "(filter: {near: {lat: 1, lon: 2, radiusKm: 10}})"
@@ -283,7 +276,7 @@ def test_sightings_near_a_point_are_found_beside_those_of_other_programs(foreign
         assert ids(service, near) == [reported]
 
 
-def test_times_are_written_alike_and_are_places_of_a_page(foreign: ForeignTable) -> None:
+def test_times_are_written_alike_and_are_places_of_a_page(foreign: ForeignSightings) -> None:
     times = {
         "2026-06-25T14:30:00+05:00": "2026-06-25T09:30:00.000Z",
         "2026-06-25x14:29:00Z": "2026-06-25T14:29:00.000Z",
@@ -298,7 +291,7 @@ def test_times_are_written_alike_and_are_places_of_a_page(foreign: ForeignTable)
         assert found == [times[time] for time in sorted(times, reverse=True)]
 
 
-async def test_a_user_whose_confirmation_is_adopted_first_confirms_no_second_time(foreign: ForeignTable) -> None:
+async def test_a_user_whose_confirmation_is_adopted_first_confirms_no_second_time(foreign: ForeignSightings) -> None:
     confirmation = {"PK": "SIGHTING#abc123", "SK": "CONFIRMATION#2026-06-25T14:41:00Z#V1StGXR8"}
     foreign.put({**confirmation, "userId": "cara", "expiresAt": EXPIRES_S})
     await foreign.adopt()

@@ -15,11 +15,9 @@ from graph.domains import service_logs
 from tests.documents.pages import Page
 from tests.domains.service_logs.builders import NOON, held_clock
 from tests.domains.service_logs.foreign_logs import DAYS_90, NOON_S, a_log_entry
-from tests.other_programs import table_of
-from tests.service import Service, running
-from tests.settings import Settings
+from tests.other_programs import ForeignTable, table_of
+from tests.service import Service
 from tests.store.engines import make_tables
-from tests.store.samples import HeldClock
 
 PAGE = Page.followed_by(__file__, "docs/service-logs.md")
 DOMAINS = (replace(service_logs.DOMAIN, adoptions=()),)
@@ -34,23 +32,14 @@ LOGS = """query ($filter: ServiceLogFilter, $first: Int, $after: String, $last: 
 
 
 @pytest.fixture
-def clock() -> HeldClock:
-    return held_clock()
+def foreign(dynamodb_endpoint: str) -> ForeignTable:
+    prefix = make_tables(service_logs.DOMAIN.entities)
+    return ForeignTable(prefix, table_of(service_logs.entities.LOGS, prefix), held_clock())
 
 
 @pytest.fixture
-def prefix(dynamodb_endpoint: str) -> str:
-    return make_tables(service_logs.DOMAIN.entities)
-
-
-@pytest.fixture
-def table(prefix: str) -> Any:
-    return table_of(service_logs.entities.LOGS, prefix)
-
-
-@pytest.fixture
-def served(prefix: str, clock: HeldClock) -> Iterator[Service]:
-    with running(Settings(store=f"dynamodb://{prefix}"), clock=clock, domains=DOMAINS) as service:
+def served(foreign: ForeignTable) -> Iterator[Service]:
+    with foreign.served(DOMAINS) as service:
         yield service
 
 
@@ -68,7 +57,9 @@ def at(second: int) -> str:
     return f"2100-03-02T12:00:{second:02}Z"
 
 
-def test_the_document_s_log_entry_is_served_with_what_its_writer_left_out(served: Service, table: Any) -> None:
+def test_the_document_s_log_entry_is_served_with_what_its_writer_left_out(
+    served: Service, foreign: ForeignTable
+) -> None:
     current_timestamp = NOON_S
     # Add TTL attribute during ingestion
     ttl_timestamp = current_timestamp + (90 * 24 * 60 * 60)  # 90 days
@@ -82,7 +73,7 @@ def test_the_document_s_log_entry_is_served_with_what_its_writer_left_out(served
         "message": "The queue is long",
         "metadata": {"order": 18, "region": "eu", "tags": ["a", None], "nested": {"ok": True}},
     }
-    table.put_item(Item=log_entry)
+    foreign.put(log_entry)
 
     (node,) = page(served)["nodes"]
     assert served.ask("query ($id: ID!) { node(id: $id) { ... on ServiceLog { message } } }", {"id": node["id"]}) == {
@@ -105,19 +96,19 @@ def test_the_document_s_log_entry_is_served_with_what_its_writer_left_out(served
     }
 
 
-def test_what_the_page_shows_another_program_do_is_served(served: Service, table: Any, clock: HeldClock) -> None:
-    clock.now = 1000 * 1785499200
-    exec(PAGE.shown("python", "put_item"), {"table": table})  # noqa: S102 - the page's own
+def test_what_the_page_shows_another_program_do_is_served(served: Service, foreign: ForeignTable) -> None:
+    foreign.clock.now = 1000 * 1785499200
+    exec(PAGE.shown("python", "put_item"), {"table": foreign.table})  # noqa: S102 - the page's own
     (node,) = page(served, {"services": ["api-service"]})["nodes"]
     assert (node["message"], node["time"]) == ("The queue is long", "2026-07-31T12:00:00.000Z")
 
 
-def test_each_access_pattern_and_filter_finds_them_among_ours(served: Service, table: Any) -> None:
+def test_each_access_pattern_and_filter_finds_them_among_ours(served: Service, foreign: ForeignTable) -> None:
     levels = {"DEBUG": 5, "INFO": 9, "WARN": 13, "ERROR": 17}
     for second, level in enumerate(levels):
-        table.put_item(Item=a_log_entry(timestamp=NOON_S + second, level=level, message=f"{level} of api"))
-    table.put_item(Item=a_log_entry("cart", NOON_S + 4, log_type="audit", message="audited", metadata={"ms": 5}))
-    table.put_item(Item=a_log_entry("cart", NOON_S + 5, log_type="system", message="Réstarted", level="ERROR"))
+        foreign.put(a_log_entry(timestamp=NOON_S + second, level=level, message=f"{level} of api"))
+    foreign.put(a_log_entry("cart", NOON_S + 4, log_type="audit", message="audited", metadata={"ms": 5}))
+    foreign.put(a_log_entry("cart", NOON_S + 5, log_type="system", message="Réstarted", level="ERROR"))
     own = """mutation { writeLogs(input: {logs: [
       {service: "api-service", level: ERROR, message: "ours", time: "2100-03-02T12:00:01.5Z", traceId: "%s"}
     ]}) { accepted } }"""
@@ -143,14 +134,14 @@ def test_each_access_pattern_and_filter_finds_them_among_ours(served: Service, t
     assert served.ask("{ loggingServices { name } }")["loggingServices"] == [{"name": "api-service"}]
 
 
-def test_pages_are_exact_in_both_directions_over_the_document_s_shards(served: Service, table: Any) -> None:
+def test_pages_are_exact_in_both_directions_over_the_document_s_shards(served: Service, foreign: ForeignTable) -> None:
     wanted: list[str] = []
     for number in range(30):
         log_id, service_name = f"log-{number}", "api-service"
         # For very high-volume services
         shard_id = hash(log_id) % 10
         service_name_sharded = f"{service_name}#{shard_id}"
-        table.put_item(Item=a_log_entry(service_name_sharded, NOON_S + number, log_id=log_id, message=f"{number}"))
+        foreign.put(a_log_entry(service_name_sharded, NOON_S + number, log_id=log_id, message=f"{number}"))
         wanted.insert(0, f"{number}")
 
     for chosen in ({"services": ["api-service"]}, {}, {"types": ["APPLICATION"]}, {"levels": ["INFO"]}):
@@ -161,11 +152,13 @@ def test_pages_are_exact_in_both_directions_over_the_document_s_shards(served: S
             assert [node["logId"] for node in nodes] == [f"log-{number}" for number in wanted]
 
 
-def test_a_time_with_a_fraction_is_found_and_one_that_no_double_holds_is_left_out(served: Service, table: Any) -> None:
+def test_a_time_with_a_fraction_is_found_and_one_that_no_double_holds_is_left_out(
+    served: Service, foreign: ForeignTable
+) -> None:
     step = 2**-21  # between two doubles
     for number, steps in enumerate((0, 1, 3, 4)):
-        table.put_item(Item=a_log_entry(timestamp=Decimal(repr(NOON_S + 0.5 + steps * step)), message=f"{number}"))
-    table.put_item(Item=a_log_entry(timestamp=Decimal(f"{NOON_S}.5000012"), message="between two doubles"))
+        foreign.put(a_log_entry(timestamp=Decimal(repr(NOON_S + 0.5 + steps * step)), message=f"{number}"))
+    foreign.put(a_log_entry(timestamp=Decimal(f"{NOON_S}.5000012"), message="between two doubles"))
 
     nodes = page(served)["nodes"]
     assert [node["timeUnixNano"][10:] for node in nodes] == ["500002000", "500001400", "500000500", "500000000"]
@@ -177,15 +170,15 @@ def test_a_time_with_a_fraction_is_found_and_one_that_no_double_holds_is_left_ou
     assert [node["message"] for node in one_by_one] == ["3", "2", "1", "0"]
 
 
-def test_they_expire_by_their_ttl_and_stay_without_one(served: Service, table: Any, clock: HeldClock) -> None:
-    table.put_item(Item=a_log_entry(timestamp=NOON_S, ttl=NOON_S + DAYS_90, message="for 90 days"))
-    table.put_item(Item=a_log_entry(timestamp=NOON_S - 10 * DAYS_90, message="for ever"))
-    table.put_item(Item=a_log_entry(timestamp=NOON_S + 1, ttl=0, message="expired"))
+def test_they_expire_by_their_ttl_and_stay_without_one(served: Service, foreign: ForeignTable) -> None:
+    foreign.put(a_log_entry(timestamp=NOON_S, ttl=NOON_S + DAYS_90, message="for 90 days"))
+    foreign.put(a_log_entry(timestamp=NOON_S - 10 * DAYS_90, message="for ever"))
+    foreign.put(a_log_entry(timestamp=NOON_S + 1, ttl=0, message="expired"))
 
-    clock.now = NOON + 1000 * DAYS_90 - 1
+    foreign.clock.now = NOON + 1000 * DAYS_90 - 1
     assert messages(served) == ["for 90 days", "for ever"]
     assert messages(served, levels=["INFO"], services=["api-service"]) == ["for 90 days", "for ever"]
-    clock.now += 1
+    foreign.clock.now += 1
     assert messages(served) == ["for ever"]
 
 
@@ -203,14 +196,14 @@ BROKEN: list[dict[str, Any]] = [
 ]
 
 
-def test_a_broken_one_is_left_out_and_breaks_nothing_beside_it(served: Service, table: Any) -> None:
-    table.put_item(Item=a_log_entry(timestamp=NOON_S - 1, message="before"))
+def test_a_broken_one_is_left_out_and_breaks_nothing_beside_it(served: Service, foreign: ForeignTable) -> None:
+    foreign.put(a_log_entry(timestamp=NOON_S - 1, message="before"))
     for number, wrong in enumerate(BROKEN):
-        table.put_item(Item=a_log_entry(**{"timestamp": NOON_S + 2 * number, **wrong}))
-        table.put_item(Item=a_log_entry(timestamp=NOON_S + 2 * number + 1, message=f"beside {number}"))
+        foreign.put(a_log_entry(**{"timestamp": NOON_S + 2 * number, **wrong}))
+        foreign.put(a_log_entry(timestamp=NOON_S + 2 * number + 1, message=f"beside {number}"))
     without = a_log_entry(timestamp=NOON_S + 100)
     del without["message"]
-    table.put_item(Item=without)
+    foreign.put(without)
 
     wanted = [f"beside {number}" for number in reversed(range(len(BROKEN)))] + ["before"]
     for chosen in ({}, {"services": ["api-service"]}, {"levels": ["INFO"]}, {"text": "be"}):
@@ -219,18 +212,19 @@ def test_a_broken_one_is_left_out_and_breaks_nothing_beside_it(served: Service, 
 
 
 def test_a_log_of_the_same_second_takes_the_place_of_the_first_as_the_document_has_it(
-    served: Service, table: Any
+    served: Service, foreign: ForeignTable
 ) -> None:
-    table.put_item(Item=a_log_entry(message="first"))
-    table.put_item(Item=a_log_entry(message="second", level="ERROR"))
+    foreign.put(a_log_entry(message="first"), a_log_entry(message="second", level="ERROR"))
     assert messages(served) == messages(served, levels=["ERROR"]) == ["second"]
 
 
-def test_ours_beside_theirs_keeps_both_and_one_that_is_sent_again_is_skipped(served: Service, table: Any) -> None:
+def test_ours_beside_theirs_keeps_both_and_one_that_is_sent_again_is_skipped(
+    served: Service, foreign: ForeignTable
+) -> None:
     write = """mutation ($log: LogInput!) { writeLogs(input: {logs: [$log]}) { accepted skipped rejected } }"""
     theirs = a_log_entry(message="theirs")
-    table.put_item(Item=theirs)
-    table.put_item(Item=a_log_entry(timestamp=NOON_S + 1, level="NOTICE"))  # a broken one
+    foreign.put(theirs)
+    foreign.put(a_log_entry(timestamp=NOON_S + 1, level="NOTICE"))  # a broken one
 
     ours = {"service": "api-service", "message": "ours", "time": at(0)}
     beside_broken = {"service": "api-service", "message": "beside a broken one", "time": at(1)}
@@ -241,5 +235,5 @@ def test_ours_beside_theirs_keeps_both_and_one_that_is_sent_again_is_skipped(ser
     assert served.ask(write, {"log": again})["writeLogs"]["skipped"] == 1
 
     assert messages(served) == ["beside a broken one", "ours", "theirs"]
-    raw = table.query(KeyConditionExpression=Key("service_name").eq("api-service"))["Items"]
+    raw = foreign.table.query(KeyConditionExpression=Key("service_name").eq("api-service"))["Items"]
     assert [float(item["timestamp"]) for item in raw] == [NOON_S, NOON_S + 0.000001, NOON_S + 1, NOON_S + 1.000001]
