@@ -4,14 +4,14 @@ The further items of a file get what relates them to each other and orders them,
 gets its revision. An item that comes later may change what others of its file tell, so all of them are looked at.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from graph.core.services import Services
 from graph.domain import Resources
-from graph.domains.data_files.counts import CounterChanges
-from graph.domains.data_files.entities import ADOPTION, FILE, PART
+from graph.domains.data_files.counts import CounterChanges, counted, counted_before, counter_of
+from graph.domains.data_files.entities import ADOPTION, COUNTED, FILE, PART
 from graph.domains.data_files.foreign_parts import FOREIGN, as_ours, parts_of
-from graph.domains.data_files.minimum import FOREIGN_FILE, adopted, retold
+from graph.domains.data_files.minimum import FOREIGN_FILE, IS_KNOWN, adopted, last_revision, retold
 from graph.domains.data_files.sortable import RELATIONS
 from graph.feed.adoption import Adoption
 from graph.store.conditions import Condition, Present, all_of, unchanged
@@ -39,24 +39,38 @@ async def adopt_parts(database: Database, parts: Sequence[Item]) -> None:
 
 async def _adopt_parts_of(database: Database, name: str) -> None:
     file = await database.get(FILE.key_for(name)) or {}
+    registered = file if IS_KNOWN in file else await last_revision(database, name) or {}
     parts = (await parts_of(database, [name]))[name]
     stored = {part["identifier"]: part for part in parts}
-    changed = [part for part in as_ours(file, parts) if part != stored[part["identifier"]]]
-    at_once = database.transaction_limit // 2  # each is one action, and changes the counter of its day
-    for at in range(0, len(changed), at_once):
-        await _adopt(database, [(stored[part["identifier"]], part) for part in changed[at : at + at_once]])
+    whole = {part["identifier"]: part for part in as_ours(file, parts)}
+    beside = await database.get(COUNTED.key_for(name)) or {"file-name": name}
+    changes = counted(whole.items())
+    changes.subtract(counted_before(registered, beside))
+    changed = [(counter_of(*each), each[1]) for each in whole.items() if each[1] != stored[each[0]]]
+    others = {counter for counter, number in changes.items() if number} - {counter for counter, _ in changed}
+    # Those of changed items come last: then a crash leaves a foreign item, by which the file is adopted again.
+    steps = [*((counter, None) for counter in sorted(others)), *changed]
+    at_once = (database.transaction_limit - 1) // 2  # each is one action, and changes the counter of its day
+    for at in range(0, len(steps), at_once):
+        some = steps[at : at + at_once]
+        pairs = [(stored[part["identifier"]], part) for _, part in some if part is not None]
+        numbers = {counter: number for counter, _ in some if (number := changes.pop(counter, 0))}
+        await _adopt(database, pairs, numbers, beside)
     await retold(database, file, parts)
 
 
-async def _adopt(database: Database, changes: Sequence[tuple[Item, Item]]) -> None:
-    """Change items, unless others change them meanwhile: then they are adopted the next time."""
+async def _adopt(
+    database: Database, changed: Sequence[tuple[Item, Item]], numbers: Mapping[str, int], beside: Item
+) -> None:
+    """Change items and counters, unless others change them meanwhile: then they are adopted the next time."""
     counts, updates = CounterChanges(), list[Update]()
-    for before, after in changes:
+    for before, after in changed:
         is_there = Present("applicable-date" if "applicable-date" in after else "calibration-version")
         values = {name: after[name] for name in OURS if name in after}
         updates.append(Update(PART.key_of(after), set=values, condition=all_of(is_there, unchanged(before, *OURS))))
-        counts.add(after["identifier"], before, -1)
-        counts.add(after["identifier"], after)
+    if numbers:
+        counts.add(numbers)
+        updates.append(Update(COUNTED.key_of(beside), add=numbers, condition=unchanged(beside, *numbers)))
     await database.transact([*updates, *counts.updates()])
 
 

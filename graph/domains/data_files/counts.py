@@ -1,11 +1,17 @@
-"""Counts the items of the index by date, in the transactions that write them: the plan of every list of files."""
+"""Counts the items of the index by date, in the transactions that write them: the plan of every list of files.
+
+A put of another program takes from an item what says that it was counted. So what is counted of each file is kept: by
+its registration in the file and its revision, and by adoption in an item beside them. Both together are what the file
+has in the counters. Whoever counts a file adds the difference, so to count it again changes nothing.
+"""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import starmap
 from typing import Any, NamedTuple
 
-from graph.domains.data_files.entities import CALIBRATED, DAY
+from graph.domains.data_files.entities import CALIBRATED, COUNTED, DAY
 from graph.domains.data_files.model import CALIBRATION
 from graph.store.contract import Update
 from graph.store.entity import Item, Key
@@ -38,6 +44,32 @@ class CountedKind(NamedTuple):
         return "#".join(self)
 
 
+def counter_of(identifier: str, part: Item) -> str | None:
+    """The day and the kind of an item of a file, or what it calibrates.
+
+    None for an additional item, and for one that another program has written and nobody has adopted.
+    """
+    if (day := part.get("applicable-date")) is not None and "data-level" in part:
+        return f"{day}#{CountedKind.of_item(part).name}"
+    return identifier if identifier.startswith(CALIBRATION) and "calibration-order" in part else None
+
+
+def counted(parts: Iterable[tuple[str, Item]]) -> Counter[str]:
+    """The numbers of items, by their counters."""
+    return Counter(filter(None, starmap(counter_of, parts)))
+
+
+def counted_before(file: Mapping[str, Any], beside: Item) -> Counter[str]:
+    """What a file has in the counters.
+
+    Args:
+        beside: its item of what adoption has counted.
+    """
+    before = Counter(file.get("counted", {}))
+    before.update({name: number for name, number in beside.items() if name not in COUNTED.named})
+    return before
+
+
 class CounterChanges:
     """Changes of counters."""
 
@@ -47,14 +79,13 @@ class CounterChanges:
     def __len__(self) -> int:
         return len(self._by_key)
 
-    def add(self, identifier: str, part: Item, number: int = 1) -> None:
-        """Count an item of a file; -1 for one that goes. Those that other programs have written are not counted."""
-        if (day := part.get("applicable-date")) is not None and "data-level" in part:
-            of_day = self._by_key.setdefault(DAY.key_for(day), Counter())
-            of_day[ITEMS] += number
-            of_day[CountedKind.of_item(part).name] += number
-        elif identifier.startswith(CALIBRATION) and "calibration-order" in part:
-            self._by_key.setdefault(CALIBRATED.key_for(identifier), Counter())[ITEMS] += number
+    def add(self, changes: Mapping[str, int]) -> None:
+        """Add to counters, see `counter_of`."""
+        for name, number in changes.items():
+            day, _, kind = name.partition("#")
+            is_day = not name.startswith(CALIBRATION)
+            of_key = self._by_key.setdefault(DAY.key_for(day) if is_day else CALIBRATED.key_for(name), Counter())
+            of_key.update(dict.fromkeys((ITEMS, kind) if is_day else (ITEMS,), number))
 
     def merge(self, other: "CounterChanges") -> None:
         """Add the changes of another."""

@@ -53,6 +53,7 @@ _OF_A_REVISION = (
     JsonDocument("calibration-versions", largest=LARGEST_METADATA, optional=True),  # if the file is a calibration
     # Items of other programs lack it, until they are adopted.
     Text("fingerprint", longest=32, unit="of what it was registered with; empty if it was only named", optional=True),
+    JsonDocument("counted", largest=LARGEST_METADATA, optional=True),  # its registered items, by `counts.counter_of`
 )
 
 FILE = Entity(
@@ -127,6 +128,14 @@ CALIBRATED = Entity(  # what there are calibrations of
     ),
 )
 
+COUNTED = Entity(  # what adoption has counted of a file, beyond what its registration has
+    "COUNTED",
+    LIBERA_METADATA,
+    key=("{file-name}", "COUNTED"),
+    attributes=(FILE.named["file-name"],),
+    open=True,  # a number for each counter; below 0 for what is no longer there
+)
+
 RUN = Entity(
     "RUN",
     LIBERA_METADATA,
@@ -162,7 +171,7 @@ ENDING_RUNS = Entity(  # the lease of the process that ends abandoned runs, see 
 
 ADOPTION = replace(adoption_state(LIBERA_METADATA), key=("ADOPTION", "TABLE#{adopts}"))  # no item of a file
 
-ENTITIES = (FILE, FILE_REVISION, PART, DAY, CALIBRATED, RUN, USED, LATE_RUNS, ENDING_RUNS, ADOPTION)
+ENTITIES = (FILE, FILE_REVISION, PART, DAY, CALIBRATED, COUNTED, RUN, USED, LATE_RUNS, ENDING_RUNS, ADOPTION)
 
 BY_APPLICABLE_DATE = Ordering("datafiles", PART, BY_DATE, descending=True)
 REVISIONS = Ordering("datafilerevisions", FILE_REVISION, LIBERA_METADATA.primary, descending=True)

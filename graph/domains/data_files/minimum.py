@@ -86,6 +86,12 @@ def _revision_of(file: Mapping[str, Any]) -> Item:
     return {name: value for name, value in file.items() if name in FILE_REVISION.named}
 
 
+async def last_revision(database: Database, name: str) -> Item | None:
+    """The last stored revision of a file, whose own item another program may have replaced or removed."""
+    last = Query(entity=FILE_REVISION, partitions=[(name,)], forward=False, limit=1)
+    return next(iter((await database.query(last)).items), None)
+
+
 async def adopted(database: Database, file: Item) -> Item:
     """Store what a file of another program lacks, unless another process does. Returns the file with it.
 
@@ -97,14 +103,14 @@ async def adopted(database: Database, file: Item) -> Item:
     """
     name = file["file-name"]
     parts = (await parts_of(database, [name]))[name]
-    last = Query(entity=FILE_REVISION, partitions=[(name,)], forward=False, limit=1)
-    before = next(iter((await database.query(last)).items), None)
+    before = await last_revision(database, name)
     whole = {**_with_minimum(file, parts), IS_KNOWN: ONLY_NAMED, "parts": [part["identifier"] for part in parts]}
     actions: list[Action] = []
     if before and all(whole.get(each) == before.get(each) for each in _TOLD):
         whole |= {each: value for each, value in before.items() if each in FILE.named}
     else:
-        whole["revision"] = before["revision"] + 1 if before else 1
+        lasting = {"revision": before["revision"] + 1, "counted": before.get("counted", {})} if before else {}
+        whole |= {"revision": 1, **lasting}
         actions.append(Put(FILE_REVISION, _revision_of(whole), if_absent=True))
         if before:
             ended = {"invalidated-at": whole["registered-at"]}

@@ -6,7 +6,7 @@ from itertools import islice
 from graph.domains.data_files.checking import FileDraft
 from graph.domains.data_files.claims import settle
 from graph.domains.data_files.datasets import number_of
-from graph.domains.data_files.entities import FILE, FILE_REVISION, ONLY_NAMED, PART
+from graph.domains.data_files.entities import COUNTED, FILE, FILE_REVISION, ONLY_NAMED, PART
 from graph.domains.data_files.foreign_parts import parts_of
 from graph.domains.data_files.minimum import IS_KNOWN, adopted, completed
 from graph.domains.data_files.references import Version
@@ -79,7 +79,9 @@ class RegisteredFiles:
         file = self.files.get(draft.name)
         has_parts = file and (file["parts"] or (draft.parts and file[IS_KNOWN] != ONLY_NAMED))
         parts = await self._parts(file) if file and has_parts else {}
-        return write_of(draft, file, parts, at=at, is_made=is_made)
+        is_of_others = has_parts and self._database.other_writers
+        beside = await self._database.get(COUNTED.key_for(draft.name)) if is_of_others else None
+        return write_of(draft, file, parts, at=at, beside=beside, is_made=is_made)
 
     async def _parts(self, file: Item) -> dict[str, Item]:
         """The further items of a file. Those that came too late are removed: no registration can make them seen.

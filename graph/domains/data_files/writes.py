@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from graph.domains.data_files.checking import FileDraft
-from graph.domains.data_files.counts import CounterChanges
-from graph.domains.data_files.entities import FILE, FILE_REVISION, MARK_LENGTH, ONLY_NAMED, PART
+from graph.domains.data_files.counts import CounterChanges, counted, counted_before
+from graph.domains.data_files.entities import COUNTED, FILE, FILE_REVISION, MARK_LENGTH, ONLY_NAMED, PART
 from graph.domains.data_files.references import Version
 from graph.store.conditions import Absent, unchanged
 from graph.store.contract import Action, Database, Delete, Put, Update
@@ -77,6 +77,7 @@ def write_of(
     parts: Mapping[str, Item],
     *,
     at: str,
+    beside: Item | None = None,
     is_made: bool = False,
     is_used: bool = False,
 ) -> FileWrite:
@@ -86,13 +87,15 @@ def write_of(
         stored: the latest revision.
         parts: the stored further items, by their identifiers.
         at: the time, as the table has it.
+        beside: what adoption has counted of the file.
         is_made: whether a run generates it. Then it is new, though the file may have been named before.
         is_used: whether a run uses it at once.
     """
     before = stored["revision"] if stored else 0
     completes = stored is not None and stored["fingerprint"] == ONLY_NAMED and not is_made
     version = Version(draft.name, before if completes else before + 1)
-    attributes = {**draft.attributes, "registered-at": at}
+    counts = counted(draft.parts.items())
+    attributes = {**draft.attributes, "registered-at": at, "counted": dict(counts)}
     # An item of another program that is broken lacks a fingerprint, too. It is replaced.
     unread = unchanged(stored, "revision", "fingerprint") if stored else Absent("fingerprint")
     known = stored if completes and stored else {}
@@ -107,6 +110,11 @@ def write_of(
         if before:
             write.actions.append(Update(_key(Version(draft.name, before)), set={"invalidated-at": at}))
     _replace_parts(write, draft, parts)
+    counts.subtract(counted_before(stored or {}, beside or {}))
+    write.counts.add(counts)
+    if beside:
+        numbers = sorted(beside.keys() - COUNTED.named.keys())
+        write.actions.append(Delete(COUNTED.key_of(beside), condition=unchanged(beside, *numbers)))
     return write
 
 
@@ -121,13 +129,10 @@ def version_write_of(draft: FileDraft, stored: Item) -> FileWrite:
 
 def _replace_parts(write: FileWrite, draft: FileDraft, stored: Mapping[str, Item]) -> None:
     """Write the further items in place of those of the revision before."""
-    for identifier, part in stored.items():
-        write.counts.add(identifier, part, -1)
-        if identifier not in draft.parts:
-            write.actions.append(Delete(PART.key_for(draft.name, identifier)))
+    removed = [identifier for identifier in stored if identifier not in draft.parts]
+    write.actions += [Delete(PART.key_for(draft.name, identifier)) for identifier in removed]
     is_new = write.version.revision == 1
     for identifier, part in draft.parts.items():
-        write.counts.add(identifier, part)
         put = Put(PART, {**part, "file-name": draft.name, "identifier": identifier})
         if is_new and not part.keys() & INDEXED:
             write.ahead.append(put)

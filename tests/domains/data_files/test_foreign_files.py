@@ -388,6 +388,50 @@ async def test_the_latest_version_is_that_of_what_is_left(first: date | None) ->
         assert [each.name for each in page.records] == ["a.nc"]
 
 
+async def test_an_item_that_is_written_again_counts_once() -> None:
+    packets = {"PK": "a.nc", "SK": "#L0#APID11", "applicable-date": "2024-01-01"}
+    calibration = {"PK": "c.nc", "SK": "#CAL#L1A", "calibration-version": "1.0.0"}
+    once = {**_of_day(1, "L0##"), ("CAL#L1A", "items"): 1}
+    async with foreign_files([packets, calibration], adopted=True) as (ours, raw):
+        for _ in range(2):
+            raw.put(packets, calibration)
+            assert await adopt_all(ours) == 2
+            assert await counters(ours) == once
+        raw.put({"PK": "a.nc", "SK": "#", "archive-time": "2024-01-01 00:00:00", "algorithm-version": "1.0.0"})
+        raw.put({**packets, "applicable-date": "2024-01-02"})
+        assert await adopt_all(ours) == 2
+        assert await counters(ours) == {**_of_day(2, "L0##1.0.0"), ("CAL#L1A", "items"): 1}
+        raw.delete("a.nc", "#L0#APID11")
+        raw.put({**packets, "SK": "#L1A#APID11"})
+        assert await adopt_all(ours) == 1
+        assert await counters(ours) == {**_of_day(1, "L1A##1.0.0"), ("CAL#L1A", "items"): 1}
+        await assert_whole(ours, "c.nc")
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "2.0.0"])
+async def test_registrations_and_adoptions_of_a_file_count_each_item_once(version: str) -> None:
+    """Whichever of two programs writes a file's items last."""
+    file = a_file("a.nc", 1, 3, type="APID11", algorithm_version="1.0.0", product="RAD")
+    other = list(as_documented(replace(file, algorithm_version=version)))
+    async with foreign_files() as (ours, raw):
+        for number in range(3):
+            await ours.register(replace(file, checksum=checksum(number)))
+            await assert_whole(ours)
+            for items in (other[1:], other, other[:1]):
+                raw.put(*items)
+                await adopt_all(ours)
+                await assert_whole(ours)
+        raw.put(*other)
+        await ours.register(a_file("a.nc", 2, checksum=checksum(4)))
+        assert await counters(ours) == _of_day(2, "L0##")
+        await assert_whole(ours)
+
+
+def _of_day(number: int, kind: str) -> dict[tuple[str, str], int]:
+    """The counters of a day with one item."""
+    return {(day(number).isoformat(), name): 1 for name in ("items", kind)}
+
+
 async def test_adoption_leaves_alone_what_is_gone() -> None:
     async with foreign_files(DOCUMENTED) as (ours, raw):
         found = {entity: await ours.items(entity) for entity in (FILE, PART)}
@@ -405,8 +449,15 @@ async def test_each_part_of_a_large_file_is_adopted() -> None:
         {"PK": "a.nc", "SK": f"#L0#APID{apid}", "applicable-date": day.isoformat()}
         for apid, day in enumerate(day for day in days for _ in range(5))
     ]
-    async with foreign_files(items, adopted=True) as (ours, _):
+    async with foreign_files(items, adopted=True) as (ours, raw):
         assert await adopt_all(ours) == 0
+        raw.put(*({**item, "applicable-date": f"{2025 + at}-01-01"} for at, item in enumerate(items)))
+        assert await adopt_all(ours) == len(items)
+        assert await counters(ours) == {
+            (f"{2025 + at}-01-01", name): 1 for at in range(140) for name in ("items", "L0##")
+        }
+        raw.put(*items)
+        assert await adopt_all(ours) == len(items)
         assert sum(number for (_, name), number in (await counters(ours)).items() if name == "items") == len(items)
         page = await page_of(ours.files, FileSelection(first=day(9)), Paging(5))
         assert [(each.name, each.item["applicable-date"]) for each in page.records] == [("a.nc", "2024-01-09")]
