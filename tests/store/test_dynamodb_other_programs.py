@@ -9,7 +9,7 @@ import pytest
 
 from graph.core.errors import QueryTooComplex
 from graph.store.attributes import IN_INDEX, Filled, JsonDocument, Real, Text, Whole
-from graph.store.conditions import Absent, Compare, Condition, OneOf, Present, unchanged
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present, unchanged
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.dynamodb.query import ITEMS_DECODED_AT_ONCE, PreparedDynamoQuery
@@ -19,6 +19,7 @@ from graph.store.query import Query
 from graph.store.records import Record, optional, stored
 from graph.store.values import InvalidItem
 from tests.store.engines import empty_tables, emulator_calls, open_dynamodb
+from tests.store.fault_proxy import Answer, FaultProxy, always, first
 from tests.store.test_meter import Recorder
 from tests.work.accounts import an_account
 
@@ -47,6 +48,8 @@ PART = Entity(
 )
 FILE = Entity("FILE", FILES, key=("{name}", "#"), attributes=(Text("name", shortest=1, in_key_alone=True),))
 ENTITIES = (PART, FILE)
+
+NULL = {"NULL": True}
 
 
 @pytest.fixture
@@ -110,7 +113,7 @@ async def test_a_broken_item_is_left_out_counted_and_named_in_the_log(
     database: Database, prefix: str, recorder: Recorder, caplog: pytest.LogCaptureFixture
 ) -> None:
     write(prefix, foreign("1"), foreign("2", {"S": "large"}), foreign("3", 7, weight={"S": "heavy"}), foreign("4"))
-    write(prefix, foreign("5", details={"NULL": True}))
+    write(prefix, foreign("5", details=NULL))
 
     for query in (OF_FILE, OF_KIND):
         page = await database.query(replace(query, limit=2))
@@ -217,3 +220,64 @@ async def test_a_write_counts_with_what_an_absent_attribute_means(database: Data
 async def test_nothing_is_compared_with_an_attribute_that_may_be_computed(database: Database) -> None:
     with pytest.raises(InvalidItem, match="`nanoseconds`"):
         await database.query(Query(entity=PART, partitions=[("a",)], where=Compare("nanoseconds", ">", 1)))
+
+
+WITH_NULL: list[tuple[Condition, list[str]]] = [
+    (Absent("weight"), ["1", "3"]),
+    (Present("weight"), ["2"]),
+    (Compare("revision", "=", 1), ["1", "3"]),
+    (Compare("revision", ">", 1), ["2"]),
+    (Present("revision"), ["1", "2", "3"]),
+    (AnyOf((Absent("weight"), Compare("weight", ">", 9))), ["1", "3"]),
+    (AllOf((Absent("weight"), Compare("size", "=", 7))), ["1", "3"]),
+]
+
+
+@pytest.mark.parametrize(("where", "parts"), WITH_NULL)
+async def test_null_is_missing_in_filters_writes_and_streams_as_it_is_to_readers(
+    database: Database, prefix: str, where: Condition, parts: list[str]
+) -> None:
+    write(prefix, foreign("1", weight=NULL, revision=NULL), foreign("3"))
+    write(prefix, foreign("2", weight={"N": "0.5"}, revision={"N": "3"}))
+
+    for query in (OF_FILE, OF_KIND):
+        filtered = replace(query, where=where)
+        assert [found["part"] for found in (await database.query(filtered)).items] == parts
+        assert await database.count(filtered) == len(parts)
+    found = (await database.query(OF_FILE)).items
+    assert found == [item("1"), item("2", weight=0.5, revision=3), item("3")]
+    others = database.other_writers
+    assert others
+    scanned = [key.values[1] async for each in others.stored({PART: where}, None) for key in each.keys]
+    assert sorted(scanned) == parts
+    for part in "123":
+        update = Update(PART.key_for("a", part), set={"details": {"seen": 1}}, condition=where)
+        assert await database.update(update) is (part in parts)
+
+
+async def test_a_number_is_added_to_what_null_means(database: Database, prefix: str) -> None:
+    write(prefix, foreign("1", revision=NULL, weight=NULL), foreign("2", weight={"S": "heavy"}))
+    key, broken = PART.key_for("a", "1"), PART.key_for("a", "2")
+    both = Update(key, add={"revision": 2, "weight": 0.5}, condition=Absent("weight"))
+
+    assert await database.transact([Put(PART, item("3"), condition=Absent("name")), both]) == ()
+    assert await database.get(key) == item("1", revision=3, weight=0.5)
+    assert await database.get(PART.key_for("a", "3")) == item("3")
+    assert not await database.update(both)
+    with pytest.raises(InvalidItem):
+        await database.transact([Put(PART, item("4")), Update(broken, add={"weight": 1.0})])
+    assert await database.get(PART.key_for("a", "4")) is None
+
+
+async def test_a_number_is_added_to_null_whichever_error_dynamodb_answers(
+    prefix: str, fault_proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reasons = [{"Code": "ValidationError", "Message": "An operand in the update expression has an incorrect data type"}]
+    fault_proxy.rule = first(always(Answer.error("TransactionCanceledException", CancellationReasons=reasons)))
+    monkeypatch.setenv("AWS_ENDPOINT_URL", fault_proxy.url)
+    write(prefix, foreign("1", revision=NULL))
+
+    async with open_dynamodb(ENTITIES, prefix=prefix) as database:
+        assert await database.update(Update(PART.key_for("a", "1"), add={"revision": 2}))
+        assert await database.get(PART.key_for("a", "1")) == item("1", revision=3)
+    assert len(fault_proxy.of("TransactWriteItems")) == 2

@@ -14,6 +14,8 @@ from graph.store.values import GREATEST_INTEGER, LEAST_INTEGER, InvalidItem, che
 AttributeValue = dict[str, Any]
 EncodedItem = dict[str, AttributeValue]
 
+NULL: AttributeValue = {"NULL": True}
+
 
 def encode(value: Any) -> AttributeValue:
     """Check and encode a value.

@@ -7,7 +7,7 @@ twice, and a plain conditional put would find its own item and return False.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -16,12 +16,12 @@ from botocore.exceptions import ClientError
 
 from graph.core.clock import Clock, now_ms
 from graph.core.errors import DatabaseUnavailable
-from graph.store.contract import Action, Database, Put, check_actions, check_key
+from graph.store.contract import Action, Database, Put, Update, check_actions, check_key
 from graph.store.design import TableDesign
 from graph.store.dynamodb.cancellation import may_pass, refused_positions
 from graph.store.dynamodb.changes import changes
 from graph.store.dynamodb.client import Connected, connected
-from graph.store.dynamodb.codec import EncodedItem, decode
+from graph.store.dynamodb.codec import NULL, EncodedItem, decode
 from graph.store.dynamodb.errors import CONFLICTS, CONTENTION, OVERLOAD, UNLIKE, code_of, subject, translating_errors
 from graph.store.dynamodb.other_writers import DynamoOtherWriters
 from graph.store.dynamodb.pages import answers
@@ -171,15 +171,19 @@ class DynamoDatabase(Database):
         async def write() -> tuple[int, ...]:
             nonlocal refused
             refused = ()
-            with translating_errors(*tables):
-                try:
-                    await self._client.transact_write_items(TransactItems=sent)
-                except self._client.exceptions.TransactionCanceledException as error:
-                    refused = refused_positions(error)
-                    if may_pass(error) or not refused:
-                        raise TryAgain(f"{subject(*tables)} {CONTENTION}") from error
-                    return refused
-            return ()
+            try:
+                with translating_errors(*tables):
+                    try:
+                        await self._client.transact_write_items(TransactItems=sent)
+                    except self._client.exceptions.TransactionCanceledException as error:
+                        refused = refused_positions(error)
+                        if may_pass(error) or not refused:
+                            raise TryAgain(f"{subject(*tables)} {CONTENTION}") from error
+            except InvalidItem as error:
+                if await self._remove_nulls(actions):
+                    raise TryAgain(f"{subject(*tables)} {CONTENTION}") from error
+                raise
+            return refused
 
         try:
             return await self._retry_policy.persist(write)
@@ -187,6 +191,20 @@ class DynamoDatabase(Database):
             if refused:  # nothing was applied, and the conditions of these actions do not hold
                 return refused
             raise
+
+    async def _remove_nulls(self, actions: Sequence[Action]) -> bool:
+        """Remove from counters the NULLs of other programs, to which nothing can be added. False if there are none."""
+        found = False
+        for update in actions:
+            if isinstance(update, Update) and update.add:
+                with translating_errors(self._requests.table(update.key.entity)):
+                    answer = await self._direct.get_item(**self._requests.get(update.key, update.add.keys()))
+                    item = answer.get("Item", {})
+                    if nulls := [name for name in update.add if item.get(name) == NULL]:
+                        found = True
+                        with suppress(self._client.exceptions.ConditionalCheckFailedException):  # changed meanwhile
+                            await self._client.update_item(**self._requests.removal(update.key, nulls))
+        return found
 
     async def query(self, query: Query) -> ItemPage:
         if query.limit is not None and query.limit < 1:

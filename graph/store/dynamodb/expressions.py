@@ -4,7 +4,7 @@ Every attribute has an alias, `#n0`, and every value a placeholder, `:v0`. So a 
 word or hold any character, and nothing needs to be quoted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, HasText, OneOf, Present, SameText
@@ -39,8 +39,11 @@ class Aliases:
         return parameters
 
 
-def condition_expression(condition: Condition, aliases: Aliases) -> str:
+def condition_expression(condition: Condition, aliases: Aliases, nullable: Collection[str] = ()) -> str:
     """The condition, in parentheses if it is a conjunction or disjunction.
+
+    Args:
+        nullable: the attributes that an item also lacks if they are NULL, as some programs write them.
 
     Raises:
         InvalidItem: It tests a folded text, which the language cannot.
@@ -53,16 +56,24 @@ def condition_expression(condition: Condition, aliases: Aliases) -> str:
             return f"(attribute_exists({name}) AND attribute_not_exists({name}))"
         case OneOf(attribute, values):
             return f"{aliases.name(attribute)} IN ({', '.join(aliases.value(value) for value in values)})"
-        case Present(attribute):
-            return f"attribute_exists({aliases.name(attribute)})"
-        case Absent(attribute):
-            return f"attribute_not_exists({aliases.name(attribute)})"
+        case Present(attribute) | Absent(attribute):
+            name, is_absent = aliases.name(attribute), isinstance(condition, Absent)
+            test = f"attribute_not_exists({name})" if is_absent else f"attribute_exists({name})"
+            if attribute not in nullable:
+                return test
+            null = is_null(name, aliases)
+            return f"({test} OR {null})" if is_absent else f"({test} AND NOT {null})"
         case AllOf(conditions):
-            return joined(" AND ", [condition_expression(part, aliases) for part in conditions])
+            return joined(" AND ", [condition_expression(part, aliases, nullable) for part in conditions])
         case AnyOf(conditions):
-            return joined(" OR ", [condition_expression(part, aliases) for part in conditions])
+            return joined(" OR ", [condition_expression(part, aliases, nullable) for part in conditions])
         case SameText() | HasText():
             raise InvalidItem("DynamoDB cannot fold a text")
+
+
+def is_null(name: str, aliases: Aliases) -> str:
+    """The condition that the attribute with this alias is DynamoDB's NULL."""
+    return f"attribute_type({name}, {aliases.value('NULL')})"
 
 
 def joined(operator: str, parts: Sequence[str]) -> str:

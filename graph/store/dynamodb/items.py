@@ -31,6 +31,8 @@ class ItemCodec:
         self.entity = entity
         self._held_by = entity.held_by_keys
         self.primary = entity.primary
+        declared = entity.record.declared() if entity.record else ()  # by documents: other programs write them, too
+        self.nullable = frozenset(each.name for each in declared if each.optional or each.absent is not None)
         self._primary_keys = {template.key.name for template in self.primary}
         # There are few choices of attributes: they are fixed in code, or follow from a query's fields.
         self._decoder = lru_cache(MOST_DECODERS)(partial(decoder_of, entity, broken=broken))

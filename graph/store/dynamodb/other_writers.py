@@ -9,7 +9,7 @@ from graph.core.clock import Clock
 from graph.store.conditions import Condition, names_in, predicate
 from graph.store.contract import Found, OtherWriters
 from graph.store.dynamodb.client import Connected, Streams, open_streams
-from graph.store.dynamodb.codec import EncodedItem, decode
+from graph.store.dynamodb.codec import NULL, EncodedItem, decode
 from graph.store.dynamodb.errors import translating_errors
 from graph.store.dynamodb.pages import answers
 from graph.store.dynamodb.requests import Requests
@@ -124,7 +124,8 @@ class _Wanted:
 
     def _key(self, item: EncodedItem, *, is_whole: bool = True) -> Key | None:
         for codec, names, holds in self._tests:
-            is_wanted = not is_whole or holds({name: decode(item[name]) for name in names if name in item})
+            there = [name for name in names if name in item and not (name in codec.nullable and item[name] == NULL)]
+            is_wanted = not is_whole or holds({name: decode(item[name]) for name in there})
             if is_wanted and (key := codec.key_of(item)):
                 return key
         return None

@@ -15,7 +15,7 @@ from graph.store.contract import Action, Put, Update
 from graph.store.design import Index, TableDesign, table_name
 from graph.store.dynamodb.broken_items import BrokenItems
 from graph.store.dynamodb.codec import EncodedItem, encode
-from graph.store.dynamodb.expressions import Aliases, condition_expression, joined, update_expression
+from graph.store.dynamodb.expressions import Aliases, condition_expression, is_null, joined, update_expression
 from graph.store.dynamodb.items import ItemCodec
 from graph.store.entity import Entity, Key
 from graph.store.meter import Meter
@@ -131,6 +131,15 @@ class Requests:
             request["ConditionExpression"] = joined(" AND ", guards)
         return {kind: {"TableName": self.table(entity)} | request | aliases.parameters()}
 
+    def removal(self, key: Key, nulls: Collection[str]) -> Request:
+        """An update that removes attributes if they are NULL."""
+        aliases = Aliases()
+        names = [aliases.name(name) for name in nulls]
+        condition = joined(" AND ", [is_null(name, aliases) for name in names])
+        request = {"TableName": self.table(key.entity), "Key": self.codec(key.entity).key(key)}
+        changes = {"UpdateExpression": f"REMOVE {', '.join(names)}", "ConditionExpression": condition}
+        return request | changes | aliases.parameters()
+
     def is_marked(self, entity: Entity, item: EncodedItem) -> bool:
         """Whether an item that was read without a filter has the entity's name, if its table names entities."""
         return all(item.get(name) == {"S": value} for name, value in entity.marks.items())
@@ -185,9 +194,10 @@ class Requests:
         self, entity: Entity, condition: Condition | None, now: int, aliases: Aliases, *, of_write: bool = False
     ) -> list[str]:
         """The conditions on an item beside its key: the given one, and that it has not expired."""
-        guards = []
+        guards, codec = [], self.codec(entity)
         if condition is not None:
-            guards.append(condition_expression(self.codec(entity).condition(condition, of_write=of_write), aliases))
+            stored = codec.condition(condition, of_write=of_write)
+            guards.append(condition_expression(stored, aliases, codec.nullable))
         if entity.table.ttl is not None:
             guards.append(f"NOT {_expired(entity.table.ttl, now, aliases)}")
         return guards
