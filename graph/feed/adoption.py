@@ -5,15 +5,14 @@ an item: its sequence number for subscriptions, counters, summaries.
 
     STATE = adoption_state(TABLE)  # among the domain's entities
 
-    async def adopt(services: Services, items: Sequence[Item]) -> None: ...
-
-    adoptions = (Adoption(NOTE, state=STATE, foreign=Absent("change"), adopt=adopt),)
+    adoptions = (Adoption(NOTE, state=STATE, foreign=Absent("change"), adopt=adopt_by(Desk, Desk.adopt)),)
 
 An item may be handed over several times, and may become foreign again: a put of another program replaces ours.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from graph.core.services import Services
 from graph.runtime.lease import LEASE_ATTRIBUTES
@@ -26,6 +25,9 @@ from graph.store.entity import Entity, Item
 ITEMS_AT_ONCE = 25
 ADOPTED_UNTIL = "adoptedUntil"  # of a state
 
+S = TypeVar("S")
+Adopt = Callable[[Services, Sequence[Item]], Awaitable[None]]
+
 
 @dataclass(frozen=True)
 class Adoption:
@@ -34,12 +36,17 @@ class Adoption:
     entity: Entity
     state: Entity  # made by `adoption_state`; of the same domain
     foreign: Condition  # only an item that the service has neither written nor adopted fulfils it
-    adopt: Callable[[Services, Sequence[Item]], Awaitable[None]]
+    adopt: Adopt
     """Adopts foreign items, at most `ITEMS_AT_ONCE` of them.
 
     For each, one transaction writes what our own write has beside the item, and what makes `foreign` false. An item
     that is no longer foreign, or no longer there, is left as it is.
     """
+
+
+def adopt_by(service: type[S], adopt: Callable[[S, Sequence[Item]], Awaitable[None]]) -> Adopt:
+    """What adopts items by a service that a domain has opened."""
+    return lambda services, items: adopt(services.of(service), items)
 
 
 def adoption_state(table: TableDesign, name: str = "ADOPTION") -> Entity:

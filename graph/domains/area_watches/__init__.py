@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from graph.domain import Adoption, Domain, Resources, Services
+from graph.domain import Domain, Resources
 from graph.domains.area_watches.entities import AREA_WATCH, ENTITIES, FOREIGN
 from graph.domains.area_watches.reported import REPORTED
 from graph.domains.area_watches.schema import AreaWatch, AreaWatchMutations, AreaWatchQueries
@@ -15,7 +15,7 @@ from graph.domains.sightings.entities import ADOPTION
 from graph.domains.triggers.event_types import EventTypes
 from graph.domains.triggers.following import Follower, Followers
 from graph.domains.triggers.outbox import Outbox
-from graph.store.entity import Item
+from graph.feed.adoption import Adoption, adopt_by
 
 
 async def open_services(resources: Resources) -> Sequence[object]:
@@ -28,11 +28,6 @@ async def open_services(resources: Resources) -> Sequence[object]:
     return [watches]
 
 
-async def _adopt(services: Services, items: Sequence[Item]) -> None:
-    for item in items:
-        await services.of(AreaWatches).adopt(AREA_WATCH.key_of(item))
-
-
 DOMAIN = Domain(
     name="area_watches",
     requires=("triggers",),
@@ -43,6 +38,6 @@ DOMAIN = Domain(
     queries=(AreaWatchQueries,),
     mutations=(AreaWatchMutations,),
     nodes=(AreaWatch,),
-    adoptions=(Adoption(AREA_WATCH, state=ADOPTION, foreign=FOREIGN, adopt=_adopt),),
+    adoptions=(Adoption(AREA_WATCH, ADOPTION, FOREIGN, adopt_by(AreaWatches, AreaWatches.adopt)),),
     examples=Path(__file__).parent / "examples",
 )

@@ -16,7 +16,7 @@ from graph.domains.sightings.slugs import slug_in_key
 from graph.feed.sequence import ChangeSequence
 from graph.store.between import Between
 from graph.store.conditions import unchanged
-from graph.store.contract import Action, Database, Delete, Put, Update
+from graph.store.contract import Database, Delete, Put, Update
 from graph.store.entity import Item, Key
 from graph.store.merging import MergedPartitions
 from graph.store.ordering import PageRequest
@@ -24,7 +24,6 @@ from graph.store.query import Needed, Query
 from graph.store.rounds import until_applied
 
 READ_AT_ONCE = 100
-MOST_ATTEMPTS = 10  # to adopt a watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +103,21 @@ class AreaWatches:
         as_read = unchanged(watch.item, "since")
         return not await self.database.transact([Delete(AREA_WATCH.key_of(watch.item), as_read), *beside]) or None
 
-    async def adopt(self, key: Key) -> None:
-        """Adopt a watch that another program has made: it wants the sightings that are stored from now on."""
-        for _ in range(MOST_ATTEMPTS):
-            found = await self.database.get(key)
-            if found is None or found["since"] >= 0:
-                return
-            own = {"since": await self.sequence.latest(), "createdAt": found.get("createdAt", self.clock())}
-            unique = {"areaSlug": slug_in_key(found["areaSlug"]), "watchId": unique_id(found)}
-            in_key = {"areaInKey": found["areaSlug"], "idInKey": found["watchId"]}
-            watcher = {**found, **own, **unique, **in_key}
-            actions: list[Action] = [Update(key, set=own, condition=FOREIGN), Put(AREA_WATCHER, watcher)]
-            if not await self.database.transact(actions):
-                return
+    async def adopt(self, watches: Sequence[Item]) -> None:
+        """Adopt watches that another program has made: they want the sightings that are stored from now on."""
+        for watch in watches:
+            await self._adopt(AREA_WATCH.key_of(watch))
+
+    @until_applied("another process kept changing the watch")
+    async def _adopt(self, key: Key) -> bool | None:
+        found = await self.database.get(key)
+        if found is None or found["since"] >= 0:
+            return False
+        own = {"since": await self.sequence.latest(), "createdAt": found.get("createdAt", self.clock())}
+        unique = {"areaSlug": slug_in_key(found["areaSlug"]), "watchId": unique_id(found)}
+        in_key = {"areaInKey": found["areaSlug"], "idInKey": found["watchId"]}
+        watcher = Put(AREA_WATCHER, {**found, **own, **unique, **in_key})
+        return not await self.database.transact([Update(key, set=own, condition=FOREIGN), watcher]) or None
 
     async def matching(self, area_slug: str, category: str, after: str = "") -> AsyncGenerator[AreaWatch, None]:
         """The watches of all users that a sighting concerns, in order of their ids.

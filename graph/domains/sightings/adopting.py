@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from graph.core.clock import Clock
 from graph.core.errors import NotThere
-from graph.core.services import Services
 from graph.domains.sightings import copies, profiles
 from graph.domains.sightings.active_areas import ActiveAreas
 from graph.domains.sightings.areas import NamedArea
@@ -35,7 +34,7 @@ from graph.domains.sightings.model import SightingChangeKind, documented_key
 from graph.domains.sightings.selection import list_of_event, list_of_user
 from graph.domains.sightings.slugs import slug_in_key
 from graph.domains.sightings.tiers import TrustTier
-from graph.feed.adoption import Adoption
+from graph.feed.adoption import Adoption, adopt_by
 from graph.observability.logs import get_logger
 from graph.store.client_input import possible_key
 from graph.store.conditions import Compare, unchanged
@@ -75,7 +74,7 @@ class Adopting:
         documented = possible_key(SIGHTING, *parts)
         if documented is None or await self.database.get(documented) is None:
             raise NotThere("id", "active sighting")
-        await self.sighting(documented)
+        await self._sighting(documented)
         return parts[-1]
 
     async def documented(self, sighting: Item) -> Item | None:
@@ -87,8 +86,17 @@ class Adopting:
             await self._pass_on(sighting, found)
         return found
 
-    async def sighting(self, key: Key) -> None:
-        """Adopt a sighting under its documented key, unless it has been adopted."""
+    async def sightings(self, items: Sequence[Item]) -> None:
+        """Adopt sightings, unless they have been adopted."""
+        for item in items:
+            await self._sighting(SIGHTING.key_of(item))
+
+    async def confirmations(self, items: Sequence[Item]) -> None:
+        """Adopt confirmations: what each has changed of its sighting, and who has confirmed that, if it says so."""
+        for item in items:
+            await self._confirmation(item)
+
+    async def _sighting(self, key: Key) -> None:
         for _ in range(MOST_ATTEMPTS):
             found = await self.database.get(key)
             if found is None or found["rank"]:
@@ -104,8 +112,7 @@ class Adopting:
                 return
         logger.warning("A sighting of another program cannot be adopted", key=key.values)
 
-    async def confirmation(self, item: Item) -> None:
-        """Adopt a confirmation: what it has changed of its sighting, and who has confirmed that, if it says so."""
+    async def _confirmation(self, item: Item) -> None:
         for _ in range(MOST_ATTEMPTS):
             before = await self.database.get(SIGHTING_BY_ID.key_for(item["sightingId"]))
             found = before and await self.database.get(SIGHTING.key_of(before))
@@ -178,17 +185,7 @@ class Adopting:
         return await self.changes.store(SightingChangeKind.CONFIRMED, after, actions)
 
 
-async def _adopt_sightings(services: Services, items: Sequence[Item]) -> None:
-    for item in items:
-        await services.of(Adopting).sighting(SIGHTING.key_of(item))
-
-
-async def _adopt_confirmations(services: Services, items: Sequence[Item]) -> None:
-    for item in items:
-        await services.of(Adopting).confirmation(item)
-
-
 ADOPTIONS = (
-    Adoption(SIGHTING, state=ADOPTION, foreign=FOREIGN, adopt=_adopt_sightings),
-    Adoption(CONFIRMATION, state=ADOPTION, foreign=NOT_COUNTED, adopt=_adopt_confirmations),
+    Adoption(SIGHTING, ADOPTION, FOREIGN, adopt_by(Adopting, Adopting.sightings)),
+    Adoption(CONFIRMATION, ADOPTION, NOT_COUNTED, adopt_by(Adopting, Adopting.confirmations)),
 )

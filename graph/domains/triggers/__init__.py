@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from graph.domain import Domain, Resources, Services, Task
+from graph.domain import Domain, Resources, Task
 from graph.domains.triggers.deliveries import Deliveries
 from graph.domains.triggers.delivering import background
 from graph.domains.triggers.delivering.commands import deliver
@@ -38,8 +38,7 @@ from graph.domains.triggers.sending.destinations import Destinations
 from graph.domains.triggers.sending.resolver import Resolver
 from graph.domains.triggers.sending.sender import MessageSender
 from graph.domains.triggers.settings import TriggerSettings
-from graph.feed.adoption import Adoption
-from graph.store.entity import Item
+from graph.feed.adoption import Adoption, adopt_by
 
 
 async def open_services(resources: Resources) -> Sequence[object]:
@@ -75,15 +74,10 @@ async def open_services(resources: Resources) -> Sequence[object]:
     )
 
 
-async def adopt(services: Services, events: Sequence[Item]) -> None:
-    """Take up events that another program has put into the table."""
-    await services.of(Outbox).adopt(events)
-
-
 DOMAIN = Domain(
     name="triggers",
     entities=ENTITIES,
-    adoptions=(Adoption(TRIGGER_EVENT, state=ADOPTION_STATE, foreign=FOREIGN, adopt=adopt),),
+    adoptions=(Adoption(TRIGGER_EVENT, ADOPTION_STATE, FOREIGN, adopt_by(Outbox, Outbox.adopt)),),
     scopes=(TRIGGERS_READ, TRIGGERS_WRITE),
     settings=TriggerSettings,
     open=open_services,
