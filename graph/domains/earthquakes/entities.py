@@ -84,16 +84,16 @@ ALIAS = Entity(
     ),
 )
 
+_YEAR = Text("year", longest=4, in_key_alone=True)
+_DAY = Text("day", longest=8, unit="YYYYMMDD, UTC", in_key_alone=True)
+_SUMMARY = (Whole("events"), Whole("revision", unit="writes", optional=True))
+_OF_FACETS = Whole("revision", unit="of the summary of the same period", optional=True)
+
 DAY_SUMMARY = Entity(
     "DAY_SUMMARY",
     EARTHQUAKE_EVENTS,
     key=("SUMMARY#{year}", "DAY#{day}"),
-    attributes=(
-        Text("year", longest=4, in_key_alone=True),
-        Text("day", longest=8, unit="YYYYMMDD, UTC", in_key_alone=True),
-        Whole("events"),
-        Whole("revision", unit="writes", optional=True),
-    ),
+    attributes=(_YEAR, _DAY, *_SUMMARY),
     open=True,  # `bin<tenths>` and the like, as many as there are magnitudes, and `type:<type>`
     label="SUMMARY",
 )
@@ -102,11 +102,7 @@ YEAR_SUMMARY = Entity(
     "YEAR_SUMMARY",
     EARTHQUAKE_EVENTS,
     key=("SUMMARY#YEARS", "YEAR#{year}"),
-    attributes=(
-        Text("year", longest=4, in_key_alone=True),
-        Whole("events"),
-        Whole("revision", unit="writes", optional=True),
-    ),
+    attributes=(_YEAR, *_SUMMARY),
     open=True,  # as that of a day
     label="SUMMARY",
 )
@@ -115,11 +111,7 @@ DAY_FACETS = Entity(
     "DAY_FACETS",
     EARTHQUAKE_EVENTS,
     key=("FACETS#{year}", "DAY#{day}"),
-    attributes=(
-        Text("year", longest=4, in_key_alone=True),
-        Text("day", longest=8, unit="YYYYMMDD, UTC", in_key_alone=True),
-        Whole("revision", unit="of the day's summary", optional=True),
-    ),
+    attributes=(_YEAR, _DAY, _OF_FACETS),
     open=True,  # a count for each name of a facet
     label="FACETS",
 )
@@ -128,10 +120,7 @@ YEAR_FACETS = Entity(
     "YEAR_FACETS",
     EARTHQUAKE_EVENTS,
     key=("FACETS#YEARS", "YEAR#{year}"),
-    attributes=(
-        Text("year", longest=4, in_key_alone=True),
-        Whole("revision", unit="of the year's summary", optional=True),
-    ),
+    attributes=(_YEAR, _OF_FACETS),
     open=True,  # as those of a day
     label="FACETS",
 )
@@ -164,10 +153,7 @@ CHANGES_BACKFILL = Entity(
     "CHANGES_BACKFILL",
     EARTHQUAKE_EVENTS,
     key=("CHANGES#{since}#{from}#{to}#{least}", "RUN"),
-    attributes=(
-        Text("since", unit="epoch ms, or empty", in_key_alone=True),
-        *BACKFILL.attributes,
-    ),
+    attributes=(Text("since", unit="epoch ms, or empty", in_key_alone=True), *BACKFILL.attributes),
     label="BACKFILL",
 )
 
@@ -186,17 +172,6 @@ BACKFILL_PART = Entity(
 )
 
 ENTITIES = (
-    EVENT,
-    REVISION,
-    ALIAS,
-    DAY_SUMMARY,
-    YEAR_SUMMARY,
-    DAY_FACETS,
-    YEAR_FACETS,
-    EVENT_SEQUENCE.change,
-    EVENT_SEQUENCE.latest,
-    EVENT_ADOPTION,
-    BACKFILL,
-    CHANGES_BACKFILL,
-    BACKFILL_PART,
+    *(EVENT, REVISION, ALIAS, DAY_SUMMARY, YEAR_SUMMARY, DAY_FACETS, YEAR_FACETS),
+    *(EVENT_SEQUENCE.change, EVENT_SEQUENCE.latest, EVENT_ADOPTION, BACKFILL, CHANGES_BACKFILL, BACKFILL_PART),
 )

@@ -75,10 +75,7 @@ ENDPOINT_COUNT = Entity(  # so that a user who creates several at once gets no m
     "ENDPOINT_COUNT",
     ENDPOINTS,
     key=("ENDPOINT_COUNT#{user_id}", "STATE"),
-    attributes=(
-        Text("user_id", shortest=1, longest=LONGEST_USER, in_key_alone=True),
-        Whole("number", least=0),
-    ),
+    attributes=(Text("user_id", shortest=1, longest=LONGEST_USER, in_key_alone=True), Whole("number", least=0)),
 )
 
 QUEUE = Entity(
@@ -107,9 +104,7 @@ DELIVERY = Entity(
     Delivery,
     key=("DELIVERIES#{endpoint_id}#{user_id}", "{sequence}"),
     indexes={DUE_INDEX: ("RETRIES#{endpoint_id}", "{due}")},
-    attributes=(
-        Whole("first_attempt", least=1),  # the number of the first attempt since it was created or replayed
-    ),
+    attributes=(Whole("first_attempt", least=1),),  # the number of the first one since it was created or replayed
 )
 
 ATTEMPT = Entity(
