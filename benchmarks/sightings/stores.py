@@ -14,10 +14,10 @@ import orjson
 
 from benchmarks.sightings.world import World
 from benchmarks.triggers.stores import done
+from graph.core.times import utc_time
 from graph.domain import entities_of
 from graph.domains import DOMAINS
 from graph.domains.sightings.entities import AREA, LISTED_SIGHTING, SIGHTING, SIGHTING_BY_ID, TALLY
-from graph.domains.sightings.iso import time_of
 from graph.store.entity import Entity, Item
 from graph.store.sqlite import open_sqlite
 from graph.store.sqlite.table import EntityTable
@@ -64,7 +64,7 @@ class Rest:
         for item in sightings:
             slug, expires_at = item["areaSlug"], item["expiresAt"]
             self._areas[slug] = max(self._areas[slug], expires_at)
-            self._tallies[item["category"], expires_at, time_of(item["reportedAt"]).hour] += 1
+            self._tallies[item["category"], expires_at, utc_time(item["reportedAt"]).hour] += 1
 
     def at_last(self) -> Iterator[tuple[Entity, list[Item]]]:
         """The items that follow from all of them."""

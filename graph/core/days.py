@@ -48,6 +48,11 @@ def datetime_of(time_ms: int) -> datetime:
     return EPOCH_TIME + timedelta(milliseconds=time_ms)
 
 
+def datetime_of_seconds(seconds: int) -> datetime:
+    """Epoch seconds as an aware time."""
+    return EPOCH_TIME + timedelta(seconds=seconds)
+
+
 def possible_datetime(time_ms: int) -> datetime | None:
     """The same; None of a time that the calendar does not have, from year 1 to 9999."""
     return datetime_of(time_ms) if FIRST_MS <= time_ms <= LAST_MS else None

@@ -139,6 +139,12 @@ def last_microsecond(time: datetime) -> int:
     return last + 999 if last % 1000 == 0 else last
 
 
+def utc_time(text: str) -> datetime:
+    """The time of a text of ISO 8601, which is UTC unless it says otherwise. Raises ValueError for another text."""
+    time = datetime.fromisoformat(text)
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+
+
 def rfc3339(time: datetime) -> str:
     """A time in UTC as the graph writes it, with milliseconds."""
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")

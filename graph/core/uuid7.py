@@ -13,3 +13,8 @@ def uuid7(now: int) -> str:
     value = (now & (1 << 48) - 1) << 80 | secrets.randbits(80)
     value = value & ~(0xF << 76) | 7 << 76
     return str(UUID(int=value & ~(0b11 << 62) | 0b10 << 62))
+
+
+def is_like_uuid7(text: str) -> bool:
+    """Whether a text has the length and the version of such an identifier."""
+    return len(text) == 36 and text[14] == "7"

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from graph.core.errors import BadUserInput
+from graph.store.attributes import Attribute
 from graph.store.contract import Database
 from graph.store.entity import Entity, Key
 from graph.store.query import Needed
@@ -24,10 +25,19 @@ def check_input(entity: Entity, **values: Any) -> None:
         BadUserInput: An attribute cannot have its value. The message names the attribute.
     """
     for name, value in values.items():
-        try:
-            entity.named[name].check(value)
-        except InvalidItem as error:
-            raise BadUserInput(f"{error}.") from error
+        check_attribute(entity.named[name], value)
+
+
+def check_attribute(attribute: Attribute, value: Any) -> None:
+    """Check a value that a client gives an attribute.
+
+    Raises:
+        BadUserInput: The attribute cannot have it. The message names the attribute.
+    """
+    try:
+        attribute.check(value)
+    except InvalidItem as error:
+        raise BadUserInput(f"{error}.") from error
 
 
 def possible_key(entity: Entity, *values: Any) -> Key | None:

@@ -4,15 +4,14 @@ from datetime import datetime
 from uuid import UUID, uuid5
 
 from graph.core.days import datetime_of
-from graph.domains.sightings.iso import time_of
+from graph.core.times import utc_time
+from graph.core.uuid7 import is_like_uuid7
 from graph.domains.sightings.model import (
     CATEGORY,
     LONGEST_ID,
     LONGEST_NAME,
     SLUG,
     USER_ID,
-    UUID_LENGTH,
-    VERSION_AT,
     Moment,
 )
 from graph.store.attributes import Text, Whole
@@ -26,13 +25,13 @@ WATCH_ID = Text(shortest=1, longest=LONGEST_ID, unit="UUID v7")
 def unique_id(watch: Item) -> str:
     """An id of a watch that no other has: its own one if it is like ours. Other programs may number each user's."""
     own = watch["watchId"]
-    if len(own) == UUID_LENGTH and own[VERSION_AT] == "7":
+    if is_like_uuid7(own):
         return str(own)
     return str(uuid5(OTHERS, "\x1f".join([watch[name] for name in ("userId", "areaSlug", "category", "watchId")])))
 
 
 def _time_of(moment: int | str) -> datetime:
-    return time_of(moment) if isinstance(moment, str) else datetime_of(moment)
+    return utc_time(moment) if isinstance(moment, str) else datetime_of(moment)
 
 
 class AreaWatch(Record):

@@ -10,11 +10,11 @@ from graph.core.uuid7 import uuid7
 from graph.domains.area_watches.entities import AREA_WATCH, AREA_WATCHER, AREA_WATCHES, AREA_WATCHES_MADE, FOREIGN
 from graph.domains.area_watches.model import AreaWatch, unique_id
 from graph.domains.sightings.categories import ALL
-from graph.domains.sightings.checking import check_value
 from graph.domains.sightings.model import AREA_SLUG, CATEGORY
 from graph.domains.sightings.slugs import slug_in_key
 from graph.feed.sequence import ChangeSequence
 from graph.store.between import Between
+from graph.store.client_input import check_attribute
 from graph.store.conditions import unchanged
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.entity import Item, Key
@@ -62,8 +62,8 @@ class AreaWatches:
             BadUserInput: A value is impossible.
             TooMany: The user has as many as allowed.
         """
-        check_value(AREA_SLUG, area_slug)
-        check_value(CATEGORY, category)
+        check_attribute(AREA_SLUG, area_slug)
+        check_attribute(CATEGORY, category)
         key = AREA_WATCHES_MADE.key_for(user_id)
         made = await self.database.get(key)  # the write is refused if the user makes another watch from here on
         one_more = Update(key, add={"number": 1}, condition=unchanged(made, "number"))

@@ -6,8 +6,9 @@ from datetime import date
 from typing import Any
 
 from graph.core.described import DescribedText, described, mutable, value
+from graph.core.times import utc_time
 from graph.domains.data_files.references import Version
-from graph.domains.data_files.times import DATE_LENGTH, LONGEST_WITH_OFFSET, date_of, time_of, written
+from graph.domains.data_files.times import DATE_LENGTH, LONGEST_WITH_OFFSET, date_of, written
 from graph.store.attributes import Filled, JsonDocument, Text, Whole
 from graph.store.entity import Item
 from graph.store.records import Converted, Derived, EntityRecord, Record, Stored, optional, stored
@@ -34,7 +35,7 @@ VERSION = Text(longest=LONGEST_VERSION)
 RUN_ID = Text(shortest=RUN_ID_LENGTH, longest=RUN_ID_LENGTH, unit="UUID")
 HASH = Text(longest=128, unit="hexadecimal digits")
 DAY = Converted(Text(shortest=DATE_LENGTH, longest=DATE_LENGTH, unit="YYYY-MM-DD, UTC"), date_of)
-TIME = Converted(Text(longest=LONGEST_WITH_OFFSET, unit="UTC"), time_of, written)
+TIME = Converted(Text(longest=LONGEST_WITH_OFFSET, unit="UTC"), utc_time, written)
 COUNT = Whole(least=0)
 
 

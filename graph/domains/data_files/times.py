@@ -6,7 +6,7 @@ Other programs may write them in another form of ISO 8601, such as `2024-01-01T0
 from datetime import UTC, date, datetime
 
 from graph.core.days import datetime_of, days_between
-from graph.core.times import rfc3339
+from graph.core.times import rfc3339, utc_time
 
 SHORTEST_TIME = 19  # characters of `2024-01-01 00:00:00`
 LONGEST_TIME = 26  # characters of `2024-01-01 00:00:00.000001`
@@ -36,19 +36,13 @@ def text_of_ms(time_ms: int) -> str:
     return time_text(datetime_of(time_ms))
 
 
-def time_of(text: str) -> datetime:
-    """The time that the table has."""
-    time = datetime.fromisoformat(text)
-    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
-
-
 def written(text: str) -> str:
     """The time that the table has, as the graph writes it."""
     if len(text) == SHORTEST_TIME:
         return f"{text[:10]}T{text[11:]}.000Z"
     if len(text) == LONGEST_TIME and text[20:].isdecimal():
         return f"{text[:10]}T{text[11:23]}Z"
-    return rfc3339(time_of(text))
+    return rfc3339(utc_time(text))
 
 
 def days_of(first: datetime, last: datetime) -> list[date]:

@@ -7,11 +7,11 @@ from strawberry.scalars import JSON
 
 from graph.api.context import Info
 from graph.api.fields import field
+from graph.core.times import utc_time
 from graph.domains.data_files import model
 from graph.domains.data_files.provenance import lineage as provenance
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.schema.loading import load_runs, revisions_of, run_of
-from graph.domains.data_files.times import time_of
 from graph.domains.provenance_exports.open_lineage import run_events
 from graph.domains.provenance_exports.prov_json import prov_json
 from graph.domains.provenance_exports.stac_item import stac_item
@@ -74,5 +74,5 @@ async def _period(revision: model.FileRevision, info: Info) -> Any:
         return None
     parts = await info.context.service(DataFiles).parts([revision.name])
     names = ("first-packet-time", "last-packet-time")
-    times = [time_of(part[name]) for part in parts.get(revision.name, ()) for name in names if name in part]
+    times = [utc_time(part[name]) for part in parts.get(revision.name, ()) for name in names if name in part]
     return (min(times), max(times)) if times else None

@@ -13,7 +13,7 @@ from graph.domains.service_logs.volumes import VolumeTally, minutes_of
 from graph.domains.service_logs.writing import SECOND_NS, LogWriter, in_transactions
 from graph.feed.adoption import Adoption
 from graph.feed.sequence import Reservation
-from graph.store.conditions import Absent, AllOf, Compare, Condition
+from graph.store.conditions import Absent, AllOf, Condition, unchanged
 from graph.store.contract import Action, Update
 from graph.store.entity import Item
 
@@ -53,8 +53,7 @@ def _actions_of(logs: Sequence[Item]) -> Callable[[Reservation], Sequence[Action
 
 def _is_still(log: Item) -> Condition:
     """Whether a log is not adopted, and what counts of it has not changed."""
-    same = [Compare(name, "=", log[name]) if name in log else Absent(name) for name in ("log_id", *COUNTED_BY)]
-    return AllOf((NOT_ADOPTED, *same))
+    return AllOf((NOT_ADOPTED, unchanged(log, "log_id", *COUNTED_BY)))
 
 
 def _minutes_of(log: Item) -> Hashable:

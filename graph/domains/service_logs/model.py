@@ -7,7 +7,7 @@ from decimal import Decimal
 from math import nextafter
 from typing import Any, ClassVar
 
-from graph.core.days import datetime_of
+from graph.core.days import datetime_of, datetime_of_seconds
 from graph.core.described import Described, DescribedText, described, value
 from graph.core.times import rfc3339_of_seconds
 from graph.store.attributes import Filled, JsonDocument, Real, Text, Truth, Whole
@@ -223,11 +223,6 @@ def time_of(time_unix_nano: str) -> datetime:
     return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest // 1000)
 
 
-def time_of_seconds(seconds: int) -> datetime:
-    """The time of epoch seconds."""
-    return datetime.fromtimestamp(seconds, UTC)
-
-
 def node_key(service_name: str, timestamp: float) -> str:
     """The key of a log in its global id and in the sequence of changes."""
     slot = slot_of(timestamp)
@@ -277,7 +272,7 @@ class ServiceLog(Record):
     )
     expires_at = optional(
         "ttl",
-        Converted(Whole(greatest=LAST_EXPIRY, unit="epoch seconds"), time_of_seconds, rfc3339_of_seconds),
+        Converted(Whole(greatest=LAST_EXPIRY, unit="epoch seconds"), datetime_of_seconds, rfc3339_of_seconds),
         "When it will be deleted; null for never.",
     )
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
 
-from graph.core.days import datetime_of
+from graph.core.days import datetime_of_seconds
 from graph.core.described import Described, DescribedText, described, value
 from graph.core.errors import BadUserInput
 from graph.domains.service_logs.entities import LOG_VOLUME
@@ -68,7 +68,7 @@ class LogVolume:
     @property
     def start(self) -> datetime:
         """The beginning of the period."""
-        return datetime_of(1000 * self.start_s)
+        return datetime_of_seconds(self.start_s)
 
 
 class VolumeTally:

@@ -1,11 +1,9 @@
 """Checks what users write."""
 
-from typing import Any
-
 from graph.core.errors import BadUserInput
 from graph.core.names import is_line
 from graph.store.attributes import Attribute
-from graph.store.values import InvalidItem
+from graph.store.client_input import check_attribute
 
 
 def check_text(attribute: Attribute, text: str) -> None:
@@ -14,20 +12,8 @@ def check_text(attribute: Attribute, text: str) -> None:
     Raises:
         BadUserInput: It has markup or control characters, or is too long or empty.
     """
-    check_value(attribute, text)
+    check_attribute(attribute, text)
     check_line(attribute.name, text.replace("\n", " "))
-
-
-def check_value(attribute: Attribute, value: Any) -> None:
-    """Check a value that a user gives an attribute. Other programs may have given it others.
-
-    Raises:
-        BadUserInput: The attribute cannot have it.
-    """
-    try:
-        attribute.check(value)
-    except InvalidItem as error:
-        raise BadUserInput(f"{error}.") from error
 
 
 def check_line(name: str, text: str) -> None:

@@ -121,11 +121,7 @@ class Confirming:
             *await self.areas.with_longer(after),
         ]
         for entry in new:
-            of_user = {
-                "sightingId": before["sightingId"],
-                "userId": entry.user_id,
-                "expiresAt": after["expiresAt"],
-            }
+            of_user = {"sightingId": before["sightingId"], "userId": entry.user_id, "expiresAt": after["expiresAt"]}
             nano_id = token_urlsafe(16)[:21]
             actions += [
                 Put(CONFIRMER, of_user, if_absent=True),

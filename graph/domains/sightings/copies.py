@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from graph.core.times import utc_time
 from graph.domains.sightings.entities import HOURS, LISTED_SIGHTING, SIGHTING, SIGHTING_BY_ID, SIGHTING_CHANGE, TALLY
-from graph.domains.sightings.iso import seconds_of, time_of
+from graph.domains.sightings.iso import seconds_of
 from graph.domains.sightings.model import SightingChangeKind
 from graph.store.conditions import Condition, unchanged
 from graph.store.contract import Action, Put, Update
@@ -55,7 +56,7 @@ def moved(before: Item, after: Item) -> list[Action]:
 
 def counted(item: Mapping[str, Any], number: int) -> Update:
     """The change that counts a sighting among those that expire at the same time."""
-    hour = HOURS[time_of(item["reportedAt"]).hour]
+    hour = HOURS[utc_time(item["reportedAt"]).hour]
     return Update(TALLY.key_for(item["category"], item["expiresAt"]), add={hour: number})
 
 

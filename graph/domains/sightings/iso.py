@@ -6,8 +6,8 @@ Other programs may write fractions of a second, `+00:00` in place of `Z`, or nei
 import re
 from datetime import UTC, datetime
 
-from graph.core.days import datetime_of
-from graph.core.times import rfc3339
+from graph.core.days import datetime_of_seconds
+from graph.core.times import rfc3339, utc_time
 
 LENGTH = 20  # characters of `2026-06-25T14:30:00Z`
 
@@ -26,20 +26,14 @@ def hour_of(iso: str) -> str:
 
 def minute_of(seconds: int) -> str:
     """The minute of epoch seconds, `2026-06-25T14:30Z`."""
-    return f"{datetime_of(1000 * seconds).isoformat()[:16]}Z"
+    return f"{datetime_of_seconds(seconds).isoformat()[:16]}Z"
 
 
 def seconds_of(iso: str) -> int:
     """The epoch seconds of such a text, those of a minute's beginning too."""
-    return int(time_of(iso).timestamp())
-
-
-def time_of(iso: str) -> datetime:
-    """The time of such a text, which is UTC unless it says otherwise. Raises ValueError for another text."""
-    time = datetime.fromisoformat(iso)
-    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    return int(utc_time(iso).timestamp())
 
 
 def written(iso: str) -> str:
     """The time of such a text as the graph writes it."""
-    return f"{iso[:-1]}.000Z" if _IS_OURS(iso) else rfc3339(time_of(iso))
+    return f"{iso[:-1]}.000Z" if _IS_OURS(iso) else rfc3339(utc_time(iso))

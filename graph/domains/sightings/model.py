@@ -1,17 +1,17 @@
 """The records of the sightings. No I/O."""
 
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, NamedTuple, Self
 
 import orjson
 
-from graph.core.days import datetime_of
+from graph.core.days import datetime_of_seconds
 from graph.core.described import DescribedText
-from graph.core.times import rfc3339_of_seconds
+from graph.core.times import rfc3339_of_seconds, utc_time
+from graph.core.uuid7 import is_like_uuid7
 from graph.domains.sightings.confidence import LIFETIME_S, Confidence
 from graph.domains.sightings.grid import KM10, Point
-from graph.domains.sightings.iso import LENGTH, iso_of, seconds_of, time_of, written
+from graph.domains.sightings.iso import LENGTH, iso_of, seconds_of, written
 from graph.domains.sightings.slugs import LONGEST_SLUG, slug_in_key
 from graph.domains.sightings.tiers import TrustTier, tier_named, tier_of
 from graph.feed.sequence import DIGITS
@@ -28,8 +28,6 @@ LONGEST_TEXT = 280  # of a report here; other programs may write longer ones
 LONGEST_FOREIGN_TEXT = 10_000
 LONGEST_EVENT_ID = 64
 LONGEST_ID = 64  # of a sighting; ours are UUIDs, those of other programs may be shorter
-UUID_LENGTH = 36
-VERSION_AT = 14  # in a UUID
 SECOND_DIGITS = 10  # of epoch seconds
 LAST_SECOND = 253_402_300_799  # epoch seconds; the last one of the year 9999
 MOST_COUNTED = 2**31 - 1  # the greatest whole number of the graph
@@ -57,10 +55,6 @@ BY_TIME = Order("sightings", _Seconds("reportedAt"), Text("sightingId", shortest
 """The order of all lists of sightings by time."""
 
 
-def _time(seconds: int) -> datetime:
-    return datetime_of(1000 * seconds)
-
-
 class KeyPart(Text):
     """A text in a key before a `#`, where other programs may write names that no writer of ours does.
 
@@ -86,7 +80,7 @@ class Moment(Whole):
 
     def check(self, value: Any) -> None:
         if isinstance(value, str):
-            time_of(value)
+            utc_time(value)
         else:
             Whole.check(self, value)
 
@@ -98,7 +92,7 @@ AREA_SLUG = Text("areaSlug", shortest=1, longest=LONGEST_SLUG, plain=True)
 AREA_IN_KEY = KeyPart("areaSlug", shortest=1, longest=LONGEST_NAME)  # may be `Downtown`
 CATEGORY = KeyPart("category", shortest=1, longest=LONGEST_CATEGORY)
 EXPIRES_AT = Whole("expiresAt", least=0, greatest=10**SECOND_DIGITS - 1, unit="epoch seconds", digits=SECOND_DIGITS)
-EXPIRY = Converted(EXPIRES_AT, _time, rfc3339_of_seconds)
+EXPIRY = Converted(EXPIRES_AT, datetime_of_seconds, rfc3339_of_seconds)
 ISO_TIME = KeyPart(shortest=10, longest=40, unit="ISO 8601, UTC")
 SLUG = Converted(AREA_IN_KEY, slug_in_key)
 REPORTED_TEXT = Text("text", longest=LONGEST_TEXT)
@@ -122,7 +116,7 @@ class Sighting(EntityRecord):
     area = optional("area", Text(longest=LONGEST_NAME))  # its name, as the reporter wrote it
     category = stored("category", replace(CATEGORY, absent=IN_INDEX), "What it is about.")
     text = optional("text", Text(longest=LONGEST_FOREIGN_TEXT), "What the reporter says, plain text.")
-    reported_at = stored("reportedAt", Converted(ISO_TIME, time_of, written), "When it was reported.")
+    reported_at = stored("reportedAt", Converted(ISO_TIME, utc_time, written), "When it was reported.")
     expires_at = stored("expiresAt", EXPIRY, "When it expires. Confirmations put that off.")
     cell = optional("cell", Text(longest=32))  # of 10 km; absent without a position
     lat = optional("lat", _degrees(90, ", of the middle of the cell"))
@@ -192,8 +186,7 @@ def node_key(item: Item) -> str:
     Our ids are UUIDs of version 7, by which a sighting has an item. Another program's sighting has that once adopted.
     """
     own, area, reported_at = item["sightingId"], item["areaSlug"], item["reportedAt"]
-    is_like_ours = len(own) == UUID_LENGTH and own[VERSION_AT] == "7" and len(reported_at) == LENGTH
-    if is_like_ours and slug_in_key(area) == area:
+    if is_like_uuid7(own) and len(reported_at) == LENGTH and slug_in_key(area) == area:
         return str(own)
     return orjson.dumps([area, reported_at, own]).decode()
 

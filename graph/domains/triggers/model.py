@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 from urllib.parse import quote
 
-from graph.core.days import EPOCH_TIME, datetime_of
+from graph.core.days import EPOCH_TIME, datetime_of, datetime_of_seconds
 from graph.core.described import DescribedText
 from graph.domains.triggers.sending.answers import Failure
 from graph.domains.triggers.statuses import EventProgress, TriggerEventStatus
@@ -55,11 +55,6 @@ def time_of(timestamp: str) -> datetime:
     return datetime.fromisoformat(timestamp)
 
 
-def expiry_of(ttl: int) -> datetime:
-    """The time of an item's `ttl`."""
-    return datetime_of(1000 * ttl)
-
-
 def checked_texts(values: Any) -> list[str]:
     """A list of texts. Raises ValueError for anything else."""
     if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
@@ -72,7 +67,7 @@ UUID = Text(shortest=LONGEST_ID, longest=LONGEST_ID)
 EVENT_ID = Text(shortest=1, longest=LONGEST_EVENT_ID)
 RETRIES = Whole(least=0, greatest=2**31 - 1)  # the greatest whole number of the graph
 MILLIS = Converted(Whole(unit="epoch ms"), datetime_of)
-EXPIRY = Converted(Whole(unit="epoch seconds"), expiry_of)
+EXPIRY = Converted(Whole(unit="epoch seconds"), datetime_of_seconds)
 
 
 def timestamp_at(microseconds: int) -> str:

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.core.times import rfc3339
+from graph.core.times import rfc3339, utc_time
 from graph.domains.data_files.entities import ENTITIES as OURS
 from graph.domains.data_files.entities import LIBERA_METADATA
 from graph.domains.data_files.new_files import AdditionalMetadata, NewFile, SortableMetadata
-from graph.domains.data_files.times import time_of, time_text, written
+from graph.domains.data_files.times import time_text, written
 from tests.domains.data_files.followed import RawTable
 from tests.domains.data_files.foreign import DOCUMENTED as EXAMPLES
 from tests.domains.data_files.in_store import FileStore, a_calibration, a_file, day
@@ -201,5 +201,5 @@ async def test_files_of_every_level_are_found_by_their_day_and_calibrations_in_t
 def test_a_time_is_written_as_if_it_had_been_read(time: datetime) -> None:
     text = time_text(time)
 
-    assert time_of(text) == time
+    assert utc_time(text) == time
     assert written(text) == rfc3339(time)

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from graph.api.relay import global_id
 from graph.core.paging import Paging
+from graph.core.times import utc_time
 from graph.domains import DOMAINS
 from graph.domains.data_files.adopting import adopt_files, adopt_parts
 from graph.domains.data_files.entities import FILE, FILE_REVISION, LIBERA_METADATA, PART
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.selection import FileSelection, VersionRule
-from graph.domains.data_files.times import time_of, written
+from graph.domains.data_files.times import written
 from tests.domains.data_files.followed import RawTable
 from tests.domains.data_files.foreign import DOCUMENTED, adopt_all, as_documented, foreign_files
 from tests.domains.data_files.in_store import FileStore, a_calibration, a_file, checksum, day
@@ -478,4 +479,4 @@ async def test_each_part_of_a_large_file_is_adopted() -> None:
 )
 def test_a_time_may_have_any_form_of_iso_8601(text: str, expected: str) -> None:
     assert written(text) == expected
-    assert time_of(text).isoformat(timespec="milliseconds").replace("+00:00", "Z") == expected
+    assert utc_time(text).isoformat(timespec="milliseconds").replace("+00:00", "Z") == expected

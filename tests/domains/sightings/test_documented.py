@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.core.times import rfc3339
+from graph.core.times import rfc3339, utc_time
 from graph.domains.area_watches.entities import AREA_WATCH
 from graph.domains.sightings.entities import BLIP, SIGHTING
-from graph.domains.sightings.iso import iso_of, time_of, written
+from graph.domains.sightings.iso import iso_of, written
 from graph.domains.sightings.reading import HOUR_S
 from graph.store.contract import Put
 from graph.store.design import table_name
@@ -184,4 +184,4 @@ def test_the_table_is_declared_as_the_document_does(raw: RawTable) -> None:
 
 @given(st.integers(0, 10**10 - 1))
 def test_a_time_is_written_as_if_it_had_been_read(seconds: int) -> None:
-    assert written(iso_of(seconds)) == rfc3339(time_of(iso_of(seconds)))
+    assert written(iso_of(seconds)) == rfc3339(utc_time(iso_of(seconds)))

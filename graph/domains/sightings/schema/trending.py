@@ -10,7 +10,7 @@ from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
 from graph.api.fields import field, shows
 from graph.api.record_type import record_type
-from graph.core.days import datetime_of
+from graph.core.days import datetime_of_seconds
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.domains.sightings import model
@@ -31,7 +31,7 @@ class SightingTrend:
     @field("The beginning of the window, a whole hour.")
     @staticmethod
     def since(trend: strawberry.Parent[Trend]) -> datetime:
-        return datetime_of(1000 * trend.since)
+        return datetime_of_seconds(trend.since)
 
     @connection_field(
         "These sightings, the one with the highest confidence first.",
