@@ -1,20 +1,31 @@
 """A watch that another program has made by document 002 alone is served as ours, and is told of sightings."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any
 
+import pytest
+
+from graph.core.services import Services
+from graph.domains.area_watches import DOMAIN as AREA_WATCHES
 from graph.domains.area_watches.entities import AREA_WATCH, AREA_WATCHER
 from graph.domains.sightings.changes import SightingChanges
+from graph.domains.sightings.entities import ADOPTION, BLIP
 from graph.domains.triggers.sending.resolver import Resolver
+from graph.feed.adopter import Adopter, AdoptionMetrics
+from graph.observability.metrics import Metrics
+from graph.work.tasks import BackgroundTasks
 from tests.bearers import bearer
 from tests.domains.area_watches.lookouts import Lookout, told_by, watches_in
 from tests.domains.entities import ENTITIES
 from tests.domains.sightings.foreign import ForeignSightings, a_sighting
 from tests.domains.triggers.in_store import LOOPBACK
+from tests.processes import TIMEOUT_S
 from tests.service import Service
 from tests.store.engines import open_dynamodb
+from tests.store.fault_proxy import Answer, Forward, proxying
 
 USER = "u_abc123"
 WATCHES = "{ areaWatches { nodes { id watchId area category createdAt } } }"
@@ -131,3 +142,45 @@ async def test_watches_of_two_users_with_one_id_are_each_told_also_once_one_of_t
         await lookout.follower().catch_up()
         (event,) = [each for each in await lookout.events() if each.payload["sighting"]["sightingId"] == "def456"]
         assert event.user_id == "ben"
+
+
+async def test_a_watch_that_cannot_be_adopted_is_passed_over_with_a_warning(
+    foreign: ForeignSightings, dynamodb_endpoint: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def refuse_first(operation: str, request: dict[str, Any], forward: Forward) -> Answer:
+        if operation == "TransactWriteItems" and "#w1" in str(request):
+            reasons = [{"Code": "ConditionalCheckFailed"}, {"Code": "None"}]
+            return Answer.error("TransactionCanceledException", CancellationReasons=reasons)
+        return await forward(request)
+
+    foreign.put(a_watch(), a_watch(watch_id="w2"))
+    metrics, adoptions = Metrics(), AREA_WATCHES.adoptions
+    async with proxying(dynamodb_endpoint) as proxy:
+        proxy.rule = refuse_first
+        monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.url)
+        async with a_lookout_at(foreign) as lookout, BackgroundTasks() as tasks, asyncio.timeout(TIMEOUT_S):
+            others, services = lookout.database.other_writers, Services([lookout.watches])
+            assert others
+            measured = AdoptionMetrics(metrics, adoptions)
+            adopter = Adopter(adoptions, services, lookout.database, others, foreign.clock, measured, sleep=at_once)
+            tasks.start("adopting", adopter.adopt_forever)
+            while not (await lookout.database.get(ADOPTION.key_for(BLIP.name)) or {}).get("scanDue"):
+                pass
+            watches = await lookout.watches.of_user(USER)
+    assert [(watch.watch_id, watch.since) for watch in watches] == [("w1", -1), ("w2", 0)]
+    logged = [record for record in caplog.records if record.msg == "An item of another program cannot be adopted"]
+    assert [record.__dict__["keywords"] for record in logged] == [
+        {
+            "table": "blip",
+            "entity": "AREA_WATCH",
+            "key": [USER, "Downtown", "Sneakers", "w1"],
+            "cause": "another process kept changing the watch",
+        }
+    ]
+    counted = {"entity": "AREA_WATCH", "outcome": "FAILED"}
+    assert metrics.registry.get_sample_value("quakegraph_adopted_items_total", counted) == 1
+
+
+async def at_once(seconds: float) -> None:
+    """A pause that takes no time."""
+    await asyncio.sleep(0)
