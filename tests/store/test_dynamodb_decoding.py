@@ -118,14 +118,14 @@ def test_an_item_is_broken_in_an_index_whose_keys_its_attributes_do_not_make(cod
     ] == BROKEN
 
 
-def test_a_null_is_no_value_and_an_item_with_another_key_is_passed_over() -> None:
+@pytest.mark.parametrize("codec", [READING, OPEN])
+def test_a_null_is_no_value_and_an_item_with_another_key_is_passed_over(codec: ItemCodec) -> None:
     BROKEN.clear()
     of_another_entity = {**encoded(), "sk": {"S": "SUMMARY"}}
 
-    assert READING.decoder({"mag", "at"}).decode([encoded(mag={"NULL": True}), of_another_entity, encoded()]) == [
-        {},
-        {},
-    ]
+    for names, item in ((None, {"station": "here", "number": 7}), ({"mag", "at"}, {})):
+        decoder = codec.decoder(names)
+        assert decoder.decode([encoded(mag={"NULL": True}), of_another_entity, encoded()]) == [item, item]
     assert not BROKEN
 
 
