@@ -243,8 +243,8 @@ class JsonDocument(Attribute):
     largest: int | None = None  # bytes
 
     def check(self, value: Any) -> None:
-        if type(value) is not dict and not isinstance(value, list | dict):  # the first test is much faster
-            raise self._refuse("a list or a mapping")
+        if type(value) is not dict and not isinstance(value, tuple(self.classes)):  # the first test is much faster
+            raise self._refuse("a mapping" if list not in self.classes else "a list or a mapping")
         largest = self.largest
         if largest is not None:
             check_number_of_values(value)
@@ -253,6 +253,14 @@ class JsonDocument(Attribute):
             return
         if (size := value_bytes(value)) > largest:
             raise InvalidItem(f"`{self.name}` has {size} bytes, but may have at most {largest}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonMapping(JsonDocument):
+    """A mapping of texts to attribute values."""
+
+    classes: ClassVar[frozenset[type]] = frozenset({dict})
+    letters: ClassVar[tuple[str, ...]] = ("M",)
 
 
 def _check_bounds(attribute: Attribute, value: float, least: float | None, greatest: float | None) -> None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from graph.core.days import datetime_of, datetime_of_seconds
 from graph.core.described import Described, DescribedText, described, value
 from graph.core.times import rfc3339_of_seconds
-from graph.store.attributes import Filled, JsonDocument, Real, Text, Truth, Whole
+from graph.store.attributes import Filled, JsonMapping, Real, Text, Truth, Whole
 from graph.store.records import Converted, Derived, Record, Stored, optional, stored
 
 LONGEST_SERVICE = 64  # characters; names are part of global ids
@@ -210,13 +210,6 @@ def severity_of_level(name: str) -> int:
     return level_named(name).usual_severity
 
 
-def checked_metadata(metadata: Any) -> Mapping[str, Any]:
-    """Metadata. Raises ValueError for a list."""
-    if not isinstance(metadata, dict):
-        raise ValueError("`metadata` must be a map")
-    return metadata
-
-
 def time_of(time_unix_nano: str) -> datetime:
     """The time of epoch nanoseconds, rounded down to microseconds."""
     seconds, rest = divmod(int(time_unix_nano), 1_000_000_000)
@@ -247,7 +240,7 @@ class ServiceLog(Record):
     level = stored("level", Converted(Text(longest=5), level_named), "Its level.")
     message = stored("message", Text(), "What happened, as the service wrote it.")
     metadata: Stored[Mapping[str, Any] | None] = optional(
-        "metadata", Converted(JsonDocument(), checked_metadata), "Additional context, by names that the service chose."
+        "metadata", JsonMapping(), "Additional context, by names that the service chose."
     )
     time_unix_nano = stored(
         "time_unix_nano",

@@ -10,7 +10,7 @@ from graph.core.days import EPOCH_TIME, datetime_of, datetime_of_seconds
 from graph.core.described import DescribedText
 from graph.domains.triggers.sending.answers import Failure
 from graph.domains.triggers.statuses import EventProgress, TriggerEventStatus
-from graph.store.attributes import Filled, JsonDocument, Text, Truth, UtcTime, Whole
+from graph.store.attributes import Filled, JsonDocument, JsonMapping, Text, Truth, UtcTime, Whole
 from graph.store.records import Converted, Derived, Record, Stored, optional, stored
 
 LONGEST_USER = 256  # characters; as the subject of a token
@@ -127,7 +127,7 @@ class TriggerEvent(Record):
         "event_type", Text(shortest=1, longest=LONGEST_TYPE, plain=True), "Its type, such as `order.completed`."
     )
     payload: Stored[Mapping[str, Any]] = stored(
-        "payload", JsonDocument(largest=LARGEST_PAYLOAD), "What happened, as an object."
+        "payload", JsonMapping(largest=LARGEST_PAYLOAD), "What happened, as an object."
     )
     status = stored(
         "status", Converted(Text(shortest=1, longest=9, plain=True), TriggerEventStatus), "How far it has come."
@@ -136,7 +136,7 @@ class TriggerEvent(Record):
     retry_count = stored("retry_count", RETRIES, "Number of attempts after the first of each delivery.")
     metadata: Stored[Mapping[str, Any] | None] = optional(
         "metadata",
-        JsonDocument(largest=8192),
+        JsonMapping(largest=8192),
         "How it came: `source_ip`, `api_version`, `correlation_id`, as far as they are known.",
     )
     delivery_keys: Stored[list[str]] = stored(

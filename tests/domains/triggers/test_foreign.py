@@ -245,6 +245,8 @@ def test_a_status_that_another_program_sets_is_shown_and_found(service: Service,
 
 BROKEN: list[dict[str, Any]] = [
     {"payload": "user@example.com"},
+    {"payload": ["user@example.com"]},
+    {"metadata": []},
     {"status": "pending"},
     {"ttl": "soon"},
     {"ttl": 1_735_831_845_000_000},
