@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from graph.domain import Adoption, Domain, Resources, Task
+from graph.domain import Domain, Resources, Task
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.entities import ENTITIES, EVENT, EVENT_ADOPTION
 from graph.domains.earthquakes.ingest.changes import CHANGES
@@ -28,6 +28,7 @@ from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.earthquakes.summaries import SUMMARY_CHECK, SummaryStatusReader
 from graph.domains.earthquakes.usgs.client import UsgsClient
+from graph.feed.adoption import Adoption, adopt_by
 from graph.store.conditions import Absent
 
 
@@ -72,7 +73,7 @@ DOMAIN = Domain(
     commands=(ingest, reconcile, rebuild),
     options=(poll_option, demo_option),
     examples=Path(__file__).parent / "examples",
-    adoptions=(Adoption(EVENT, state=EVENT_ADOPTION, foreign=Absent("arrival"), adopt=background.adopt),),
+    adoptions=(Adoption(EVENT, EVENT_ADOPTION, Absent("arrival"), adopt_by(Ingest, Ingest.adopt)),),
     prepare=background.prepare,
     readiness=background.readiness,
 )

@@ -5,13 +5,11 @@ They are found before that, by their keys and by the index. Only counters, subsc
 
 from collections.abc import Callable, Hashable, Sequence
 
-from graph.core.services import Services
 from graph.domains.service_logs.entities import ADOPTION, CHANGES, SERVICE_LOG
 from graph.domains.service_logs.model import is_shard, node_key, service_of
-from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.volumes import VolumeTally, minutes_of
 from graph.domains.service_logs.writing import SECOND_NS, LogWriter, in_transactions
-from graph.feed.adoption import Adoption
+from graph.feed.adoption import Adoption, adopt_by
 from graph.feed.sequence import Reservation
 from graph.store.conditions import Absent, AllOf, Condition, unchanged
 from graph.store.contract import Action, Update
@@ -21,18 +19,17 @@ NOT_ADOPTED = Absent(CHANGES.number)
 COUNTED_BY = ("log_type", "level", "ttl")
 
 
-async def adopt(services: Services, logs: Sequence[Item]) -> None:
+async def adopt(writer: LogWriter, logs: Sequence[Item]) -> None:
     """Count logs of other programs, and number them."""
     names = {log["service_name"] for log in logs}
     spread = {service_of(name) for name in names if is_shard(name)}
-    await services.of(LoggingServices).ensure({service_of(name) for name in names}, spread)
-    writer = services.of(LogWriter)
+    await writer.services.ensure({service_of(name) for name in names}, spread)
     for part in in_transactions(logs, writer.database.transaction_limit, _minutes_of):
         while part and (refused := await writer.sequence.transact(_actions_of(part))):
             part = [log for at, log in enumerate(part) if at not in refused]  # adopted, replaced or removed meanwhile
 
 
-ADOPT_LOGS = Adoption(SERVICE_LOG, state=ADOPTION, foreign=NOT_ADOPTED, adopt=adopt)
+ADOPT_LOGS = Adoption(SERVICE_LOG, ADOPTION, NOT_ADOPTED, adopt_by(LogWriter, adopt))
 
 
 def _actions_of(logs: Sequence[Item]) -> Callable[[Reservation], Sequence[Action]]:

@@ -29,7 +29,7 @@ from graph.domains.earthquakes.usgs.errors import InvalidUpstreamResponse, Upstr
 from graph.domains.earthquakes.usgs.normalise import ids_of, time_of
 from graph.domains.earthquakes.usgs.requests import EventQuery, RecentEvents, UsgsFeed
 from graph.store.contract import Database
-from graph.store.entity import Key
+from graph.store.entity import Item, Key
 
 RECENT_ROUTE = "/ingest/recent"
 EVENTS_ROUTE = "/ingest/events"
@@ -227,6 +227,10 @@ class Ingest:
                 features = [features[place] for place in places]
                 report.count("skipped", len(answer.features) - len(features))
             await self.intake.features(report, payload, features, read, places)
+
+    async def adopt(self, events: Sequence[Item]) -> None:
+        """Take up events that another program stored."""
+        await self.intake.adopt([event["eventId"] for event in events])
 
     async def _take_answer(self, report: IngestReport, answer: UsgsAnswer) -> None:
         """Take the one answer of an ingest."""

@@ -1,7 +1,7 @@
 """The catalogue's background work in a serving process, its state for the readiness, and its demo."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib.resources import files
 from typing import Any
@@ -16,7 +16,6 @@ from graph.domains.earthquakes.ingest.report import IngestReport
 from graph.domains.earthquakes.ingest.status import IngestStatusReader
 from graph.domains.earthquakes.settings import EarthquakeSettings
 from graph.domains.earthquakes.summaries import SummaryStatusReader, check_forever
-from graph.store.entity import Item
 
 FOLLOWS_AFTER_S = 60.0  # so that a new catalogue is filled by one feed, and not by two fetches at once
 
@@ -53,11 +52,6 @@ async def check_summaries(services: Services) -> None:
     every_s = resources.settings.part(EarthquakeSettings).check_summaries
     if every_s:
         await check_forever(resources.database, services.of(Ingest).intake.adopt, every_s, resources.clock)
-
-
-async def adopt(services: Services, events: Sequence[Item]) -> None:
-    """Take up events that another program stored."""
-    await services.of(Ingest).intake.adopt([event["eventId"] for event in events])
 
 
 async def readiness(services: Services) -> Mapping[str, Any]:
