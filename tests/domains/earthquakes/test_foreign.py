@@ -76,8 +76,8 @@ def table(prefix: str) -> Any:
 
 
 @contextmanager
-def serving(prefix: str, **others: Any) -> Iterator[Service]:
-    with running(Settings(store=f"dynamodb://{prefix}", **others)) as service:
+def serving(prefix: str) -> Iterator[Service]:
+    with running(Settings(store=f"dynamodb://{prefix}")) as service:
         yield service
 
 

@@ -125,9 +125,9 @@ def test_each_access_pattern_and_filter_finds_them_among_ours(served: Service, f
     assert messages(served, levels=["DEBUG", "WARN"], services=["api-service"]) == ["WARN of api", "DEBUG of api"]
     for severity in range(1, 25):
         ours = ["ours"] if severity <= 17 else []
-        of_others = [f"{level} of api" for level in reversed(levels) if levels[level] >= severity]
+        theirs = [f"{level} of api" for level in reversed(levels) if levels[level] >= severity]
         found = messages(served, services=["api-service"], minSeverity=severity)
-        assert sorted(found) == sorted([*of_others, *ours]), severity
+        assert sorted(found) == sorted([*theirs, *ours]), severity
     assert messages(served, text="RESTART") == ["Réstarted"]
     assert messages(served, metadata=[{"key": "ms", "value": "5"}]) == ["audited"]
     assert messages(served, traceId="5b8efff7" * 4) == ["ours"]
