@@ -4,7 +4,7 @@ The further items of a file get what relates them to each other and orders them,
 gets its revision. An item that comes later may change what others of its file tell, so all of them are looked at.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from graph.core.services import Services
 from graph.domain import Resources
@@ -17,6 +17,7 @@ from graph.feed.adoption import Adoption
 from graph.store.conditions import Condition, Present, all_of, unchanged
 from graph.store.contract import Database, Update
 from graph.store.entity import Entity, Item
+from graph.store.rounds import until_applied
 from graph.work.account import give_way
 
 OURS = (*RELATIONS, "data-level", "data-type", "data-product", "data-version", "calibration-order")
@@ -37,41 +38,44 @@ async def adopt_parts(database: Database, parts: Sequence[Item]) -> None:
         await give_way()
 
 
-async def _adopt_parts_of(database: Database, name: str) -> None:
+@until_applied("other writers kept changing the items of a file")
+async def _adopt_parts_of(database: Database, name: str) -> bool | None:
+    """Adopt the further items of a file. None if others change something meanwhile."""
+    beside = await database.get(COUNTED.key_for(name)) or {}  # first, so that a registration since then is noticed
     file = await database.get(FILE.key_for(name)) or {}
     registered = file if IS_KNOWN in file else await last_revision(database, name) or {}
     parts = (await parts_of(database, [name]))[name]
     stored = {part["identifier"]: part for part in parts}
     whole = {part["identifier"]: part for part in as_ours(file, parts)}
-    beside = await database.get(COUNTED.key_for(name)) or {"file-name": name}
-    changes = counted(whole.items())
-    changes.subtract(counted_before(registered, beside))
-    changed = [(counter_of(*each), each[1]) for each in whole.items() if each[1] != stored[each[0]]]
-    others = {counter for counter, number in changes.items() if number} - {counter for counter, _ in changed}
+    numbers = counted(whole.items())
+    numbers.subtract(counted_before(registered, beside))
+    changed = [
+        (counter, part)
+        for identifier, part in whole.items()
+        if (counter := counter_of(identifier, part)) and part != stored[identifier]
+    ]
+    others = {counter for counter, number in numbers.items() if number} - {counter for counter, _ in changed}
     # Those of changed items come last: then a crash leaves a foreign item, by which the file is adopted again.
     steps = [*((counter, None) for counter in sorted(others)), *changed]
     at_once = (database.transaction_limit - 1) // 2  # each is one action, and changes the counter of its day
     for at in range(0, len(steps), at_once):
         some = steps[at : at + at_once]
-        pairs = [(stored[part["identifier"]], part) for _, part in some if part is not None]
-        numbers = {counter: number for counter, _ in some if (number := changes.pop(counter, 0))}
-        await _adopt(database, pairs, numbers, beside)
+        actions = [_update(stored[part["identifier"]], part) for _, part in some if part is not None]
+        if now := {counter: number for counter, _ in some if (number := numbers.pop(counter, 0))}:
+            as_read = unchanged(beside, "number")
+            actions.append(Update(COUNTED.key_for(name), add={**now, "number": 1}, condition=as_read))
+            actions += CounterChanges(now).updates()
+            beside = {"number": beside.get("number", 0) + 1}
+        if await database.transact(actions):
+            return None
     await retold(database, file, parts)
+    return True
 
 
-async def _adopt(
-    database: Database, changed: Sequence[tuple[Item, Item]], numbers: Mapping[str, int], beside: Item
-) -> None:
-    """Change items and counters, unless others change them meanwhile: then they are adopted the next time."""
-    counts, updates = CounterChanges(), list[Update]()
-    for before, after in changed:
-        is_there = Present("applicable-date" if "applicable-date" in after else "calibration-version")
-        values = {name: after[name] for name in OURS if name in after}
-        updates.append(Update(PART.key_of(after), set=values, condition=all_of(is_there, unchanged(before, *OURS))))
-    if numbers:
-        counts.add(numbers)
-        updates.append(Update(COUNTED.key_of(beside), add=numbers, condition=unchanged(beside, *numbers)))
-    await database.transact([*updates, *counts.updates()])
+def _update(before: Item, after: Item) -> Update:
+    is_there = Present("applicable-date" if "applicable-date" in after else "calibration-version")
+    values = {name: after[name] for name in OURS if name in after}
+    return Update(PART.key_of(after), set=values, condition=all_of(is_there, unchanged(before, *OURS)))
 
 
 def _adoption(

@@ -73,19 +73,17 @@ def counted_before(file: Mapping[str, Any], beside: Item) -> Counter[str]:
 class CounterChanges:
     """Changes of counters."""
 
-    def __init__(self) -> None:
-        self._by_key: dict[Key, Counter[str]] = {}
-
-    def __len__(self) -> int:
-        return len(self._by_key)
-
-    def add(self, changes: Mapping[str, int]) -> None:
+    def __init__(self, changes: Mapping[str, int] | None = None) -> None:
         """Add to counters, see `counter_of`."""
-        for name, number in changes.items():
+        self._by_key: dict[Key, Counter[str]] = {}
+        for name, number in (changes or {}).items():
             day, _, kind = name.partition("#")
             is_day = not name.startswith(CALIBRATION)
             of_key = self._by_key.setdefault(DAY.key_for(day) if is_day else CALIBRATED.key_for(name), Counter())
             of_key.update(dict.fromkeys((ITEMS, kind) if is_day else (ITEMS,), number))
+
+    def __len__(self) -> int:
+        return len(self._by_key)
 
     def merge(self, other: "CounterChanges") -> None:
         """Add the changes of another."""

@@ -132,7 +132,7 @@ COUNTED = Entity(  # what adoption has counted of a file, beyond what its regist
     "COUNTED",
     LIBERA_METADATA,
     key=("{file-name}", "COUNTED"),
-    attributes=(FILE.named["file-name"],),
+    attributes=(FILE.named["file-name"], Whole("number", least=1)),  # how often it has changed
     open=True,  # a number for each counter; below 0 for what is no longer there
 )
 

@@ -78,9 +78,9 @@ class RegisteredFiles:
         """The registration of a revision, which replaces the further items of the one before."""
         file = self.files.get(draft.name)
         has_parts = file and (file["parts"] or (draft.parts and file[IS_KNOWN] != ONLY_NAMED))
+        may_be_counted = has_parts and self._database.other_writers
+        beside = await self._database.get(COUNTED.key_for(draft.name)) or {} if may_be_counted else None
         parts = await self._parts(file) if file and has_parts else {}
-        is_of_others = has_parts and self._database.other_writers
-        beside = await self._database.get(COUNTED.key_for(draft.name)) if is_of_others else None
         return write_of(draft, file, parts, at=at, beside=beside, is_made=is_made)
 
     async def _parts(self, file: Item) -> dict[str, Item]:

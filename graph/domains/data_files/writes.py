@@ -87,7 +87,7 @@ def write_of(
         stored: the latest revision.
         parts: the stored further items, by their identifiers.
         at: the time, as the table has it.
-        beside: what adoption has counted of the file.
+        beside: what adoption has counted of the file; None if no other program has written `parts`.
         is_made: whether a run generates it. Then it is new, though the file may have been named before.
         is_used: whether a run uses it at once.
     """
@@ -111,10 +111,10 @@ def write_of(
             write.actions.append(Update(_key(Version(draft.name, before)), set={"invalidated-at": at}))
     _replace_parts(write, draft, parts)
     counts.subtract(counted_before(stored or {}, beside or {}))
-    write.counts.add(counts)
-    if beside:
-        numbers = sorted(beside.keys() - COUNTED.named.keys())
-        write.actions.append(Delete(COUNTED.key_of(beside), condition=unchanged(beside, *numbers)))
+    write.counts = CounterChanges(counts)
+    if beside is not None:
+        nothing = {"file-name": draft.name, "number": beside.get("number", 0) + 1}
+        write.actions.append(Put(COUNTED, nothing, condition=unchanged(beside, "number")))
     return write
 
 

@@ -14,10 +14,13 @@ from graph.core.paging import Paging
 from graph.core.times import utc_time
 from graph.domains import DOMAINS
 from graph.domains.data_files.adopting import adopt_files, adopt_parts
+from graph.domains.data_files.checking import drafted
 from graph.domains.data_files.entities import FILE, FILE_REVISION, LIBERA_METADATA, PART
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.selection import FileSelection, VersionRule
+from graph.domains.data_files.stored import RegisteredFiles
 from graph.domains.data_files.times import written
+from graph.domains.data_files.writes import together
 from tests.domains.data_files.followed import RawTable
 from tests.domains.data_files.foreign import DOCUMENTED, adopt_all, as_documented, foreign_files
 from tests.domains.data_files.in_store import FileStore, a_calibration, a_file, checksum, day
@@ -425,6 +428,23 @@ async def test_registrations_and_adoptions_of_a_file_count_each_item_once(versio
         raw.put(*other)
         await ours.register(a_file("a.nc", 2, checksum=checksum(4)))
         assert await counters(ours) == _of_day(2, "L0##")
+        await assert_whole(ours)
+
+
+async def test_a_registration_notices_what_was_counted_since_it_has_read_the_file() -> None:
+    file = a_file("a.nc", 1, type="APID11")
+    async with foreign_files() as (ours, raw):
+        await ours.register(file)
+        changed = replace(file, checksum=checksum(1))
+        stored = await RegisteredFiles.of(ours.database, ["a.nc"])
+        write = await stored.registration(drafted(changed), at=START)
+        assert write is not None
+        raw.put({"PK": "a.nc", "SK": "#L0#APID11", "applicable-date": "2024-01-02"})
+        await adopt_all(ours)
+        assert await ours.database.transact(together([write])) != ()
+        assert await counters(ours) == _of_day(2, "L0##")
+        await ours.register(changed)
+        assert await counters(ours) == _of_day(1, "L0##")
         await assert_whole(ours)
 
 
