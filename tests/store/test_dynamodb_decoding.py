@@ -1,5 +1,6 @@
 """Values as DynamoDB's typed attribute values, and back: an answer becomes rows, whose items are the stored ones."""
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -40,7 +41,8 @@ def report(item: EncodedItem, error: Exception) -> None:
 
 
 READING = ItemCodec(Entity("READING", **KEYS), report)
-OPEN = ItemCodec(Entity("READING", **KEYS, open=True), report)
+WITH_OPTIONAL = [replace(each, optional=each.optional or not each.in_key_alone) for each in ATTRIBUTES]
+OPEN = ItemCodec(Entity("READING", **{**KEYS, "attributes": WITH_OPTIONAL}, open=True), report)
 DECLARED = [each.name for each in ATTRIBUTES]
 
 REALS = st.floats(-1e6, 1e6).filter(lambda number: not number or abs(number) > 1e-6)
@@ -187,6 +189,21 @@ def test_a_value_that_no_record_can_take_breaks_an_item_with_undeclared_attribut
 
     assert item["colour"] == "blue"
     assert len(BROKEN) == 1
+
+
+@pytest.mark.parametrize("needed", [None, {"at"}, {"at", "extra"}])
+@pytest.mark.parametrize("lacking", [{}, {"at": {"NULL": True}}])
+def test_an_item_with_undeclared_attributes_is_broken_without_one_that_its_kind_needs(
+    needed: set[str] | None, lacking: dict[str, Any]
+) -> None:
+    BROKEN.clear()
+    codec = ItemCodec(Entity("READING", **KEYS, open=True), report)
+    day, extra = {"S": "20240229"}, {"S": "more"}
+    items = [encoded(day=day, extra=extra, **lacking), encoded(day=day, at={"N": "7"}, mag={"NULL": True}, extra=extra)]
+
+    whole = {"station": "here", "number": 7, "day": "20240229", "at": 7, "extra": "more"}
+    assert codec.decoder(needed).decode(items) == [{name: whole[name] for name in needed or whole}]
+    assert BROKEN == ["`at` cannot be a NoneType"]
 
 
 def test_answers_for_the_same_attributes_are_joined_as_rows() -> None:

@@ -222,7 +222,8 @@ def _absent_and_checked(entity: Entity, name: str, variables: Mapping[str, str],
     checks = [f"if not ({test}): {namespace.constant('check', check)}({value})"]
     if entity.record and (convert := entity.record.conversions().get(name)):
         checks.append(f"{namespace.constant('convert', convert)}({value})")
-    if entity.record is None or attribute.optional:  # an update of the service can make an item without the others
+    may_be_partial = not (entity.record or entity.open)  # an update of the service may have made the item
+    if attribute.optional or may_be_partial:
         yield f"if {value} is not None:"
         yield from (f"    {line}" for line in checks)
     else:
