@@ -22,6 +22,7 @@ from graph.store.values import (
 
 PLAIN = "[-.0-9A-Z_a-z]*"  # a pattern, with its characters in order
 LEAST_PLAIN = "-"
+CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 UTC_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|\+00:00)"  # a pattern
 
 
@@ -95,6 +96,7 @@ class Text(Attribute):
     shortest: int = 0  # characters
     longest: int | None = None  # characters
     plain: bool = False  # only ASCII letters, digits, `_`, `.` and `-`
+    in_cursor: bool = False  # no control characters, which a cursor cannot have
 
     @property
     def has_one_length(self) -> bool:
@@ -110,6 +112,8 @@ class Text(Attribute):
             raise self._refuse(f"a text of at least {self.shortest} characters")
         if self.plain and not re.fullmatch(PLAIN, value):
             raise self._refuse("a text of ASCII letters, digits, `_`, `.` and `-`")
+        if self.in_cursor and CONTROLS.search(value):
+            raise self._refuse("a text without control characters")
         check_text(value)
 
     def text(self, value: Any) -> str:

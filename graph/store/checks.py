@@ -55,7 +55,8 @@ def usual(attribute: Attribute, name: str) -> str:
     if kind is EllipsisType:
         return "False"
     if kind is str:
-        return f"{name}.__class__ is str and {least} <= len({name}) <= {greatest} and {name}.isascii()"
+        is_usual = "isprintable" if getattr(attribute, "in_cursor", False) else "isascii"
+        return f"{name}.__class__ is str and {least} <= len({name}) <= {greatest} and {name}.{is_usual}()"
     test = f"{name}.__class__ is {kind.__name__} and {least!r} <= {name} <= {greatest!r}"
     if kind is float:
         test += f" and not {-LEAST_MAGNITUDE!r} < {name} < {LEAST_MAGNITUDE!r}"

@@ -14,7 +14,6 @@ The pages of an `Ordering` suit all records of a few partitions. With a filter, 
 empty, `time_walk` reads less, by a plan that knows what each partition holds.
 """
 
-import re
 from base64 import urlsafe_b64decode
 from binascii import b2a_base64
 from collections.abc import Callable, Sequence
@@ -27,7 +26,7 @@ import orjson
 from graph.core.compilation import Namespace
 from graph.core.errors import InvalidCursor
 from graph.core.paging import Page, Paging, Position
-from graph.store.attributes import Attribute, Real, Text, Whole
+from graph.store.attributes import CONTROLS, Attribute, Real, Text, Whole
 from graph.store.client_input import check_input
 from graph.store.contract import Database
 from graph.store.design import Index
@@ -40,7 +39,6 @@ from graph.store.values import InvalidItem
 CURSOR_VERSION = 1
 
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 
 R = TypeVar("R", bound=Record)
 
@@ -120,7 +118,7 @@ class Order:
 
     def _values(self, text: str) -> Sequence[Any]:
         """The values in the text of a cursor."""
-        if _CONTROLS.search(text):
+        if CONTROLS.search(text):
             raise InvalidItem("a position has no control characters")
         texts = text.split(":", len(self.names) - 1)
         return [each.of_text(value) for each, value in zip(self.attributes, texts, strict=True)]

@@ -41,7 +41,7 @@ SHORT_TEXT = Text(longest=LONGEST_LIST)
 NAME = Text(longest=64)
 
 POSSIBLE_TIME = Whole("eventTsMs", least=FIRST_MS, greatest=LAST_MS)
-POSSIBLE_ID = Text("eventId", shortest=1, longest=LONGEST_ID)
+POSSIBLE_ID = Text("eventId", shortest=1, longest=LONGEST_ID, in_cursor=True)
 BY_TIME = Order("events", POSSIBLE_TIME, POSSIBLE_ID)
 
 
@@ -103,7 +103,7 @@ class Event(Record):
 
     event_id = stored(
         "eventId",
-        Text(longest=LONGEST_ID),
+        POSSIBLE_ID,
         "Event id, at most 64 characters: the one under which its source first published it, as far as that is known "
         "when it is stored. It never changes.",
     )

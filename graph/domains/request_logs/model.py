@@ -18,9 +18,8 @@ from graph.store.values import InvalidItem, check_value
 LONGEST_ID = 64  # characters of a request id; ours are UUIDs
 TIME_DIGITS = 13  # of epoch milliseconds, until the year 2286
 
-BY_TIME = Order(
-    "logs", Whole("timestamp", least=FIRST_MS, greatest=LAST_MS), Text("requestId", shortest=1, longest=LONGEST_ID)
-)
+REQUEST_ID = Text("requestId", shortest=1, longest=LONGEST_ID, in_cursor=True)
+BY_TIME = Order("logs", Whole("timestamp", least=FIRST_MS, greatest=LAST_MS), REQUEST_ID)
 
 RETENTION_DAYS = 7
 MOST_WEIGHT = 2**30  # of a log in a sample; a power of `budget.THINNING`
@@ -62,7 +61,7 @@ class RequestLog(Record):
     __slots__ = ()
 
     log_type = stored("logType", Converted(Text(), LogType), "Whether it stored events or read.")
-    request_id = stored("requestId", Text(longest=LONGEST_ID), "UUID of the request.")
+    request_id = stored("requestId", REQUEST_ID, "UUID of the request.")
     timestamp = stored("timestamp", Whole(unit="epoch ms", digits=TIME_DIGITS), "When it began, epoch milliseconds.")
     time = Derived(datetime_of, "timestamp", description="When it began.")
     cursor = BY_TIME.cursors()  # its position, as text

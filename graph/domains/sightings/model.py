@@ -51,7 +51,8 @@ class _Seconds(Text):
         return iso_of(seconds)
 
 
-BY_TIME = Order("sightings", _Seconds("reportedAt"), Text("sightingId", shortest=1, longest=LONGEST_ID))
+SIGHTING_ID = Text("sightingId", shortest=1, longest=LONGEST_ID, in_cursor=True, unit="UUID v7")
+BY_TIME = Order("sightings", _Seconds("reportedAt"), SIGHTING_ID)
 """The order of all lists of sightings by time."""
 
 
@@ -85,7 +86,6 @@ class Moment(Whole):
             Whole.check(self, value)
 
 
-SIGHTING_ID = Text("sightingId", shortest=1, longest=LONGEST_ID, unit="UUID v7")
 USER_ID = Text("userId", shortest=1, longest=LONGEST_USER)
 SOMEBODY = replace(USER_ID, optional=True)  # the document names no user of a sighting or a confirmation
 AREA_SLUG = Text("areaSlug", shortest=1, longest=LONGEST_SLUG, plain=True)

@@ -170,6 +170,7 @@ BROKEN: list[dict[str, Any]] = [
     {"pageSize": 2**31},
     {"fetched": 2**31},
     {"weight": 2**31},
+    {"sk": f"{NOON - 2500}#nul\0"},
 ]
 """What makes a log a broken one; None for an attribute that is missing."""
 
@@ -186,7 +187,7 @@ def test_a_broken_foreign_log_is_left_out_where_its_values_are_read_and_breaks_n
     assert {item["requestId"] for item in FOREIGN} < set(ids_of(service, **BEFORE))
     popular = service.ask(POPULAR)["popularFilters"]
     assert popular["totalRequests"] == 2 + 6, "of the broken ones, those whose filter and page can be read"
-    assert scraped(service.url).value("quakegraph_store_broken_items_total", table="earthquake-events") == 13 + 5
+    assert scraped(service.url).value("quakegraph_store_broken_items_total", table="earthquake-events") == 14 + 1 + 6
 
 
 def test_the_hits_of_logs_of_the_greatest_weight_fit_the_graph(service: Service, foreign: ForeignTable) -> None:

@@ -13,6 +13,7 @@ async def test_a_broken_sighting_is_left_out_and_breaks_nothing_beside_it(foreig
         a_sighting(sighting_id="c", reported_at="yesterday"),
         a_sighting(sighting_id="d", expiresAt=1000 * EXPIRES_S),
         {name: value for name, value in a_sighting(sighting_id="e").items() if name != "expiresAt"},
+        a_sighting(sighting_id="e\n"),  # no cursor holds it
         {"PK": "SIGHTING#f", "SK": "SIGHTING"},
         a_sighting(sighting_id="f"),  # whose place by its id is taken
     ]
