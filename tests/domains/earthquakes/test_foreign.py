@@ -318,11 +318,9 @@ def test_a_broken_item_is_left_out_and_breaks_nothing_beside_it(prefix: str, tab
         assert service.ask("{ events { totalCount } }")["events"]["totalCount"] == 5
 
 
-def test_an_event_whose_id_no_cursor_can_hold_is_left_out(prefix: str, table: Any) -> None:
-    insert(table, *[an_item(event_id, NOON, "4.0") for event_id in ("", "nul\0")], *FOREIGN)
-    with serving(prefix) as service:
-        wait_for(service, len(FOREIGN))
-        assert ids_of(page_of(service)) == in_order_of_ids(IDS)
+def test_an_event_whose_id_no_cursor_can_hold_is_left_out(own_service: Service, table: Any) -> None:
+    insert(table, *[an_item(event_id, NOON, "4.0") for event_id in ("", "nul\0")])
+    assert ids_of(page_of(own_service)) == in_order_of_ids(IDS)
 
 
 def test_foreign_texts_under_names_fail_no_batch(prefix: str, table: Any) -> None:
