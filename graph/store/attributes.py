@@ -247,7 +247,8 @@ class JsonDocument(Attribute):
     largest: int | None = None  # bytes
 
     def check(self, value: Any) -> None:
-        if type(value) is not dict and not isinstance(value, tuple(self.classes)):  # the first test is much faster
+        is_one = type(value) is dict or isinstance(value, tuple(self.classes))  # the first test is much faster
+        if not is_one:
             raise self._refuse("a mapping" if list not in self.classes else "a list or a mapping")
         largest = self.largest
         if largest is not None:
