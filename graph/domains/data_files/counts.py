@@ -47,7 +47,7 @@ class CountedKind(NamedTuple):
 def counter_of(identifier: str, part: Item) -> str | None:
     """The day and the kind of an item of a file, or what it calibrates.
 
-    None for an additional item, and for one that another program has written and nobody has adopted.
+    None for an additional item, and for one of another program that is not adopted.
     """
     if (day := part.get("applicable-date")) is not None and "data-level" in part:
         return f"{day}#{CountedKind.of_item(part).name}"

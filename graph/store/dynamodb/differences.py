@@ -185,7 +185,7 @@ def _safeguards(design: TableDesign, name: str, found: Description) -> Iterator[
     wanted = [alarm["AlarmName"] for alarm in alarms(design, name)]
     if found.alarms is not None and (lacking := [each for each in wanted if each not in found.alarms]):
         said = f"It has no alarm {', '.join(lacking)}."
-        yield Difference(Feature.ALARMS, said, f"{WORKS}; nobody is told.", is_missing=True)
+        yield Difference(Feature.ALARMS, said, f"{WORKS}; no alarm is raised.", is_missing=True)
     tags = found.tags
     if tags is not None and (lacking := [f"{key}={value}" for key, value in design.tags if key not in tags]):
         cost = f"{WORKS}; the bill does not show what the table is for."
