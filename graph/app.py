@@ -21,6 +21,7 @@ from graph.api.schema import Schema, build_schema
 from graph.core.clock import Clock, now_ms
 from graph.core.errors import BadRequest, DatabaseUnavailable, InternalServerError
 from graph.core.http_client import http_client
+from graph.core.paging import USUAL_SIZES, PageSizes
 from graph.domain import Domain, ImproperDomains, Resources, exact_names, in_a_line, routes_of, scopes_of, switched_on
 from graph.domains import installed
 from graph.feed.adopter import tasks_of
@@ -58,14 +59,14 @@ logger = get_logger(__name__)
 
 
 @cache
-def schema_of(domains: tuple[Domain, ...], *, compiled: bool = True) -> Schema:
+def schema_of(domains: tuple[Domain, ...], sizes: PageSizes = USUAL_SIZES, *, compiled: bool = True) -> Schema:
     """The schema of these domains, built once.
 
     Raises:
         ImproperDomains: A domain does not fit to those before it.
     """
     try:
-        return build_schema(domains, compiled=compiled)
+        return build_schema(domains, sizes, compiled=compiled)
     except Exception as error:  # Strawberry and graphql-core have many classes for it
         schema_of(domains[:-1])  # raises this error if an earlier domain causes it
         raise ImproperDomains(domains[-1], f"does not fit into the schema: {in_a_line(error)}") from error
@@ -185,7 +186,8 @@ def build_entrance(settings: Settings, domains: Sequence[Domain] = ()) -> Entran
     Raises:
         UnusableList: The list of documents cannot be used.
     """
-    schema = schema_of(switched_on(domains or installed(), settings.domains), compiled=settings.compiled).graphql
+    served = switched_on(domains or installed(), settings.domains)
+    schema = schema_of(served, settings.page_sizes, compiled=settings.compiled).graphql
     documents = Documents(schema, settings)
     return Entrance(documents, persisted(settings.allowed_documents, documents))
 

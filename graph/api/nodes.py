@@ -22,15 +22,9 @@ Node = type[relay.Node]
 """A type of the schema whose objects can be fetched by their global ids."""
 
 
-def name_of(node: Node) -> str:
-    """The type's name in the schema."""
-    definition: Any = node
-    return str(definition.__strawberry_definition__.name)
-
-
 def node_queries(nodes: Iterable[Node]) -> type:
     """The root fields that find nodes of these types."""
-    by_name = {name_of(node): node.found_by for node in nodes}
+    by_name = {relay.type_name_of(node): node.found_by for node in nodes}
 
     def scopes_of_ids(arguments: Mapping[str, Any]) -> set[Scope]:
         """The scopes that `id` or `ids` need. A value that is no id needs none: the field refuses it."""
@@ -58,11 +52,14 @@ def node_queries(nodes: Iterable[Node]) -> type:
             info: Info[Context, None],
             id: Annotated[strawberry.ID, strawberry.argument(description="Global id.")],
         ) -> Any:
-            return (await _found(by_name, info, [id]))[0]
+            (found,) = await _found(by_name, info, [id])
+            if isinstance(found, BadUserInput):
+                raise found
+            return found
 
         @strawberry.field(
-            description="The objects with these global ids, in the same order; null for each that does not exist. "
-            "Needs the scopes of the objects' types.",
+            description="The objects with these global ids, in the same order; null for each that does not exist, "
+            "and with an error for each that is no id. Needs the scopes of the objects' types.",
             graphql_type=list[relay.Node | None],
             directives=[ListSize(slicing_arguments=["ids"])],
             metadata=requires_scopes_of(scopes_of_ids),
@@ -80,17 +77,27 @@ def node_queries(nodes: Iterable[Node]) -> type:
 
 
 async def _found(nodes: Mapping[str, relay.FoundBy], info: Info[Context, None], ids: Sequence[str]) -> list[Any]:
-    """The nodes with these global ids, in the same order; None for each that does not exist."""
-    wanted = [relay.parse_global_id(node_id) for node_id in ids]
+    """The nodes with these global ids, in the same order: None for each that does not exist, an error for no id."""
+    wanted = [_named(nodes, node_id) for node_id in ids]
     keys: defaultdict[str, set[str]] = defaultdict(set)
-    for type_name, key in wanted:
-        if type_name not in nodes:
-            raise BadUserInput(f"`id` names a {type_name}, which is no node type of this graph: pass a node's `id`.")
-        keys[type_name].add(key)
+    for each in wanted:
+        if not isinstance(each, BadUserInput):
+            keys[each[0]].add(each[1])
     info.context.caller.require([scope for type_name in keys if (scope := nodes[type_name].scope)])
     found = {}
     for type_name, some in keys.items():
         node = nodes[type_name]
         attributes = selected_attributes(info, node.record, type_name)
         found[type_name] = await node.load(info.context, list(some), attributes)
-    return [found[type_name].get(key) for type_name, key in wanted]
+    return [each if isinstance(each, BadUserInput) else found[each[0]].get(each[1]) for each in wanted]
+
+
+def _named(nodes: Mapping[str, relay.FoundBy], node_id: str) -> tuple[str, str] | BadUserInput:
+    """The type and the key that a global id names, or what is wrong with it."""
+    try:
+        named = relay.parse_global_id(node_id)
+    except BadUserInput as error:
+        return error
+    if named[0] not in nodes:
+        return BadUserInput(f"`id` names a {named[0]}, which is no node type of this graph: pass a node's `id`.")
+    return named

@@ -59,6 +59,22 @@ def parse_global_id(node_id: str) -> tuple[str, str]:
     return found["type"], found["key"]
 
 
+def key_of(node: "type[Node]", given: str, argument: str = "id") -> str:
+    """The key of a node that an argument names, by its global id or by its own id.
+
+    Raises:
+        BadUserInput: It is the global id of another type.
+    """
+    try:
+        type_name, key = parse_global_id(given)
+    except BadUserInput:
+        return given
+    wanted = type_name_of(node)
+    if type_name != wanted:
+        raise BadUserInput(f"`{argument}` names a {type_name}: pass the id of a {wanted}.")
+    return key
+
+
 @dataclass(frozen=True, slots=True)
 class FoundBy:
     """How the objects of a type are found by their global ids."""
@@ -81,6 +97,12 @@ class Node:
     def is_type_of(cls, record: object, info: object) -> bool:
         """Whether a record is one of this type."""
         return isinstance(record, cls.found_by.record)
+
+
+def type_name_of(node: type[Node]) -> str:
+    """The name of a type of nodes in the schema."""
+    definition: Any = node
+    return str(definition.__strawberry_definition__.name)
 
 
 @strawberry.type(description="Whether more nodes precede or follow a page, and the page's cursors.")

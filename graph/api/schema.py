@@ -20,6 +20,7 @@ from graphql import (
     GraphQLObjectType,
     GraphQLSchema,
     Undefined,
+    get_nullable_type,
 )
 from strawberry.exceptions import DuplicatedTypeName
 from strawberry.schema.config import StrawberryConfig
@@ -36,6 +37,7 @@ from graph.api.nodes import Node, node_queries
 from graph.api.recorded import Recorded
 from graph.api.scalars import SCALARS
 from graph.api.scopes import describe_scope, required_scope
+from graph.core.paging import USUAL_SIZES, PageSizes
 
 NAMES = NameConverter()
 
@@ -84,8 +86,13 @@ class Schema:
     printed: str  # in the schema definition language, as in `schema.graphql`
 
 
-def build_schema(parts: Sequence[SchemaPart], *, compiled: bool = True) -> Schema:
+def build_schema(parts: Sequence[SchemaPart], sizes: PageSizes = USUAL_SIZES, *, compiled: bool = True) -> Schema:
     """The schema of these parts. Each part may refer to those before it.
+
+    Args:
+        parts: in the order of the domains.
+        sizes: of pages, for the descriptions.
+        compiled: whether fields have faster resolvers than Strawberry's.
 
     Raises:
         ImproperSchema: Two parts have the same field or type, or no part declares a scope that is used.
@@ -111,7 +118,10 @@ def build_schema(parts: Sequence[SchemaPart], *, compiled: bool = True) -> Schem
         modules = (str(getattr(each, "__module__", each)) for each in (error.first_cls, error.second_cls))
         raise ImproperSchema(f"{error}, in {' and '.join(modules)}: rename one") from None
     schema = made._schema
-    _finish(schema.type_map.values())
+    _finish(schema.type_map.values(), sizes)
+    for root in filter(None, (schema.query_type, schema.mutation_type)):
+        for of_root in root.fields.values():
+            of_root.type = get_nullable_type(of_root.type)  # so that a field that fails is null alone
     _check_scopes(schema.type_map.values(), nodes, {scope for part in parts for scope in part.scopes})
     if compiled:
         replace_slow_resolvers(schema.type_map.values())
@@ -212,8 +222,8 @@ def _check_scopes(types: Iterable[GraphQLNamedType], nodes: Iterable[Node], decl
         raise ImproperSchema(f"no domain declares the scope {undeclared[0]}: add it to `scopes` of its domain")
 
 
-def _finish(types: Iterable[GraphQLNamedType]) -> None:
-    """Describe scopes of fields and enums of lower layers, and remove the default null of optional arguments.
+def _finish(types: Iterable[GraphQLNamedType], sizes: PageSizes) -> None:
+    """Describe pages, scopes and enums of lower layers, and remove the default null of optional arguments.
 
     Strawberry adds this default, and clients would print it everywhere.
     """
@@ -223,6 +233,8 @@ def _finish(types: Iterable[GraphQLNamedType]) -> None:
         elif isinstance(named, GraphQLObjectType):
             for field in named.fields.values():
                 _leave_out(field.args.values())
+                if {"first", "last"} <= field.args.keys():
+                    field.description = f"{field.description} A page has at most {sizes.most:,} nodes."
                 describe_scope(field)
         elif isinstance(named, CustomGraphQLEnumType):
             _describe_enum(named)

@@ -21,6 +21,9 @@ class PageSizes:
     most: int = 1000
 
 
+USUAL_SIZES = PageSizes()
+
+
 @dataclass(frozen=True, slots=True)
 class Paging:
     """Which page of a connection: the first records behind `after`, or the last ones before `before`."""

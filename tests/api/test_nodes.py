@@ -4,7 +4,12 @@ import re
 from base64 import urlsafe_b64encode
 from uuid import UUID
 
-from graph.api.relay import global_id
+import pytest
+
+from graph.api.relay import global_id, key_of
+from graph.core.errors import BadUserInput
+from graph.domains.data_files.schema.runs import Run
+from graph.domains.earthquakes.schema.events import Event
 from tests.service import Service
 
 NEWEST = "MTpFdmVudDpuYzczOTE5OTg2"  # of the event nc73919986
@@ -60,7 +65,31 @@ MALFORMED = (
 def test_a_malformed_node_id_is_refused(week: Service) -> None:
     for node_id in MALFORMED:
         assert week.codes("query($id: ID!) { node(id: $id) { id } }", {"id": node_id}) == ["BAD_USER_INPUT"], node_id
-        assert week.codes(NODES, {"ids": [NEWEST, node_id]}) == ["BAD_USER_INPUT"], node_id
+        answer = week.answer(NODES, {"ids": [node_id, NEWEST]})
+        assert answer["data"] == {"nodes": [None, {"id": NEWEST, "eventId": "nc73919986"}]}, node_id
+        assert [(each["path"], each["extensions"]["code"]) for each in answer["errors"]] == [
+            (["nodes", 0], "BAD_USER_INPUT")
+        ]
+
+
+def test_an_argument_takes_the_global_id_and_the_own_id_alike() -> None:
+    assert key_of(Event, PANAMA) == key_of(Event, "us6000kxfl") == "us6000kxfl"
+    with pytest.raises(BadUserInput, match="`runId` names a Event: pass the id of a Run"):
+        key_of(Run, PANAMA, "runId")
+
+
+def test_a_field_that_fails_is_null_alone(week: Service) -> None:
+    page = "events(first: 1, after: $after) { nodes { eventId } }"
+    mutation = """mutation { first: ingestEvents(input: {events: []}) { fetched }
+      second: deleteWatch(input: {watchId: "none"}) { watchId }
+      third: ingestEvents(input: {events: []}) { fetched } }"""
+
+    answer = week.answer(f"query($after: String) {{ wrong: {page} {page.replace('$after', 'null')} }}", {"after": "x"})
+    changed = week.answer(mutation)
+
+    assert answer["data"] == {"wrong": None, "events": {"nodes": [{"eventId": "nc73919986"}]}}
+    assert [(each["path"], each["extensions"]["code"]) for each in answer["errors"]] == [(["wrong"], "INVALID_CURSOR")]
+    assert changed["data"] == {"first": {"fetched": 0}, "second": None, "third": {"fetched": 0}}
 
 
 def test_a_request_log_that_is_not_there_is_null(week: Service) -> None:

@@ -7,8 +7,7 @@ import pytest
 from graphql import get_named_type
 
 from graph.access.callers import Scope
-from graph.api.nodes import name_of
-from graph.api.relay import global_id
+from graph.api.relay import global_id, type_name_of
 from graph.api.scopes import required_scope
 from graph.domains import DOMAINS
 from tests.bearers import SCOPES, bearer
@@ -28,7 +27,7 @@ NAMES_OF_SHARED = {"confirmSighting.id", "hideSighting.id", "recordRun.runId"}
 
 EXISTS_NOT = "01930c5f-7a3e-7cc4-98a5-3f0d6d1c2b7e"
 SCOPED = [(parent, name, scope) for parent, name, field in fields() if (scope := required_scope(field))]
-NODE_SCOPES = {name_of(node): node.found_by.scope for domain in DOMAINS for node in domain.nodes}
+NODE_SCOPES = {type_name_of(node): node.found_by.scope for domain in DOMAINS for node in domain.nodes}
 
 
 def is_shared(key: str) -> bool:
