@@ -38,6 +38,7 @@ def record_type(
     load: Load[str, Needed, Any] | None = None,
     scope: Scope | None = None,
     pages: str | None = None,
+    counted: bool = False,
 ) -> Callable[[type[T]], type[T]]:
     """Make a type of the graph.
 
@@ -47,6 +48,7 @@ def record_type(
         load: loads the objects of a `relay.Node` by their keys.
         scope: required to read them as nodes.
         pages: the objects of a page, if there is a connection of them, whose type has no fields of its own.
+        counted: whether this connection has `totalCount`, which is the `total` of its pages.
     """
 
     def decorate(of: type[T]) -> type[T]:
@@ -56,7 +58,7 @@ def record_type(
         if load:
             made.found_by = relay.FoundBy(record, load, scope)
         if pages:
-            shown.pages[record] = relay.connection(made, pages)
+            shown.pages[record] = relay.connection(made, pages, counted=counted)
         return cast("type[T]", made)
 
     return decorate

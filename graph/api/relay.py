@@ -17,6 +17,7 @@ from strawberry.types import Info
 
 from graph.access.callers import Scope
 from graph.api.context import Load
+from graph.api.fields import field
 from graph.api.selected import needs, passes_records_on
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
@@ -33,6 +34,9 @@ Before = Annotated[str | None, "A cursor: the page ends before it."]
 
 PAGE_SIZE = ListSize(slicing_arguments=["first", "last"], sized_fields=["edges", "nodes"])
 """The directive of a connection field. Without `first` and `last` a page has the default size."""
+
+COUNTING = 10
+"""The price of a total. What its count reads besides is charged as it is read."""
 
 ID_VERSION = 1
 _ID = re.compile(r"(?P<version>\d{1,4}):(?P<type>[A-Z][A-Za-z]*):(?P<key>[^\x00-\x1f\x7f]{1,500})")
@@ -129,10 +133,13 @@ class PageInfo:
         return page.records[-1].cursor if page.records else None
 
 
+_ONLY_TOTAL = ("totalCount", "totalCountReason", "__typename")
+
+
 def selects_only_total(info: Info[Any, Any]) -> bool:
     """Whether only the total of a connection is selected, so that no page need be read."""
     selected = [selection for node in info._raw_info.field_nodes for selection in _selections(node)]
-    return all(isinstance(each, FieldNode) and each.name.value in ("totalCount", "__typename") for each in selected)
+    return all(isinstance(each, FieldNode) and each.name.value in _ONLY_TOTAL for each in selected)
 
 
 def _selections(node: FieldNode) -> Sequence[SelectionNode]:
@@ -185,7 +192,33 @@ class Connection(Generic[NodeType]):
     )
 
 
-def connection(of: type, nodes: str) -> Any:
-    """The type of a page of these nodes, without fields of its own: `connection(FieldNote, "field notes")`."""
-    made = new_class(f"{of.__name__}Connection", (Connection[of],))  # type: ignore[valid-type]
+def total_count(description: str) -> Any:
+    """The field that is the total of a connection's pages."""
+
+    async def resolve(page: strawberry.Parent[Page[Any]]) -> int | None:
+        total = await page.read_total()
+        return total if isinstance(total, int) else None
+
+    return field(description, cost=COUNTING, reads=[])(staticmethod(resolve))
+
+
+@strawberry.type(description="A page of a list that may be counted.")
+class CountedConnection(Connection[NodeType]):
+    total_count = total_count("The exact number of nodes on all pages; null with a `totalCountReason`.")
+
+    @field("Why the nodes are not counted; null if they are.", cost=COUNTING, reads=[])
+    @staticmethod
+    async def total_count_reason(page: strawberry.Parent[Page[Any]]) -> str | None:
+        total = await page.read_total()
+        return total if isinstance(total, str) else None
+
+
+def connection(of: type, nodes: str, *, counted: bool = False) -> Any:
+    """The type of a page of these nodes, without fields of its own: `connection(FieldNote, "field notes")`.
+
+    Args:
+        counted: whether some of its pages have a `total`, so that the type has `totalCount`.
+    """
+    base = CountedConnection if counted else Connection
+    made = new_class(f"{of.__name__}Connection", (base[of],))
     return strawberry.type(made, description=f"A page of {nodes}.")

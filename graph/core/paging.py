@@ -1,7 +1,8 @@
 """Pages of a connection for access patterns: the arguments, the positions and the results."""
 
+from asyncio import Future, ensure_future
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Self, TypeVar, cast
 
 from graph.core.errors import BadUserInput, InvalidCursor
@@ -11,6 +12,11 @@ R = TypeVar("R")
 
 Position = Mapping[str, Any]
 """The values that an item has of the attributes of an order: an item, or only these of its attributes."""
+
+Total = int | str
+"""The exact number of records on all pages of a list, or the reason why they are not counted."""
+
+NOT_COUNTED = "Counting would read the whole list."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,7 @@ class Paging:
             backward=self.backward,
             has_more=begin > first if self.backward else end < last,
             has_behind=end < length if self.backward else begin > 0,
+            total=length,
         )
 
     def check(self, is_there: Callable[[Position], bool]) -> None:
@@ -96,6 +103,7 @@ class Page(Generic[T]):
     backward: bool  # whether it was read backward, from `before` on
     has_more: bool  # whether more records follow in the direction of reading, up to the other cursor
     has_behind: "bool | Later[bool]"  # whether records precede it in the direction of reading
+    total: "Total | Later[Total]" = NOT_COUNTED
 
     @property
     def has_next(self) -> "bool | Later[bool]":
@@ -111,12 +119,24 @@ class Page(Generic[T]):
         """The same page, of other records."""
         return replace(cast("Page[Any]", self), records=records)
 
+    async def read_total(self) -> Total:
+        """The total of the list, which may take a query."""
+        return await self.total if isinstance(self.total, Later) else self.total
 
-@dataclass(frozen=True, slots=True)
+    def counted(self, paging: Paging, count: Callable[[], Awaitable[Total]]) -> Self:
+        """The same page with the total of its list, which is counted unless the page is the whole list."""
+        is_whole = not (self.has_more or paging.after or paging.before)
+        return replace(self, total=len(self.records) if is_whole else Later(count))
+
+
+@dataclass(slots=True)
 class Later(Generic[T]):
-    """A value that takes a query to compute; it runs only when awaited."""
+    """A value that takes a query to compute; it runs only when awaited, and once however often it is awaited."""
 
     compute: Callable[[], Awaitable[T]]
+    _computing: Future[T] | None = field(default=None, init=False)
 
     def __await__(self) -> Generator[Any, None, T]:
-        return self.compute().__await__()
+        if self._computing is None:
+            self._computing = ensure_future(self.compute())
+        return self._computing.__await__()

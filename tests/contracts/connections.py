@@ -84,7 +84,7 @@ class Case:
     def selection(self) -> str:
         """What a page is asked for: its nodes by all that identifies them."""
         connection: Any = get_named_type(self.field.type)
-        total = "totalCount" if "totalCount" in connection.fields else ""
+        total = "totalCount totalCountReason" if "totalCount" in connection.fields else ""
         leaves = [name for name, each in self.node.fields.items() if is_leaf_type(get_named_type(each.type))]
         node = "id" if self.node.name in NODES else " ".join(leaves)
         return f"{{ edges {{ cursor node {{ {node} }} }} nodes {{ {node} }} {PAGE_INFO} {total} }}"
@@ -158,7 +158,7 @@ class List:
         return self.filled.answer(self.document, {**paging, "id": self.parent_id}, user_id)
 
     def page(self, **paging: Any) -> Any:
-        """A page. Its nodes are those of its edges, and its cursors those of its ends."""
+        """A page. Its nodes are those of its edges, its cursors those of its ends, and a missing total has a reason."""
         body = self.body(**paging)
         assert "errors" not in body, body
         page = body["data"]
@@ -168,6 +168,8 @@ class List:
         assert page["nodes"] == [edge["node"] for edge in edges]
         ends = [edges[0]["cursor"], edges[-1]["cursor"]] if edges else [None, None]
         assert [info["startCursor"], info["endCursor"]] == ends
+        if "totalCount" in page:
+            assert (page["totalCount"] is None) == bool(page["totalCountReason"])
         return page
 
     def codes(self, **paging: Any) -> list[str]:

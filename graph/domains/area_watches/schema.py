@@ -29,6 +29,7 @@ from graph.store.ordering import PageRequest
     load=load_own(AreaWatches, AreaWatches.by_id),
     scope=SIGHTINGS_WRITE,
     pages="area watches",
+    counted=True,
 )
 class AreaWatch(relay.Node):
     watch_id: strawberry.ID

@@ -29,6 +29,7 @@ from graph.store.ordering import PageRequest
     load=load_own(Watches, Watches.by_id),
     scope=TRIGGERS_READ,
     pages="watches",
+    counted=True,
 )
 class Watch(relay.Node):
     watch_id: strawberry.ID

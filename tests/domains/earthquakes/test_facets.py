@@ -174,7 +174,7 @@ async def test_facets_are_not_read_for_a_few_days_of_a_year() -> None:
             catalogue = catalogue_of(watched, fewest_days_for_facets=12)
             selection = Selection(start_ms=NOON, end_ms=NOON + (days - 1) * DAY_MS, networks=("ci",))
             page = await catalogue.page(selection, Paging(9))
-            assert (ids(page.records), await page.total()) == (["us3"], 1)
+            assert (ids(page.records), await page.read_total()) == (["us3"], 1)
             assert await catalogue.total(selection) == 1
             assert watched.read(DAY_FACETS) == partitions
 

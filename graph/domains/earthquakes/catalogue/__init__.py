@@ -4,14 +4,14 @@ A page costs only what it holds. The summaries name the days that can have a mat
 `graph.store.time_walk` reads only these, newest or oldest first, until the page is full.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from graph.core.days import day_bucket
 from graph.core.errors import DatabaseUnavailable
-from graph.core.paging import Page, Paging, Position
+from graph.core.paging import Later, Page, Paging, Position, Total
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.catalogue.by_id import find, locate
 from graph.domains.earthquakes.catalogue.by_magnitude import EventByMagnitude, MagnitudeWalk, magnitude_place
@@ -36,12 +36,13 @@ from graph.store.entity import Item
 from graph.store.query import Needed
 from graph.store.time_walk import Keep, Walk
 
+TOO_MUCH_TO_COUNT = "Counting would read too many days, or events were revised meanwhile: ask for a shorter time."
+
 
 @dataclass(frozen=True, kw_only=True)
 class EventPage(Page[Event]):
-    """A page of events, and a function for the total of all pages."""
+    """A page of events, with the total of all pages."""
 
-    total: Callable[[], Awaitable[int | None]]
     was_read: bool = True  # false if only the total is selected
     arguments: Mapping[str, Any] | None = None  # of the field `events`, in Python's names; None for other lists
 
@@ -152,7 +153,7 @@ class Catalogue:
             merged = self._merged_walk(view, attributes, selection)
             page = await merged.page(paging, forward=ascending, record_of=record_of)
         await self._history.check(view.as_of, found=_has_any(page, paging))
-        return EventPage(**vars(page), total=partial(self._total_with, page, paging, selection, view))
+        return EventPage(**vars(page.counted(paging, partial(self._total, selection, view))))
 
     async def page_by_magnitude(
         self,
@@ -188,11 +189,11 @@ class Catalogue:
             record_of=EventByMagnitude.reading(needed),
         )
         await self._history.check(view.as_of, found=_has_any(page, paging))
-        return EventPage(**vars(page), total=partial(self._total_with, page, paging, selection, view))
+        return EventPage(**vars(page.counted(paging, partial(self._total, selection, view))))
 
     def unread_page(self, selection: Selection, view: View = PRESENT) -> EventPage:
         """A page without records, for its total only."""
-        total = partial(self.total, selection, view)
+        total = Later(partial(self._total, selection, view))
         return EventPage(
             records=(), partitions=0, backward=False, has_more=False, has_behind=False, total=total, was_read=False
         )
@@ -206,11 +207,9 @@ class Catalogue:
         """
         return await self._count(selection, view, MostRead(self.most_days))
 
-    async def _total_with(self, page: Page[Any], paging: Paging, selection: Selection, view: View) -> int | None:
-        """The total, of a list whose page was read."""
-        if page.has_more or paging.after or paging.before:
-            return await self.total(selection, view)
-        return len(page.records)
+    async def _total(self, selection: Selection, view: View) -> Total:
+        total = await self.total(selection, view)
+        return TOO_MUCH_TO_COUNT if total is None else total
 
     async def count(self, selection: Selection, view: View = PRESENT) -> int:
         """The exact number of selected events, however many days must be read.

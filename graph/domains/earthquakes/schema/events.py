@@ -177,17 +177,12 @@ class Event(relay.Node):
 
 
 @record_type(EventPage, "A page of events.")
-class EventConnection(relay.Connection[Event]):
-    @field(
+class EventConnection(relay.CountedConnection[Event]):
+    total_count = relay.total_count(
         "The exact number of matching events on all pages. Null if counting would read too many days: "
         "over a long time, if the filter has more than time and magnitude, or a magnitude that is not on a tenth. Null "
         "also as of a time, or with deleted events, while versions are stored too fast to count them.",
-        cost=10,  # it may read the summaries of many days, or some days' events
-        reads=[],
     )
-    @staticmethod
-    async def total_count(page: strawberry.Parent[EventPage]) -> int | None:
-        return await page.total()
 
     @field(
         "The page as a GeoJSON FeatureCollection in the form of USGS's feeds: each with the event's id, "

@@ -54,6 +54,7 @@ class EndpointQueue:
     load=load_own(Endpoints, Endpoints.by_id),
     scope=TRIGGERS_READ,
     pages="endpoints",
+    counted=True,
 )
 class TriggerEndpoint(relay.Node):
     endpoint_id: strawberry.ID

@@ -99,7 +99,7 @@ async def test_the_page_on_the_side_of_the_cursor_and_the_total_are_read_only_on
             assert await await_maybe(page.has_next if backward else page.has_previous) is True
             assert len(watched.shape()) > len(before)
             assert "count" not in {call.method for call in watched.calls}
-            assert await page.total() == 8
+            assert await page.read_total() == 8
             assert watched.shape()[-1] == ("count", "TimeOrderedIndex", 1)
 
 

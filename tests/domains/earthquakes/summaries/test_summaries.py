@@ -69,7 +69,7 @@ async def test_a_year_that_did_not_change_is_read_once_and_an_ingest_by_another_
         watched.calls.clear()
         found = await catalogue.page(Selection(magnitudes=MagnitudeRange(6.5)), Paging(9))
         assert [event.event_ts_ms for event in found.records] == [NOON + 1, NOON, *elsewhere[::2]]
-        assert await found.total() == 4
+        assert await found.read_total() == 4
         assert summaries_read(watched)[:3] == [(), ("2023",), ("1906",)]
 
 
@@ -120,7 +120,7 @@ STRONG = Selection(magnitudes=MagnitudeRange(6.5))
 async def found(database: Database, selection: Selection = Selection()) -> list[str]:  # noqa: B008 — it is immutable
     catalogue = catalogue_of(database)
     page = await catalogue.page(selection, Paging(100), ascending=True)
-    assert await page.total() == len(page.records)
+    assert await page.read_total() == len(page.records)
     return ids(page.records)
 
 
