@@ -85,10 +85,17 @@ class AnyOf:
     conditions: tuple["Condition", ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The condition does not hold."""
+
+    condition: "Condition"
+
+
 SimpleCondition = Compare | OneOf | Present | Absent | SameText | HasText
 """A condition on one attribute."""
 
-Condition = SimpleCondition | AllOf | AnyOf
+Condition = SimpleCondition | AllOf | AnyOf | Not
 
 _OPERATORS: dict[Operator, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -114,6 +121,11 @@ def all_of(*conditions: Condition | None) -> Condition | None:
     return AllOf(given)
 
 
+def negated(condition: Condition) -> Condition:
+    """The opposite of a condition."""
+    return condition.condition if isinstance(condition, Not) else Not(condition)
+
+
 def conjuncts(condition: Condition | None) -> Iterator[Condition]:
     """The parts that must all hold for `condition` to hold."""
     match condition:
@@ -134,6 +146,8 @@ def simple_conditions(condition: Condition | None) -> Iterator[SimpleCondition]:
         case AllOf(parts) | AnyOf(parts):
             for part in parts:
                 yield from simple_conditions(part)
+        case Not(part):
+            yield from simple_conditions(part)
         case _:
             yield condition
 
@@ -194,6 +208,9 @@ def predicate(condition: Condition) -> Callable[[Mapping[str, Any]], bool]:
         case AnyOf(conditions):
             some = tuple(predicate(part) for part in conditions)
             return lambda item: any(holds(item) for holds in some)
+        case Not(condition):
+            refused = predicate(condition)
+            return lambda item: not refused(item)
 
 
 def kind_of(value: object) -> type:

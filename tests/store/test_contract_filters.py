@@ -14,6 +14,7 @@ from graph.store.conditions import (
     Compare,
     Condition,
     HasText,
+    Not,
     OneOf,
     Operator,
     Present,
@@ -89,13 +90,18 @@ CONDITIONS: list[tuple[Condition, list[int]]] = [
     (AllOf((Compare("number", ">=", 1), AnyOf((Absent("never"), Present("never"))))), [1, 2, 3]),
     (AnyOf((HasText("text", "last"), SameText("text", ()), Absent("text"))), [0, 2]),
     (AllOf((AnyOf((HasText("text", "K"), Compare("number", ">", 3))), Present("number"), Absent("never"))), [1, 3, 8]),
+    (AllOf((Not(AnyOf((Compare("number", ">", 1), Absent("text")))), Not(HasText("text", "K")))), [4, 5, 6, 7]),
+    (AnyOf((Not(Present("number")), Not(AllOf((Present("text"), Not(Compare("number", "=", 4))))))), [0, 3]),
 ]
+CONDITIONS += [(Not(each), [i for i in range(len(VALUES)) if i not in matching]) for each, matching in CONDITIONS]
 
 
 def renamed(condition: Condition, names: tuple[str, str]) -> Condition:
     """The condition on the attributes that stand for `number` and `text`."""
     if isinstance(condition, AllOf | AnyOf):
         return replace(condition, conditions=tuple(renamed(part, names) for part in condition.conditions))
+    if isinstance(condition, Not):
+        return Not(renamed(condition.condition, names))
     real = {"number": names[0], "text": names[1]}
     return replace(condition, attribute=real.get(condition.attribute, condition.attribute))
 

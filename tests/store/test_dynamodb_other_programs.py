@@ -9,7 +9,7 @@ import pytest
 
 from graph.core.errors import QueryTooComplex
 from graph.store.attributes import IN_INDEX, Filled, JsonDocument, Real, Text, Whole
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present, unchanged
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, Not, OneOf, Present, unchanged
 from graph.store.contract import Database, Delete, Put, Update
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.dynamodb.query import ITEMS_DECODED_AT_ONCE, PreparedDynamoQuery
@@ -230,6 +230,8 @@ WITH_NULL: list[tuple[Condition, list[str]]] = [
     (Present("revision"), ["1", "2", "3"]),
     (AnyOf((Absent("weight"), Compare("weight", ">", 9))), ["1", "3"]),
     (AllOf((Absent("weight"), Compare("size", "=", 7))), ["1", "3"]),
+    (Not(Compare("revision", ">", 1)), ["1", "3"]),
+    (Not(Absent("weight")), ["2"]),
 ]
 
 

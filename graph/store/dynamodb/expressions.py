@@ -7,7 +7,7 @@ word or hold any character, and nothing needs to be quoted.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, HasText, OneOf, Present, SameText
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, HasText, Not, OneOf, Present, SameText
 from graph.store.dynamodb.codec import AttributeValue, encode
 from graph.store.values import InvalidItem
 
@@ -67,6 +67,8 @@ def condition_expression(condition: Condition, aliases: Aliases, nullable: Colle
             return joined(" AND ", [condition_expression(part, aliases, nullable) for part in conditions])
         case AnyOf(conditions):
             return joined(" OR ", [condition_expression(part, aliases, nullable) for part in conditions])
+        case Not(part):
+            return f"NOT {condition_expression(part, aliases, nullable)}"
         case SameText() | HasText():
             raise InvalidItem("DynamoDB cannot fold a text")
 

@@ -12,7 +12,19 @@ from functools import lru_cache, partial
 from typing import Any
 
 from graph.store.attributes import Filled
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, Present, all_of, predicate
+from graph.store.conditions import (
+    Absent,
+    AllOf,
+    AnyOf,
+    Compare,
+    Condition,
+    Not,
+    OneOf,
+    Present,
+    all_of,
+    negated,
+    predicate,
+)
 from graph.store.design import Index
 from graph.store.dynamodb.codec import EncodedItem, decode, encode_item
 from graph.store.dynamodb.decoding import Broken, Decoder, decoder_of
@@ -111,6 +123,8 @@ class ItemCodec:
         match condition:
             case AllOf(parts) | AnyOf(parts):
                 return type(condition)(tuple([self.condition(part, of_write=of_write) for part in parts]))
+            case Not(part):
+                return negated(self.condition(part, of_write=of_write))
             case Present(name) | Absent(name) if name in self._held_by:
                 return type(condition)(self._held_by[name].key.name)
             case Compare(name) | OneOf(name) if name in self._held_by:

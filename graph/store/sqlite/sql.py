@@ -3,7 +3,19 @@
 from collections.abc import Callable
 from typing import Any
 
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, HasText, OneOf, Present, SameText, kind_of
+from graph.store.conditions import (
+    Absent,
+    AllOf,
+    AnyOf,
+    Compare,
+    Condition,
+    HasText,
+    Not,
+    OneOf,
+    Present,
+    SameText,
+    kind_of,
+)
 from graph.store.entity import Entity
 from graph.store.sqlite.folded import folded_test
 
@@ -43,6 +55,9 @@ def translate(condition: Condition, entity: Entity) -> Term:
             if not parts:
                 return _constant(isinstance(condition, AllOf))
             return f"({operator.join(sql for sql, _ in parts)})", [value for _, values in parts for value in values]
+        case Not(part):
+            sql, values = translate(part, entity)
+            return f"({sql}) IS NOT TRUE", values  # a comparison with NULL is NULL
 
 
 def _tested(entity: Entity, name: str, kind: type, test: Callable[[str], Term]) -> Term:
