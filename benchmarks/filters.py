@@ -140,7 +140,7 @@ def _place(rng: random.Random) -> Condition:
 
 def _ids(rng: random.Random) -> Condition:
     ids = [f"sy{rng.randrange(2 * USUAL.events):08x}" for _ in range(rng.choice((1, 10, 100)))]
-    return Condition({"ids": ids}, f"eventId IN ({', '.join('?' * len(ids))})", ids)
+    return Condition({"eventIds": ids}, f"eventId IN ({', '.join('?' * len(ids))})", ids)
 
 
 KINDS: Mapping[str, Callable[[random.Random], Condition]] = {
@@ -154,14 +154,14 @@ KINDS: Mapping[str, Callable[[random.Random], Condition]] = {
     ),
     "networks": _texts("networks", "net", ["ci"], ["nc", "ci"], ["us"], ["mb"], ["HV"], ["zz"]),
     "magTypes": _texts("magTypes", "magType", ["mww"], ["mb"], ["MD"], ["mh"]),
-    "status": _texts("status", "status", ["automatic"], ["reviewed"], ["deleted"]),
-    "alerts": _texts("alerts", "alert", ["red"], ["orange", "red"], ["green"], ["yellow"]),
+    "statuses": _texts("statuses", "status", ["AUTOMATIC"], ["REVIEWED"], ["DELETED"]),
+    "alerts": _texts("alerts", "alert", ["RED"], ["ORANGE", "RED"], ["GREEN"], ["YELLOW"]),
     "tsunami": _tsunami,
     "minFelt": _number("minFelt", "felt >= ?", 1, 10, 100, 777, 1000),
     "minSig": _number("minSig", "sig >= ?", 100, 333, 500, 600, 1000, 2000),
     "maxGap": _number("maxGap", "gap <= ?", 20, 40, 66, 90, 180),
     "place": _place,
-    "ids": _ids,
+    "eventIds": _ids,
 }
 
 

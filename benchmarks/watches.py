@@ -93,7 +93,7 @@ def _text(rng: random.Random) -> Selection:
 
 
 def _one_event(rng: random.Random) -> Selection:
-    return Selection(ids=(f"us{rng.randrange(10**7):07}",))
+    return Selection(event_ids=(f"us{rng.randrange(10**7):07}",))
 
 
 def _everything(rng: random.Random) -> Selection:

@@ -35,7 +35,7 @@ def measured(watches: int, events: int, folder: Path, cpus: Cpus) -> str:
     with receiving(cpus.load) as receiver, serving(path, cpus.load, folder, deliver="false") as (server, _):
         endpoint = Client(server).ask(ENDPOINT, {"url": receiver.url()})["createEndpoint"]["endpoint"]["endpointId"]
         done(store_watches(path, USER, filters))
-        done(store_watches(path, USER, [{"ids": ["last0", "last1"]}], endpoint))
+        done(store_watches(path, USER, [{"eventIds": ["last0", "last1"]}], endpoint))
         with delivering(path, cpus.server, folder) as watcher:
             began_at = watcher.cpu_seconds()
             _say_last(server, receiver, 0)

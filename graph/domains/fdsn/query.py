@@ -90,7 +90,7 @@ def _selection(given: Mapping[str, Any]) -> Selection:
         circle=circle,
         networks=given.get("contributor"),
         mag_types=given.get("magnitudetype"),
-        status=(status,) if (status := given.get("reviewstatus", "all")) != "all" else None,
+        statuses=(status,) if (status := given.get("reviewstatus", "all")) != "all" else None,
         alerts=(given["alertlevel"],) if "alertlevel" in given else None,
         updated_since_ms=given.get("updatedafter"),
         more=all_of(*conditions),

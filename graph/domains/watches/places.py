@@ -1,6 +1,7 @@
 """Places where selections wait for events: an event's id, a cell, a coarse cell, or the whole earth.
 
-A selection waits in few places, and each event that it admits comes by at exactly one of them.
+A selection waits in few places, and each event that it admits comes by at one of them, or at one for each of its
+`any_of`.
 """
 
 from collections.abc import Collection
@@ -25,11 +26,12 @@ def places_of_event(item: Item) -> tuple[Place, ...]:
 
 def places_of(selection: Selection) -> Collection[Place]:
     """The places where a selection waits. For a large area it takes a millisecond or two."""
-    if selection.ids is not None:
-        return {("id", each) for each in selection.ids}
+    if selection.event_ids is not None:
+        return {("id", each) for each in selection.event_ids}
     cells = min((area.cells for area in selection.areas), key=_number, default=None)
     if cells is None:
-        return [("earth",)]
+        some = set[Place]().union(*map(places_of, selection.any_of))
+        return some if selection.any_of and len(some) <= MOST_CELLS else [("earth",)]
     if _number(cells) <= MOST_CELLS:
         return [("cell", cell) for run in cells.touched for cell in run]
     if len(cells.coarse) <= MOST_CELLS:

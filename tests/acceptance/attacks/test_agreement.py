@@ -7,7 +7,7 @@ millisecond, so the order within a tie, which is each store's own, does not come
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import cache
 from typing import Any
@@ -67,7 +67,7 @@ def numbers(least: float, greatest: float) -> Values:
 def likely_in_inputs() -> Mapping[str, Values]:
     """Name of an input's field → values that find something. Its ids are those of events."""
     event_ids = texts([event.event_id for event in stored()])
-    return {**likely(), "ids": st.one_of(st.just(nodes.Null), st.lists(event_ids, max_size=5).map(nodes.List))}
+    return {**likely(), "eventIds": st.one_of(st.just(nodes.Null), st.lists(event_ids, max_size=5).map(nodes.List))}
 
 
 @cache
@@ -105,8 +105,8 @@ def likely() -> Mapping[str, Values]:
         "types": some(["earthquake", "Quarry_Blast"]),
         "networks": some(["ak", "NC", "us"]),
         "magTypes": some(["ml", "MD", "mb"]),
-        "status": some(["reviewed", "Automatic"]),
-        "alerts": st.one_of(null, null, null, some(["green"])),
+        "statuses": some(["REVIEWED", "AUTOMATIC"], of=nodes.Enum),
+        "alerts": st.one_of(null, null, null, some(["GREEN"], of=nodes.Enum)),
         "tsunami": st.one_of(null, st.just(nodes.Boolean(False))),
         "minFelt": st.one_of(null, null, null, st.integers(0, 3).map(nodes.Int)),
         "minSig": st.one_of(null, st.integers(-1, 50).map(nodes.Int)),
@@ -115,10 +115,12 @@ def likely() -> Mapping[str, Values]:
     }
 
 
-def some(values: list[str]) -> Values:
+def some(values: list[str], of: Callable[[str], ValueNode] = nodes.String) -> Values:
     """Mostly null, since several lists at once leave hardly an event."""
     null = st.just(nodes.Null)
-    return st.one_of(null, null, null, st.lists(texts(values), min_size=1, max_size=3).map(nodes.List))
+    return st.one_of(
+        null, null, null, st.lists(st.sampled_from(values).map(of), min_size=1, max_size=3).map(nodes.List)
+    )
 
 
 @st.composite

@@ -35,15 +35,17 @@ def selects(selection: Selection, event: Event) -> bool:
         and _is_any(event.type, selection.types)
         and _is_any(event.net, selection.networks)
         and _is_any(event.mag_type, selection.mag_types)
-        and _is_any(event.status, selection.status)
+        and _is_any(event.status, selection.statuses)
         and _is_any(event.alert, selection.alerts)
         and (selection.tsunami is None or bool(event.tsunami) == selection.tsunami)
         and (selection.place is None or plain(selection.place) in plain(event.place))
-        and (selection.ids is None or event.event_id in selection.ids)
+        and (selection.event_ids is None or event.event_id in selection.event_ids)
         and event.event_id != selection.excluded_id
         and (selection.box is None or in_box(selection.box, event))
         and (selection.circle is None or distance_km(selection.circle, event) <= selection.circle.radius_km)
         and (selection.polygon is None or in_polygon(selection.polygon, event))
+        and (not selection.any_of or any(selects(each, event) for each in selection.any_of))
+        and (selection.none_of is None or not selects(selection.none_of, event))
     )
 
 

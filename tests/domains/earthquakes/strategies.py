@@ -5,7 +5,7 @@ the edges of the facets' bins and beside them.
 """
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from hypothesis import HealthCheck, settings
@@ -148,13 +148,13 @@ filters: Mapping[str, st.SearchStrategy[Mapping[str, Any]]] = {
     "types": _named("types", _some(types)),
     "networks": _named("networks", _some(networks)),
     "mag_types": _named("mag_types", _some(magnitude_types)),
-    "status": _named("status", _some(statuses)),
+    "statuses": _named("statuses", _some(statuses)),
     "alerts": _named("alerts", _some(alerts)),
     "tsunami": _named("tsunami", st.booleans()),
     "place": _named(
         "place", st.sampled_from(["pahala", "PĀHALA", "ofunato", "turkiye", "km", "5 km", "100 %", "_", "x"])
     ),
-    "ids": _named("ids", _some(st.sampled_from([*map(_id, range(MOST_EVENTS)), "unknown"]))),
+    "event_ids": _named("event_ids", _some(st.sampled_from([*map(_id, range(MOST_EVENTS)), "unknown"]))),
 }
 """Each filter beside time and magnitude, as arguments of a selection."""
 
@@ -171,4 +171,26 @@ def _several(draw: st.DrawFn) -> Mapping[str, Any]:
 
 
 summarised_selections = st.builds(_selection, _bounds(times), magnitude_ranges, st.just({}))
-selections = st.builds(_selection, _bounds(times), magnitude_ranges, _several())
+_flat = st.builds(_selection, _bounds(times), magnitude_ranges, _several())
+
+
+@st.composite
+def _one_of_few(draw: st.DrawFn) -> Selection:
+    """A selection with one or two conditions, so that its opposite and what it shares with others have events."""
+    name = draw(st.sampled_from(["times", "magnitudes", *filters]))
+    if name == "times":
+        return _selection(draw(_bounds(times)), MagnitudeRange(), {})
+    if name == "magnitudes":
+        return _selection((None, None), draw(magnitude_ranges), {})
+    return _selection((None, None), MagnitudeRange(), draw(filters[name]))
+
+
+def _with_nested(nested: st.SearchStrategy[Selection]) -> st.SearchStrategy[Selection]:
+    any_of, none_of = st.lists(nested, max_size=3).map(tuple), st.none() | nested
+    return st.builds(replace, _one_of_few() | st.just(Selection()), any_of=any_of, none_of=none_of)
+
+
+nested_selections = st.recursive(_one_of_few() | _flat, _with_nested, max_leaves=6)
+"""With `any_of` and `none_of` on several levels."""
+
+selections = _flat | nested_selections

@@ -162,7 +162,11 @@ FILTERS: list[dict[str, Any] | None] = [
     {"polygon": [{"lat": 58.9, "lon": -152.5}, {"lat": 61.4, "lon": -151.25}, {"lat": 60.9, "lon": -147.8}]},
     {"networks": ["ci", "AK"], "maxGap": 90.5, "box": {"minLat": 30, "maxLat": 70, "minLon": 170, "maxLon": -110}},
     {"place": "Pāhala, Hawaii & more"},
-    {"place": "pahala", "ids": []},
+    {"place": "pahala", "eventIds": []},
+    {
+        "or": [{"minMagnitude": 4.5}, {"circle": {"lat": 61, "lon": -150, "radiusKm": 300}}],
+        "not": {"statuses": ["REVIEWED"]},
+    },
 ]
 """Those with all fields are in the tests of filters as JSON."""
 

@@ -27,9 +27,13 @@ async def find(database: Database, event_id: str, attributes: Needed = None) -> 
 
 async def locate(database: Database, selection: Selection) -> Selection:
     """The selection, with the days of the events that it names by their ids, and what these turned out to be."""
-    if selection.ids is None:
+    if selection.nested:
+        any_of = tuple([await locate(database, each) for each in selection.any_of])
+        none_of = await locate(database, selection.none_of) if selection.none_of else None
+        selection = replace(selection, any_of=any_of, none_of=none_of)
+    if selection.event_ids is None:
         return selection
-    ids = [each for each in selection.ids if possible_id(each)]
+    ids = [each for each in selection.event_ids if possible_id(each)]
     await charge_rows(read=len(ids))
     found = await _stored(database, ids)
     aliases = await database.get_many([ALIAS.key_for(each) for each in ids if each not in found])
@@ -38,7 +42,7 @@ async def locate(database: Database, selection: Selection) -> Selection:
         if (end := await follow_merges(item, partial(_read, database, PLACE))) is not None:
             found[end["eventId"]] = end
     days = frozenset(day_of(item["dayBucket"]) for item in found.values())
-    return replace(selection, ids=tuple(found), days=days)
+    return replace(selection, event_ids=tuple(found), days=days)
 
 
 async def _stored(database: Database, event_ids: Sequence[str]) -> dict[str, Item]:

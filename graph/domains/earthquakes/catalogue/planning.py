@@ -22,7 +22,14 @@ from graph.domains.earthquakes.model import day_of
 from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.earthquakes.revisions.views import LATEST, Stream
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.criteria import ByMagnitude, ChangedSince, Criterion, Range
+from graph.domains.earthquakes.selection.criteria import (
+    ByMagnitude,
+    ChangedSince,
+    Criterion,
+    Range,
+    joint,
+    joint_of_days,
+)
 from graph.domains.earthquakes.summaries import Bounds, Summaries, Summary
 from graph.store.contract import Database
 from graph.store.query import Partition
@@ -54,7 +61,7 @@ class PlannedDays(NamedTuple):
 
     days: Sequence[str]  # day buckets
     bounds: Bounds
-    rows: Sequence[int]  # that a filter is tested on, of each day
+    rows: Sequence[int]  # that a usual filter takes as long to test, of each day
 
     def promises(self, prefix: str, *, forward: bool) -> Iterator[Promise]:
         """What the partitions of these days promise. A page that is soon full takes only the first of many."""
@@ -89,7 +96,8 @@ class Planner:
         span = TimeSpan.of(*selection.span).starting_on(first, forward=forward)
         criteria = [each for each in _criteria(selection, stream) if by_facets or not each.by_facets]
         async for part, _ in self._years(span, criteria, forward=forward):
-            yield (await self._days(part, criteria)).promises(stream.prefix, forward=forward)
+            planned = await self._days(part, criteria, selection.weight)
+            yield planned.promises(stream.prefix, forward=forward)
             await give_way()
 
     async def days_of_any(
@@ -120,7 +128,7 @@ class Planner:
             if part.is_whole and is_counted and of_year.low == of_year.high:
                 counted += of_year.low
                 continue
-            planned = await self._days(part, criteria)
+            planned = await self._days(part, criteria, selection.weight)
             days, (low, high) = planned.days, planned.bounds
             places: Sequence[int] = range(len(days))
             if is_counted and low == high:  # then only the days that the span covers in part are unsure
@@ -158,12 +166,16 @@ class Planner:
         for part in parts:
             of_year = facets.get(part.year)
             bounds = [criterion.of_year(part.value, of_year) for criterion in criteria]
-            joint = _joint(part.value.events, bounds)
-            if joint.high > 0:
-                yield part, joint
+            of_all = joint(part.value.events, bounds)
+            if of_all.high > 0:
+                yield part, of_all
 
-    async def _days(self, part: YearPart[Summary], criteria: Sequence[Criterion]) -> PlannedDays:
-        """The days of a part of a year."""
+    async def _days(self, part: YearPart[Summary], criteria: Sequence[Criterion], weight: int) -> PlannedDays:
+        """The days of a part of a year.
+
+        Args:
+            weight: of the filter. A row counts so many times.
+        """
         year = await self._summaries.days(part.year, part.value)
         places = year.between(part.first, part.last)
         chosen = criteria
@@ -177,14 +189,16 @@ class Planner:
             await give_way()
             every.append(year.bounds(criterion, places))
         events = year.events[places.start : places.stop]
-        joint = _joint_of_days(events, every)
+        of_all = joint_of_days(events, every)
         if len(chosen) < len(criteria):
-            joint = Bounds([0] * len(places), joint.high)  # for all that is known, no event matches
+            of_all = Bounds([0] * len(places), of_all.high)  # for all that is known, no event matches
         rows: Sequence[int] = events
         for criterion, bounds in zip(chosen, every, strict=True):
             if isinstance(criterion, ByMagnitude):
                 rows = bounds.high  # an index by magnitude leads to these
-        return PlannedDays(year.days[places.start : places.stop], joint, rows)
+        if weight > 1:
+            rows = [weight * each for each in rows]
+        return PlannedDays(year.days[places.start : places.stop], of_all, rows)
 
 
 def _criteria(selection: Selection, stream: Stream) -> list[Criterion]:
@@ -197,24 +211,6 @@ def _criteria(selection: Selection, stream: Stream) -> list[Criterion]:
     if selection.updated_since_ms is not None:
         criteria.append(ChangedSince(selection.updated_since_ms, stream.counted))
     return criteria
-
-
-def _joint(events: int, bounds: Sequence[Range]) -> Range:
-    """The bounds of the number of events that match all criteria, from those of each."""
-    if not bounds:
-        return Range(events, events)
-    low = sum([least for least, _ in bounds]) - (len(bounds) - 1) * events
-    return Range(max(low, 0), min([greatest for _, greatest in bounds]))
-
-
-def _joint_of_days(events: Sequence[int], bounds: Sequence[Bounds]) -> Bounds:
-    """The same for each day."""
-    if len(bounds) < 2:
-        return bounds[0] if bounds else Bounds(events, events)
-    others = len(bounds) - 1
-    lows = zip(events, *[each.low for each in bounds], strict=True)
-    low = [max(sum(least) - others * of_day, 0) for of_day, *least in lows]
-    return Bounds(low, list(map(min, *[each.high for each in bounds])))
 
 
 async def _flattened(plan: AsyncGenerator[Promises, None]) -> AsyncGenerator[Promise, None]:

@@ -19,10 +19,10 @@ from graph.api.times import time_field
 from graph.core.paging import Page
 from graph.domains.earthquakes import feature_collection as geojson
 from graph.domains.earthquakes import model
+from graph.domains.earthquakes.assessments import ALERT_LEVELS, REVIEW_STATUSES, AlertLevel, ReviewStatus
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
 from graph.domains.earthquakes.revisions.views import PRESENT, View
-from graph.domains.earthquakes.schema.assessments import ALERT_LEVELS, REVIEW_STATUSES, AlertLevel, ReviewStatus
 from graph.domains.earthquakes.schema.event_order import EventOrder
 from graph.domains.earthquakes.schema.revisions import Deletion, EventAlias
 from graph.domains.earthquakes.scopes import EVENTS_READ

@@ -7,6 +7,7 @@ its meaning, and a new one is optional.
 from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime
+from enum import Enum
 from typing import Any
 
 from graph.api.text_arguments import TextArguments
@@ -40,6 +41,8 @@ def _written(value: Any) -> Any:
     match value:
         case datetime():
             return time_text(value)
+        case Enum():
+            return value.name
         case list():
             return [_written(each) for each in value]
         case _ if hasattr(value, "__strawberry_definition__"):

@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, Optional, TypeVar, get_type_hints
 
 import strawberry
 
 from graph.api.context import Context
 from graph.api.fields import optional, shows
 from graph.api.scalars import millis_ceil, millis_floor
+from graph.core.described import DescribedText
+from graph.core.errors import BadUserInput
 from graph.core.names import camel_case
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.selection import Selection
@@ -18,6 +20,14 @@ from graph.geography.areas import Box, Circle
 from graph.geography.polygon import Polygon
 
 T = TypeVar("T")
+
+MOST_CONDITIONS = 40  # of a filter with `or` or `not`: DynamoDB takes an expression of 4 KB
+MOST_LEVELS = 5
+
+LIMITS = (
+    f"A filter with `or` or `not` takes at most {MOST_CONDITIONS} conditions in all, on {MOST_LEVELS} levels below it. "
+    "An area counts as three conditions, a list once for each ten values."
+)
 
 CONDITIONS = conditions_of(Selection)
 """The conditions of the filter, beside times, magnitudes and areas, by the names of their fields."""
@@ -77,13 +87,16 @@ def _with_conditions(of: type[T]) -> type[T]:
         if name in own:
             annotations[name] = own[name]
         elif each := CONDITIONS.get(name):
-            annotations[name] = list[str] | None if type_ == tuple[str, ...] | None else type_
+            element = strawberry.ID if name == "event_ids" else each.known or str
+            annotations[name] = list[element] | None if type_ == tuple[str, ...] | None else type_  # type: ignore[valid-type]
             setattr(of, name, optional(each.description))
-    of.__annotations__ = annotations
+    of.__annotations__ = annotations | own
     return of
 
 
-@strawberry.input(description="The selected events: those that fulfil all given conditions.")
+@strawberry.input(
+    description=f"The selected events: those that fulfil all given conditions, one of `or`, and not `not`. {LIMITS}"
+)
 @_with_conditions
 class EventFilter(TimesAndMagnitudes):
     """Has also a field for each of the `CONDITIONS`."""
@@ -94,6 +107,8 @@ class EventFilter(TimesAndMagnitudes):
         "The corners of an area, 3 to 100, in order around it. Its edges are straight on a map of "
         "longitude and latitude, and belong to it. It may cross the dateline, but not surround a pole.",
     )
+    or_: list["EventFilter"] | None = optional("One of these filters, too, at least one of them.", name="or")
+    not_: Optional["EventFilter"] = optional("Not this filter.", name="not")
 
     @property
     def selection(self) -> Selection:
@@ -101,18 +116,29 @@ class EventFilter(TimesAndMagnitudes):
         selection = super().selection
         for low, high in RANGES:
             check_order(camel_case(low), getattr(self, low), camel_case(high), getattr(self, high))
+        if selection.nested and (selection.depth > MOST_LEVELS or selection.size > MOST_CONDITIONS):
+            raise BadUserInput(f"`filter` is too large. {LIMITS}")
         return selection
 
     def conditions(self) -> dict[str, Any]:
         """The arguments of the selection."""
+        if self.or_ == []:
+            raise BadUserInput("`or` must have a filter; leave it out for no condition.")
         given = {name: getattr(self, name) for name in CONDITIONS}
         return {
             **super().conditions(),
-            **{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()},
+            **{name: _texts(value) if isinstance(value, list) else value for name, value in given.items()},
             "box": Box(**asdict(self.box)) if self.box else None,
             "circle": Circle(**asdict(self.circle)) if self.circle else None,
             "polygon": None if self.polygon is None else Polygon(tuple((each.lat, each.lon) for each in self.polygon)),
+            "any_of": tuple(each.selection for each in self.or_ or ()),
+            "none_of": self.not_ and self.not_.selection,
         }
+
+
+def _texts(values: list[Any]) -> tuple[str, ...]:
+    """The values of a list as an event has them."""
+    return tuple(each.value if isinstance(each, DescribedText) else each for each in values)
 
 
 def filter_facts(context: Context, arguments: Mapping[str, Any], result: object) -> dict[str, Any]:

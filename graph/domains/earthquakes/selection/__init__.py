@@ -1,11 +1,13 @@
 """A selection of events: a filter's values, and their meaning for items."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Self
 
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.core.errors import BadUserInput
+from graph.core.spans import TimeSpan
+from graph.domains.earthquakes.assessments import AlertLevel, ReviewStatus
 from graph.domains.earthquakes.facets import (
     ALERT,
     DEPTH,
@@ -36,14 +38,26 @@ from graph.domains.earthquakes.selection.conditions import (
     part_of_text,
     refuse_impossible,
 )
-from graph.domains.earthquakes.selection.criteria import ByArea, ByFacet, Criterion, OnDays
+from graph.domains.earthquakes.selection.criteria import (
+    ByArea,
+    ByFacet,
+    ByMagnitude,
+    Criterion,
+    InAll,
+    InAny,
+    InNone,
+    InTime,
+    OnDays,
+)
 from graph.geography.areas import GREATEST_RADIUS_KM, Area, Box, Circle
 from graph.geography.polygon import Polygon
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, all_of, predicate
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf, all_of, names_in, negated, predicate
 from graph.store.entity import Item
 from graph.store.time_walk import Keep, keep_all
 
 MOST_DAYS_AROUND = 3_653  # ten years
+VALUES_AS_ONE = 10  # of a list, that count as one condition
+SIZE_AS_ONE = 8  # conditions in selections of a selection that take as long to test as a usual filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +75,8 @@ class Selection:
     types: tuple[str, ...] | None = any_text(TYPE, "Any of these types of event, such as `earthquake`")
     networks: tuple[str, ...] | None = any_text(NETWORK, "Any of these preferred networks, such as `nc`")
     mag_types: tuple[str, ...] | None = any_text(MAGNITUDE_TYPE, "Any of these types of magnitude, such as `mww`")
-    status: tuple[str, ...] | None = any_text(STATUS, "Any of these, such as `reviewed`")
-    alerts: tuple[str, ...] | None = any_text(ALERT, "Any of these PAGER alert levels, such as `red`")
+    statuses: tuple[str, ...] | None = any_text(STATUS, "Any of these review statuses", ReviewStatus)
+    alerts: tuple[str, ...] | None = any_text(ALERT, "Any of these PAGER alert levels", AlertLevel)
     tsunami: bool | None = flag(
         TSUNAMI, "Whether USGS linked it to a tsunami message. An event that does not say is `false`."
     )
@@ -90,10 +104,14 @@ class Selection:
     place: str | None = part_of_text(
         "place", "A part of the place's name, without regard to case, accents and apostrophes: `pahala`."
     )
-    ids: tuple[str, ...] | None = any_key("eventId", "These events, by their ids or any alias; at most 100.")
+    event_ids: tuple[str, ...] | None = any_key(
+        "eventId", "These events, by their global ids, their own ids or any alias; at most 100."
+    )
     days: frozenset[str] | None = None  # the day buckets of the events with these ids, if they are known
     updated_since_ms: int | None = None  # only events of which anything was stored at this time or later
     excluded_id: str | None = None  # id of an excluded event
+    any_of: tuple["Selection", ...] = ()  # each event is in one of these, if there are any
+    none_of: "Selection | None" = None  # no event is in this one
 
     @classmethod
     def around(cls, event: Event, *, radius_km: float, days: float) -> Self:
@@ -124,9 +142,36 @@ class Selection:
 
     @property
     def span(self) -> tuple[int, int]:
-        """The first and last millisecond; by default those of the calendar."""
+        """The first and last millisecond that an event may have; by default those of the calendar."""
         first = FIRST_MS if self.start_ms is None else max(self.start_ms, FIRST_MS)
-        return first, LAST_MS if self.end_ms is None else min(self.end_ms, LAST_MS)
+        last = LAST_MS if self.end_ms is None else min(self.end_ms, LAST_MS)
+        if self.any_of:
+            firsts, lasts = zip(*[each.span for each in self.any_of], strict=True)
+            first, last = max(first, min(firsts)), min(last, max(lasts))
+        return first, last
+
+    @property
+    def nested(self) -> tuple["Selection", ...]:
+        """The selections in this one."""
+        return self.any_of if self.none_of is None else (*self.any_of, self.none_of)
+
+    @property
+    def depth(self) -> int:
+        """The levels of selections in this one."""
+        return max([1 + each.depth for each in self.nested], default=0)
+
+    @property
+    def size(self) -> int:
+        """The number of conditions in it. An area counts as three, a list once for each ten values."""
+        lists = sum([(len(value) - 1) // VALUES_AS_ONE for _, value in given_in(self) if isinstance(value, tuple)])
+        bounds = self.start_ms, self.end_ms, self.magnitudes.minimum, self.magnitudes.maximum
+        own = len(given_in(self)) + lists + 3 * len(self.areas) + sum([each is not None for each in bounds])
+        return own + sum([max(each.size, 1) for each in self.nested])
+
+    @property
+    def weight(self) -> int:
+        """The work of a test, as a multiple of a usual filter's."""
+        return 1 + sum([each.size for each in self.nested]) // SIZE_AS_ONE
 
     @property
     def areas(self) -> tuple[Area, ...]:
@@ -159,7 +204,21 @@ class Selection:
         criteria: list[Criterion] = [*map(ByFacet, names), *(ByArea(area.cells) for area in self.areas)]
         if self.days is not None:
             criteria.append(OnDays(self.days))
+        if self.any_of:
+            criteria.append(InAny(tuple([each.whole for each in self.any_of])))
+        if self.none_of is not None:
+            criteria.append(InNone(self.none_of.whole))
         return criteria
+
+    @property
+    def whole(self) -> InAll:
+        """What summaries tell of the whole filter: of one in another one."""
+        criteria = self.criteria
+        if not self.magnitudes.everything:
+            criteria.append(ByMagnitude(self.magnitudes))
+        if (self.start_ms, self.end_ms) != (None, None):
+            criteria.append(InTime(TimeSpan.of(*self.span)))
+        return InAll(tuple(criteria), self.is_counted)
 
     @property
     def condition(self) -> Condition | None:
@@ -174,14 +233,30 @@ class Selection:
             *(area.condition for area in self.areas),
             *others,
             _changed_since(self.updated_since_ms),
+            *self._nested_conditions,
         )
 
     @property
-    def admits(self) -> Callable[[Item], bool]:
-        """A function that returns whether an event's item matches."""
+    def timed_condition(self) -> Condition | None:
+        """The part of the filter, with time, that a store can test: of one in another one."""
+        return all_of(_at_least("eventTsMs", self.start_ms), _at_most("eventTsMs", self.end_ms), self.condition)
+
+    @property
+    def _nested_conditions(self) -> Iterator[Condition]:
+        """What a store can test of the selections in this one: it holds for each event of this one."""
+        conditions = [each.timed_condition for each in self.any_of]
+        if conditions and (some := [each for each in conditions if each is not None]) == conditions:
+            yield AnyOf(tuple(some))
+        if self.none_of is not None and self.none_of.is_testable:
+            condition = self.none_of.timed_condition
+            yield OneOf("eventId", ()) if condition is None else negated(condition)
+
+    @property
+    def test(self) -> Keep:
+        """The test of the whole filter."""
         first, last = self.span
-        matches = predicate(self.condition) if self.condition else None
-        keep = self.keep
+        condition, keep = self.condition, self.keep
+        matches = predicate(condition) if condition else None
 
         def admitted(item: Item) -> bool:
             return (
@@ -190,7 +265,12 @@ class Selection:
                 and (keep is None or keep.holds(item))
             )
 
-        return admitted
+        return Keep(admitted, names_in(condition) | {"eventTsMs"} | (keep.reads if keep else frozenset()))
+
+    @property
+    def admits(self) -> Callable[[Item], bool]:
+        """A function that returns whether an event's item matches."""
+        return self.test.holds
 
     @property
     def keep(self) -> Keep | None:
@@ -202,7 +282,20 @@ class Selection:
             else []
         )
         keeps += [Keep(holds, frozenset(("lat", "lon"))) for area in self.areas if (holds := area.holds) is not None]
+        if not all(each.is_testable for each in self.any_of):
+            some = [each.test for each in self.any_of]
+            reads = frozenset[str]().union(*[each.reads for each in some])
+            keeps.append(Keep(lambda item: any(each.holds(item) for each in some), reads))
+        if self.none_of is not None and not self.none_of.is_testable:
+            refused = self.none_of.test
+            keeps.append(Keep(lambda item: not refused.holds(item), refused.reads))
         return keep_all(keeps)
+
+    @property
+    def is_testable(self) -> bool:
+        """Whether stores can test the whole filter."""
+        own = self.excluded_id is None and all(isinstance(area, Box) for area in self.areas)
+        return own and all(each.is_testable for each in self.nested)
 
 
 def _at_least(attribute: str, value: float | None) -> Condition | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
+from graph.core.described import DescribedText
 from graph.core.errors import BadUserInput
 from graph.core.names import camel_case
 from graph.domains.earthquakes.facets import NumberFacet, TextFacet
@@ -64,6 +65,7 @@ class FilterCondition:
     texts: Callable[[Any], Collection[object]] = tuple  # the values of a text that match
     operator: Literal["<=", ">="] | None = None  # of a bound
     fdsn: Fdsn | None = None
+    known: type[DescribedText] | None = None  # the values of a list that a client may give; None for any text
 
     @property
     def attribute(self) -> str:
@@ -90,10 +92,14 @@ def at_most(of: NumberFacet | str, description: str, fdsn: Fdsn | None = None) -
     return _field(FilterCondition(of, description, _comparing("<="), check_possible, operator="<=", fdsn=fdsn))
 
 
-def any_text(of: TextFacet, description: str) -> Any:
-    """A field of a selection: texts, one of which the attribute has, without regard to case, accents and `_`."""
-    whole = f"{description}; at most {MOST_TEXTS}, without regard to case and `_`."
-    return _field(FilterCondition(of, whole, SameText, check_texts))
+def any_text(of: TextFacet, description: str, known: type[DescribedText] | None = None) -> Any:
+    """A field of a selection: texts, one of which the attribute has, without regard to case, accents and `_`.
+
+    Args:
+        known: the values that a client may give; None for any text.
+    """
+    whole = f"{description}." if known else f"{description}; at most {MOST_TEXTS}, without regard to case and `_`."
+    return _field(FilterCondition(of, whole, SameText, check_texts, known=known))
 
 
 def any_key(of: str, description: str) -> Any:

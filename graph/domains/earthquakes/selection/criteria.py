@@ -1,12 +1,13 @@
 """What the conditions of a selection tell about the number of matching events, of a year and of each day. No I/O."""
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import add, sub
 from typing import ClassVar, NamedTuple
 
+from graph.core.spans import TimeSpan
 from graph.domains.earthquakes.facets import Names, coarse_name
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.summaries import Bounds, Counted, Summary, YearOfDays, add_entries
@@ -147,7 +148,116 @@ class ChangedSince:
         return summary.may_match(MagnitudeRange(), self.counted) if summary.changed_since(self.time_ms) else 0
 
 
-Criterion = ByMagnitude | ByFacet | ByArea | OnDays | ChangedSince
+@dataclass(frozen=True, slots=True)
+class InTime:
+    """Events in a range of time."""
+
+    by_facets: ClassVar[bool] = False
+
+    span: TimeSpan
+
+    def of_year(self, summary: Summary, facets: Mapping[str, int] | None) -> Range:
+        parts = list(self.span.years({summary.item["year"]: summary}))
+        return Range(summary.events if parts and parts[0].is_whole else 0, summary.events if parts else 0)
+
+    def of_days(self, year: YearOfDays, places: range) -> Bounds:
+        within = year.between(self.span.first, self.span.last)
+        high = [year.events[place] if place in within else 0 for place in places]
+        low = [0 if year.days[place] in self.span.cut else most for place, most in zip(places, high, strict=True)]
+        return Bounds(low, high)
+
+    def price(self, year: YearOfDays, places: range) -> int:
+        return len(places)
+
+
+@dataclass(frozen=True, slots=True)
+class _Several:
+    """Some criteria that are looked at together."""
+
+    criteria: tuple["Criterion", ...]
+
+    @property
+    def by_facets(self) -> bool:
+        return any(each.by_facets for each in self.criteria)
+
+    def price(self, year: YearOfDays, places: range) -> int:
+        return len(places) + sum([each.price(year, places) for each in self.criteria])
+
+
+@dataclass(frozen=True, slots=True)
+class InAll(_Several):
+    """Events that match all criteria of a selection."""
+
+    is_whole: bool  # whether these are the whole selection; otherwise perhaps no event matches
+
+    def of_year(self, summary: Summary, facets: Mapping[str, int] | None) -> Range:
+        low, high = joint(summary.events, [each.of_year(summary, facets) for each in self.criteria])
+        return Range(low if self.is_whole else 0, high)
+
+    def of_days(self, year: YearOfDays, places: range) -> Bounds:
+        events = year.events[places.start : places.stop]
+        low, high = joint_of_days(events, [each.of_days(year, places) for each in self.criteria])
+        return Bounds(low if self.is_whole else [0] * len(places), high)
+
+
+@dataclass(frozen=True, slots=True)
+class InAny(_Several):
+    """Events that match one of some criteria."""
+
+    def of_year(self, summary: Summary, facets: Mapping[str, int] | None) -> Range:
+        lows, highs = zip(*[each.of_year(summary, facets) for each in self.criteria], strict=True)
+        return Range(max(lows), min(sum(highs), summary.events))
+
+    def of_days(self, year: YearOfDays, places: range) -> Bounds:
+        lows, highs = zip(*[each.of_days(year, places) for each in self.criteria], strict=True)
+        some = [sum(most) for most in zip(*highs, strict=True)]
+        return Bounds(
+            [max(least) for least in zip(*lows, strict=True)],
+            list(map(min, some, year.events[places.start : places.stop])),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class InNone:
+    """Events that do not match a criterion."""
+
+    criterion: InAll
+
+    @property
+    def by_facets(self) -> bool:
+        return self.criterion.by_facets
+
+    def of_year(self, summary: Summary, facets: Mapping[str, int] | None) -> Range:
+        low, high = self.criterion.of_year(summary, facets)
+        return Range(summary.events - high, summary.events - low)
+
+    def of_days(self, year: YearOfDays, places: range) -> Bounds:
+        events, (low, high) = year.events[places.start : places.stop], self.criterion.of_days(year, places)
+        return Bounds(list(map(sub, events, high)), list(map(sub, events, low)))
+
+    def price(self, year: YearOfDays, places: range) -> int:
+        return len(places) + self.criterion.price(year, places)
+
+
+Criterion = ByMagnitude | ByFacet | ByArea | OnDays | ChangedSince | InTime | InAll | InAny | InNone
+
+
+def joint(events: int, bounds: Sequence[Range]) -> Range:
+    """The bounds of the number of events that match all criteria, from those of each."""
+    if not bounds:
+        return Range(events, events)
+    low = sum([least for least, _ in bounds]) - (len(bounds) - 1) * events
+    return Range(max(low, 0), min([greatest for _, greatest in bounds]))
+
+
+def joint_of_days(events: Sequence[int], bounds: Sequence[Bounds]) -> Bounds:
+    """The same for each day."""
+    if len(bounds) < 2:
+        return bounds[0] if bounds else Bounds(events, events)
+    others = len(bounds) - 1
+    lows = zip(events, *[each.low for each in bounds], strict=True)
+    low = [max(sum(least) - others * of_day, 0) for of_day, *least in lows]
+    return Bounds(low, list(map(min, *[each.high for each in bounds])))
 
 
 def _bounds(year: YearOfDays, places: range, sure: Iterable["array[int]"], possible: Iterable["array[int]"]) -> Bounds:

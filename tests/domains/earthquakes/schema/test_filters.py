@@ -32,17 +32,35 @@ def found(service: Service, **filter: Any) -> list[str]:
 TRIANGLE = [{"lat": 0, "lon": 0}, {"lat": 0, "lon": 3}, {"lat": 3, "lon": 3}]
 
 
-TEXTS = ("types", "networks", "magTypes", "status", "alerts", "ids")
+TEXTS = ("types", "networks", "magTypes", "eventIds")
+TOO_LARGE = (
+    "`filter` is too large. A filter with `or` or `not` takes at most 40 conditions in all, on 5 levels below it. "
+    "An area counts as three conditions, a list once for each ten values."
+)
+
+
+def nested(levels: int) -> dict[str, Any]:
+    """A filter within so many others."""
+    return {"not": nested(levels - 1)} if levels else {"minSig": 1}
+
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
     *(({name: ["x"] * 101}, f"`{name}` takes at most 100 values.") for name in TEXTS),
     *(({name: ["us", "x" * 1025]}, f"`{name}` takes values of at most 1,024 characters.") for name in TEXTS),
     ({"place": "x" * 1025}, "`place` takes values of at most 1,024 characters."),
     ({"polygon": [*TRIANGLE * 33, *TRIANGLE]}, "`polygon` needs 3 to 100 points."),
+    ({"or": [{"minSig": 1}] * 41}, TOO_LARGE),
+    ({"not": {"eventIds": ["us1"] * 401}}, "`eventIds` takes at most 100 values."),
+    ({"or": [{"circle": {"lat": 1, "lon": 2, "radiusKm": 3}}] * 13, "not": {"minSig": 1, "maxSig": 2}}, TOO_LARGE),
+    (nested(6), TOO_LARGE),
     ({"maxGap": 1e200}, "`maxGap` is outside of all possible values: choose a realistic one."),
 ]
 OF_ANOTHER_TYPE: list[dict[str, Any]] = [
     *({"polygon": [*TRIANGLE, None]}, {"polygon": [*TRIANGLE, {"lat": 1}]}, {"minFelt": 2**31}, {"minSig": 1.5}),
     *({"tsunami": "yes"}, {"networks": [None]}, {"networks": [1]}),
+    *({"statuses": ["reviewed"]}, {"alerts": ["PINK"]}, {"or": [{"statuses": ["typo"]}]}, {"or": [None]}),
+    nested(100),
+    nested(3000),
 ]
 
 
@@ -55,14 +73,14 @@ def test_a_filter_that_makes_no_sense_is_refused(week: Service) -> None:
 
 
 def test_texts_are_found_in_every_spelling_and_what_is_not_known_is_within_no_bound(service: Service) -> None:
-    texts: dict[str, Any] = {"type": "quarry blast", "magType": "mb_lg", "net": "ci", "status": "reviewed"}
+    texts: dict[str, Any] = {"type": "quarry blast", "magType": "mb_lg", "net": "ci", "status": "Reviewed"}
     numbers: dict[str, Any] = {"felt": 0, "sig": 0, "gap": 0.0, "depth": 0.0, "tsunami": True}
-    first = event("us1", place="8 km E of Pāhala, Hawaii", alert="red", **texts, **numbers)
+    first = event("us1", place="8 km E of Pāhala, Hawaii", alert="réd", **texts, **numbers)
     store(service, first, event("us2", place="Ōfunato", tsunami=False), event("us3", place="There"))
 
     for each in (
-        *({"types": ["QUARRY_BLAST"]}, {"magTypes": ["Mb Lg"]}, {"networks": ["CI"]}, {"status": ["Reviewed"]}),
-        *({"alerts": ["RÉD"]}, {"place": "PAHALA, hawaii"}, {"tsunami": True}),
+        *({"types": ["QUARRY_BLAST"]}, {"magTypes": ["Mb Lg"]}, {"networks": ["CI"]}, {"statuses": ["REVIEWED"]}),
+        *({"alerts": ["RED"]}, {"place": "PAHALA, hawaii"}, {"tsunami": True}),
         *({"minFelt": 0}, {"minSig": -1}, {"maxGap": 360}, {"minDepth": 0}, {"maxDepth": 700}),
     ):
         assert found(service, **each) == ["us1"], each
@@ -76,12 +94,12 @@ def test_ids_find_events_by_any_alias_each_once_also_what_a_merged_one_turned_ou
     store(service, event("ci9", ids=["ci9", "us1"]), event("us2"), event("us3"), event("us4"))
     store(service, event("us3", updated=2, status="deleted"))
 
-    assert found(service, ids=["us1"]) == ["ci9"]
-    assert found(service, ids=["us1", "ci9", "us2", "us2"]) == ["ci9", "us2"]
-    assert found(service, ids=["us1", "us2"], minMagnitude=9) == []
+    assert found(service, eventIds=["us1"]) == ["ci9"]
+    assert found(service, eventIds=["us1", "ci9", "us2", "us2"]) == ["ci9", "us2"]
+    assert found(service, eventIds=["us1", "us2"], minMagnitude=9) == []
     for nothing in (["us3"], ["unknown", "", "\n", "x" * 65], [], ["US2"]):
-        assert found(service, ids=nothing) == []
-    query = '{ events(deleted: %s, filter: {ids: ["us2", "us3"]}) { totalCount } }'
+        assert found(service, eventIds=nothing) == []
+    query = '{ events(deleted: %s, filter: {eventIds: ["us2", "us3"]}) { totalCount } }'
     numbers = {kind: service.ask(query % kind)["events"]["totalCount"] for kind in ("EXCLUDE", "ONLY", "INCLUDE")}
     assert numbers == {"EXCLUDE": 1, "ONLY": 1, "INCLUDE": 2}
 
@@ -89,16 +107,16 @@ def test_ids_find_events_by_any_alias_each_once_also_what_a_merged_one_turned_ou
     store(service, event("ci9", updated=3, ids=["us2", "ci9"]))
     assert found(service) == ["ci9"]
     for event_id in ("ci9", "us1", "us2", "us4"):
-        assert found(service, ids=[event_id]) == ["ci9"], event_id
-    assert found(service, ids=["us1", "us2", "us4", "ci9"]) == ["ci9"]
+        assert found(service, eventIds=[event_id]) == ["ci9"], event_id
+    assert found(service, eventIds=["us1", "us2", "us4", "ci9"]) == ["ci9"]
 
 
 def test_ids_find_an_event_on_the_day_that_it_had(service: Service) -> None:
     store(service, event("us1"), event("us2"))
     store(service, event("us1", updated=2, eventTsMs=1691064000000 + 86_400_000))
 
-    assert found(service, ids=["us1"]) == ["us1"]
-    then = '{ events(asOf: {first: true}, filter: {ids: ["us1"]}) { totalCount nodes { eventId dayBucket } } }'
+    assert found(service, eventIds=["us1"]) == ["us1"]
+    then = '{ events(asOf: {first: true}, filter: {eventIds: ["us1"]}) { totalCount nodes { eventId dayBucket } } }'
     assert service.ask(then)["events"] == {"totalCount": 1, "nodes": [{"eventId": "us1", "dayBucket": "20230803"}]}
 
 
@@ -128,7 +146,7 @@ STORED: dict[str, Any] = {
     "types": ["earthquake", "QUARRY_BLAST"],
     "networks": ["ci", "ñc"],
     "magTypes": ["mww"],
-    "status": ["reviewed"],
+    "statuses": ["REVIEWED"],
     "alerts": [],
     "tsunami": False,
     "minFelt": 0,
@@ -136,7 +154,9 @@ STORED: dict[str, Any] = {
     "maxSig": 900,
     "maxGap": 90.0,
     "place": "pāhala",
-    "ids": ["us7000abcd"],
+    "eventIds": ["us7000abcd"],
+    "or": [{"statuses": ["DELETED"], "or": [{"types": ["ice quake"]}]}, {"startTime": "2023-08-03"}],
+    "not": {"alerts": ["GREEN"]},
 }
 """A filter with every field, as it stands in stores. Never change it: add what is new."""
 
@@ -153,7 +173,7 @@ READ = replace(
     types=("earthquake", "QUARRY_BLAST"),
     networks=("ci", "ñc"),
     mag_types=("mww",),
-    status=("reviewed",),
+    statuses=("reviewed",),
     alerts=(),
     tsunami=False,
     min_felt=0,
@@ -161,7 +181,12 @@ READ = replace(
     max_sig=900,
     max_gap=90.0,
     place="pāhala",
-    ids=("us7000abcd",),
+    event_ids=("us7000abcd",),
+    any_of=(
+        Selection(statuses=("deleted",), any_of=(Selection(types=("ice quake",)),)),
+        Selection(start_ms=at("2023-08-03")),
+    ),
+    none_of=Selection(alerts=("green",)),
 )
 
 
@@ -182,6 +207,8 @@ def test_what_the_graph_refuses_is_no_filter() -> None:
         ({"circle": {"lat": 1, "lon": 2}}, "required field 'radiusKm'"),
         ({"circle": {"lat": 91, "lon": 2, "radiusKm": 3}}, "`circle` needs lat from -90 to 90"),
         ({"minMagnitude": 5, "maxMagnitude": 4}, "`minMagnitude` must not be greater than `maxMagnitude`"),
+        ({"or": []}, "`or` must have a filter"),
+        ({"not": {"or": [{"minGap": 5, "maxGap": 4}]}}, "`minGap` must not be greater than `maxGap`"),
         ({"minGap": 5, "maxGap": 4}, "`minGap` must not be greater than `maxGap`"),
     ]
     for json, message in refusals:

@@ -181,7 +181,7 @@ function followFrom(eventId) {
   let wasLive = false;
   follow({
     document: LIVE_EVENT,
-    variables: { filter: { ids: [eventId] } },
+    variables: { filter: { eventIds: [eventId] } },
     signal: following.signal,
     onNotice: () => again(),
     onState: (state) => {
