@@ -19,8 +19,10 @@ MOST_PROTOBUF = 16 * 1024 * 1024  # bytes
 BOMB_BYTES = 512 * 1024 * 1024  # of zeros
 MINUTE_NS = 60 * 1_000_000_000
 
-ALL_FIELDS = "id logId service type level severityNumber message time timeUnixNano metadata traceId spanId eventName"
-WRITE = "mutation ($logs: [LogInput!]!) { writeLogs(input: {logs: $logs}) { accepted skipped rejected } }"
+ALL_FIELDS = (
+    "id logId service type level severityNumber message loggedAt timeUnixNano metadata traceId spanId eventName"
+)
+WRITE = "mutation ($logs: [ServiceLogInput!]!) { writeServiceLogs(input: {logs: $logs}) { accepted skipped rejected } }"
 
 
 def page_of(condition: str) -> str:
@@ -39,7 +41,7 @@ RECENT_PAGE = f"{{ serviceLogs(first: 1000) {{ edges {{ cursor node {{ {ALL_FIEL
 def volume() -> str:
     """The field for the volume of a day by service and minute."""
     start = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 24 * 3600))
-    return f'logVolume(interval: MINUTE, by: SERVICE, startTime: "{start}") {{ start service count }}'
+    return f'serviceLogVolume(interval: MINUTE, by: SERVICE, startTime: "{start}") {{ startsAt service count }}'
 
 
 def protobuf_requests() -> Iterator[bytes]:
@@ -68,14 +70,14 @@ def json_requests() -> Iterator[bytes]:
 
 
 def mutations() -> Iterator[bytes]:
-    """Requests of `writeLogs` with 1,000 logs, each of another minute and most of another service than the last."""
+    """Requests of `writeServiceLogs` with 1,000 logs, each of another minute and most of another service."""
     while True:
         second = int(time.time()) - random.randrange(24 * 3600)  # noqa: S311
         logs = [
             {
                 "service": f"service-{number % 100:03}",
                 "message": f"log {number}",
-                "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second - 60 * number)),
+                "loggedAt": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second - 60 * number)),
             }
             for number in range(MUTATED_LOGS)
         ]

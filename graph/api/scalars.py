@@ -20,8 +20,9 @@ from graph.core.times import (
     rfc3339,
 )
 
-__all__ = ["LARGEST_EXACT", "SCALARS", "EpochMillis", "millis_ceil", "millis_floor", "millis_of"]
+__all__ = ["LARGEST_EXACT", "SCALARS", "ByteCount", "EpochMillis", "millis_ceil", "millis_floor", "millis_of"]
 
+ByteCount = NewType("ByteCount", int)
 EpochMillis = NewType("EpochMillis", int)
 LARGEST_EXACT = 2**53 - 1  # the largest integer that every JSON reader reads without rounding
 
@@ -31,6 +32,13 @@ def _parse_millis(value: Any) -> int:
     if millis is None or abs(millis) > LARGEST_EXACT:
         raise GraphQLError("EpochMillis must be a whole number of milliseconds, at most 2^53 - 1 from 1970.")
     return millis
+
+
+def _parse_size(value: Any) -> int:
+    size = whole(value)
+    if size is None or not 0 <= size <= LARGEST_EXACT:
+        raise GraphQLError("ByteCount must be a whole number from 0 to 2^53 - 1.")
+    return size
 
 
 def _parse_time(value: Any) -> datetime:
@@ -48,6 +56,12 @@ def _parse_date(value: Any) -> date:
 
 
 SCALARS: dict[object, ScalarDefinition] = {
+    ByteCount: strawberry.scalar(
+        name="ByteCount",
+        description="A number of bytes as a JSON number, exact below 2^53.",
+        serialize=int,
+        parse_value=_parse_size,
+    ),
     EpochMillis: strawberry.scalar(
         name="EpochMillis",
         description="Milliseconds since 1970-01-01T00:00:00Z as a JSON number, negative before. Exact below 2^53.",

@@ -7,11 +7,9 @@ from typing import Any, get_args, get_type_hints
 
 from graph.api.fields import Options, strawberry_field
 from graph.api.record_type import record_type
-from graph.api.scalars import EpochMillis
 from graph.api.shown import shown
-from graph.api.times import time_field, time_name
-from graph.core.described import DESCRIPTION, TIME
-from graph.core.names import camel_case
+from graph.api.times import time_field
+from graph.core.described import DESCRIPTION, INSTANT
 
 
 def value_type(
@@ -25,7 +23,7 @@ def value_type(
     """Make a type of the graph that shows a dataclass, whose docstring describes it. Resolvers return the dataclass.
 
     Args:
-        of: parts of it that are not described are not shown. An `instant` has two fields.
+        of: parts of it that are not described are not shown. An `instant` is a `DateTime`.
         name: of the type; by default that of the dataclass.
         each: options of all fields.
         computed: properties that are shown, too, and their places among the parts. Their docstrings describe them.
@@ -40,19 +38,14 @@ def value_type(
         parts.insert(place, (part, get_type_hints(compute)["return"], {DESCRIPTION: _text(compute)}))
     members: dict[str, Any] = {"__annotations__": {}}
     for part, hint, words in parts:
-        may_lack = type(None) in get_args(hint)
-        shows = _or_none(EpochMillis, may_lack) if TIME in words else shown(hint)
+        if INSTANT in words:
+            members["__annotations__"][part] = datetime | None if type(None) in get_args(hint) else datetime
+            members[part] = time_field(part, words[DESCRIPTION])
+            continue
+        shows = shown(hint)
         members["__annotations__"][part] = shows
         members[part] = strawberry_field(words[DESCRIPTION], {"of": shows, **(each or {}), **single.get(part, {})})
-        if TIME in words:
-            beside = time_name(camel_case(part))
-            members["__annotations__"][beside] = _or_none(datetime, may_lack)
-            members[beside] = time_field(part, words[TIME])
     record_type(of, _text(of))(type(name or of.__name__, (), members))
-
-
-def _or_none(of: Any, may_lack: bool) -> Any:
-    return of | None if may_lack else of
 
 
 def _text(described: Any) -> str:

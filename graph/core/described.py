@@ -1,12 +1,11 @@
 """Values that describe their parts. The graph shows these descriptions."""
 
-import re
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Self, TypeVar, dataclass_transform
 
 DESCRIPTION = "description"
-TIME = "time"
+INSTANT = "instant"
 
 T = TypeVar("T")
 
@@ -16,16 +15,9 @@ def described(description: str, **options: Any) -> Any:
     return field(metadata={DESCRIPTION: description}, **options)
 
 
-def instant(description: str, *, millis: str | None = None, **options: Any) -> Any:
-    """A part of a value that is a time, in epoch milliseconds. The graph has it as a time as well.
-
-    Args:
-        description: of the time.
-        millis: describes the number; by default as the time, with the unit.
-        options: of a dataclass's field.
-    """
-    counted = millis or re.sub("[;.]", r", epoch milliseconds\g<0>", description, count=1)
-    return field(metadata={DESCRIPTION: counted, TIME: description}, **options)
+def instant(description: str, **options: Any) -> Any:
+    """A part of a value that is a time in epoch milliseconds, and a `DateTime` in the graph."""
+    return field(metadata={DESCRIPTION: description, INSTANT: True}, **options)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(described, instant))

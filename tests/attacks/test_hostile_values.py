@@ -72,7 +72,7 @@ PLACES: list[str] = [
     "query($x: String!) { events(filter: {types: [$x]}) { bucketsScanned } }",
     "query($x: DateTime!) { events(filter: {startTime: $x}) { totalCount } }",
     "query($x: EventOrder!) { events(orderBy: $x) { totalCount } }",
-    "query($x: String!) { requestLogs(filter: {route: $x}) { nodes { id } } }",
+    "query($x: String!) { requestLogs(filter: {routes: [$x]}) { nodes { id } } }",
     "query($x: Date!) { popularFilters(day: $x) { totalRequests } }",
     "query($x: Int!) { events(first: $x) { totalCount } }",
     "query($x: EventFilter!) { events(filter: $x) { totalCount } }",

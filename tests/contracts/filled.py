@@ -30,7 +30,7 @@ RUN_ID = "00000000-0000-4000-8000-00000000000{}"
 INGEST = "mutation ($some: [EventInput!]!) { ingestEvents(input: {events: $some}) { upserted revised } }"
 REPORT = "mutation ($one: ReportSightingInput!) { reportSighting(input: $one) { created sighting { id } } }"
 CREATE_EVENT = "mutation ($one: CreateTriggerEventInput!) { createTriggerEvent(input: $one) { triggerEvent { id } } }"
-WRITE_LOGS = "mutation ($some: [LogInput!]!) { writeLogs(input: {logs: $some}) { accepted } }"
+WRITE_LOGS = "mutation ($some: [ServiceLogInput!]!) { writeServiceLogs(input: {logs: $some}) { accepted } }"
 REGISTER = "mutation ($some: [DataFileInput!]!) { registerFiles(input: {files: $some}) { registered } }"
 RECORD = "mutation ($one: RecordRunInput!) { recordRun(input: $one) { run { id } } }"
 CREATE_ENDPOINT = (
@@ -108,7 +108,9 @@ def _fill(filled: Filled, clock: HeldClock, usgs: UsgsServer) -> None:
     assert ask("mutation { ingestRecent(input: {feed: ALL_WEEK}) { upserted } }") == {"upserted": MANY}
 
     # Logs
-    some = [{"service": "api", "message": f"{number}", "time": "2100-03-02T11:00:00Z"} for number in range(2 * MANY)]
+    some = [
+        {"service": "api", "message": f"{number}", "loggedAt": "2100-03-02T11:00:00Z"} for number in range(2 * MANY)
+    ]
     ask(WRITE_LOGS, some=some)
     answer = filled.service.http.post("/graphql", json={"query": "{ ingestStatus { __typename } }"})
     for number in range(MANY):

@@ -9,7 +9,7 @@ from tests.store.samples import NOON
 WRITE = """mutation ($name: String!, $now: EpochMillis!, $time: DateTime!) {
   ingestEvents(input: {events: [{eventId: $name, eventTsMs: $now, mag: 1, lat: 0, lon: 0}]}) { rejected }
   registerFiles(input: {files: [{name: $name, additional: [{identifier: $name, attributes: {}}]}]}) { rejected }
-  writeLogs(input: {logs: [{service: $name, message: "m", time: $time}]}) { rejected }
+  writeServiceLogs(input: {logs: [{service: $name, message: "m", loggedAt: $time}]}) { rejected }
 }"""
 CREATE = """mutation ($name: String!) {
   createTriggerEvent(input: {type: "a.b", payload: {}, idempotencyKey: $name}) { duplicate }
@@ -43,7 +43,7 @@ def test_every_domain_takes_a_name_as_programs_write_it_and_finds_it(service: Se
         assert service.ask(WRITE, given(name)) == {
             "ingestEvents": {"rejected": 0},
             "registerFiles": {"rejected": 0},
-            "writeLogs": {"rejected": 0},
+            "writeServiceLogs": {"rejected": 0},
         }
         assert service.ask(CREATE, {"name": name}) == {"createTriggerEvent": {"duplicate": False}}
         assert service.http.post("/api/v1/lineage", json=run_of(name)).status_code == 200

@@ -86,7 +86,7 @@ def test_the_table_of_metrics_is_the_metrics(service: Service) -> None:
     service.ask("mutation { ingestRecent { upserted } }")
     service.ask("{ events { totalCount } }")
     service.http.get("/export/events.csv")
-    service.ask('mutation { writeLogs(input: {logs: [{service: "checkout", message: "Paid"}]}) { accepted } }')
+    service.ask('mutation { writeServiceLogs(input: {logs: [{service: "checkout", message: "Paid"}]}) { accepted } }')
 
     text = scraped(service.url).text
     metrics = {}

@@ -27,7 +27,7 @@ def test_every_example_is_valid() -> None:
 async def test_every_example_can_be_run(own_week: Service, tmp_path: Path) -> None:
     async with open_services(Settings(store=f"sqlite:///{tmp_path}/week.db", demo=True), DOMAINS) as services:
         await data_files_demo.prepare(services)
-    own_week.ask('mutation { writeLogs(input: {logs: [{service: "search", message: "Ready"}]}) { accepted } }')
+    own_week.ask('mutation { writeServiceLogs(input: {logs: [{service: "search", message: "Ready"}]}) { accepted } }')
     report = "input: {category: FIRE, lat: 37.1305, lon: -121.6544}"
     reported = own_week.ask(f"mutation {{ reportSighting({report}) {{ sighting {{ sightingId }} }} }}")
     values = {

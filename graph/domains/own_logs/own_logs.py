@@ -19,7 +19,14 @@ from uuid import uuid4
 from graph.api.recording import RecordedWork, Recorder, Recording
 from graph.core.clock import Clock
 from graph.domains.request_logs.model import storable
-from graph.domains.service_logs.model import LONGEST_MESSAGE, OWN_SERVICE, REQUEST_ID, LogLevel, NewLog, ServiceLogType
+from graph.domains.service_logs.model import (
+    LONGEST_MESSAGE,
+    OWN_SERVICE,
+    REQUEST_ID,
+    NewLog,
+    ServiceLogLevel,
+    ServiceLogType,
+)
 from graph.domains.service_logs.writing import LogWriter
 from graph.observability.logs import formatter
 from graph.work.write_buffer import CAPACITY, WriteBuffer
@@ -146,10 +153,10 @@ def _storable(values: Mapping[str, Any]) -> dict[str, Any]:
     return given if storable(given) else {name: value for name, value in given.items() if storable(value)}
 
 
-def _level_of(status: int) -> LogLevel:
+def _level_of(status: int) -> ServiceLogLevel:
     if status >= 500:
-        return LogLevel.ERROR
-    return LogLevel.WARN if status >= 400 else LogLevel.INFO
+        return ServiceLogLevel.ERROR
+    return ServiceLogLevel.WARN if status >= 400 else ServiceLogLevel.INFO
 
 
 def _log_of_line(line: Mapping[str, Any], level: int, now: int) -> NewLog:

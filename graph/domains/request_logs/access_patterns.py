@@ -14,8 +14,8 @@ from graph.core.paging import Page, Paging
 from graph.core.spans import TimeSpan
 from graph.domains.request_logs.budget import Amount, DayCount
 from graph.domains.request_logs.entities import LOG, LOG_COUNT, key_of
-from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog, place_of
-from graph.store.conditions import Compare, Condition, all_of
+from graph.domains.request_logs.model import RETENTION_DAYS, RequestLog, RequestLogType, place_of
+from graph.store.conditions import Compare, Condition, OneOf, all_of
 from graph.store.contract import Database, Put, Update
 from graph.store.entity import Key
 from graph.store.query import Needed, Partition, Query
@@ -23,6 +23,7 @@ from graph.store.records import records_at
 from graph.store.time_walk import Promise, Promises, Walk, items_of
 from graph.work.account import charge_rows
 
+MOST_ROUTES = 100  # of a filter
 LONGEST_ROUTE = 256  # characters; ours are shorter than 30
 KEYS_AT_ONCE = 200  # read together in search of a request
 UNKNOWN = 1 << 30  # the most matches of a day, so that each day is read on its own
@@ -34,22 +35,24 @@ class RequestLogSelection:
 
     start_ms: int | None = None  # epoch milliseconds, inclusive
     end_ms: int | None = None  # epoch milliseconds, inclusive
-    log_type: LogType | None = None
-    route: str | None = None
+    log_types: tuple[RequestLogType, ...] | None = None
+    routes: tuple[str, ...] | None = None
     min_status: int | None = None
 
     def __post_init__(self) -> None:
         if self.start_ms is not None and self.end_ms is not None and self.start_ms > self.end_ms:
             raise BadUserInput("`startTime` must not be greater than `endTime`.")
-        if self.route is not None and len(self.route) > LONGEST_ROUTE:
-            raise BadUserInput(f"`route` has at most {LONGEST_ROUTE} characters.")
+        if self.routes is not None and len(self.routes) > MOST_ROUTES:
+            raise BadUserInput(f"`routes` takes at most {MOST_ROUTES} routes.")
+        if max(map(len, self.routes or ()), default=0) > LONGEST_ROUTE:
+            raise BadUserInput(f"Each of `routes` has at most {LONGEST_ROUTE} characters.")
 
     @property
     def condition(self) -> Condition | None:
         """The filter, beside the time."""
         return all_of(
-            Compare("logType", "=", self.log_type.value) if self.log_type else None,
-            Compare("route", "=", self.route) if self.route is not None else None,
+            OneOf("logType", tuple({each.value for each in self.log_types})) if self.log_types is not None else None,
+            OneOf("route", self.routes) if self.routes is not None else None,
             Compare("status", ">=", self.min_status) if self.min_status is not None else None,
         )
 

@@ -2,14 +2,14 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
-from graph.core.days import bucket_of
-from graph.core.described import described, instant, value
+from graph.core.days import bucket_of, possible_datetime
+from graph.core.described import described, value
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.model import CATALOGUE_ROUTE, INT_END
 from graph.domains.request_logs.access_patterns import RequestLogs, sum_of
-from graph.domains.request_logs.model import RETENTION_DAYS, LogType, RequestLog
+from graph.domains.request_logs.model import RETENTION_DAYS, RequestLog, RequestLogType
 from graph.store.conditions import Compare, all_of
 
 READ = frozenset(  # of each log
@@ -22,13 +22,23 @@ MOST_FILTERS = 100
 class PopularFilter:
     """One combination of filter values, and its use."""
 
-    starttime: int | None = instant("The filter's startTime.")
-    endtime: int | None = instant("The filter's endTime.")
-    minmagnitude: float | None = described("The filter's minMagnitude.")
+    starttime: int | None = described("As documented: the filter's startTime, epoch milliseconds.")
+    endtime: int | None = described("As documented: the filter's endTime, epoch milliseconds.")
+    minmagnitude: float | None = described("As documented: the filter's minMagnitude.")
     page_size: int | None = described("The requested page size.")
     hits: int = described("Number of queries; an estimate if they are `sampled`.")
     has_next_token_count: int = described("Number of these queries whose page was not the last.")
     avg_result_count: float = described("Average number of events on the page of a successful query.")
+
+    @property
+    def start_time(self) -> datetime | None:
+        """The filter's startTime."""
+        return None if self.starttime is None else possible_datetime(self.starttime)
+
+    @property
+    def end_time(self) -> datetime | None:
+        """The filter's endTime."""
+        return None if self.endtime is None else possible_datetime(self.endtime)
 
 
 @value
@@ -65,7 +75,7 @@ async def popular_filters(logs: RequestLogs, day: date, window_days: int, limit:
     if day.toordinal() < window_days:
         raise BadUserInput("`day` is too early: choose a later day, or fewer `windowDays`.")
     first = day - timedelta(days=window_days - 1)
-    where = all_of(Compare("logType", "=", LogType.QUERY.value), Compare("route", "=", CATALOGUE_ROUTE))
+    where = all_of(Compare("logType", "=", RequestLogType.QUERY.value), Compare("route", "=", CATALOGUE_ROUTE))
     counts = await logs.counts()
     left_out = sum_of(counts, bucket_of(first), bucket_of(day)).catalogue_left_out
     kept = 0

@@ -12,7 +12,7 @@ from graph.core.days import DAY_MS, day_bucket
 from graph.core.errors import DatabaseUnavailable
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import NONE, DayCount, LogBudget
-from graph.domains.request_logs.model import ATTRIBUTES, RETENTION_DAYS, LogType, RequestLog, storable
+from graph.domains.request_logs.model import ATTRIBUTES, RETENTION_DAYS, RequestLog, RequestLogType, storable
 from graph.observability.logs import get_logger
 from graph.observability.metrics import Metrics
 from graph.store.entity import Item
@@ -117,7 +117,7 @@ def log_of(record: RecordedWork) -> RequestLog:
     item: Item = {
         "day": day_bucket(record.timestamp),
         "ttl": (record.timestamp + RETENTION_DAYS * DAY_MS) // 1000,
-        "logType": (LogType.INGEST if record.writes else LogType.QUERY).value,
+        "logType": (RequestLogType.INGEST if record.writes else RequestLogType.QUERY).value,
         "requestId": record.request_id,
         "timestamp": record.timestamp,
         "route": record.route,

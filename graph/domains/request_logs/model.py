@@ -25,7 +25,7 @@ RETENTION_DAYS = 7
 MOST_WEIGHT = 2**30  # of a log in a sample; a power of `budget.THINNING`
 
 
-class LogType(DescribedText):
+class RequestLogType(DescribedText):
     """Whether a request stored events or read."""
 
     INGEST = "INGEST", "An ingest."
@@ -60,10 +60,12 @@ class RequestLog(Record):
 
     __slots__ = ()
 
-    log_type = stored("logType", Converted(Text(), LogType), "Whether it stored events or read.")
+    log_type = stored("logType", Converted(Text(), RequestLogType), "Whether it stored events or read.")
     request_id = stored("requestId", REQUEST_ID, "UUID of the request.")
-    timestamp = stored("timestamp", Whole(unit="epoch ms", digits=TIME_DIGITS), "When it began, epoch milliseconds.")
-    time = Derived(datetime_of, "timestamp", description="When it began.")
+    timestamp = stored(
+        "timestamp", Whole(unit="epoch ms", digits=TIME_DIGITS), "As documented: when it began, epoch milliseconds."
+    )
+    requested_at = Derived(datetime_of, "timestamp", description="When it began.")
     cursor = BY_TIME.cursors()  # its position, as text
     route = stored("route", Text(), "The field's stable path, such as `/earthquakes`; `/graphql` of a refused request.")
     status = stored("status", Whole(least=200, greatest=599), "Its outcome as an HTTP status, 200 … 599.")
@@ -76,11 +78,15 @@ class RequestLog(Record):
     skipped = optional("skipped", INT, "INGEST: events that were stored already.")
     rejected = optional("rejected", INT, "INGEST: events that break a rule of the catalogue.")
     retries = optional("retries", INT, "INGEST: attempts on USGS after the first.")
-    upstream_size = optional("upstreamSize", Whole(), "INGEST: bytes of the body or file; a whole number.")
+    upstream_size = optional("upstreamSize", Whole(), "INGEST: size of the body or file.")
     upstream_hash = optional("upstreamHash", Text(), "INGEST: SHA-256 of the same, hexadecimal.")
-    starttime = optional("starttime", Whole(unit="epoch ms"), "QUERY: the filter's startTime, epoch milliseconds.")
-    endtime = optional("endtime", Whole(unit="epoch ms"), "QUERY: the filter's endTime, epoch milliseconds.")
-    minmagnitude = optional("minmagnitude", Real(), "QUERY: the filter's minMagnitude.")
+    starttime = optional(
+        "starttime", Whole(unit="epoch ms"), "QUERY, as documented: the filter's startTime, epoch milliseconds."
+    )
+    endtime = optional(
+        "endtime", Whole(unit="epoch ms"), "QUERY, as documented: the filter's endTime, epoch milliseconds."
+    )
+    minmagnitude = optional("minmagnitude", Real(), "QUERY, as documented: the filter's minMagnitude.")
     page_size = optional("pageSize", INT, "QUERY: the requested page size.")
     result_count = optional("resultCount", INT, "QUERY: records on the page.")
     has_next_token = optional("hasNextToken", Truth(), "QUERY: whether more follow in the direction of paging.")
@@ -97,7 +103,7 @@ class RequestLog(Record):
     @property
     def is_of_catalogue(self) -> bool:
         """Whether it is the log of a query of the catalogue."""
-        return self.route == CATALOGUE_ROUTE and self.log_type is LogType.QUERY
+        return self.route == CATALOGUE_ROUTE and self.log_type is RequestLogType.QUERY
 
     @property
     def size(self) -> int:

@@ -11,7 +11,7 @@ from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
 from graph.api.fields import field, optional
 from graph.api.record_type import record_type
-from graph.api.scalars import millis_ceil, millis_floor
+from graph.api.scalars import ByteCount, EpochMillis, millis_ceil, millis_floor
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
 from graph.api.values import value_type
@@ -33,7 +33,7 @@ class RequestLog(relay.Node):
     request_id: strawberry.ID
     log_type: auto
     timestamp: auto
-    time: auto
+    requested_at: auto
     route: auto
     status: auto
     latency_ms: auto
@@ -44,7 +44,7 @@ class RequestLog(relay.Node):
     skipped: auto
     rejected: auto
     retries: auto
-    upstream_size: float | None
+    upstream_size: ByteCount | None
     upstream_hash: auto
     starttime: auto
     start_time: datetime | None = time_field("starttime", "QUERY: the filter's startTime.", "starttime")
@@ -87,8 +87,8 @@ class RequestLogConnection(relay.Connection[RequestLog]):
 class RequestLogFilter:
     start_time: datetime | None = optional("Earliest beginning, inclusive.")
     end_time: datetime | None = optional("Latest beginning, inclusive. A date includes that whole day.")
-    log_type: model.LogType | None = optional("Whether they stored events or read.")
-    route: str | None = optional("The field's path, such as `/earthquakes`.")
+    log_types: list[model.RequestLogType] | None = optional("Whether they stored events or read.")
+    routes: list[str] | None = optional("The fields' paths, such as `/earthquakes`; at most 100.")
     min_status: int | None = optional("Least status; 400 selects all failures.")
 
     @property
@@ -97,13 +97,18 @@ class RequestLogFilter:
         return RequestLogSelection(
             start_ms=millis_ceil(self.start_time) if self.start_time else None,
             end_ms=millis_floor(self.end_time) if self.end_time else None,
-            log_type=self.log_type,
-            route=self.route,
+            log_types=None if self.log_types is None else tuple(self.log_types),
+            routes=None if self.routes is None else tuple(self.routes),
             min_status=self.min_status,
         )
 
 
-value_type(analytics.PopularFilter)
+value_type(
+    analytics.PopularFilter,
+    starttime={"of": EpochMillis | None},
+    endtime={"of": EpochMillis | None},
+    computed={"start_time": 1, "end_time": 3},
+)
 value_type(analytics.PopularFilters, computed={"sampled": 3})
 
 

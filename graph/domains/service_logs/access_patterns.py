@@ -14,7 +14,7 @@ from graph.domains.service_logs.model import MOST_SHIFT, ServiceLog, end_of_slot
 from graph.domains.service_logs.planning import LogPlan
 from graph.domains.service_logs.selection import ServiceLogSelection, Slots, is_empty, overlap, slots_between
 from graph.domains.service_logs.services import LoggingServices
-from graph.domains.service_logs.volumes import LogInterval, LogVolume, VolumeBy, Volumes
+from graph.domains.service_logs.volumes import ServiceLogInterval, ServiceLogVolume, VolumeBy, Volumes
 from graph.feed.adoption import adopted_until
 from graph.store.between import Between, ItemsFound, page_between
 from graph.store.conditions import all_of, names_in, predicate
@@ -160,8 +160,8 @@ class ServiceLogs:
         return {node_key(log.service_name, log.timestamp): log for log in logs}
 
     async def volume(
-        self, interval: LogInterval, by: VolumeBy, first: int, last: int, services: Sequence[str] | None = None
-    ) -> list[LogVolume]:
+        self, interval: ServiceLogInterval, by: VolumeBy, first: int, last: int, services: Sequence[str] | None = None
+    ) -> list[ServiceLogVolume]:
         """The number of logs by period, see `Volumes.volume`. Without `services`, of all of them."""
         last = min(last, LAST_SECOND)
         if last < first:

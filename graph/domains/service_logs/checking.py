@@ -17,10 +17,10 @@ from graph.domains.service_logs.model import (
     LONGEST_SEVERITY,
     OWN_SERVICE,
     InvalidLog,
-    LogLevel,
     LogProblem,
     NewLog,
     RejectedLog,
+    ServiceLogLevel,
     ServiceLogType,
     is_shard,
 )
@@ -105,7 +105,7 @@ class Checks:
             changed.append(f"message cut from {len(log.message):,} characters")
         item: Item = {
             "log_type": log.log_type.value,
-            "level": LogLevel.name_of(severity),
+            "level": ServiceLogLevel.name_of(severity),
             "message": message,
             "time_unix_nano": str(log.time_ns),
             "severity_number": severity,

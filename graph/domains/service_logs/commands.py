@@ -7,7 +7,7 @@ import click
 from graph.command_line import CommandLine, store_option
 from graph.core import garbage
 from graph.domains.service_logs.import_command import import_all
-from graph.domains.service_logs.model import LogLevel, ServiceLogType
+from graph.domains.service_logs.model import ServiceLogLevel, ServiceLogType
 from graph.domains.service_logs.selection import ServiceLogSelection
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.tail_command import tail_logs
@@ -90,7 +90,7 @@ def import_(line: CommandLine, files: tuple[str, ...], as_json: bool, store: str
 )
 @click.option(
     "--level",
-    type=click.Choice([each.name for each in LogLevel], case_sensitive=False),
+    type=click.Choice([each.name for each in ServiceLogLevel], case_sensitive=False),
     help="Only logs of this level and more severe ones.",
 )
 @click.option("--text", metavar="TEXT", help="Only logs with this text in the message, without regard to case.")
@@ -129,7 +129,7 @@ def tail(
         return ServiceLogSelection(
             services=services or None,
             types=tuple(ServiceLogType(each) for each in types) or None,
-            min_severity=LogLevel[level].value if level else None,
+            min_severity=ServiceLogLevel[level].value if level else None,
             text=text,
             metadata=metadata,
         )

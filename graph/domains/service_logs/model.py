@@ -1,6 +1,6 @@
 """A service log, before it is stored and as it is stored, and a service that writes logs. No I/O."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -11,6 +11,7 @@ from graph.core.days import datetime_of, datetime_of_seconds
 from graph.core.described import Described, DescribedText, described, value
 from graph.core.times import rfc3339_of_seconds
 from graph.store.attributes import Filled, JsonMapping, Real, Text, Truth, Whole
+from graph.store.entity import Item
 from graph.store.records import Converted, Derived, Record, Stored, optional, stored
 
 LONGEST_SERVICE = 64  # characters; names are part of global ids
@@ -40,7 +41,7 @@ class ServiceLogType(DescribedText):
     AUDIT = "audit", "Who did what."
 
 
-class LogLevel(Described):
+class ServiceLogLevel(Described):
     """The level of a service log.
 
     Its value is the least severity number of OpenTelemetry that is stored under this level.
@@ -54,7 +55,7 @@ class LogLevel(Described):
     ERROR = 17, "A failure; 17 … 24."
 
     @staticmethod
-    def of(severity: int) -> "LogLevel":
+    def of(severity: int) -> "ServiceLogLevel":
         """The level of a severity number, 1 to 24."""
         return _LEVELS[severity]
 
@@ -66,16 +67,16 @@ class LogLevel(Described):
     @property
     def usual_severity(self) -> int:
         """The severity number of a log that only names its level."""
-        return 5 if self is LogLevel.DEBUG else self.value
+        return 5 if self is ServiceLogLevel.DEBUG else self.value
 
 
 MOST_SEVERE = 24  # the greatest severity number of OpenTelemetry
 _LEVELS = [
-    [level for level in LogLevel if level.value <= max(severity, 1)][-1]  # in ascending order
+    [level for level in ServiceLogLevel if level.value <= max(severity, 1)][-1]  # in ascending order
     for severity in range(MOST_SEVERE + 1)
 ]
 _NAMES = [level.name for level in _LEVELS]
-LEVELS = tuple(LogLevel.__members__)
+LEVELS = tuple(ServiceLogLevel.__members__)
 
 
 class LogProblem(DescribedText):
@@ -138,12 +139,18 @@ class WriteReport:
     accepted: int = described("Number of stored logs.")
     skipped: int = described("Number of logs that were stored already.")
     rejections: tuple[RejectedLog, ...] = described("The rejected ones, with reasons.")
+    stored: Sequence[Item] = field(default=(), compare=False)  # the first ones that were accepted
     changed: Mapping[int, str] = field(default_factory=dict)  # what was changed in logs, by their index
 
     @property
     def rejected(self) -> int:
         """Number of logs that break a rule."""
         return len(self.rejections)
+
+    @property
+    def logs(self) -> list["ServiceLog"]:
+        """The stored ones by service and time, at most the first 100."""
+        return list(map(ServiceLog, self.stored))
 
 
 def service_of(service_name: str) -> str:
@@ -198,11 +205,11 @@ def checked_nanoseconds(time_unix_nano: str) -> str:
     return time_unix_nano
 
 
-def level_named(name: str) -> LogLevel:
+def level_named(name: str) -> ServiceLogLevel:
     """The level of this name. Raises ValueError for another name."""
-    if name not in LogLevel.__members__:
-        raise ValueError(f"`level` must be one of {', '.join(LogLevel.__members__)}")
-    return LogLevel[name]
+    if name not in ServiceLogLevel.__members__:
+        raise ValueError(f"`level` must be one of {', '.join(ServiceLogLevel.__members__)}")
+    return ServiceLogLevel[name]
 
 
 def severity_of_level(name: str) -> int:
@@ -245,9 +252,9 @@ class ServiceLog(Record):
     time_unix_nano = stored(
         "time_unix_nano",
         Converted(Text(shortest=1, longest=19, absent=Filled(nanoseconds_of, "timestamp")), checked_nanoseconds),
-        "The same, exact: epoch nanoseconds as text.",
+        "When it happened, exact: epoch nanoseconds as text, as OTLP has them.",
     )
-    time = Derived(time_of, "time_unix_nano", description="When it happened.")
+    logged_at = Derived(time_of, "time_unix_nano", description="When it happened.")
     severity_number = stored(
         "severity_number",
         Whole(least=1, greatest=MOST_SEVERE, absent=Filled(severity_of_level, "level", values=LEVELS)),
@@ -281,6 +288,6 @@ class LoggingService(Record):
     __slots__ = ()
 
     name = stored("service", Text(shortest=1, longest=LONGEST_FOREIGN_SERVICE), "Its name, as logs have it.")
-    since = stored("since", Converted(Whole(unit="epoch ms"), datetime_of), "When its first log was stored.")
+    first_log_at = stored("since", Converted(Whole(unit="epoch ms"), datetime_of), "When its first log was stored.")
     is_spread = optional("is_spread", Truth())  # whether logs of it were ever spread over partitions
     added_by = optional("added_by", Text())  # who sent its first log; None for this service

@@ -11,9 +11,9 @@ from typing import NamedTuple
 from graph.domains.service_logs.entities import LAST_SECOND
 from graph.domains.service_logs.model import LEVELS, MICROSECONDS, ServiceLogType
 from graph.domains.service_logs.selection import ServiceLogSelection
-from graph.domains.service_logs.volumes import ALL_SERVICES, LogInterval, Volumes
+from graph.domains.service_logs.volumes import ALL_SERVICES, ServiceLogInterval, Volumes
 
-FROM_LONG_TO_SHORT = (LogInterval.DAY, LogInterval.HOUR, LogInterval.MINUTE)
+FROM_LONG_TO_SHORT = (ServiceLogInterval.DAY, ServiceLogInterval.HOUR, ServiceLogInterval.MINUTE)
 
 
 class RangePart(NamedTuple):
@@ -47,7 +47,7 @@ class LogPlan:
         joined: RangePart | None = None
         first, last = self._seconds()
         # A period that is longer than the time range would count many logs that are not in it.
-        intervals = [each for each in FROM_LONG_TO_SHORT if each.value <= last - first] or [LogInterval.MINUTE]
+        intervals = [each for each in FROM_LONG_TO_SHORT if each.value <= last - first] or [ServiceLogInterval.MINUTE]
         async for part in self._parts(intervals, first, last, forward=forward):
             if not part.matches:  # logs that need not be read lie between
                 if joined:
@@ -68,7 +68,7 @@ class LogPlan:
         return min(first, LAST_SECOND), last
 
     async def _parts(
-        self, intervals: Sequence[LogInterval], first: int, last: int, *, forward: bool
+        self, intervals: Sequence[ServiceLogInterval], first: int, last: int, *, forward: bool
     ) -> AsyncIterator[RangePart]:
         interval, *shorter = intervals
         counted = await self._counted(interval, first, last)
@@ -81,7 +81,7 @@ class LogPlan:
             else:
                 yield part
 
-    async def _counted(self, interval: LogInterval, first: int, last: int) -> dict[int, tuple[int, int]]:
+    async def _counted(self, interval: ServiceLogInterval, first: int, last: int) -> dict[int, tuple[int, int]]:
         """Start of a period → the most matching logs, and the logs that the filter is tested on."""
         selection, services = self.selection, self.selection.services
         # A partition of a service has logs of all types.

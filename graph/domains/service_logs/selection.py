@@ -8,7 +8,14 @@ from typing import Any
 import orjson
 
 from graph.core.errors import BadUserInput
-from graph.domains.service_logs.model import MOST_SEVERE, MOST_SHIFT, LogLevel, ServiceLogType, service_of, slot_of
+from graph.domains.service_logs.model import (
+    MOST_SEVERE,
+    MOST_SHIFT,
+    ServiceLogLevel,
+    ServiceLogType,
+    service_of,
+    slot_of,
+)
 from graph.store.between import Between
 from graph.store.conditions import Compare, Condition, HasText, OneOf, all_of, predicate
 from graph.store.entity import Item
@@ -30,7 +37,7 @@ class ServiceLogSelection:
     last: int | None = None  # inclusive
     services: tuple[str, ...] | None = None
     types: tuple[ServiceLogType, ...] | None = None
-    levels: tuple[LogLevel, ...] | None = None
+    levels: tuple[ServiceLogLevel, ...] | None = None
     min_severity: int | None = None
     text: str | None = None  # in the message, without regard to case
     trace_id: str | None = None
@@ -80,8 +87,8 @@ class ServiceLogSelection:
     @property
     def possible_levels(self) -> frozenset[str]:
         """The names of the levels that selected logs may have."""
-        levels = LogLevel if self.levels is None else self.levels
-        least = LogLevel.of(self.min_severity or 1).value
+        levels = ServiceLogLevel if self.levels is None else self.levels
+        least = ServiceLogLevel.of(self.min_severity or 1).value
         return frozenset(level.name for level in levels if level.value >= least)
 
     @cached_property

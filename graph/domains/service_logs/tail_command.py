@@ -12,12 +12,17 @@ import orjson
 from graph.domain import Services
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.live import ServiceLogBroadcast
-from graph.domains.service_logs.model import LogLevel, ServiceLog
+from graph.domains.service_logs.model import ServiceLog, ServiceLogLevel
 from graph.domains.service_logs.selection import ServiceLogSelection, as_text
 from graph.observability.logs import escaped, shown
 from graph.store.ordering import PageRequest
 
-COLOURS = {LogLevel.DEBUG: "bright_black", LogLevel.INFO: "green", LogLevel.WARN: "yellow", LogLevel.ERROR: "red"}
+COLOURS = {
+    ServiceLogLevel.DEBUG: "bright_black",
+    ServiceLogLevel.INFO: "green",
+    ServiceLogLevel.WARN: "yellow",
+    ServiceLogLevel.ERROR: "red",
+}
 
 
 async def tail_logs(
@@ -51,7 +56,7 @@ async def tail_logs(
 
 def _line(log: ServiceLog) -> str:
     """A log as one line. The colour is removed where standard output is no terminal."""
-    time = log.time.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    time = log.logged_at.isoformat(timespec="microseconds").replace("+00:00", "Z")
     level = click.style(f"{log.level.name:<5}", fg=COLOURS[log.level])
     metadata = "".join(f" {escaped(name)}={shown(as_text(value))}" for name, value in (log.metadata or {}).items())
     return f"{time} {level} {escaped(log.service)}: {escaped(log.message)}{metadata}"

@@ -16,7 +16,7 @@ from graph.core.days import datetime_of_seconds
 from graph.core.described import Described, DescribedText, described, value
 from graph.core.errors import BadUserInput
 from graph.domains.service_logs.entities import LOG_VOLUME
-from graph.domains.service_logs.model import DAY_S, LEVELS, LogLevel, ServiceLogType
+from graph.domains.service_logs.model import DAY_S, LEVELS, ServiceLogLevel, ServiceLogType
 from graph.store.contract import Database, Update
 from graph.store.entity import Item
 from graph.store.query import Query
@@ -29,7 +29,7 @@ MOST_COUNTS = 10_000  # of one volume, some 5 MB on their way to the client
 COUNTERS_AT_ONCE = 500  # some 2 ms, before giving way to other work
 
 
-class LogInterval(Described):
+class ServiceLogInterval(Described):
     """The length of the periods of a volume."""
 
     _value_: int  # seconds
@@ -56,17 +56,17 @@ class VolumeBy(DescribedText):
 
 
 @value
-class LogVolume:
+class ServiceLogVolume:
     """The number of logs of one level, type or service in one period."""
 
     start_s: int  # epoch seconds
     count: int = described("The number of logs, 1 or more.")
-    level: LogLevel | None = described("Their level; null unless counted by it.", default=None)
+    level: ServiceLogLevel | None = described("Their level; null unless counted by it.", default=None)
     log_type: ServiceLogType | None = described("Their type; null unless counted by it.", default=None)
     service: str | None = described("Their service; null unless counted by it.", default=None)
 
     @property
-    def start(self) -> datetime:
+    def starts_at(self) -> datetime:
         """The beginning of the period."""
         return datetime_of_seconds(self.start_s)
 
@@ -80,7 +80,7 @@ class VolumeTally:
     @staticmethod
     def most_actions(minutes: int) -> int:
         """The most actions that logs of so many services, types, minutes, and minutes of expiry may need."""
-        return 2 * len(LogInterval) * minutes
+        return 2 * len(ServiceLogInterval) * minutes
 
     def add(self, service: str, log_type: str, second: int, level: str, ttl: int | None) -> None:
         """Count a log."""
@@ -90,7 +90,7 @@ class VolumeTally:
         """The changes of the counters."""
         added: dict[tuple[str, str, str, int, int], dict[str, int]] = defaultdict(dict)
         for (service, log_type, minute, expiry, level), number in self._counts.items():
-            for interval in LogInterval:
+            for interval in ServiceLogInterval:
                 until = FOR_EVER if expiry is None else interval.end_of(expiry)
                 for of in (service, ALL_SERVICES):
                     counts = added[interval.name, log_type, of, interval.start_of(minute), until]
@@ -103,7 +103,7 @@ class VolumeTally:
 
 def minutes_of(second: int, ttl: int | None) -> tuple[int, int | None]:
     """The minute of a log's second, and that in which it expires; None for never."""
-    return LogInterval.MINUTE.start_of(second), None if ttl is None else LogInterval.MINUTE.start_of(ttl)
+    return ServiceLogInterval.MINUTE.start_of(second), None if ttl is None else ServiceLogInterval.MINUTE.start_of(ttl)
 
 
 @dataclass(eq=False)
@@ -115,7 +115,7 @@ class Volumes:
 
     async def counted(
         self,
-        interval: LogInterval,
+        interval: ServiceLogInterval,
         services: Iterable[str],
         types: Collection[ServiceLogType],
         first: int,
@@ -135,12 +135,12 @@ class Volumes:
 
     async def volume(
         self,
-        interval: LogInterval,
+        interval: ServiceLogInterval,
         by: VolumeBy,
         first: int,
         last: int,
         services: Sequence[str] = (ALL_SERVICES,),
-    ) -> list[LogVolume]:
+    ) -> list[ServiceLogVolume]:
         """The number of logs by period. Periods without logs are left out.
 
         Args:
@@ -180,8 +180,8 @@ _SERIES: dict[VolumeBy, Callable[[Item], str | None]] = {
     VolumeBy.SERVICE: itemgetter("service"),
 }
 """What the logs of a counter are counted under."""
-_VOLUMES: dict[VolumeBy, Callable[[int, int, str], LogVolume]] = {
-    VolumeBy.LEVEL: lambda start, count, level: LogVolume(start, count, level=LogLevel[level]),
-    VolumeBy.TYPE: lambda start, count, log_type: LogVolume(start, count, log_type=ServiceLogType(log_type)),
-    VolumeBy.SERVICE: lambda start, count, service: LogVolume(start, count, service=service),
+_VOLUMES: dict[VolumeBy, Callable[[int, int, str], ServiceLogVolume]] = {
+    VolumeBy.LEVEL: lambda start, count, level: ServiceLogVolume(start, count, level=ServiceLogLevel[level]),
+    VolumeBy.TYPE: lambda start, count, log_type: ServiceLogVolume(start, count, log_type=ServiceLogType(log_type)),
+    VolumeBy.SERVICE: lambda start, count, service: ServiceLogVolume(start, count, service=service),
 }

@@ -24,10 +24,12 @@ from graph.domains.service_logs.volumes import VolumeTally
 from graph.feed.sequence import ChangeSequence, Reservation
 from graph.observability.metrics import Metrics
 from graph.store.contract import Action, Database, Put
+from graph.store.entity import Item
 from graph.store.rounds import rounds
 from graph.work.account import give_way
 
 MOST_LOGS = 1000  # of one mutation
+LOGS_LISTED = 100  # in its payload
 MOST_BYTES = 4_000_000  # of a transaction's logs; DynamoDB takes 4 MB
 SECOND_NS = 1_000_000_000
 MINUTE_NS = 60 * SECOND_NS
@@ -86,26 +88,28 @@ class LogWriter:
         if len(self.taken) > MOST_KNOWN:
             self.taken = TakenSlots()
         slots = BatchSlots(self.database, self.services, self.taken)
-        accepted = 0
+        accepted, listed = 0, list[Item]()
         placed = await slots.place(drafts)
         for part in in_transactions(placed, self.database.transaction_limit, _minute_of, attrgetter("size")):
-            accepted += await self._store(part, slots)
+            stored = await self._store(part, slots)
+            accepted += len(stored)
+            listed += [draft.item for draft in stored[: LOGS_LISTED - len(listed)]]
         rejections += map(_of_one_too_crowded, slots.crowded)
         skipped = len(logs) - accepted - len(rejections)
         for outcome, number in (("accepted", accepted), ("skipped", skipped), ("rejected", len(rejections))):
             self._counted.labels(outcome).inc(number)
         rejections.sort(key=lambda rejection: rejection.index)
-        return WriteReport(accepted, skipped, tuple(rejections), checks.changed)
+        return WriteReport(accepted, skipped, tuple(rejections), listed, checks.changed)
 
-    async def _store(self, drafts: list[LogDraft], slots: BatchSlots) -> int:
-        """Store placed logs that fit one transaction. Returns how many were new."""
+    async def _store(self, drafts: list[LogDraft], slots: BatchSlots) -> list[LogDraft]:
+        """Store placed logs that fit one transaction. Returns those that were new."""
         others = rounds("other writers kept taking the slots of the same service")
         while True:
             if slots.are_outdated:  # what is stored may concern these logs too
                 drafts = await slots.place(drafts)
             if not drafts or not (taken := await self._transact(drafts)):
                 slots.note_stored(drafts)
-                return len(drafts)
+                return drafts
             await slots.look_up(taken)
             next(others)
 

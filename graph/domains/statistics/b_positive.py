@@ -33,8 +33,8 @@ class BPositive:
 class BWindow:
     """The b-value of some events that follow one another."""
 
-    first_ms: int = instant("Origin time of the first event.")
-    last_ms: int = instant("Origin time of the last event.")
+    first_at: int = instant("Origin time of the first event.")
+    last_at: int = instant("Origin time of the last event.")
     events: int = described("The number of events.")
     b: float = described("b-value, as that of the relation.")
     uncertainty: float = described("Standard deviation of b.")

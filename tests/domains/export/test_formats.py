@@ -224,7 +224,7 @@ def test_a_client_that_was_killed_costs_nothing_more_and_resumes_behind_its_last
 
     def ended() -> list[dict[str, Any]]:
         logs = long_catalogue.ask(
-            '{ requestLogs(filter: {route: "/export/events"}) { nodes { status resultCount error } } }'
+            '{ requestLogs(filter: {routes: ["/export/events"]}) { nodes { status resultCount error } } }'
         )
         return [log for log in logs["requestLogs"]["nodes"] if log["status"] == 499]
 

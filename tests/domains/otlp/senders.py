@@ -20,7 +20,7 @@ from tests.store.samples import HeldClock
 
 PATH = "/v1/logs"
 STORED = """query ($filter: ServiceLogFilter) { serviceLogs(first: 100, filter: $filter, orderBy: TIME_ASC) {
-  nodes { logId service type severityNumber message time timeUnixNano metadata traceId spanId eventName } } }"""
+  nodes { logId service type severityNumber message loggedAt timeUnixNano metadata traceId spanId eventName } } }"""
 
 
 @dataclass(frozen=True)

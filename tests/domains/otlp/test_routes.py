@@ -50,7 +50,7 @@ def test_logs_are_stored_once_with_all_that_was_sent(sender: Sender, media_type:
             "type": "AUDIT",
             "severityNumber": 13,
             "message": "paid",
-            "time": "2023-11-14T22:13:20.123Z",
+            "loggedAt": "2023-11-14T22:13:20.123Z",
             "timeUnixNano": str(NOON_NS + 123_456_789),
             "metadata": {
                 "amount": 12.5,

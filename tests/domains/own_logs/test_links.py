@@ -25,11 +25,11 @@ from tests.store.samples import HeldClock
 
 logger = get_logger("graph.tests")
 
-WRITE = "mutation ($service: String!) { writeLogs(input: {logs: [%s]}) { accepted rejections { code } } }"
+WRITE = "mutation ($service: String!) { writeServiceLogs(input: {logs: [%s]}) { accepted rejections { code } } }"
 LOG = '{service: $service, message: "paid", metadata: {requestId: "%s"}}'
 REQUESTS = """{ requestLogs(first: 5) { nodes { route requestId serviceLogs(first: 5) {
   nodes { type level message metadata requestLog { route requestId status } } } } } }"""
-PAGE = """query ($after: String) { requestLogs(filter: {route: "/odd"}) { nodes {
+PAGE = """query ($after: String) { requestLogs(filter: {routes: ["/odd"]}) { nodes {
   serviceLogs(first: 1, after: $after) { nodes { message } pageInfo { hasNextPage endCursor } } } } }"""
 LINES = """{ serviceLogs(first: 50, orderBy: TIME_ASC) {
   nodes { service message metadata requestLog { requestId route } } } }"""
@@ -90,7 +90,7 @@ def test_a_request_log_leads_to_its_lines_and_each_line_back(store: str, clock: 
     assert said == {
         "/logging-services": [("APPLICATION", "INFO", "/logging-services answered 200 in 0 ms")],
         "/odd": [("APPLICATION", "WARN", "The shaking is odd"), ("APPLICATION", "INFO", "/odd answered 200 in 0 ms")],
-        "/write-logs": [("AUDIT", "INFO", "/write-logs answered 200 in 0 ms")],
+        "/write-service-logs": [("AUDIT", "INFO", "/write-service-logs answered 200 in 0 ms")],
     }
     for route, request in requests.items():
         for line in request["serviceLogs"]["nodes"]:
@@ -100,7 +100,7 @@ def test_a_request_log_leads_to_its_lines_and_each_line_back(store: str, clock: 
         "/logging-services",
         "/odd",
         "/odd",
-        "/write-logs",
+        "/write-service-logs",
     ]
     pages = [head, odd["serviceLogs"]]
     assert [each["nodes"][0]["message"] for each in pages] == ["The shaking is odd", "/odd answered 200 in 0 ms"]
@@ -109,7 +109,7 @@ def test_a_request_log_leads_to_its_lines_and_each_line_back(store: str, clock: 
 
 def test_logs_of_others_lead_to_no_request(service: Service) -> None:
     """Whichever request they name."""
-    mutation = {"query": "mutation { writeLogs(input: {logs: []}) { accepted } }"}
+    mutation = {"query": "mutation { writeServiceLogs(input: {logs: []}) { accepted } }"}
     request_id = service.http.post("/graphql", json=mutation).headers["x-request-id"]
     service.ask(WRITE % (LOG % request_id), {"service": "checkout"})
 
@@ -142,7 +142,7 @@ def test_nothing_is_kept_while_the_setting_is_off_and_nobody_writes_under_the_se
     store = f"sqlite:///{tmp_path}/off.db"
     for own_logs in (False, True):
         with serving(store, clock, own_logs=own_logs) as service:
-            answer = service.ask(WRITE % (LOG % "none"), {"service": "quakegraph"})["writeLogs"]
+            answer = service.ask(WRITE % (LOG % "none"), {"service": "quakegraph"})["writeServiceLogs"]
             assert answer == {"accepted": 0, "rejections": [{"code": "SERVICE_INVALID"}]}
             if not own_logs:
                 assert [each["serviceLogs"] for each in nodes(service, REQUESTS)] == [{"nodes": []}]

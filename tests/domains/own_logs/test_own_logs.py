@@ -16,10 +16,10 @@ from graph.domains.service_logs.entities import ENTITIES, SERVICE_LOG
 from graph.domains.service_logs.model import (
     LONGEST_MESSAGE,
     OWN_SERVICE,
-    LogLevel,
     LogProblem,
     NewLog,
     ServiceLog,
+    ServiceLogLevel,
     ServiceLogType,
 )
 from graph.domains.service_logs.services import LoggingServices
@@ -123,14 +123,14 @@ def a_record(number: int = 1, **others: Any) -> RecordedWork:
 
 def test_the_type_and_the_level_follow_from_the_record() -> None:
     for told, log_type, level in (
-        ({}, ServiceLogType.APPLICATION, LogLevel.INFO),
-        ({"writes": True}, ServiceLogType.AUDIT, LogLevel.INFO),
-        ({"status": 400}, ServiceLogType.APPLICATION, LogLevel.WARN),
-        ({"status": 499}, ServiceLogType.APPLICATION, LogLevel.WARN),
-        ({"status": 500, "writes": True}, ServiceLogType.AUDIT, LogLevel.ERROR),
+        ({}, ServiceLogType.APPLICATION, ServiceLogLevel.INFO),
+        ({"writes": True}, ServiceLogType.AUDIT, ServiceLogLevel.INFO),
+        ({"status": 400}, ServiceLogType.APPLICATION, ServiceLogLevel.WARN),
+        ({"status": 499}, ServiceLogType.APPLICATION, ServiceLogLevel.WARN),
+        ({"status": 500, "writes": True}, ServiceLogType.AUDIT, ServiceLogLevel.ERROR),
     ):
         log = log_of_record(a_record(**told))
-        assert (log.log_type, LogLevel.of(log.severity)) == (log_type, level)
+        assert (log.log_type, ServiceLogLevel.of(log.severity)) == (log_type, level)
 
 
 async def test_a_record_becomes_a_log_and_reaches_the_recorder_that_was_there(kept: Kept) -> None:
@@ -177,7 +177,7 @@ async def test_a_line_becomes_a_log_with_its_values_and_its_request(kept: Kept) 
     await kept.own.flush()
 
     odd, idle = await kept.logs()
-    assert (odd.message, odd.level, odd.severity_number) == ("The shaking is odd", LogLevel.WARN, 13)
+    assert (odd.message, odd.level, odd.severity_number) == ("The shaking is odd", ServiceLogLevel.WARN, 13)
     assert odd.metadata == {
         "requestId": REQUEST,
         "subject": "importer",
@@ -187,7 +187,7 @@ async def test_a_line_becomes_a_log_with_its_values_and_its_request(kept: Kept) 
     }
     assert (idle.message, idle.level, idle.metadata) == (
         "The service is idle",
-        LogLevel.INFO,
+        ServiceLogLevel.INFO,
         {"logger": "graph.tests"},
     )
 
@@ -205,7 +205,7 @@ async def test_a_line_below_info_is_not_kept_and_an_error_has_the_end_of_its_tra
 
     (log,) = await kept.logs()
     trace = (log.metadata or {})["exception"]
-    assert (log.level, len(trace)) == (LogLevel.ERROR, LONGEST_VALUE)
+    assert (log.level, len(trace)) == (ServiceLogLevel.ERROR, LONGEST_VALUE)
     assert trace.endswith("deep end")
 
 
@@ -227,7 +227,7 @@ async def test_lines_of_other_libraries_and_threads_are_kept(kept: Kept) -> None
     await kept.own.flush()
 
     (log,) = await kept.logs()
-    assert (log.message, log.level, log.severity_number) == ("2 failures", LogLevel.ERROR, 21)
+    assert (log.message, log.level, log.severity_number) == ("2 failures", ServiceLogLevel.ERROR, 21)
 
 
 # An outage

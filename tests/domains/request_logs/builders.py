@@ -11,7 +11,7 @@ from graph.core.days import DAY_MS
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.budget import Amount
 from graph.domains.request_logs.buffer import log_of
-from graph.domains.request_logs.model import LogType, RequestLog
+from graph.domains.request_logs.model import RequestLog, RequestLogType
 from graph.domains.request_logs.settings import RequestLogSettings
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import ENTITIES
@@ -40,14 +40,14 @@ def uuids(number: int) -> list[str]:
 
 def a_log(timestamp: int, number: int = 1, **others: Any) -> RequestLog:
     """A log of a query of the catalogue; what is not given does not matter."""
-    values = {"log_type": LogType.QUERY, "route": "/earthquakes", "status": 200, "latency_ms": 3, **others}
+    values = {"log_type": RequestLogType.QUERY, "route": "/earthquakes", "status": 200, "latency_ms": 3, **others}
     return log_with(request_id=uuid(number), timestamp=timestamp, **values)
 
 
-def log_with(log_type: LogType, **values: Any) -> RequestLog:
+def log_with(log_type: RequestLogType, **values: Any) -> RequestLog:
     """A log with these values."""
     of_record = {name: values.pop(name) for name in RecordedWork.__slots__ if name in values}
-    return log_of(RecordedWork(writes=log_type is LogType.INGEST, facts=values, **of_record))
+    return log_of(RecordedWork(writes=log_type is RequestLogType.INGEST, facts=values, **of_record))
 
 
 @asynccontextmanager

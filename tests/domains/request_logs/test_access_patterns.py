@@ -17,7 +17,7 @@ from graph.domains.request_logs.access_patterns import RequestLogSelection
 from graph.domains.request_logs.analytics import PopularFilter, popular_filters
 from graph.domains.request_logs.buffer import log_of
 from graph.domains.request_logs.entities import LOG, key_of
-from graph.domains.request_logs.model import LogType, RequestLog
+from graph.domains.request_logs.model import RequestLog, RequestLogType
 from graph.store.conditions import Compare
 from tests.domains.earthquakes.builders import at
 from tests.domains.entities import documented
@@ -29,9 +29,9 @@ OLDEST = NOW - 7 * DAY_MS + 1000  # a log that is kept for a second more
 
 HISTORY = [
     a_log(LEAP_DAY, 1, status=500, error="INTERNAL_SERVER_ERROR"),
-    a_log(MIDNIGHT - 1, 2, log_type=LogType.INGEST, route="/ingest/recent", status=503),
+    a_log(MIDNIGHT - 1, 2, log_type=RequestLogType.INGEST, route="/ingest/recent", status=503),
     a_log(MIDNIGHT, 3, route="/node"),
-    a_log(NOW, 4, log_type=LogType.INGEST, route="/ingest/events"),
+    a_log(NOW, 4, log_type=RequestLogType.INGEST, route="/ingest/events"),
     a_log(NOW, 5, status=400),
 ]
 
@@ -40,12 +40,12 @@ SELECTED = [
     (ALL, [5, 4, 3, 2, 1]),
     (RequestLogSelection(start_ms=MIDNIGHT), [5, 4, 3]),
     (RequestLogSelection(end_ms=MIDNIGHT - 1), [2, 1]),
-    (RequestLogSelection(route="/earthquake"), []),
-    (RequestLogSelection(route=""), []),
-    (RequestLogSelection(log_type=LogType.INGEST), [4, 2]),
+    (RequestLogSelection(routes=("/earthquake",)), []),
+    (RequestLogSelection(routes=()), []),
+    (RequestLogSelection(log_types=(RequestLogType.INGEST,)), [4, 2]),
     (RequestLogSelection(min_status=400), [5, 2, 1]),
     (RequestLogSelection(MIDNIGHT - 1, NOW, min_status=400), [5, 2]),
-    (RequestLogSelection(MIDNIGHT - 1, NOW, LogType.INGEST, "/ingest/recent", 503), [2]),
+    (RequestLogSelection(MIDNIGHT - 1, NOW, tuple(RequestLogType), ("/ingest/recent", "/node"), 503), [2]),
     # Times with more or fewer digits than those of the logs
     (RequestLogSelection(start_ms=0), [5, 4, 3, 2, 1]),
     (RequestLogSelection(start_ms=-1), [5, 4, 3, 2, 1]),
@@ -74,9 +74,9 @@ async def test_a_selection_finds_what_it_says_page_by_page_in_both_directions(en
 def test_a_window_that_ends_before_it_begins_or_a_route_longer_than_any_is_refused() -> None:
     with pytest.raises(BadUserInput):
         RequestLogSelection(start_ms=2, end_ms=1)
-    RequestLogSelection(route="/" * 256)
+    RequestLogSelection(routes=("/" * 256,) * 100)
     with pytest.raises(BadUserInput):
-        RequestLogSelection(route="/" * 257)
+        RequestLogSelection(routes=("/", "/" * 257))
 
 
 async def test_a_log_is_found_for_seven_days_and_no_longer(engine: str) -> None:
@@ -173,8 +173,8 @@ async def test_hits_of_queries_of_the_catalogue_count_pages_with_a_next_page_and
     others = [
         a_log(NOW, 6, route="/earthquakes/event"),
         a_log(NOW, 7, route="/analytics/popular-filters"),
-        a_log(NOW, 8, log_type=LogType.INGEST, route="/ingest/recent"),
-        a_log(NOW, 9, log_type=LogType.INGEST),
+        a_log(NOW, 8, log_type=RequestLogType.INGEST, route="/ingest/recent"),
+        a_log(NOW, 9, log_type=RequestLogType.INGEST),
     ]
     async with stored_logs(engine, of_one_filter + failed + others) as logs:
         found = await popular_filters(logs, TODAY, 1, 10)
@@ -227,7 +227,7 @@ NAMES = {
 COUNTS: dict[str, Any] = {"fetched": 4, "upserted": 2, "skipped": 1, "rejected": 1, "retries": 3}
 FAILED: dict[str, Any] = {"route": "/ingest/recent", "status": 502, "error": "INVALID_UPSTREAM_RESPONSE"}
 INGEST: dict[str, Any] = {
-    "log_type": LogType.INGEST,
+    "log_type": RequestLogType.INGEST,
     "latency_ms": 1200,
     "upstream_size": 5_000_000_000,
     "upstream_hash": HASH,
@@ -235,7 +235,7 @@ INGEST: dict[str, Any] = {
     **FAILED,
 }
 QUERY: dict[str, Any] = {
-    "log_type": LogType.QUERY,
+    "log_type": RequestLogType.QUERY,
     "route": "/earthquakes",
     "status": 200,
     "latency_ms": 0,
@@ -249,7 +249,7 @@ QUERY: dict[str, Any] = {
 }
 
 
-NO_MORE: dict[str, Any] = {"log_type": LogType.QUERY, "route": "/node", "status": 200, "latency_ms": 3}
+NO_MORE: dict[str, Any] = {"log_type": RequestLogType.QUERY, "route": "/node", "status": 200, "latency_ms": 3}
 
 
 @pytest.mark.parametrize("values", [INGEST, QUERY, NO_MORE], ids=["ingest", "query", "no more"])

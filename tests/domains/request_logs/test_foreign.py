@@ -120,11 +120,11 @@ def test_foreign_logs_are_filtered_paged_and_found_by_their_ids(service: Service
     def found(**conditions: Any) -> list[str]:
         return ids_of(service, filter={**BEFORE["filter"], **conditions})
 
-    assert found(logType="INGEST") == [uuid(1)]
-    assert found(route="/earthquakes") == [uuid(3), uuid(2)]
+    assert found(logTypes=["INGEST"]) == [uuid(1)]
+    assert found(routes=["/earthquakes"]) == [uuid(3), uuid(2)]
     assert found(minStatus=400) == [uuid(4), uuid(3)]
     assert found(startTime="2023-11-13", endTime="2023-11-13") == [uuid(2)]
-    assert found(route="/ingest/recent", minStatus=400) == []
+    assert found(routes=["/ingest/recent"], minStatus=400) == []
 
     nodes = service.nodes(IDS, BEFORE)
     assert [node["requestId"] for node in nodes] == [item["requestId"] for item in FOREIGN]
@@ -205,7 +205,7 @@ def test_the_count_of_a_day_is_that_of_our_logs_and_a_foreign_writer_leaves_it_a
 
     counts = foreign.table.query(KeyConditionExpression=Key("pk").eq("COUNTS#LOGS"))["Items"]
     assert [(item["sk"], item["logs"], "leftOut" in item) for item in counts] == [("DAY#20231114", 1, False)]
-    assert len(ids_of(service, filter={"logType": "INGEST"})) == 2
+    assert len(ids_of(service, filter={"logTypes": ["INGEST"]})) == 2
 
 
 def test_the_documents_query_finds_our_logs_with_the_documented_attributes(foreign: ForeignTable) -> None:

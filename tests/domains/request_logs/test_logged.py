@@ -195,9 +195,9 @@ def test_logs_are_filtered_through_the_graph(tmp_path: Path, usgs: UsgsServer) -
             given = {"endTime": "2023-11-14T22:13:20Z", **given}
             return sorted(node["route"] for node in service.ask(query, {"filter": given})["requestLogs"]["nodes"])
 
-        assert routes(logType="INGEST") == ["/ingest/events"]
-        assert routes(route="/node") == ["/node", "/node"]
-        assert routes(logType="QUERY", minStatus=400) == ["/deliveries", "/node"]
-        assert routes(route="/node", minStatus=401) == []
+        assert routes(logTypes=["INGEST"]) == ["/ingest/events"]
+        assert routes(routes=["/node"]) == ["/node", "/node"]
+        assert routes(logTypes=["QUERY"], minStatus=400) == ["/deliveries", "/node"]
+        assert routes(routes=["/node"], minStatus=401) == []
         assert len(routes(startTime="2023-11-14T22:13:20Z")) == 5
         assert routes(endTime="2023-11-14T22:13:19.999Z") == []

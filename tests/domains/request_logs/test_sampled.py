@@ -61,7 +61,7 @@ def test_clients_learn_of_a_sample_and_how_many_logs_were_left_out_also_after_a_
     def asked(service: Service, **given: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         return service.ask(POPULAR)["popularFilters"], service.ask(LOGS, {"filter": given})["requestLogs"]
 
-    of_flood = {"route": "/earthquakes", "endTime": "2023-11-14"}
+    of_flood = {"routes": ["/earthquakes"], "endTime": "2023-11-14"}
     file, clock = tmp_path / "sampled.db", HeldClock()
     for _ in range(2):
         with running(settings(file, usgs, max_logs_per_minute=20), clock=clock) as service:

@@ -14,7 +14,7 @@ from graph.domains.service_logs.entities import ADOPTION, ENTITIES, LOG_VOLUME, 
 from graph.domains.service_logs.model import LEVELS, NewLog, ServiceLog, WriteReport
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.settings import ServiceLogSettings
-from graph.domains.service_logs.volumes import LogInterval
+from graph.domains.service_logs.volumes import ServiceLogInterval
 from graph.domains.service_logs.writing import LogWriter
 from graph.feed.adoption import ADOPTED_UNTIL
 from graph.observability.metrics import Metrics
@@ -107,7 +107,7 @@ async def service_logs(
         yield logs_of(database, clock=clock, **options)
 
 
-def is_counted(log: ServiceLog, interval: LogInterval, now: int) -> bool:
+def is_counted(log: ServiceLog, interval: ServiceLogInterval, now: int) -> bool:
     """Whether a log is counted at a time, epoch ms: until the end of the period in which it expires."""
     ttl: int | None = log.item.get("ttl")
     return ttl is None or 1000 * (ttl - ttl % interval.value + interval.value) > now
@@ -118,7 +118,7 @@ def counted(logs: Iterable[ServiceLog], now: int = NOON) -> dict[tuple[str, str,
     counts: dict[tuple[str, str, str, int], dict[str, int]] = {}
     for log in logs:
         second = int(log.time_unix_nano) // SECOND
-        for interval in (each for each in LogInterval if is_counted(log, each, now)):
+        for interval in (each for each in ServiceLogInterval if is_counted(log, each, now)):
             for service in (log.service, ""):
                 key = interval.name, log.item["log_type"], service, second - second % interval.value
                 levels = counts.setdefault(key, {})

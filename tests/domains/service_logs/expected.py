@@ -8,9 +8,9 @@ from unicodedata import category, normalize
 from hypothesis import strategies as st
 
 from graph.core.paging import Paging, Position
-from graph.domains.service_logs.model import LEVELS, LogLevel, NewLog, ServiceLog, ServiceLogType
+from graph.domains.service_logs.model import LEVELS, NewLog, ServiceLog, ServiceLogLevel, ServiceLogType
 from graph.domains.service_logs.selection import ServiceLogSelection
-from graph.domains.service_logs.volumes import LogInterval, LogVolume, VolumeBy
+from graph.domains.service_logs.volumes import ServiceLogInterval, ServiceLogVolume, VolumeBy
 from tests.domains.service_logs.builders import DAY, MICROSECOND, MIDNIGHT_NS, NOON_NS, SECOND, is_counted
 from tests.domains.service_logs.foreign_logs import a_log_entry
 
@@ -74,7 +74,7 @@ selections = st.builds(
     st.just((None, None)) | st.tuples(st.none() | slots, st.none() | slots),
     services=st.none() | names,
     types=st.none() | st.lists(st.sampled_from(ServiceLogType), max_size=3).map(tuple),
-    levels=st.none() | st.none() | st.lists(st.sampled_from(LogLevel), max_size=3).map(tuple),
+    levels=st.none() | st.none() | st.lists(st.sampled_from(ServiceLogLevel), max_size=3).map(tuple),
     min_severity=st.none() | st.none() | st.integers(1, 24),
     text=st.none() | st.none() | st.sampled_from(["a", "DECLINED", "0%", "nowhere"]),
     trace_id=st.none() | st.none() | st.sampled_from([TRACE.upper(), "1" * 32]),
@@ -149,14 +149,14 @@ def expected_page(
 
 def expected_volume(
     logs: Sequence[ServiceLog],
-    interval: LogInterval,
+    interval: ServiceLogInterval,
     by: VolumeBy,
     first: int,
     last: int,
     services: Sequence[str] | None = None,
     *,
     now: int,
-) -> list[LogVolume]:
+) -> list[ServiceLogVolume]:
     """The volume of all logs that were written. Periods are counted whole.
 
     Args:
@@ -170,6 +170,9 @@ def expected_volume(
         is_chosen = services is None or log.service in services
         if is_chosen and first - first % interval.value <= start <= last and is_counted(log, interval, now):
             counts[start, log.service if series == "service" else log.item[series]] += 1
-    read: dict[VolumeBy, Callable[[str], Any]] = {VolumeBy.LEVEL: LogLevel.__getitem__, VolumeBy.TYPE: ServiceLogType}
+    read: dict[VolumeBy, Callable[[str], Any]] = {
+        VolumeBy.LEVEL: ServiceLogLevel.__getitem__,
+        VolumeBy.TYPE: ServiceLogType,
+    }
     convert = read.get(by, str)
-    return [LogVolume(start, counts[start, name], **{series: convert(name)}) for start, name in sorted(counts)]
+    return [ServiceLogVolume(start, counts[start, name], **{series: convert(name)}) for start, name in sorted(counts)]

@@ -19,7 +19,7 @@ from graph.domains.service_logs.entities import ENTITIES
 from graph.domains.service_logs.live import ServiceLogBroadcast
 from graph.domains.service_logs.model import NewLog, ServiceLog, ServiceLogType
 from graph.domains.service_logs.selection import ServiceLogSelection
-from graph.domains.service_logs.volumes import LogInterval, VolumeBy
+from graph.domains.service_logs.volumes import ServiceLogInterval, VolumeBy
 from graph.store.ordering import PageRequest
 from tests.domains.service_logs.builders import (
     DAY,
@@ -175,7 +175,7 @@ async def test_volumes_equal_a_count_of_all_logs_by_periods_of_which_some_have_e
         first = NOON_NS // 10**9 + seconds[0]
         last = first + seconds[1]
         for by in VolumeBy:
-            for interval in LogInterval:
+            for interval in ServiceLogInterval:
                 first = max(first, last - 9_999 * interval.value)
                 found = await logs.read.volume(interval, by, first, last, services)
                 assert found == expected_volume(everything, interval, by, first, last, services, now=clock.now)
@@ -197,7 +197,9 @@ async def test_a_crowd_at_the_edge_of_a_minute_is_filtered_and_counted_by_its_ow
                     assert found == (wanted if forward else wanted[::-1])
                 found = messages((await page(logs, after, Paging(1500), forward=True)).records)
                 assert found == (["next"] if text != "1" else [])
-        volume = await logs.read.volume(LogInterval.MINUTE, VolumeBy.LEVEL, NOON_NS // SECOND, NOON_NS // SECOND + 119)
+        volume = await logs.read.volume(
+            ServiceLogInterval.MINUTE, VolumeBy.LEVEL, NOON_NS // SECOND, NOON_NS // SECOND + 119
+        )
         assert [each.count for each in volume] == [1500, 1]
 
 

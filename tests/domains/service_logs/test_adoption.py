@@ -12,7 +12,7 @@ from graph.domains.service_logs.adoption import ADOPT_LOGS
 from graph.domains.service_logs.live import ServiceLogBroadcast
 from graph.domains.service_logs.model import ServiceLog
 from graph.domains.service_logs.selection import ServiceLogSelection
-from graph.domains.service_logs.volumes import LogInterval, LogVolume, VolumeBy
+from graph.domains.service_logs.volumes import ServiceLogInterval, ServiceLogVolume, VolumeBy
 from graph.feed.adopter import tasks_of
 from graph.observability.metrics import Metrics
 from graph.store.ordering import PageRequest
@@ -44,8 +44,11 @@ async def test_adoption_counts_and_numbers_each_log_once_however_often_it_comes(
 
     assert await is_consistent(logs)
     assert len(await logs.stored()) == 42
-    by_service = await logs.read.volume(LogInterval.HOUR, VolumeBy.SERVICE, NOON_S, NOON_S)
-    assert by_service == [LogVolume(NOON_S, 40, service="api-service"), LogVolume(NOON_S, 2, service="checkout")]
+    by_service = await logs.read.volume(ServiceLogInterval.HOUR, VolumeBy.SERVICE, NOON_S, NOON_S)
+    assert by_service == [
+        ServiceLogVolume(NOON_S, 40, service="api-service"),
+        ServiceLogVolume(NOON_S, 2, service="checkout"),
+    ]
     known = {service.name: bool(service.is_spread) for service in await logs.services.all()}
     assert known == {"api-service": False, "checkout": True}
 
@@ -73,7 +76,7 @@ async def test_a_log_that_takes_the_place_of_an_adopted_one_is_adopted_too(logs:
         await logs.adopt()
 
     assert await logs.messages() == ["second"]
-    volume = await logs.read.volume(LogInterval.MINUTE, VolumeBy.LEVEL, NOON_S, NOON_S)
+    volume = await logs.read.volume(ServiceLogInterval.MINUTE, VolumeBy.LEVEL, NOON_S, NOON_S)
     assert [each.count for each in volume] == [2], "so many were written"
 
 

@@ -4,7 +4,14 @@ from dataclasses import replace
 from typing import Any
 
 from graph.domains.service_logs.checking import Checks
-from graph.domains.service_logs.model import LogLevel, LogProblem, NewLog, RejectedLog, ServiceLogType, WriteReport
+from graph.domains.service_logs.model import (
+    LogProblem,
+    NewLog,
+    RejectedLog,
+    ServiceLogLevel,
+    ServiceLogType,
+    WriteReport,
+)
 from graph.domains.service_logs.repairs import CHANGED, HALF_CHARACTER
 from graph.domains.service_logs.settings import ServiceLogSettings
 from tests.domains.service_logs.builders import DAY, NOON, NOON_NS, SECOND, a_log, is_consistent, service_logs
@@ -130,9 +137,14 @@ def test_metadata_that_are_too_large_are_cut_or_left_out_from_the_longest_and_th
 
 
 def test_a_level_has_the_severity_numbers_of_opentelemetry() -> None:
-    levels = [LogLevel.DEBUG] * 8 + [LogLevel.INFO] * 4 + [LogLevel.WARN] * 4 + [LogLevel.ERROR] * 8
-    assert [LogLevel.of(severity) for severity in range(1, 25)] == levels
-    assert all(LogLevel.of(level.usual_severity) is level for level in LogLevel)
+    levels = (
+        [ServiceLogLevel.DEBUG] * 8
+        + [ServiceLogLevel.INFO] * 4
+        + [ServiceLogLevel.WARN] * 4
+        + [ServiceLogLevel.ERROR] * 8
+    )
+    assert [ServiceLogLevel.of(severity) for severity in range(1, 25)] == levels
+    assert all(ServiceLogLevel.of(level.usual_severity) is level for level in ServiceLogLevel)
 
 
 async def test_what_is_at_the_bounds_is_stored_as_it_is_and_the_rest_changes_nothing(engine: str) -> None:

@@ -7,7 +7,7 @@ from tests.documents.pages import Page, fields_of, sent
 from tests.settings import Settings
 
 PAGE = Page.followed_by(__file__, "docs/service-logs.md")
-WRITE = """mutation { writeLogs(input: {logs: [
+WRITE = """mutation { writeServiceLogs(input: {logs: [
     {service: "checkout", message: "Paid"}
     {service: "search", message: "Slow", level: WARN}
     {service: "checkout", message: "Refused", level: ERROR, metadata: {order: 18}}

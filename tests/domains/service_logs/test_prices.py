@@ -11,10 +11,10 @@ from strawberry.utils.await_maybe import await_maybe
 from graph.core.errors import BadUserInput
 from graph.core.paging import Paging
 from graph.domains.service_logs.entities import LOG_VOLUME, SERVICE_LOG, TIMESTAMP_INDEX
-from graph.domains.service_logs.model import LogLevel, ServiceLog, ServiceLogType
+from graph.domains.service_logs.model import ServiceLog, ServiceLogLevel, ServiceLogType
 from graph.domains.service_logs.planning import LogPlan, RangePart
 from graph.domains.service_logs.selection import ServiceLogSelection
-from graph.domains.service_logs.volumes import MOST_PERIODS, LogInterval, LogVolume, VolumeBy, Volumes
+from graph.domains.service_logs.volumes import MOST_PERIODS, ServiceLogInterval, ServiceLogVolume, VolumeBy, Volumes
 from graph.store.contract import Database
 from graph.store.merging import AT_LEAST
 from graph.store.ordering import PageRequest
@@ -135,7 +135,7 @@ async def test_a_filtered_page_reads_only_the_periods_that_have_such_logs(engine
         await written.write(*hours, *errors)
         await written.note_adopted_until(NOON + 600_000)  # 5 minutes more than the latest time
 
-        selection = ServiceLogSelection(services=("checkout",), levels=(LogLevel.ERROR,))
+        selection = ServiceLogSelection(services=("checkout",), levels=(ServiceLogLevel.ERROR,))
         records, watched = await read(written, selection, Paging(2), rows_per_part=20)
 
         assert [record.message for record in records] == ["error 375", "error 380"]
@@ -246,7 +246,9 @@ async def test_a_busy_day_is_divided_into_hours_and_a_busy_hour_into_minutes() -
         ]
 
         await logs.write(a_log(time_ns=NOON_NS + 3 * MINUTE, message="error", severity=17))
-        errors, debug = (ServiceLogSelection(levels=(level,)) for level in (LogLevel.ERROR, LogLevel.DEBUG))
+        errors, debug = (
+            ServiceLogSelection(levels=(level,)) for level in (ServiceLogLevel.ERROR, ServiceLogLevel.DEBUG)
+        )
         assert await parts_of(logs, errors, 4, 100) == [RangePart(noon + 180, noon + 239, 1, 2)]
         assert await parts_of(logs, debug, 4) == []
 
@@ -270,8 +272,11 @@ NOON_S = NOON_NS // SECOND
 async def test_a_volume_of_more_numbers_than_it_may_have_is_refused(engine: str) -> None:
     async with service_logs(engine) as logs:
         await logs.write(a_log(severity=9), a_log(severity=9, message="too"), a_log("search", severity=17))
-        by_level = [LogVolume(NOON_S, 2, level=LogLevel.INFO), LogVolume(NOON_S, 1, level=LogLevel.ERROR)]
-        wanted = LogInterval.MINUTE, VolumeBy.LEVEL, NOON_S, NOON_S + 59
+        by_level = [
+            ServiceLogVolume(NOON_S, 2, level=ServiceLogLevel.INFO),
+            ServiceLogVolume(NOON_S, 1, level=ServiceLogLevel.ERROR),
+        ]
+        wanted = ServiceLogInterval.MINUTE, VolumeBy.LEVEL, NOON_S, NOON_S + 59
 
         found = await Volumes(logs.database, most_counts=2).volume(*wanted)
         with pytest.raises(BadUserInput, match="at most 1 numbers: choose a longer `interval`"):
@@ -282,7 +287,7 @@ async def test_a_volume_of_more_numbers_than_it_may_have_is_refused(engine: str)
 
 async def test_a_volume_of_more_periods_than_it_may_have_is_refused() -> None:
     async with service_logs("sqlite") as logs:
-        for interval in LogInterval:
+        for interval in ServiceLogInterval:
             first = interval.start_of(NOON_S)
             last = first + MOST_PERIODS * interval.value - 1
             assert await logs.read.volume(interval, VolumeBy.TYPE, first, last) == []

@@ -160,7 +160,7 @@ def test_windows_are_of_so_many_events_above_the_completeness_each() -> None:
     assert len(windows) == (len(complete) - 100) // 50 + 1 == 11
     for number, window in enumerate(windows):
         begin, end = complete[number * 50], complete[number * 50 + 99]
-        assert (window.first_ms, window.last_ms, window.events) == (begin, end, 100)
+        assert (window.first_at, window.last_at, window.events) == (begin, end, 100)
     first, last = windows[0], windows[-1]
     assert (first.b, first.uncertainty) == pytest.approx((0.7748146116973044, 0.07336411660795188), rel=1e-12)
     assert (last.b, last.uncertainty) == pytest.approx((1.399508765463546, 0.11813629357280596), rel=1e-12)

@@ -12,6 +12,7 @@ from graph.api.connection_field import connection_field
 from graph.api.context import Info
 from graph.api.fields import field, shows
 from graph.api.record_type import record_type
+from graph.api.scalars import ByteCount
 from graph.api.sizes import ListSize
 from graph.core.paging import Page
 from graph.domains.data_files import model
@@ -20,7 +21,6 @@ from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.schema.filters import DataFileFilter
 from graph.domains.data_files.schema.loading import load_files
 from graph.domains.data_files.schema.metadata import AdditionalMetadata, FileCalibration, SortableMetadata, load_parts
-from graph.domains.data_files.schema.values import ByteCount
 from graph.domains.data_files.scopes import FILES_READ
 from graph.domains.data_files.selection import FileSelection
 from graph.store.ordering import PageRequest

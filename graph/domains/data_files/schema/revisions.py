@@ -7,11 +7,11 @@ from graph.api import relay
 from graph.api.context import Info, load_by
 from graph.api.fields import field
 from graph.api.record_type import record_type
+from graph.api.scalars import ByteCount
 from graph.domains.data_files import model
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.schema.loading import file_of, load_versions, revisions_of, run_of
-from graph.domains.data_files.schema.values import ByteCount
 from graph.domains.data_files.scopes import FILES_READ
 
 _ONE = 2

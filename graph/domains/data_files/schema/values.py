@@ -1,18 +1,15 @@
-"""Values of data files: versions that are selected, sizes, and enums."""
+"""Values of data files: versions that are selected, and enums."""
 
 from typing import Any, NewType
 
 import strawberry
 
-from graph.api.scalars import LARGEST_EXACT
 from graph.api.schema import Scalars
-from graph.core.numbers import whole
 from graph.domains.data_files.model import LONGEST_VERSION, RegistrationProblem
 from graph.domains.data_files.provenance.lineage import Direction, Relation
 from graph.domains.data_files.selection import VersionRule
 
 VersionSelector = NewType("VersionSelector", str)
-ByteCount = NewType("ByteCount", int)
 
 ALL = VersionSelector(VersionRule.ALL.value)
 _RULES = {rule.value: rule for rule in VersionRule}
@@ -29,13 +26,6 @@ def rule_of(version: str) -> VersionRule | str:
     return _RULES.get(version, version)
 
 
-def _parse_size(value: Any) -> int:
-    size = whole(value)
-    if size is None or not 0 <= size <= LARGEST_EXACT:
-        raise ValueError("it must be a whole number from 0 to 2^53 - 1")
-    return size
-
-
 SCALARS: Scalars = {
     VersionSelector: strawberry.scalar(
         name="VersionSelector",
@@ -43,12 +33,6 @@ SCALARS: Scalars = {
         '`LATEST`, or an exact one, such as `"1.2.3"`. An argument may be written with quotes or without.',
         serialize=str,
         parse_value=_parse_version,
-    ),
-    ByteCount: strawberry.scalar(
-        name="ByteCount",
-        description="A number of bytes as a JSON number, exact below 2^53.",
-        serialize=int,
-        parse_value=_parse_size,
     ),
 }
 

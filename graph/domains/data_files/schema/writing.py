@@ -10,6 +10,7 @@ from strawberry.scalars import JSON
 from graph.api import relay
 from graph.api.context import Info
 from graph.api.fields import field, optional, shows
+from graph.api.scalars import ByteCount
 from graph.api.sizes import ListSize
 from graph.api.values import value_type
 from graph.core.errors import BadUserInput
@@ -20,7 +21,6 @@ from graph.domains.data_files.provenance.recording import Runs, check_number
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.data_files.registering import MOST_FILES, Registration
 from graph.domains.data_files.schema import runs
-from graph.domains.data_files.schema.values import ByteCount
 from graph.domains.data_files.scopes import FILES_WRITE
 from graph.work.account import give_way
 

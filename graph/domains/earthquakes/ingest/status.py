@@ -31,10 +31,8 @@ class IngestStatus:
         "Whether any process polls USGS for this catalogue. If none does any more, "
         "the other fields describe the last polls."
     )
-    last_success: int | None = instant(
-        "When a poll last succeeded; null for never.",
-        millis="When a poll last succeeded, epoch milliseconds, with new events or without; null for never.",
-        default=None,
+    last_success_at: int | None = instant(
+        "When a poll last succeeded, with new events or without; null for never.", default=None
     )
     last_error: str | None = described(
         "Stable code of the last poll that failed, such as `UPSTREAM_UNAVAILABLE`; null for none. "
@@ -43,17 +41,14 @@ class IngestStatus:
     )
     last_error_at: int | None = instant("When that poll failed; null for never.", default=None)
     failures: int = described("Polls that failed since the last success; 0 while they succeed.", default=0)
-    next_attempt: int | None = instant(
-        "When the next poll is due, or another process would take over. Null before the first poll, "
+    next_attempt_at: int | None = instant(
+        "When the next poll is due; during a poll, when another process would take over. Null before the first poll, "
         "and if USGS is not polled.",
-        millis="When the next poll is due, epoch milliseconds; during a poll, when another process "
-        "would take over. Null before the first poll, and if USGS is not polled.",
         default=None,
     )
-    last_changes: int | None = instant(
-        "When USGS was last asked with success for its changes; null for never.",
-        millis="When USGS was last asked with success for what it has changed or deleted, epoch milliseconds; "
-        "null for never. It is asked once an hour.",
+    last_changes_at: int | None = instant(
+        "When USGS was last asked with success for what it has changed or deleted; null for never. "
+        "It is asked once an hour.",
         default=None,
     )
     changes_failures: int = described(
@@ -100,12 +95,12 @@ class IngestStatusReader:
         self._last_read = IngestStatus(
             as_of=now,
             polling=polling,
-            last_success=state.last_success,
+            last_success_at=state.last_success,
             last_error=state.last_error,
             last_error_at=state.last_error_at,
             failures=state.failures,
-            next_attempt=state.next_attempt if polling else None,
-            last_changes=changes.last_success,
+            next_attempt_at=state.next_attempt if polling else None,
+            last_changes_at=changes.last_success,
             changes_failures=changes.failures,
             newest_event=newest,
         )

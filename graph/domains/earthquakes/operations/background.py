@@ -62,12 +62,12 @@ async def readiness(services: Services) -> Mapping[str, Any]:
         return {
             "polling": {
                 "status": status.state,
-                "last_success": status.last_success,
+                "last_success": status.last_success_at,
                 "last_error": status.last_error,
                 "last_error_at": status.last_error_at,
                 "failures": status.failures,
-                "next_attempt": status.next_attempt,
-                "last_changes": status.last_changes,
+                "next_attempt": status.next_attempt_at,
+                "last_changes": status.last_changes_at,
                 "changes_failures": status.changes_failures,
                 "newest_event_lag_seconds": status.newest_event_lag_seconds,
             },

@@ -54,7 +54,7 @@ def measure_ingest_status(status: IngestStatusReader, metrics: Metrics) -> None:
     def read() -> None:
         if known := status.known:
             lag = known.newest_event_lag_seconds
-            last_poll.set((known.last_success or 0) / 1000)
+            last_poll.set((known.last_success_at or 0) / 1000)
             failures.set(known.failures)
             age.set(inf if lag is None else lag)
 

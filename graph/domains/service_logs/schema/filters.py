@@ -8,7 +8,7 @@ from graph.api.fields import optional, shows
 from graph.core.described import DescribedText
 from graph.core.times import first_microsecond, last_microsecond
 from graph.domains.service_logs import model
-from graph.domains.service_logs.model import LogLevel, ServiceLogType
+from graph.domains.service_logs.model import ServiceLogLevel, ServiceLogType
 from graph.domains.service_logs.selection import ServiceLogSelection
 
 
@@ -20,7 +20,7 @@ class ServiceLogOrder(DescribedText):
 
 
 @strawberry.input(description="A name and a value of a log's metadata.")
-class MetadataInput:
+class ServiceLogMetadataInput:
     key: str = shows("The name.")
     value: str = shows("The value as text: 500 is `500`, true is `true`.")
 
@@ -29,11 +29,11 @@ class MetadataInput:
 class ServiceLogFilter:
     services: list[str] | None = optional("Names of services, at most 100.")
     types: list[ServiceLogType] | None = optional("Types of logs.")
-    levels: list[LogLevel] | None = optional("Levels of logs.")
+    levels: list[ServiceLogLevel] | None = optional("Levels of logs.")
     min_severity: int | None = optional(f"Least severity number of OpenTelemetry, 1 … {model.MOST_SEVERE}, inclusive.")
     text: str | None = optional("Text in the message, without regard to case, accents and apostrophes.")
     trace_id: str | None = optional("Trace id, 32 hexadecimal digits.")
-    metadata: list[MetadataInput] | None = optional("Metadata that a log has, all of them; at most 100.")
+    metadata: list[ServiceLogMetadataInput] | None = optional("Metadata that a log has, all of them; at most 100.")
     start_time: datetime | None = optional("Earliest time, inclusive.")
     end_time: datetime | None = optional(
         "Latest time, inclusive. A date includes that whole day, a millisecond all of its microseconds."

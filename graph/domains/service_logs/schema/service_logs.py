@@ -16,7 +16,7 @@ from graph.domains.service_logs import model
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.entities import BY_TIME
 from graph.domains.service_logs.live import ServiceLogBroadcast
-from graph.domains.service_logs.model import LogLevel
+from graph.domains.service_logs.model import ServiceLogLevel
 from graph.domains.service_logs.schema.filters import ServiceLogFilter, ServiceLogOrder, selection_of
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
 from graph.domains.service_logs.services import LoggingServices
@@ -36,11 +36,11 @@ class ServiceLog(relay.Node):
     log_id: strawberry.ID
     service: auto
     log_type: auto = strawberry.field(name="type")
-    level: LogLevel
+    level: ServiceLogLevel
     severity_number: auto
     severity_text: auto
     message: auto
-    time: auto
+    logged_at: auto
     time_unix_nano: auto
     metadata: JSON | None
     trace_id: auto
@@ -52,7 +52,7 @@ class ServiceLog(relay.Node):
 @record_type(model.LoggingService, "A service that writes logs.")
 class LoggingService:
     name: auto
-    since: auto
+    first_log_at: auto
 
 
 class ServiceLogQueries:

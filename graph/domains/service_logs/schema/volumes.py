@@ -14,15 +14,15 @@ from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.model import MICROSECONDS
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
 from graph.domains.service_logs.selection import ServiceLogSelection
-from graph.domains.service_logs.volumes import LogInterval, VolumeBy
+from graph.domains.service_logs.volumes import ServiceLogInterval, VolumeBy
 
 USUAL_COUNTS = 100  # for the price of a volume
 PERIODS = 100  # of a volume without a beginning
 
-strawberry.enum(VolumeBy, name="LogVolumeBy")
+strawberry.enum(VolumeBy, name="ServiceLogVolumeBy")
 
 
-value_type(volumes.LogVolume, log_type={"name": "type"}, computed={"start": 4})
+value_type(volumes.ServiceLogVolume, log_type={"name": "type"}, computed={"starts_at": 4})
 
 
 class LogVolumeQueries:
@@ -33,10 +33,10 @@ class LogVolumeQueries:
         cost=10,
         size=USUAL_COUNTS,
     )
-    async def log_volume(
+    async def service_log_volume(
         self,
         info: Info,
-        interval: Annotated[LogInterval, "The length of a period."],
+        interval: Annotated[ServiceLogInterval, "The length of a period."],
         by: Annotated[VolumeBy, "What logs are counted by."] = VolumeBy.LEVEL,
         start_time: Annotated[
             datetime | None,
@@ -44,7 +44,7 @@ class LogVolumeQueries:
         ] = None,
         end_time: Annotated[datetime | None, "Latest time, inclusive; by default now."] = None,
         services: Annotated[list[str] | None, "Names of services, at most 100; by default all."] = None,
-    ) -> list[volumes.LogVolume]:
+    ) -> list[volumes.ServiceLogVolume]:
         now = 1000 * info.context.clock()
         named = None if services is None else tuple(services)
         selected = ServiceLogSelection(

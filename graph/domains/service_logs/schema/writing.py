@@ -13,7 +13,7 @@ from graph.api.values import value_type
 from graph.core.errors import BadUserInput
 from graph.core.times import first_microsecond
 from graph.domains.service_logs import model
-from graph.domains.service_logs.model import LogLevel, LogProblem, NewLog, RejectedLog, ServiceLogType
+from graph.domains.service_logs.model import LogProblem, NewLog, RejectedLog, ServiceLogLevel, ServiceLogType
 from graph.domains.service_logs.scopes import SERVICE_LOGS_WRITE
 from graph.domains.service_logs.writing import MOST_LOGS, LogWriter
 
@@ -21,13 +21,13 @@ strawberry.enum(LogProblem, name="ServiceLogProblem")
 
 
 @strawberry.input(description="A log to write.")
-class LogInput:
+class ServiceLogInput:
     service: str = shows("The service that writes it, 1 to 64 characters, without control characters.")
     message: str = shows("What happened. Of a text of more than 65,536 characters, the beginning is stored.")
     log_type: ServiceLogType = shows("Its category.", name="type", default=ServiceLogType.APPLICATION)
-    level: LogLevel = shows("Its level.", default=LogLevel.INFO)
-    time: datetime | None = optional("When it happened, exact to the microsecond; by default now.")
-    log_id: strawberry.ID | None = optional(
+    level: ServiceLogLevel = shows("Its level.", default=ServiceLogLevel.INFO)
+    logged_at: datetime | None = optional("When it happened, exact to the microsecond; by default now.")
+    log_id: str | None = optional(
         "A UUID. A log that is sent again with the same id and time is skipped. By default, the id is "
         "derived from service, time and message, and the log's ordinal among equal ones of the call.",
     )
@@ -43,7 +43,7 @@ class LogInput:
         return NewLog(
             service=self.service,
             message=self.message,
-            time_ns=1000 * first_microsecond(self.time) if self.time else 1_000_000 * now,
+            time_ns=1000 * first_microsecond(self.logged_at) if self.logged_at else 1_000_000 * now,
             log_type=self.log_type,
             severity=self.level.usual_severity,
             log_id=self.log_id,
@@ -54,12 +54,12 @@ class LogInput:
 
 
 @strawberry.input(description="Logs to write.")
-class WriteLogsInput:
-    logs: list[LogInput] = shows(f"At most {MOST_LOGS:,}.")
+class WriteServiceLogsInput:
+    logs: list[ServiceLogInput] = shows(f"At most {MOST_LOGS:,}.")
 
 
-value_type(RejectedLog, "LogRejection")
-value_type(model.WriteReport, "WriteLogsPayload", computed={"rejected": 2})
+value_type(RejectedLog, "ServiceLogRejection")
+value_type(model.WriteReport, "WriteServiceLogsPayload", computed={"rejected": 2, "logs": 4})
 
 
 class ServiceLogMutations:
@@ -68,10 +68,10 @@ class ServiceLogMutations:
         scope=SERVICE_LOGS_WRITE,
         size=ListSize(slicing_arguments=["input.logs"], sized_fields=["rejections"]),
     )
-    async def write_logs(
+    async def write_service_logs(
         self,
         info: Info,
-        input: Annotated[WriteLogsInput, "The logs."],
+        input: Annotated[WriteServiceLogsInput, "The logs."],
     ) -> model.WriteReport:
         if len(input.logs) > MOST_LOGS:
             raise BadUserInput(f"`logs` takes at most {MOST_LOGS:,} logs.")

@@ -156,14 +156,14 @@ async def test_pauses_grow_and_the_first_failure_is_logged(
             catalogue = Catalogue(station.database, most_days_counted=1)
             read = IngestStatusReader(station.database, catalogue, time, polls=True)
             told = await read.status()
-            assert (told.state, told.changes_failures, told.last_changes) == ("warning", failures, None)
+            assert (told.state, told.changes_failures, told.last_changes_at) == ("warning", failures, None)
             time.move(pause_s)
         await time.all_asleep()
         state = await state_in(station)
         assert (state.failures, state.last_success) == (0, time.now // 1000 * 1000)
         item = documented(CHANGES, await station.database.get(CHANGES_LEASE.key) or {})
         assert (item["pk"], item["sk"], item["entity"]) == ("POLL#USGS", "CHANGES", "POLL")
-        assert (await read.status()).last_changes == state.last_success
+        assert (await read.status()).last_changes_at == state.last_success
 
     assert [record.getMessage() for record in logs_of_following(caplog)] == [
         "USGS cannot be asked for changes, and will be asked again",

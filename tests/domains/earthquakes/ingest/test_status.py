@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from graph.core.errors import DatabaseUnavailable
+from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.status import LOOK_EVERY_S, OVERDUE_MS, IngestStatus, IngestStatusReader
 from graph.domains.earthquakes.operations.metrics import measure_ingest_status
@@ -27,10 +28,11 @@ from tests.service import Service, running, settings
 
 NEWEST = NOW - 1_003_820  # origin time of the newest event of the real week
 STATUS = """{ ingestStatus {
-  polling lastSuccess lastError lastErrorAt failures nextAttempt lastChanges changesFailures newestEventLagSeconds
+  polling lastSuccessAt lastError lastErrorAt failures nextAttemptAt lastChangesAt changesFailures newestEventLagSeconds
 } }"""
 UNKNOWN: dict[str, Any] = {
-    **dict.fromkeys(("lastSuccess", "lastError", "lastErrorAt", "nextAttempt", "lastChanges", "newestEventLagSeconds")),
+    **dict.fromkeys(("lastSuccessAt", "lastError", "lastErrorAt", "nextAttemptAt", "lastChangesAt")),
+    "newestEventLagSeconds": None,
     "failures": 0,
     "changesFailures": 0,
 }
@@ -60,7 +62,7 @@ async def test_polling_is_off_when_no_process_polls(station: Station, time: Held
     time.move(0.001)
     status = await reader(station.database, time).status()
 
-    assert (status.state, status.last_success, status.next_attempt) == ("off", NOW, None)
+    assert (status.state, status.last_success_at, status.next_attempt_at) == ("off", NOW, None)
     assert status.newest_event == NEWEST
     assert (await reader(station.database, time, polls=True).status()).polling
 
@@ -166,7 +168,9 @@ async def test_a_service_that_does_not_poll_reports_the_polling_of_another(
         ):
             await time.all_asleep()
             assert service.ask(STATUS)["ingestStatus"] == known(
-                lastSuccess=NOW, nextAttempt=NOW + 60_000, newestEventLagSeconds=lag_s()
+                lastSuccessAt=rfc3339_of_millis(NOW),
+                nextAttemptAt=rfc3339_of_millis(NOW + 60_000),
+                newestEventLagSeconds=lag_s(),
             )
 
             usgs.answer_next(status(503))
@@ -191,9 +195,12 @@ async def test_a_service_that_does_not_poll_reports_the_polling_of_another(
 
             time.move(120)
             await time.all_asleep()
-            about_the_error = {"lastError": error, "lastErrorAt": failed}
+            about_the_error = {"lastError": error, "lastErrorAt": rfc3339_of_millis(failed)}
             assert service.ask(STATUS)["ingestStatus"] == known(
-                **about_the_error, lastSuccess=time.now, nextAttempt=time.now + 60_000, newestEventLagSeconds=lag_s(180)
+                **about_the_error,
+                lastSuccessAt=rfc3339_of_millis(time.now),
+                nextAttemptAt=rfc3339_of_millis(time.now + 60_000),
+                newestEventLagSeconds=lag_s(180),
             )
             assert ready(service)["status"] == "ok"
 

@@ -24,7 +24,7 @@ DOMAINS = (replace(service_logs.DOMAIN, adoptions=()),)
 LOGS = """query ($filter: ServiceLogFilter, $first: Int, $after: String, $last: Int, $before: String) {
   serviceLogs(filter: $filter, first: $first, after: $after, last: $last, before: $before) {
     nodes {
-      id logId service type level severityNumber severityText message time timeUnixNano metadata traceId expiresAt
+      id logId service type level severityNumber severityText message loggedAt timeUnixNano metadata traceId expiresAt
     }
     pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
   }
@@ -88,7 +88,7 @@ def test_the_document_s_log_entry_is_served_with_what_its_writer_left_out(
         "severityNumber": 13,
         "severityText": None,
         "message": "The queue is long",
-        "time": "2100-03-02T12:00:00.000Z",
+        "loggedAt": "2100-03-02T12:00:00.000Z",
         "timeUnixNano": f"{NOON_S}000000000",
         "metadata": {"order": 18, "region": "eu", "tags": ["a", None], "nested": {"ok": True}},
         "traceId": None,
@@ -100,7 +100,7 @@ def test_what_the_page_shows_another_program_do_is_served(served: Service, forei
     foreign.clock.now = 1000 * 1785499200
     exec(PAGE.shown("python", "put_item"), {"table": foreign.table})  # noqa: S102 - the page's own
     (node,) = page(served, {"services": ["api-service"]})["nodes"]
-    assert (node["message"], node["time"]) == ("The queue is long", "2026-07-31T12:00:00.000Z")
+    assert (node["message"], node["loggedAt"]) == ("The queue is long", "2026-07-31T12:00:00.000Z")
 
 
 def test_each_access_pattern_and_filter_finds_them_among_ours(served: Service, foreign: ForeignTable) -> None:
@@ -109,8 +109,8 @@ def test_each_access_pattern_and_filter_finds_them_among_ours(served: Service, f
         foreign.put(a_log_entry(timestamp=NOON_S + second, level=level, message=f"{level} of api"))
     foreign.put(a_log_entry("cart", NOON_S + 4, log_type="audit", message="audited", metadata={"ms": 5}))
     foreign.put(a_log_entry("cart", NOON_S + 5, log_type="system", message="Réstarted", level="ERROR"))
-    own = """mutation { writeLogs(input: {logs: [
-      {service: "api-service", level: ERROR, message: "ours", time: "2100-03-02T12:00:01.5Z", traceId: "%s"}
+    own = """mutation { writeServiceLogs(input: {logs: [
+      {service: "api-service", level: ERROR, message: "ours", loggedAt: "2100-03-02T12:00:01.5Z", traceId: "%s"}
     ]}) { accepted } }"""
     served.ask(own % ("5b8efff7" * 4))
 
@@ -221,18 +221,19 @@ def test_a_log_of_the_same_second_takes_the_place_of_the_first_as_the_document_h
 def test_ours_beside_theirs_keeps_both_and_one_that_is_sent_again_is_skipped(
     served: Service, foreign: ForeignTable
 ) -> None:
-    write = """mutation ($log: LogInput!) { writeLogs(input: {logs: [$log]}) { accepted skipped rejected } }"""
+    write = """mutation ($log: ServiceLogInput!) {
+        writeServiceLogs(input: {logs: [$log]}) { accepted skipped rejected } }"""
     theirs = a_log_entry(message="theirs")
     foreign.put(theirs)
     foreign.put(a_log_entry(timestamp=NOON_S + 1, level="NOTICE"))  # a broken one
 
-    ours = {"service": "api-service", "message": "ours", "time": at(0)}
-    beside_broken = {"service": "api-service", "message": "beside a broken one", "time": at(1)}
+    ours = {"service": "api-service", "message": "ours", "loggedAt": at(0)}
+    beside_broken = {"service": "api-service", "message": "beside a broken one", "loggedAt": at(1)}
     again = {**ours, "message": "theirs", "logId": theirs["log_id"]}
     for outcome in ("accepted", "skipped"):
         for log in (ours, beside_broken):
-            assert served.ask(write, {"log": log})["writeLogs"][outcome] == 1
-    assert served.ask(write, {"log": again})["writeLogs"]["skipped"] == 1
+            assert served.ask(write, {"log": log})["writeServiceLogs"][outcome] == 1
+    assert served.ask(write, {"log": again})["writeServiceLogs"]["skipped"] == 1
 
     assert messages(served) == ["beside a broken one", "ours", "theirs"]
     raw = foreign.table.query(KeyConditionExpression=Key("service_name").eq("api-service"))["Items"]

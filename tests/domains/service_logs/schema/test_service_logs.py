@@ -1,4 +1,4 @@
-"""Service logs over HTTP: what `writeLogs` takes is what the queries answer."""
+"""Service logs over HTTP: what `writeServiceLogs` takes is what the queries answer."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,13 +13,14 @@ from tests.store.samples import HeldClock
 
 TRACE, SPAN = "5b8efff7" * 4, "eee19b7e" * 2
 UUID = "0198f3c2-0000-7000-8000-00000000000a"
-WRITE = """mutation ($logs: [LogInput!]!) {
-  writeLogs(input: {logs: $logs}) { accepted skipped rejected rejections { index code message } }
+WRITE = """mutation ($logs: [ServiceLogInput!]!) {
+  writeServiceLogs(input: {logs: $logs}) { accepted skipped rejected logs { id } rejections { index code message } }
 }"""
 LOGS = """query ($filter: ServiceLogFilter, $first: Int, $after: String, $last: Int, $before: String) {
   serviceLogs(filter: $filter, orderBy: TIME_ASC, first: $first, after: $after, last: $last, before: $before) {
     nodes {
-      id logId service type level severityNumber message time timeUnixNano metadata traceId spanId eventName expiresAt
+      id logId service type level severityNumber message loggedAt timeUnixNano metadata
+      traceId spanId eventName expiresAt
     }
     edges { cursor }
     pageInfo { hasNextPage hasPreviousPage }
@@ -28,7 +29,7 @@ LOGS = """query ($filter: ServiceLogFilter, $first: Int, $after: String, $last: 
 
 
 def write(service: Service, *logs: dict[str, Any]) -> dict[str, Any]:
-    payload: dict[str, Any] = service.ask(WRITE, {"logs": logs})["writeLogs"]
+    payload: dict[str, Any] = service.ask(WRITE, {"logs": logs})["writeServiceLogs"]
     return payload
 
 
@@ -63,16 +64,16 @@ def test_a_log_comes_back_with_all_that_was_written(service: Service) -> None:
         *("Zahlung für „Käse“ \U0001f9c0\n",),
         type="AUDIT",
         level="WARN",
-        time="2023-11-14T10:00:00.123456Z",
+        loggedAt="2023-11-14T10:00:00.123456Z",
         logId=UUID.upper(),
         metadata=metadata,
         traceId=TRACE.upper(),
         spanId=SPAN,
     )
-    assert write(service, written) == {"accepted": 1, "skipped": 0, "rejected": 0, "rejections": []}
-
+    payload = write(service, written)
     (node,) = logs(service)
-    assert node.pop("id")
+    counts = {"accepted": 1, "skipped": 0, "rejected": 0, "rejections": []}
+    assert payload == {**counts, "logs": [{"id": node.pop("id")}]}
     assert node == {
         "logId": UUID,
         "service": "checkout",
@@ -80,7 +81,7 @@ def test_a_log_comes_back_with_all_that_was_written(service: Service) -> None:
         "level": "WARN",
         "severityNumber": 13,
         "message": written["message"],
-        "time": "2023-11-14T10:00:00.123Z",
+        "loggedAt": "2023-11-14T10:00:00.123Z",
         "timeUnixNano": "1699956000123456000",
         "metadata": metadata,
         "traceId": TRACE,
@@ -92,14 +93,21 @@ def test_a_log_comes_back_with_all_that_was_written(service: Service) -> None:
     write(service, log())  # what it does not say has a default
     node = logs(service)[1]
     assert (node["type"], node["level"], node["severityNumber"]) == ("APPLICATION", "INFO", 9)
-    assert (node["time"], node["timeUnixNano"]) == ("2023-11-14T22:13:20.000Z", "1700000000000000000")
+    assert (node["loggedAt"], node["timeUnixNano"]) == ("2023-11-14T22:13:20.000Z", "1700000000000000000")
     assert [node[name] for name in ("metadata", "traceId", "spanId", "eventName")] == [None] * 4
 
 
 def test_the_payload_names_each_rejected_log_and_keeps_its_neighbours(service: Service) -> None:
     """`tests.domains.service_logs.test_checking` has the other rules."""
     times = ("1969-12-31T23:59:59Z", "9999-12-31T23:59:59Z")
-    batch = [log("0"), log("1", time=times[0]), log("2"), log("3", metadata=[1]), log("4", time=times[1]), log("0")]
+    batch = [
+        log("0"),
+        log("1", loggedAt=times[0]),
+        log("2"),
+        log("3", metadata=[1]),
+        log("4", loggedAt=times[1]),
+        log("0"),
+    ]
     payload = write(service, *batch)
 
     assert (payload["accepted"], payload["skipped"], payload["rejected"]) == (3, 0, 3)
@@ -114,7 +122,7 @@ def test_the_payload_names_each_rejected_log_and_keeps_its_neighbours(service: S
 
 def test_logs_of_1970_are_kept_where_their_type_never_expires(for_ever: Service) -> None:
     times = ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000001Z", "1999-12-31T23:59:59.999999Z")
-    payload = write(for_ever, *[log(time, type="AUDIT", time=time) for time in times])
+    payload = write(for_ever, *[log(time, type="AUDIT", loggedAt=time) for time in times])
     assert payload["accepted"] == 3
 
     found = logs(for_ever, filter={"types": ["AUDIT"], "startTime": times[0]})
@@ -131,8 +139,10 @@ def test_a_thousand_logs_are_taken_and_one_more_is_refused(service: Service) -> 
     many = [log(f"{n}") for n in range(1001)]
     assert service.codes(WRITE, {"logs": many}) == ["BAD_USER_INPUT"]
     assert logs(service) == []
-    assert write(service, *many[:1000])["accepted"] == 1000
-    assert write(service)["accepted"] == 0
+    first = write(service, *many[:1000])
+    assert (first["accepted"], first["logs"]) == (1000, [{"id": node["id"]} for node in logs(service, first=100)])
+    again = write(service, *many[:3])
+    assert (again["accepted"], again["skipped"], again["logs"]) == (0, 3, [])
 
 
 def test_a_log_is_found_by_its_global_id_and_garbage_finds_none(service: Service) -> None:
@@ -174,7 +184,7 @@ def test_a_filter_beyond_its_bounds_is_refused_and_one_by_what_nothing_has_selec
 
 def test_a_time_range_includes_its_ends_a_day_and_a_millisecond_whole(service: Service) -> None:
     times = ("2023-11-13T23:59:59.999999Z", "2023-11-14T00:00:00Z", "2023-11-14T10:00:00.123999Z")
-    write(service, *[log(time[11:], time=time) for time in times])
+    write(service, *[log(time[11:], loggedAt=time) for time in times])
 
     def between(start: str | None, end: str | None) -> list[str]:
         found = logs(service, filter={"startTime": start, "endTime": end})
@@ -192,20 +202,25 @@ def test_a_time_range_includes_its_ends_a_day_and_a_millisecond_whole(service: S
 def test_volumes_count_by_level_type_and_service(service: Service) -> None:
     write(
         service,
-        *[log(f"{n}", time=f"2023-11-14T10:0{n}:59Z", level="ERROR" if n else "DEBUG") for n in range(3)],
-        log("x", service="cart", type="AUDIT", time="2023-11-14T11:00:00Z"),
+        *[log(f"{n}", loggedAt=f"2023-11-14T10:0{n}:59Z", level="ERROR" if n else "DEBUG") for n in range(3)],
+        log("x", service="cart", type="AUDIT", loggedAt="2023-11-14T11:00:00Z"),
     )
-    volume = """query ($interval: LogInterval!, $by: LogVolumeBy!, $services: [String!], $end: DateTime) {
-      logVolume(interval: $interval, by: $by, startTime: "2023-11-14T10:01:30Z", endTime: $end, services: $services) {
-        start count level type service
+    volume = """query ($interval: ServiceLogInterval!, $by: ServiceLogVolumeBy!, $services: [String!], $end: DateTime) {
+      serviceLogVolume(interval: $interval, by: $by, startTime: "2023-11-14T10:01:30Z", endTime: $end,
+                       services: $services) {
+        startsAt count level type service
       }
     }"""
 
     def counted(interval: str, by: str, **others: Any) -> list[tuple[str, str, int]]:
-        found = service.ask(volume, {"interval": interval, "by": by, **others})["logVolume"]
+        found = service.ask(volume, {"interval": interval, "by": by, **others})["serviceLogVolume"]
         name = by.lower()
-        assert {key for each in found for key, value in each.items() if value is not None} <= {"start", "count", name}
-        return [(each["start"][5:16], each[name], each["count"]) for each in found]
+        assert {key for each in found for key, value in each.items() if value is not None} <= {
+            "startsAt",
+            "count",
+            name,
+        }
+        return [(each["startsAt"][5:16], each[name], each["count"]) for each in found]
 
     assert counted("HOUR", "LEVEL", services=["checkout", "checkout"]) == [
         ("11-14T10:00", "DEBUG", 1),
@@ -220,11 +235,11 @@ def test_volumes_count_by_level_type_and_service(service: Service) -> None:
 
 
 def test_a_volume_is_by_level_of_the_last_hundred_periods_unless_asked_otherwise(service: Service) -> None:
-    write(service, *[log(time, time=f"2023-11-14T{time}Z") for time in ("08:19:59", "08:20:00", "09:59:59")])
+    write(service, *[log(time, loggedAt=f"2023-11-14T{time}Z") for time in ("08:19:59", "08:20:00", "09:59:59")])
 
     def starts(arguments: str) -> list[tuple[str, str]]:
-        found = service.ask(f"{{ logVolume({arguments}) {{ start level }} }}")["logVolume"]
-        return [(each["start"][11:16], each["level"]) for each in found]
+        found = service.ask(f"{{ serviceLogVolume({arguments}) {{ startsAt level }} }}")["serviceLogVolume"]
+        return [(each["startsAt"][11:16], each["level"]) for each in found]
 
     assert starts('interval: MINUTE, endTime: "2023-11-14T09:59:59Z"') == [("08:20", "INFO"), ("09:59", "INFO")]
     assert starts("interval: DAY") == [("00:00", "INFO")]
@@ -237,8 +252,8 @@ def test_the_services_that_have_written_are_listed_by_name(service: Service, clo
     clock.now += 1000
     write(service, log("more"), log(service="api"))
 
-    assert service.ask("{ loggingServices { name since } }")["loggingServices"] == [
-        {"name": "api", "since": "2023-11-14T22:13:21.000Z"},
-        {"name": "cart", "since": "2023-11-14T22:13:20.000Z"},
-        {"name": "checkout", "since": "2023-11-14T22:13:20.000Z"},
+    assert service.ask("{ loggingServices { name firstLogAt } }")["loggingServices"] == [
+        {"name": "api", "firstLogAt": "2023-11-14T22:13:21.000Z"},
+        {"name": "cart", "firstLogAt": "2023-11-14T22:13:20.000Z"},
+        {"name": "checkout", "firstLogAt": "2023-11-14T22:13:20.000Z"},
     ]

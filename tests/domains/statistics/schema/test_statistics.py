@@ -84,7 +84,7 @@ query Population($filter: EventFilter) {
       goodnessOfFit { distance pValue scatter scatterPValue bChange bChangePValue isStable }
       networks { network events complete completeness }
       bootstrap(confidence: 0.9) { low high confidence }
-      overTime(events: 60, step: 30) { windows { firstMs lastMs events b uncertainty } reason }
+      overTime(events: 60, step: 30) { windows { firstAt lastAt events b uncertainty } reason }
     }
     bPositive { b uncertainty differences reason }
     rates(magnitudes: [2, 4.5]) { magnitude events perYear low high }
