@@ -65,6 +65,17 @@ def record_type(
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(strawberry.field, StrawberryField, shows))
+def record_interface(record: type[Record], description: str) -> Callable[[type[T]], type[T]]:
+    """Make an interface of the fields that several types have, all of which show records of this class."""
+
+    def decorate(of: type[T]) -> type[T]:
+        _complete(of, record)
+        return strawberry.interface(of, description=description)
+
+    return decorate
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(strawberry.field, StrawberryField, shows))
 def record_input(record: type[Record], names: Iterable[str], **options: Any) -> Callable[[type[T]], type[T]]:
     """Make an input that has, behind its own fields, these attributes of a record. Each may be left out.
 

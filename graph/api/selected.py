@@ -23,6 +23,7 @@ from weakref import ref
 from graphql import (
     FieldNode,
     FragmentDefinitionNode,
+    GraphQLInterfaceType,
     GraphQLNamedType,
     GraphQLObjectType,
     GraphQLResolveInfo,
@@ -100,7 +101,7 @@ def _leads(raw: GraphQLResolveInfo[Any], of: GraphQLNamedType, node: FieldNode, 
         _leads(raw, get_named_type(definition.type), each, rest)
         for parent, each in selected_fields(raw.schema, raw.fragments, of, node.selection_set, set())
         if each.name.value == name
-        and isinstance(parent, GraphQLObjectType)
+        and isinstance(parent, GraphQLObjectType | GraphQLInterfaceType)
         and (definition := raw.schema.get_field(parent, name))
     )
 

@@ -21,7 +21,7 @@ from graph.domains.earthquakes.operations.metrics import (
 )
 from graph.domains.earthquakes.revisions.live import EventBroadcast
 from graph.domains.earthquakes.schema.event_queries import EventQueries
-from graph.domains.earthquakes.schema.events import Event
+from graph.domains.earthquakes.schema.events import Event, EventVersion
 from graph.domains.earthquakes.schema.ingest import IngestMutations, IngestQueries
 from graph.domains.earthquakes.schema.live import EventSubscriptions
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
@@ -62,7 +62,7 @@ DOMAIN = Domain(
     queries=(EventQueries, IngestQueries),
     mutations=(IngestMutations,),
     subscriptions=(EventSubscriptions,),
-    nodes=(Event,),
+    nodes=(Event, EventVersion),
     tasks=(
         Task("polling", background.poll),
         Task("following the changes of USGS", background.follow_changes),

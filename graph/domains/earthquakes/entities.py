@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS, TIME_ORDERED
-from graph.domains.earthquakes.model import LONGEST_ID, LONGEST_REASON, Event
+from graph.domains.earthquakes.model import LONGEST_ID, LONGEST_REASON, VERSION_DIGITS, Event, EventVersion
 from graph.feed.adoption import adoption_state
 from graph.feed.sequence import Origins, SequenceEntities
 from graph.store.attributes import Text, Whole
@@ -62,12 +62,12 @@ EVENT = Entity(
 REVISION = Entity(
     "REVISION",
     EARTHQUAKE_EVENTS,
-    Event,
+    EventVersion,
     key=("EVENT#{eventId}", "REV#{revision}"),
     indexes={TIME_ORDERED: ("REV#{dayBucket}", "{eventTsMs}")},
     attributes=(
         *_OF_A_VERSION,
-        Whole("revision", unit="number of the version", least=1, digits=6),
+        Whole("revision", unit="number of the version", least=1, digits=VERSION_DIGITS),
         Whole("supersededAt", unit="epoch ms"),
         Whole("supersededPublishedAt", unit="epoch ms"),
     ),

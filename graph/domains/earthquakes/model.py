@@ -1,4 +1,4 @@
-"""The record of an earthquake, or of its deletion. No I/O. `rules` makes one of JSON values."""
+"""The records of an earthquake, of its versions and of its deletion. No I/O. `rules` makes one of JSON values."""
 
 import re
 from collections.abc import Sequence
@@ -23,6 +23,7 @@ SOURCE = "USGS"  # of an event without a source
 LEAST_MAG, GREATEST_MAG = -2.0, 10.0
 GREATEST_DEPTH = 6371.0  # km, to the middle of the earth
 LONGEST_ID = 64  # characters
+VERSION_DIGITS = 6  # of its number
 LONGEST_PLACE = 512  # characters
 LONGEST_TEXT = 1024  # characters of the other documented texts
 LONGEST_REASON = 8  # characters of a kind of version
@@ -60,6 +61,7 @@ def listed(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
+_VERSION = re.compile(rf"(.+):([1-9]\d{{0,{VERSION_DIGITS - 1}}})", re.ASCII)
 _BUCKET = re.compile(r"(?:DELETED#|MERGED#)?\d{8}", re.ASCII)
 
 
@@ -97,7 +99,7 @@ TRUTH = Converted(Whole(least=0, greatest=1), bool)  # as USGS gives it
 
 
 class Event(Record):
-    """One version of a seismic event, by default the latest one."""
+    """A seismic event as it is now: its latest version."""
 
     __slots__ = ()
 
@@ -192,6 +194,22 @@ class Event(Record):
     def identity(self) -> tuple[str, str]:
         """Type and key, unique in the graph."""
         return "Event", self.event_id
+
+
+class EventVersion(Event):
+    """An event as it was: one version, the latest or an earlier one, with an id of its own."""
+
+    __slots__ = ()
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        return "EventVersion", f"{self.event_id}:{self.revision}"
+
+
+def version_named(key: str) -> tuple[str, int] | None:
+    """The event's id and the number of the version with this key; None if no version has it."""
+    found = _VERSION.fullmatch(key)
+    return (found[1], int(found[2])) if found and possible_id(found[1]) else None
 
 
 DETAILS = {

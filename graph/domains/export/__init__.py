@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from graph.domain import Contribution, Domain, Resources
 from graph.domains.earthquakes.catalogue import Catalogue
-from graph.domains.earthquakes.schema.events import EventConnection
+from graph.domains.earthquakes.schema.events import EventConnection, EventVersionConnection
 from graph.domains.export.commands import export
 from graph.domains.export.exporting import ExportMetrics, Exports
 from graph.domains.export.routes import export_routes
@@ -21,7 +21,7 @@ DOMAIN = Domain(
     name="export",
     part_of="earthquakes",
     open=open_services,
-    contributions=(Contribution(EventConnection, ExportOfEvents),),
+    contributions=(Contribution(EventConnection, ExportOfEvents), Contribution(EventVersionConnection, ExportOfEvents)),
     routes=export_routes,
     commands=(export,),
 )

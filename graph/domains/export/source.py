@@ -101,8 +101,10 @@ class ExportSource:
         """The position that a client names."""
         if not isinstance(after, str):
             return after
-        as_of = None if self._change is not None else AsOf(recorded_ms=self.as_of_ms)
-        event = await self.catalogue.event(after, frozenset(), as_of)
+        if self._change is not None:
+            event = await self.catalogue.event(after, frozenset())
+        else:
+            event = await self.catalogue.version(after, AsOf(recorded_ms=self.as_of_ms))
         if event is None:
             raise InvalidCursor("after")
         return BY_TIME.position_of(event.item)

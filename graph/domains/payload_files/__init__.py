@@ -6,7 +6,7 @@ from functools import partial
 from graph.domain import Contribution, Domain, Resources
 from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.schema.files import DataFile
-from graph.domains.earthquakes.schema.events import Event
+from graph.domains.earthquakes.schema.events import Event, EventVersion
 from graph.domains.earthquakes.schema.revisions import EventRevision
 from graph.domains.payload_files.files import IngestRun
 from graph.domains.payload_files.schema import SourceOfEvent, SourceOfRevision, VersionsOfFile
@@ -28,6 +28,7 @@ DOMAIN = Domain(
     contributions=(
         Contribution(DataFile, VersionsOfFile),
         Contribution(Event, SourceOfEvent),
+        Contribution(EventVersion, SourceOfEvent),
         Contribution(EventRevision, SourceOfRevision),
     ),
 )

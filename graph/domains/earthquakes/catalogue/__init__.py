@@ -14,7 +14,7 @@ from graph.core.errors import DatabaseUnavailable
 from graph.core.paging import Later, Page, Paging, Position, Total
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.catalogue.by_id import find, locate
-from graph.domains.earthquakes.catalogue.by_magnitude import EventByMagnitude, MagnitudeWalk, magnitude_place
+from graph.domains.earthquakes.catalogue.by_magnitude import IN_ORDER, MagnitudeWalk, magnitude_place
 from graph.domains.earthquakes.catalogue.planning import (
     EVERYTHING,
     FEWEST_DAYS_FOR_FACETS,
@@ -23,7 +23,7 @@ from graph.domains.earthquakes.catalogue.planning import (
     count_at_rest,
 )
 from graph.domains.earthquakes.entities import EVENT, REVISION
-from graph.domains.earthquakes.model import Event, possible_id
+from graph.domains.earthquakes.model import Event, EventVersion, possible_id
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.merged_walk import MergedWalk
 from graph.domains.earthquakes.revisions.model import EventRevision
@@ -69,22 +69,30 @@ class Catalogue:
         self._history = History(database)
         self.most_days = database.quick_partitions if most_days_counted is None else most_days_counted
 
-    async def event(self, event_id: str, attributes: Needed = None, as_of: AsOf | None = None) -> Event | None:
-        """The event with this id or alias, perhaps deleted or merged; with `as_of`, as it was.
+    async def event(self, event_id: str, attributes: Needed = None) -> Event | None:
+        """The event with this id or alias, perhaps deleted or merged."""
+        if not possible_id(event_id):
+            return None
+        item = await find(self._database, event_id, _with_position(attributes))
+        return Event.reading(attributes)(item) if item else None
+
+    async def version(self, event_id: str, as_of: AsOf) -> EventVersion | None:
+        """The event with this id or alias, perhaps deleted or merged, as it was.
 
         Raises:
-            HistoryUnavailable: `as_of` is a time before the first ingest, and no version of then is stored.
+            HistoryUnavailable: It is a time before the first ingest, and no version of then is stored.
         """
         if not possible_id(event_id):
             return None
-        if as_of is None:
-            item = await find(self._database, event_id, _with_position(attributes))
-            return Event.reading(attributes)(item) if item else None
         await self._history.check(as_of)
         latest = await find(self._database, event_id)
         version = await self._history.version_as_of(latest, as_of) if latest else None
         await self._history.check(as_of, found=version is not None)
-        return Event(version) if version else None
+        return version
+
+    async def versions(self, keys: Iterable[str], _: Needed = None) -> dict[str, EventVersion]:
+        """The existing versions, by their keys, read whole."""
+        return await self._history.named(keys)
 
     async def revisions(self, event: Event, paging: Paging) -> Page[EventRevision]:
         """A page of an event's versions, the first one first.
@@ -143,7 +151,8 @@ class Catalogue:
         """
         await self._history.check(view.as_of)
         selection = await self.locate(selection)
-        record_of = Event.reading(attributes)
+        attributes = view.needed(attributes)
+        record_of = view.record.reading(attributes)
         if len(view.streams) == 1:
             (stream,) = view.streams
             walk = self._walk(stream, attributes, selection, selection.keep)
@@ -172,7 +181,7 @@ class Catalogue:
         """
         await self._history.check(view.as_of)
         selection = await self.locate(selection)
-        needed = None if attributes is None else attributes | {"mag"}
+        needed = None if attributes is None else view.needed(attributes | {"mag"})
         walk = MagnitudeWalk(
             self._database,
             self.planner,
@@ -186,7 +195,7 @@ class Catalogue:
             paging,
             forward=ascending,
             place_of=magnitude_place,
-            record_of=EventByMagnitude.reading(needed),
+            record_of=IN_ORDER[view.record].reading(needed),
         )
         await self._history.check(view.as_of, found=_has_any(page, paging))
         return EventPage(**vars(page.counted(paging, partial(self._total, selection, view))))

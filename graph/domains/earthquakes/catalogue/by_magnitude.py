@@ -20,7 +20,7 @@ from graph.core.errors import QueryTooComplex
 from graph.core.paging import Position
 from graph.domains.earthquakes.catalogue.planning import Planner
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
-from graph.domains.earthquakes.model import GREATEST_MAG, LEAST_MAG, POSSIBLE_ID, POSSIBLE_TIME, Event
+from graph.domains.earthquakes.model import GREATEST_MAG, LEAST_MAG, POSSIBLE_ID, POSSIBLE_TIME, Event, EventVersion
 from graph.domains.earthquakes.revisions.merged_walk import MergedWalk
 from graph.domains.earthquakes.revisions.views import Stream
 from graph.domains.earthquakes.selection import Selection
@@ -51,6 +51,17 @@ class EventByMagnitude(Event):
 
     cursor = BY_MAGNITUDE.cursors()
 
+
+class EventVersionByMagnitude(EventVersion):
+    """A version in such a list."""
+
+    __slots__ = ()
+
+    cursor = BY_MAGNITUDE.cursors()
+
+
+IN_ORDER: dict[type[Event], type[Event]] = {Event: EventByMagnitude, EventVersion: EventVersionByMagnitude}
+"""The records of a view → those of its list by magnitude."""
 
 GROWTH = 4  # a plan of many years takes as long as some thousand rows, so it is not made often
 FEW = 5000  # versions; the facets of a year take as long to read

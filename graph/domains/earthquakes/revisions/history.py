@@ -1,11 +1,12 @@
 """The history of the catalogue: when it begins, and the versions and aliases of an event."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page, Paging
 from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.entities import EVENT, EVENT_SEQUENCE, REVISION
+from graph.domains.earthquakes.model import EventVersion, version_named
 from graph.domains.earthquakes.revisions.changes import change_key, version_of
 from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.revisions.versions import completed
@@ -73,14 +74,14 @@ class History:
         if as_of.time_ms < earliest and (self._is_first_ours or not found):
             raise HistoryUnavailable(rfc3339_of_millis(earliest))
 
-    async def version_as_of(self, latest: Item, as_of: AsOf) -> Item | None:
+    async def version_as_of(self, latest: Item, as_of: AsOf) -> EventVersion | None:
         """The version of an event at a time, completed; None if it was not known yet."""
         if as_of.held(latest):
-            return completed(latest)
+            return EventVersion(completed(latest))
         query = Query(entity=REVISION, partitions=((latest["eventId"],),), forward=False)
         for item in (await self._database.query(query)).items:
             if as_of.held(item):
-                return item
+                return EventVersion(item)
         return None
 
     async def versions(self, latest: Item, paging: Paging) -> Page[EventRevision]:
@@ -98,15 +99,27 @@ class History:
     async def revisions(self, keys: Iterable[str]) -> dict[str, EventRevision]:
         """The existing versions with these keys of changes, each with the one before it."""
         wanted = {key: version_of(key) for key in keys}
-        numbers = {(event_id, at) for event_id, number in wanted.values() for at in (number, number - 1) if at}
-        event_ids = {event_id for event_id, _ in numbers}
-        latest = await self._database.get_many({EVENT.key_for(event_id) for event_id in event_ids})
-        found = {(item["eventId"], item.get("revision", 1)): completed(item) for item in latest.values()}
-        others = {REVISION.key_for(*each) for each in numbers - found.keys()}
-        superseded = await self._database.get_many(others) if others else {}
-        found |= {(item["eventId"], item["revision"]): item for item in superseded.values()}
+        found = await self._items(
+            {(event_id, at) for event_id, at in wanted.values()}
+            | {(event_id, at - 1) for event_id, at in wanted.values() if at > 1}
+        )
         return {
             key: EventRevision(found[event_id, number], found.get((event_id, number - 1)))
             for key, (event_id, number) in wanted.items()
             if (event_id, number) in found
         }
+
+    async def named(self, keys: Iterable[str]) -> dict[str, EventVersion]:
+        """The existing versions with these keys of nodes."""
+        wanted = {key: named for key in keys if (named := version_named(key))}
+        found = await self._items(set(wanted.values()))
+        return {key: EventVersion(found[named]) for key, named in wanted.items() if named in found}
+
+    async def _items(self, numbers: Set[tuple[str, int]]) -> dict[tuple[str, int], Item]:
+        """Event id and number → the item of the version, completed; with others of the same events."""
+        event_ids = {event_id for event_id, _ in numbers}
+        latest = await self._database.get_many({EVENT.key_for(event_id) for event_id in event_ids})
+        found = {(item["eventId"], item.get("revision", 1)): completed(item) for item in latest.values()}
+        others = {REVISION.key_for(*each) for each in numbers - found.keys()}
+        superseded = await self._database.get_many(others) if others else {}
+        return found | {(item["eventId"], item["revision"]): item for item in superseded.values()}

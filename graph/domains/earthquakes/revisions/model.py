@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import Any
 
 from graph.core.described import described, value
-from graph.domains.earthquakes.model import POSSIBLE_ID, Event
+from graph.domains.earthquakes.model import POSSIBLE_ID, EventVersion
 from graph.domains.earthquakes.revisions.versions import RevisionKind, changed, kind_of
 from graph.store.attributes import Whole
 from graph.store.entity import Item
@@ -33,9 +33,9 @@ class EventRevision(Record):
         self.before = before
 
     @property
-    def event(self) -> Event:
+    def event(self) -> EventVersion:
         """The event as it was."""
-        return Event(self.item)
+        return EventVersion(self.item)
 
     @property
     def number(self) -> int:
@@ -60,9 +60,9 @@ class EventRevision(Record):
         return recorded
 
     @property
-    def minutes_after_origin(self) -> float | None:
+    def seconds_after_origin(self) -> float | None:
         """The time from the event to the publication."""
-        return None if self.published_at is None else (self.published_at - self.item["eventTsMs"]) / 60_000
+        return None if self.published_at is None else (self.published_at - self.item["eventTsMs"]) / 1000
 
     @cached_property
     def changes(self) -> list[ValueChange]:

@@ -15,6 +15,7 @@ from graph.core.described import DescribedText
 from graph.core.errors import BadUserInput
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT, REVISION
+from graph.domains.earthquakes.model import Event, EventVersion
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import Counted
 from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, all_of
@@ -119,6 +120,15 @@ class View:
 
     as_of: AsOf | None = None
     deleted: Deleted = Deleted.EXCLUDE
+
+    @property
+    def record(self) -> type[Event]:
+        """The class of its records."""
+        return Event if self.as_of is None else EventVersion
+
+    def needed(self, attributes: Needed) -> Needed:
+        """The attributes to read, if these are needed: a version's id has its number."""
+        return attributes if attributes is None or self.as_of is None else attributes | {"revision"}
 
     @property
     def streams(self) -> tuple[Stream, ...]:

@@ -1,4 +1,7 @@
-"""The type of an event, its page, and the events near it."""
+"""The types of an event as it is and as it was, their pages, and the events near one.
+
+All that a version has is declared once, in `SeismicEvent`. What only the present has stands in `Event`.
+"""
 
 from datetime import datetime
 from typing import Annotated, cast
@@ -11,8 +14,7 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
 from graph.api.fields import field
-from graph.api.record_type import record_type
-from graph.api.scalars import EpochMillis
+from graph.api.record_type import record_interface, record_type
 from graph.api.selected import selected_attributes
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
@@ -37,9 +39,9 @@ FEW = ListSize(assumed_size=5)
 """The directive of a list of an event's names."""
 
 
-@record_type(model.Event, load=load_by(Catalogue, Catalogue.events), scope=EVENTS_READ)
-class Event(relay.Node):
-    event_id: auto
+@record_interface(model.Event, "What an event has, as it is now or as it was.")
+class SeismicEvent:
+    event_id: strawberry.ID
     event_ts_ms: auto
     time: auto
     mag: auto
@@ -54,8 +56,7 @@ class Event(relay.Node):
     mag_type: auto
     type: auto
     status: auto
-    updated: auto
-    updated_time: datetime | None = time_field("updated", "USGS's last change before the ingest.", "updated")
+    updated_at: datetime | None = time_field("updated", "The source's last change before the ingest.", "updated")
     url: auto
     tsunami: auto
     felt: auto
@@ -85,23 +86,8 @@ class Event(relay.Node):
     def revision(event: strawberry.Parent[model.Event]) -> int:
         return event.revision
 
-    @field("When this version was stored here, epoch milliseconds.", reads=["recordedAt", "ingestedAt"])
-    @staticmethod
-    def recorded_at(event: strawberry.Parent[model.Event]) -> EpochMillis:
-        return cast("EpochMillis", event.recorded_at)
-
-    @field(
-        "When the source published this version, epoch milliseconds; null if it did not say.",
-        reads=["publishedAt", "updated"],
-    )
-    @staticmethod
-    def published_at(event: strawberry.Parent[model.Event]) -> EpochMillis | None:
-        return cast("EpochMillis | None", event.published_at)
-
-    recorded_time: datetime = time_field(
-        "recorded_at", "When this version was stored here.", "recordedAt", "ingestedAt"
-    )
-    published_time: datetime | None = time_field(
+    recorded_at: datetime = time_field("recorded_at", "When this version was stored here.", "recordedAt", "ingestedAt")
+    published_at: datetime | None = time_field(
         "published_at",
         "When the source published this version; null if it did not say.",
         *("publishedAt", "updated"),
@@ -119,13 +105,15 @@ class Event(relay.Node):
 
     @field("The id that the source prefers now.", reads=["preferredId"])
     @staticmethod
-    def preferred_id(event: strawberry.Parent[model.Event]) -> str:
-        return event.preferred_id
+    def preferred_id(event: strawberry.Parent[model.Event]) -> strawberry.ID:
+        return strawberry.ID(event.preferred_id)
 
     @field("Every id that finds this event, its own among them.", size=FEW, reads=["ids", "preferredId", "names"])
     @staticmethod
     def aliases(event: strawberry.Parent[model.Event]) -> list[EventAlias]:
-        return [EventAlias(event_id=each, preferred=each == event.preferred_id) for each in event.aliases]
+        return [
+            EventAlias(event_id=strawberry.ID(each), preferred=each == event.preferred_id) for each in event.aliases
+        ]
 
     @field(
         "Set if the source has deleted the event, which then has its last known values.",
@@ -135,10 +123,7 @@ class Event(relay.Node):
     def deletion(event: strawberry.Parent[model.Event]) -> Deletion | None:
         if not model.is_deleted(event.item):
             return None
-        return Deletion(
-            recorded_at=cast("EpochMillis", event.recorded_at),
-            published_at=cast("EpochMillis | None", event.published_at),
-        )
+        return Deletion(recorded_ms=event.recorded_at, published_ms=event.published_at)
 
     @field(
         "The event that this one turned out to be. It has left the lists; the other one has its ids.",
@@ -150,6 +135,14 @@ class Event(relay.Node):
         if event.merged_into is None:
             return None
         return await info.context.service(Catalogue).event(event.merged_into, selected_attributes(info, model.Event))
+
+
+@record_type(model.Event, load=load_by(Catalogue, Catalogue.events), scope=EVENTS_READ)
+class Event(relay.Node, SeismicEvent):
+    @classmethod
+    def is_type_of(cls, record: object, info: object) -> bool:
+        """Whether it is an event as it is: one as it was has another id, and must not be shown under this one's."""
+        return isinstance(record, model.Event) and not isinstance(record, model.EventVersion)
 
     @connection_field(
         "The versions of this event, the first one first.", REVISIONS, size=relay.PAGE_SIZE, cost=10, reads=["revision"]
@@ -176,12 +169,22 @@ class Event(relay.Node):
         return await event_page(info, Selection.around(event, radius_km=radius_km, days=days), page)
 
 
-@record_type(EventPage, "A page of events.")
-class EventConnection(relay.CountedConnection[Event]):
+@record_type(model.EventVersion, load=load_by(Catalogue, Catalogue.versions), scope=EVENTS_READ)
+class EventVersion(relay.Node, SeismicEvent):
+    @field("The event as it is now.", cost=2, reads=[])
+    @staticmethod
+    async def event(version: strawberry.Parent[model.EventVersion], info: Info) -> model.Event:
+        attributes = selected_attributes(info, model.Event)
+        found = await info.context.loader(Event.found_by.load, attributes).load(version.event_id)
+        return cast("model.Event", found)  # an event is never removed, only deleted
+
+
+@strawberry.type
+class _PageOfCatalogue:
     total_count = relay.total_count(
         "The exact number of matching events on all pages. Null if counting would read too many days: "
         "over a long time, if the filter has more than time and magnitude, or a magnitude that is not on a tenth. Null "
-        "also as of a time, or with deleted events, while versions are stored too fast to count them.",
+        "also of versions, or with deleted events, while versions are stored too fast to count them.",
     )
 
     @field(
@@ -198,6 +201,16 @@ class EventConnection(relay.CountedConnection[Event]):
     @staticmethod
     def buckets_scanned(page: strawberry.Parent[EventPage]) -> int:
         return page.partitions
+
+
+@record_type(EventPage, "A page of events.")
+class EventConnection(_PageOfCatalogue, relay.CountedConnection[Event]):
+    pass
+
+
+@strawberry.type(description="A page of events as they were.")
+class EventVersionConnection(_PageOfCatalogue, relay.CountedConnection[EventVersion]):
+    pass
 
 
 async def event_page(

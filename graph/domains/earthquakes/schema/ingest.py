@@ -72,9 +72,13 @@ class IngestRecentInput:
         )
 
 
-@record_input(model.Event, model.DETAILS, description="An event of a caller, which must follow the catalogue's rules.")
+@record_input(
+    model.Event,
+    [name for name in model.DETAILS if name != "updated"],
+    description="An event of a caller, which must follow the catalogue's rules.",
+)
 class EventInput:
-    event_id: str = strawberry.field(description="Event id, 1 to 64 characters, without control characters.")
+    event_id: strawberry.ID = strawberry.field(description="Event id, 1 to 64 characters, without control characters.")
     event_ts_ms: EpochMillis | None = optional("Origin time, epoch milliseconds. An event needs either this or `time`.")
     time: datetime | None = optional(
         "Origin time, to the millisecond; a date means its beginning, UTC. An event needs either this or `eventTsMs`.",
@@ -88,7 +92,7 @@ class EventInput:
     mag_type: auto = optional("How the magnitude was measured.")
     type: auto = optional("The type of event, such as `earthquake`.")
     status: auto = optional("`automatic`, `reviewed` or `deleted`.")
-    updated: auto = optional("The source's last change, epoch ms; without it, no stored event is revised.")
+    updated_at: datetime | None = optional("The source's last change; without it, no stored event is revised.")
     url: auto = optional("The event's page.")
     tsunami: auto = optional("Whether a tsunami message was linked.")
     felt: auto = optional("Number of felt reports.")
@@ -106,8 +110,8 @@ class EventInput:
     @property
     def values(self) -> Mapping[str, Any]:
         """The values as JSON has them."""
-        values = vars(self)
-        return values if self.time is None else {**values, "time": millis_of(self.time)}
+        times = {"time": self.time, "updated": self.updated_at}
+        return {**vars(self), **{name: millis_of(time) for name, time in times.items() if time is not None}}
 
 
 @strawberry.input(description="Events to store.")
@@ -134,7 +138,7 @@ class IngestMutations:
         return await info.context.service(Ingest).recent(input.recent_events if input else usgs_requests.RecentEvents())
 
     @field(
-        "Store events: new ones, and new versions of stored ones, which `updated` tells. "
+        "Store events: new ones, and new versions of stored ones, which `updatedAt` tells. "
         "The status `deleted` deletes one.",
         scope=EVENTS_WRITE,
         size=ListSize(slicing_arguments=["input.events"], sized_fields=["rejections"]),

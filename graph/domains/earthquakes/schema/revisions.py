@@ -7,7 +7,7 @@ import strawberry
 
 from graph.api.fields import shows
 from graph.api.record_type import record_type
-from graph.api.scalars import EpochMillis, millis_floor
+from graph.api.scalars import millis_floor
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
 from graph.api.values import value_type
@@ -16,7 +16,7 @@ from graph.domains.earthquakes.revisions.versions import TRACKED, RevisionKind
 from graph.domains.earthquakes.revisions.views import AsOf, Deleted
 
 if TYPE_CHECKING:
-    from graph.domains.earthquakes.schema.events import Event
+    from graph.domains.earthquakes.schema.events import EventVersion
 
 strawberry.enum(Deleted, name="DeletedEvents")
 
@@ -44,16 +44,16 @@ class AsOfInput:
 
 @strawberry.type(description="An id that finds an event.")
 class EventAlias:
-    event_id: str = strawberry.field(description="The id.")
+    event_id: strawberry.ID = strawberry.field(description="The id.")
     preferred: bool = strawberry.field(description="Whether the source prefers it now.")
 
 
 @strawberry.type(description="The deletion of an event by its source.")
 class Deletion:
-    recorded_at: EpochMillis = shows("When it was stored here, epoch milliseconds.")
-    recorded_time: datetime = time_field("recorded_at", "When it was stored here.")
-    published_at: EpochMillis | None = strawberry.field(description="When the source published it, epoch milliseconds.")
-    published_time: datetime | None = time_field("published_at", "When the source published it.")
+    recorded_ms: strawberry.Private[int]
+    published_ms: strawberry.Private[int | None]
+    recorded_at: datetime = time_field("recorded_ms", "When it was stored here.")
+    published_at: datetime | None = time_field("published_ms", "When the source published it.")
 
 
 value_type(records.ValueChange, "RevisionChange")
@@ -63,21 +63,17 @@ value_type(records.ValueChange, "RevisionChange")
 class EventRevision:
     number: int = shows("From 1, without gaps.")
     kind: RevisionKind = shows("What made the version.")
-    published_at: EpochMillis | None = shows(
-        "When the source published it, epoch milliseconds; null if it did not say."
-    )
-    published_time: datetime | None = time_field(
+    published_at: datetime | None = time_field(
         "published_at", "When the source published it; null if it did not say.", "publishedAt"
     )
-    recorded_at: EpochMillis = strawberry.field(description="When it was stored here, epoch milliseconds.")
-    recorded_time: datetime = time_field("recorded_at", "When it was stored here.", "recordedAt")
-    minutes_after_origin: float | None = shows(
-        "The time from the earthquake to the publication, minutes; null if it is not known."
+    recorded_at: datetime = time_field("recorded_at", "When it was stored here.", "recordedAt")
+    seconds_after_origin: float | None = shows(
+        "The time from the earthquake to the publication, seconds; null if it is not known."
     )
     changes: list[records.ValueChange] = shows(
         "The tracked values that differ from the version before; none of the first version.",
         directives=[ListSize(assumed_size=len(TRACKED))],
     )
-    event: Annotated["Event", strawberry.lazy("graph.domains.earthquakes.schema.events")] = shows(
+    event: Annotated["EventVersion", strawberry.lazy("graph.domains.earthquakes.schema.events")] = shows(
         "The event as it was."
     )
