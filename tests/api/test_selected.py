@@ -36,7 +36,7 @@ FULL: dict[str, Any] = {
 POSITION = {"eventId", "eventTsMs", "dayBucket"}
 FIELDS = sorted(
     {"id", "eventId", "eventTsMs", "time", "mag", "place", "lat", "lon", "depth", "dayBucket", "source", "ingestedAt"}
-    | {"magType", "type", "status", "updated", "url", "tsunami", "felt", "alert", "sig"}
+    | {"magType", "type", "status", "updatedAt", "url", "tsunami", "felt", "alert", "sig"}
 )
 ID = global_id("Event", "full")
 
@@ -68,6 +68,8 @@ async def read(graph: HeldGraph, query: str) -> set[frozenset[str] | None]:
         ("{ events { edges { node { __typename again: mag } } nodes { place } } }", {"mag", "place"}),
         ("{ events { ...page } } fragment page on EventConnection { nodes { ... on Event { depth } } }", {"depth"}),
         ("{ events { ... on EventConnection { nodes { ... { lat } } } } }", {"lat"}),
+        ("{ events { nodes { ... on SeismicEvent { lat ... on Node { id } } } } }", {"lat"}),
+        ("{ eventVersions(asOf: {first: true}) { nodes { id ... on SeismicEvent { lat } } } }", {"lat", "revision"}),
         ("{ events { nodes { ... on Node { id } } totalCount bucketsScanned pageInfo { endCursor } } }", set()),
         ("{ events { asGeoJson } }", set(READ)),
         ("{ events { nodes { mag @skip(if: true) lon } } }", {"mag", "lon"}),
@@ -134,7 +136,16 @@ async def test_an_attribute_that_was_not_read_is_refused_and_never_null(graph: H
 
 async def test_every_resolver_of_a_record_says_what_it_needs() -> None:
     """Otherwise whoever selects it reads everything."""
-    records = ("Event", "EventConnection", "EventEdge", "RequestLog", "RequestLogConnection", "RequestLogEdge")
+    records = (
+        "Event",
+        "EventVersion",
+        "EventConnection",
+        "EventVersionConnection",
+        "EventEdge",
+        "RequestLog",
+        "RequestLogConnection",
+        "RequestLogEdge",
+    )
     for name in (*records, "PageInfo"):
         of = schema.type_map[name]
         assert isinstance(of, GraphQLObjectType)

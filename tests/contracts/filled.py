@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graph.core.times import rfc3339_of_millis
 from graph.observability.logs import get_logger
 from tests.bearers import bearer
 from tests.domains.earthquakes.ingest.ingests import a_feature
@@ -40,11 +41,20 @@ CREATE_WATCH = "mutation ($one: CreateWatchInput!) { createWatch(input: $one) { 
 WATCH_AREA = "mutation ($one: WatchAreaInput!) { watchArea(input: $one) { watch { watchId } } }"
 
 
-def event(number: int, **others: Any) -> dict[str, Any]:
+def event(number: int, updated: int = 1, **others: Any) -> dict[str, Any]:
     """An event: five in a row share their millisecond and their magnitude."""
     time = NOON - 40_000_000 * (number // 5 + 1)
     mag = 3 + number // 5 % 4 / 2
-    return {"eventId": f"ev{number}", "eventTsMs": time, "mag": mag, "lat": 35.5, "lon": -117.5, "updated": 1, **others}
+    at = rfc3339_of_millis(updated)
+    return {
+        "eventId": f"ev{number}",
+        "updatedAt": at,
+        "eventTsMs": time,
+        "mag": mag,
+        "lat": 35.5,
+        "lon": -117.5,
+        **others,
+    }
 
 
 @dataclass

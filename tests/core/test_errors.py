@@ -80,7 +80,7 @@ FAULTS: list[tuple[str, str]] = [
     ("mutation { ingestRecent(input: {limit: 0}) { fetched } }", "BAD_USER_INPUT"),
     ("mutation { ingestRecent(input: {feed: ALL_DAY, limit: 1}) { fetched } }", "BAD_USER_INPUT"),
     ('{ events(after: "x") { totalCount } }', "INVALID_CURSOR"),
-    ('{ events(asOf: {published: "1990-08-03T00:00:00Z"}) { totalCount } }', "HISTORY_UNAVAILABLE"),
+    ('{ eventVersions(asOf: {published: "1990-08-03T00:00:00Z"}) { totalCount } }', "HISTORY_UNAVAILABLE"),
 ]
 # Numbers that overflow, or that a store could not compare with.
 FAULTS += [

@@ -90,7 +90,7 @@ def likely() -> Mapping[str, Values]:
         "endTime": st.one_of(null, null, texts(times[len(times) // 2 :])),
         "minMagnitude": st.one_of(null, numbers(-1, 2)),
         "maxMagnitude": st.one_of(null, numbers(2, 6)),
-        "asOf": st.one_of(null, st.just(FIRST)),
+        "asOf": st.just(FIRST),
         "updatedSince": st.one_of(null, null, texts(["2023-08-01T00:00:00Z"])),
         "minDepth": st.one_of(null, null, numbers(0, 5)),
         "maxDepth": st.one_of(null, null, numbers(5, 700)),
@@ -144,7 +144,7 @@ def documents(draw: st.DrawFn) -> str:
 
 _composed: st.SearchStrategy[Any] = queries(
     printed(),
-    fields=["event", "events", "catalogueStatistics", "node", "nodes"],
+    fields=["event", "eventVersion", "events", "eventVersions", "catalogueStatistics", "node", "nodes"],
     custom_scalars={"DateTime": st.just(nodes.String("2023-08-01T00:00:00Z"))},
     print_ast=lambda document: document,
 )

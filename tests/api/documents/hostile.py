@@ -64,7 +64,9 @@ def multiplied(layers: int) -> str:
         f"fragment F{i} on Event {{ {' '.join(below.format(name=name, next=i + 1) for name in 'abc')} }}"
         for i in range(layers)
     ]
-    leaves = "id eventId eventTsMs time mag place lat lon depth dayBucket source ingestedAt magType type status updated"
+    leaves = (
+        "id eventId eventTsMs time mag place lat lon depth dayBucket source ingestedAt magType type status updatedAt"
+    )
     return (
         '{ event(eventId: "x") { ...F0 } }'
         + "".join(definitions)

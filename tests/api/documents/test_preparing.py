@@ -21,7 +21,7 @@ from tests.service import Service
 MOST_CALLS = 250_000  # of Python functions: 125 for each of 2,000 tokens; an ordinary query takes about 100
 
 FIELDS = (
-    "eventId eventTsMs time mag place lat lon depth dayBucket source ingestedAt magType type status updated url sig"
+    "eventId eventTsMs time mag place lat lon depth dayBucket source ingestedAt magType type status updatedAt url sig"
 )
 
 

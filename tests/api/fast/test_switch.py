@@ -19,7 +19,7 @@ QUERIES = (
     '{ event(eventId: "us1") { mag depth } events(filter: {minMagnitude: 5}) { edges { cursor node { url } } } }',
     '{ events(after: "x") { nodes { mag } } }',
     "query ($n: Int) { events(first: $n) { pageInfo { hasNextPage endCursor } } }",
-    "{ events(asOf: {first: true}) { totalCount } }",
+    "{ eventVersions(asOf: {first: true}) { totalCount } }",
 )
 
 
@@ -99,7 +99,7 @@ PLACED = {
     '{ events(after: "bad") { nodes { id } } }': 3,
     "{ events(first: 1) { nodes { id } } a: events(last: -1) { nodes { id } } }": 37,
     '{ event(eventId: "us1") { nearby(days: -1) { nodes { id } } } }': 27,
-    "{ events(asOf: {}) { totalCount } }": 3,
+    "{ eventVersions(asOf: {}) { totalCount } }": 3,
     '{ node(id: "x") { id } }': 3,
     '{ events(filter: {startTime: "nonsense"}) { totalCount } }': 30,
     '{ events(filter: {types: ["a", 7]}) { totalCount } }': 32,
@@ -116,7 +116,7 @@ EVENTS = [
 
 def test_compiled_and_ordinary_execution_give_the_same_answer(tmp_path: Path) -> None:
     """Also at a second time, when what is compiled is kept."""
-    refused = [f"{{ events(asOf: {given}) {{ totalCount }} }}" for given in ONE_OF]
+    refused = [f"{{ eventVersions(asOf: {given}) {{ totalCount }} }}" for given in ONE_OF]
     asked = [*QUERIES, *refused, *PLACED] * 2
     found = []
     for compiled in (True, False):

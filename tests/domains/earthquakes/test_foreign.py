@@ -10,6 +10,7 @@ import pytest
 from boto3.dynamodb.conditions import Attr, Key
 
 from graph.core.days import DAY_MS, day_bucket
+from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquake_events import EARTHQUAKE_EVENTS
 from tests.domains.earthquakes.builders import NOON, at
 from tests.domains.entities import ENTITIES
@@ -163,18 +164,18 @@ def test_foreign_events_are_filtered_and_counted(
 
 def test_a_foreign_event_is_looked_up_whole(service: Service) -> None:
     fields = """id eventId eventTsMs time mag place lat lon depth sourceDepth dayBucket source ingestedAt magType type
-        status updated url tsunami felt alert sig revision publishedAt recordedAt preferredId aliases { eventId }
+        status updatedAt url tsunami felt alert sig revision publishedAt recordedAt preferredId aliases { eventId }
         mergedInto { id } deletion { publishedAt } revisions { nodes { number kind changes { field } } }"""
     found = service.ask(f'{{ event(eventId: "{WEAK["eventId"]}") {{ {fields} }} }}')["event"]
 
     absent = dict.fromkeys(
-        ("depth", "sourceDepth", "magType", "type", "status", "updated", "url", "tsunami", "felt", "alert", "sig")
+        ("depth", "sourceDepth", "magType", "type", "status", "updatedAt", "url", "tsunami", "felt", "alert", "sig")
     )
     assert {**found, **absent} == found
     expected = {name: WEAK[name] for name in ("eventId", "eventTsMs", "place", "dayBucket", "source", "ingestedAt")}
     assert {**found, **expected} == found
     assert (found["mag"], found["lat"], found["lon"]) == (2.1, -5.9082, 149.4336)
-    assert (found["revision"], found["publishedAt"], found["recordedAt"]) == (1, None, INGESTED_AT)
+    assert (found["revision"], found["publishedAt"], found["recordedAt"]) == (1, None, rfc3339_of_millis(INGESTED_AT))
     assert (found["preferredId"], found["mergedInto"], found["deletion"]) == (WEAK["eventId"], None, None)
     assert found["revisions"]["nodes"] == [{"number": 1, "kind": "CREATED", "changes": []}]
     by_id = service.ask(f'{{ node(id: "{found["id"]}") {{ ... on Event {{ {fields} }} }} }}')["node"]
@@ -214,7 +215,7 @@ def test_an_ingest_skips_a_foreign_event_or_revises_it(own_service: Service, tab
         counts: dict[str, int] = own_service.ask(INGEST, {"events": list(events)})["ingestEvents"]
         return {name: counts[name] for name in ("upserted", "revised", "skipped", "rejected")}
 
-    unpublished, later = given_as(STRONG, mag=6.6), {"updated": INGESTED_AT + 1000}
+    unpublished, later = given_as(STRONG, mag=6.6), {"updatedAt": rfc3339_of_millis(INGESTED_AT + 1000)}
     assert ingest(unpublished) == {"upserted": 0, "revised": 0, "skipped": 1, "rejected": 0}
     revised = ingest(given_as(STRONG, mag=6.6, **later), given_as(WEAK, status="deleted", **later))
     assert revised == {"upserted": 0, "revised": 2, "skipped": 0, "rejected": 0}
@@ -223,14 +224,19 @@ def test_an_ingest_skips_a_foreign_event_or_revises_it(own_service: Service, tab
         f"""{{ event(eventId: "{STRONG["eventId"]}") {{ mag revision ingestedAt
             revisions {{ nodes {{ number kind recordedAt event {{ mag }} }} }} }}
         deleted: event(eventId: "{WEAK["eventId"]}") {{ deletion {{ publishedAt }} }}
-        before: event(eventId: "{STRONG["eventId"]}", asOf: {{first: true}}) {{ mag }}
+        before: eventVersion(eventId: "{STRONG["eventId"]}", asOf: {{first: true}}) {{ mag }}
         events {{ totalCount nodes {{ eventId mag }} }} }}"""
     )
     assert (found["event"]["mag"], found["event"]["revision"], found["event"]["ingestedAt"]) == (6.6, 2, INGESTED_AT)
     first, second = found["event"]["revisions"]["nodes"]
-    assert first == {"number": 1, "kind": "CREATED", "recordedAt": INGESTED_AT, "event": {"mag": 6.5}}
+    assert first == {
+        "number": 1,
+        "kind": "CREATED",
+        "recordedAt": rfc3339_of_millis(INGESTED_AT),
+        "event": {"mag": 6.5},
+    }
     assert (second["kind"], second["event"]) == ("REVISED", {"mag": 6.6})
-    assert found["deleted"] == {"deletion": {"publishedAt": INGESTED_AT + 1000}}
+    assert found["deleted"] == {"deletion": {"publishedAt": later["updatedAt"]}}
     assert found["before"] == {"mag": 6.5}
     assert found["events"]["totalCount"] == 3
     # The document's programs find the latest version under the same key.
@@ -240,7 +246,7 @@ def test_an_ingest_skips_a_foreign_event_or_revises_it(own_service: Service, tab
 
 def test_an_event_whose_id_another_one_lists_is_an_alias(own_service: Service) -> None:
     ids = [SAME_TIME["eventId"], STRONG["eventId"]]
-    listing = given_as(SAME_TIME, ids=ids, updated=INGESTED_AT + 1000)
+    listing = given_as(SAME_TIME, ids=ids, updatedAt=rfc3339_of_millis(INGESTED_AT + 1000))
     assert own_service.ask(INGEST, {"events": [listing]})["ingestEvents"]["revised"] == 1
 
     (merged,) = [each for each in ids if each not in ids_of(page_of(own_service))]
@@ -254,13 +260,15 @@ def test_foreign_events_are_seen_as_of_the_time_at_which_they_were_ingested(own_
     wait_for(own_service, 5)
 
     def as_of(time: str) -> list[str]:
-        answer = own_service.ask(f'{{ events(asOf: {{recorded: "{time}"}}) {{ totalCount nodes {{ eventId }} }} }}')
-        assert answer["events"]["totalCount"] == len(answer["events"]["nodes"])
-        return ids_of(answer["events"])
+        answer = own_service.ask(
+            f'{{ eventVersions(asOf: {{recorded: "{time}"}}) {{ totalCount nodes {{ eventId }} }} }}'
+        )
+        assert answer["eventVersions"]["totalCount"] == len(answer["eventVersions"]["nodes"])
+        return ids_of(answer["eventVersions"])
 
     assert as_of("2023-08-06T12:00:00Z") == in_order_of_ids(IDS)
     assert as_of("2023-08-07T12:00:00Z") == [STRONG["eventId"], "us7000late", *in_order_of_ids(IDS)[1:]]
-    assert own_service.codes('{ events(asOf: {recorded: "2023-08-06T11:59:59Z"}) { totalCount } }') == [
+    assert own_service.codes('{ eventVersions(asOf: {recorded: "2023-08-06T11:59:59Z"}) { totalCount } }') == [
         "HISTORY_UNAVAILABLE"
     ]
 
@@ -309,7 +317,10 @@ def test_a_broken_item_is_left_out_and_breaks_nothing_beside_it(prefix: str, tab
         assert left_out is not None
         assert left_out > 0
 
-        events = [given_as(an_item(each, NOON, "4.0"), updated=INGESTED_AT) for each in (*ids, "us7000new1")]
+        events = [
+            given_as(an_item(each, NOON, "4.0"), updatedAt=rfc3339_of_millis(INGESTED_AT))
+            for each in (*ids, "us7000new1")
+        ]
         report = service.ask(INGEST, {"events": events})["ingestEvents"]
 
         assert (report["upserted"], report["rejected"]) == (1, len(ids))
@@ -327,7 +338,10 @@ def test_foreign_texts_under_names_fail_no_batch(prefix: str, table: Any) -> Non
     broken = {"broken1": "{us1, us2}", "broken2": '{"us1": 5}', "broken3": "[]"}
     insert(table, *(an_item(event_id, NOON, "4.0", names=names) for event_id, names in broken.items()))
     with serving(prefix) as service:
-        events = [given_as(an_item(each, NOON, "4.0"), updated=INGESTED_AT) for each in (*broken, "us7000new1")]
+        events = [
+            given_as(an_item(each, NOON, "4.0"), updatedAt=rfc3339_of_millis(INGESTED_AT))
+            for each in (*broken, "us7000new1")
+        ]
         report = service.ask(INGEST, {"events": events})["ingestEvents"]
         assert (report["upserted"], report["rejected"]) == (1, 3)
         rejections = sorted(report["rejections"], key=lambda each: int(each["index"]))

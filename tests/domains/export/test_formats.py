@@ -243,7 +243,10 @@ def test_what_is_revised_or_deleted_meanwhile_is_exported_as_it_was(long_catalog
                 event = lines[number]
                 changed = {"eventTsMs": FIRST_DAY + (60 * DAY_MS if order == "TIME_ASC" else -1)}
                 revision = {name: event[name] for name in ("eventId", "mag", "lat", "lon", "place")}
-                revision |= changed | {"updated": event["ingestedAt"] + 1, "status": "deleted" if number % 2 else None}
+                revision |= changed | {
+                    "updatedAt": rfc3339_of_millis(event["ingestedAt"] + 1),
+                    "status": "deleted" if number % 2 else None,
+                }
                 assert store(long_catalogue, revision)["revised"] == 1
             body = begin + answer.rest()
         first = begin[: begin.rindex(b"\n") + 1]

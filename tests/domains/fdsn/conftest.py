@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from graph.core.times import rfc3339_of_millis
 from tests.domains.earthquakes.schema.test_revisions import store
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.service import Service, running, settings
@@ -32,6 +33,7 @@ def revised(tmp_path_factory: pytest.TempPathFactory, _usgs: UsgsServer) -> Iter
     with running(settings(tmp_path_factory.mktemp("revised") / "revised.db", _usgs), clock=clock) as service:
         for number, record in enumerate(HISTORY):
             clock.now += 1000
-            event = {"eventTsMs": BEGIN, "lat": 1, "lon": 2, "depth": 3, "updated": BEGIN + number, **record}
+            event = {"eventTsMs": BEGIN, "lat": 1, "lon": 2, "depth": 3, **record}
+            event["updatedAt"] = rfc3339_of_millis(BEGIN + number)
             assert sum(store(service, event).values()) == 1, "none is rejected"
         yield service

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from graph.core.times import rfc3339_of_millis
 from graph.pages import dashboard
 from tests.processes import TIMEOUT_S
 from tests.service import Service, running
@@ -18,8 +19,9 @@ NOON = 1691064000000
 DESCRIPTION = "4 August 2023, 00:31:44 UTC, 578.0 km deep, at 6.12° S 113.15° E."
 
 
-def store(service: Service, event_id: str, **others: Any) -> None:
-    event = {"eventId": event_id, "eventTsMs": NOON, "mag": 4.5, "lat": 1.0, "lon": 2.0, "updated": NOON, **others}
+def store(service: Service, event_id: str, updated: int = NOON, **others: Any) -> None:
+    event = {"eventId": event_id, "eventTsMs": NOON, "mag": 4.5, "lat": 1.0, "lon": 2.0, **others}
+    event["updatedAt"] = rfc3339_of_millis(updated)
     mutation = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
     service.ask(mutation, {"events": [event]})
 

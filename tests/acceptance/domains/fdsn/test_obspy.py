@@ -152,8 +152,21 @@ def test_hostile_values_are_valid_quakeml_and_lose_no_event(tmp_path: Path, usgs
     events: list[dict[str, Any]] = [
         {"eventId": "a b|c", "place": "<&>\"' | \u0085 😀", "type": "dragon", "magType": "x" * 100},
         {"eventId": "Ω:/?#", "place": "x" * 512, "type": "<script>", "status": "guessed", "depth": None},
-        {"eventId": "~41~", "eventTsMs": -62_135_596_800_000, "source": "y" * 200, "updated": -5},
-        {"eventId": "]]>", "lat": -90, "lon": 180, "depth": 6371, "mag": -2, "type": "", "updated": 2**52},
+        {
+            "eventId": "~41~",
+            "eventTsMs": -62_135_596_800_000,
+            "source": "y" * 200,
+            "updatedAt": "1969-12-31T23:59:59.995Z",
+        },
+        {
+            "eventId": "]]>",
+            "lat": -90,
+            "lon": 180,
+            "depth": 6371,
+            "mag": -2,
+            "type": "",
+            "updatedAt": "9999-12-31T23:59:59.999Z",
+        },
         {"eventId": "%2F..", "mag": 1e-9, "lat": 1e-7, "place": "]]>"},
     ]
     given = [{"eventTsMs": 1_691_000_000_000, "mag": 5, "lat": 0, "lon": 0, **event} for event in events]

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Page, expect
 
+from graph.core.times import rfc3339_of_millis
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from tests.acceptance.browser import Visit, time_zone
 from tests.acceptance.pages.axe import violations
@@ -26,8 +27,9 @@ QUAKE = {"eventId": "us1", "eventTsMs": NOON, "mag": 4.5, "magType": "mb", "lat"
 pytestmark = pytest.mark.needs("chromium")
 
 
-def store(service: Service, **others: Any) -> None:
-    service.ask(INGEST, {"events": [{**QUAKE, "place": "Fiji region", "updated": NOON, **others}]})
+def store(service: Service, updated: int = NOON, **others: Any) -> None:
+    at = rfc3339_of_millis(updated)
+    service.ask(INGEST, {"events": [{**QUAKE, "place": "Fiji region", "updatedAt": at, **others}]})
 
 
 async def opened_page(page: Page, url: str) -> None:

@@ -55,12 +55,12 @@ async def test_an_event_is_received_revised_and_deleted_while_the_page_is_open(o
     await expect(page.locator("#magnitude-frequency-caption")).to_contain_text("2,072 earthquakes")
     await expect(page.locator("#connection")).to_contain_text("Live")
 
-    revised = BIG | {"place": "Another place", "updated": 1691118000001}
+    revised = BIG | {"place": "Another place", "updatedAt": "2023-08-04T03:00:00.001Z"}
     assert own_week.ask(mutation, {"event": revised}) == {"ingestEvents": {"upserted": 0, "revised": 1}}
     await expect(first.locator(".place")).to_have_text("Another place")
     await expect(page.locator("#summary")).to_contain_text("2,125 events")
 
-    deleted = revised | {"status": "deleted", "updated": 1691118000002}
+    deleted = revised | {"status": "deleted", "updatedAt": "2023-08-04T03:00:00.002Z"}
     assert own_week.ask(mutation, {"event": deleted}) == {"ingestEvents": {"upserted": 0, "revised": 1}}
     await expect(page.locator("#summary")).to_contain_text("2,124 events")
     await expect(page.locator("#list li[data-event-id=big1]")).to_have_count(0)

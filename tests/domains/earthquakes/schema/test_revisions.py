@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import pytest
-
+from graph.core.times import rfc3339_of_millis
 from tests.service import Service
 from tests.store.samples import HeldClock
 
@@ -13,7 +12,7 @@ NOON = 1691064000000
 
 def event(event_id: str = "us1", mag: float = 4.5, updated: int = 1, **others: Any) -> dict[str, Any]:
     place = {"eventTsMs": NOON, "lat": 1.0, "lon": 2.0}
-    return {"eventId": event_id, "mag": mag, "updated": NOON + updated, **place, **others}
+    return {"eventId": event_id, "mag": mag, "updatedAt": rfc3339_of_millis(NOON + updated), **place, **others}
 
 
 def store(service: Service, *events: dict[str, Any]) -> dict[str, int]:
@@ -28,19 +27,25 @@ def test_an_event_has_its_versions_with_their_changes(service: Service) -> None:
 
     found = service.ask(
         """{ event(eventId: "us1") { revision mag deletion { publishedAt } revisions {
-            nodes { number kind minutesAfterOrigin publishedAt changes { field before after } event { mag revision } }
+            nodes { number kind secondsAfterOrigin publishedAt changes { field before after } event { mag revision } }
             } } }"""
     )["event"]
 
-    assert (found["revision"], found["mag"], found["deletion"]) == (3, 4.75, {"publishedAt": NOON + 120_000})
+    assert (found["revision"], found["mag"], found["deletion"]) == (
+        3,
+        4.75,
+        {"publishedAt": "2023-08-03T12:02:00.000Z"},
+    )
     nodes = found["revisions"]["nodes"]
     assert [(node["number"], node["kind"], node["event"]) for node in nodes] == [
         (1, "CREATED", {"mag": 4.5, "revision": 1}),
         (2, "REVISED", {"mag": 4.75, "revision": 2}),
         (3, "DELETED", {"mag": 4.75, "revision": 3}),
     ]
-    assert [node["publishedAt"] for node in nodes] == [NOON + 1, NOON + 60_000, NOON + 120_000]
-    assert [node["minutesAfterOrigin"] for node in nodes] == pytest.approx([1 / 60_000, 1.0, 2.0])
+    assert [node["publishedAt"] for node in nodes] == [
+        f"2023-08-03T12:{time}Z" for time in ("00:00.001", "01:00.000", "02:00.000")
+    ]
+    assert [node["secondsAfterOrigin"] for node in nodes] == [0.001, 60, 120]
     mag = {"field": "mag", "before": 4.5, "after": 4.75}
     status = {"field": "status", "before": None, "after": "deleted"}
     assert [node["changes"] for node in nodes] == [[], [mag], [status]]
@@ -52,16 +57,16 @@ def test_an_event_and_a_list_are_seen_as_of_a_time(service: Service, clock: Held
     assert store(service, event(mag=5.5, updated=2))["revised"] == 1
 
     for asked in (
-        '{ events(asOf: {published: "2023-08-03T12:00:00TIME"}) { totalCount nodes { mag } } }',
-        '{ events(asOf: {published: "2023-08-03T12:00:00TIME"}) { totalCount } }',
-        '{ event(eventId: "us1", asOf: {published: "2023-08-03T12:00:00TIME"}) { mag } }',
+        '{ eventVersions(asOf: {published: "2023-08-03T12:00:00TIME"}) { totalCount nodes { mag } } }',
+        '{ eventVersions(asOf: {published: "2023-08-03T12:00:00TIME"}) { totalCount } }',
+        '{ eventVersion(eventId: "us1", asOf: {published: "2023-08-03T12:00:00TIME"}) { mag } }',
     ):
         assert service.codes(asked.replace("TIME", "Z")) == ["HISTORY_UNAVAILABLE"]
         assert service.ask(asked.replace("TIME", ".001Z"))
     found = service.ask(
-        """{ first: events(asOf: {first: true}) { totalCount nodes { mag revision } }
+        """{ first: eventVersions(asOf: {first: true}) { totalCount nodes { mag revision } }
              now: events { totalCount nodes { mag revision } }
-             one: event(eventId: "us1", asOf: {first: true}) { mag } }"""
+             one: eventVersion(eventId: "us1", asOf: {first: true}) { mag } }"""
     )
     assert found == {
         "first": {"totalCount": 1, "nodes": [{"mag": 4.5, "revision": 1}]},
@@ -69,7 +74,7 @@ def test_an_event_and_a_list_are_seen_as_of_a_time(service: Service, clock: Held
         "one": {"mag": 4.5},
     }
     for given in ("{}", '{first: true, recorded: "2023-08-03T00:00:00Z"}', "{first: false}", "{first: null}"):
-        (code,) = service.codes(f"{{ events(asOf: {given}) {{ totalCount }} }}")
+        (code,) = service.codes(f"{{ eventVersions(asOf: {given}) {{ totalCount }} }}")
         assert code in ("GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"), given
 
 
