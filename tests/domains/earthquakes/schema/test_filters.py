@@ -116,8 +116,13 @@ def test_ids_find_an_event_on_the_day_that_it_had(service: Service) -> None:
     store(service, event("us1", updated=2, eventTsMs=1691064000000 + 86_400_000))
 
     assert found(service, eventIds=["us1"]) == ["us1"]
-    then = '{ eventVersions(asOf: {first: true}, filter: {eventIds: ["us1"]}) { totalCount nodes { eventId dayBucket } } }'
-    assert service.ask(then)["eventVersions"] == {"totalCount": 1, "nodes": [{"eventId": "us1", "dayBucket": "20230803"}]}
+    then = (
+        '{ eventVersions(asOf: {first: true}, filter: {eventIds: ["us1"]}) { totalCount nodes { eventId dayBucket } } }'
+    )
+    assert service.ask(then)["eventVersions"] == {
+        "totalCount": 1,
+        "nodes": [{"eventId": "us1", "dayBucket": "20230803"}],
+    }
 
 
 # A filter that is kept as JSON
