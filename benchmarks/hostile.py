@@ -61,7 +61,7 @@ SCOPES = ",".join(["servicelogs:read", "triggers:read", *(f"{each}:write" for ea
 PAGE = """query ($first: Int, $filter: EventFilter) {
   events(first: $first, filter: $filter) { nodes { eventId time mag place lat lon depth } pageInfo { endCursor } }
 }"""
-EVENT = "query ($id: String!) { event(eventId: $id) { eventId time mag place } }"
+EVENT = "query ($id: ID!) { event(eventId: $id) { eventId time mag place } }"
 COUNT = "query ($filter: EventFilter) { events(filter: $filter) { totalCount } }"
 
 

@@ -46,7 +46,7 @@ PAGE = """query ($first: Int, $after: String, $filter: EventFilter) {
   }
 }"""
 COUNT = "query ($filter: EventFilter) { events(first: 0, filter: $filter) { totalCount } }"
-EVENT = "query ($eventId: String!) { event(eventId: $eventId) { eventId time mag place } }"
+EVENT = "query ($eventId: ID!) { event(eventId: $eventId) { eventId time mag place } }"
 INGEST = "mutation ($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
 OK = "OK"
 

@@ -34,7 +34,7 @@ from benchmarks.servers import Connection, Server, running
 TIMEOUT_S = 60.0
 SPARE = 200  # connections and files beyond those of the subscribers
 CONNECTING = 50  # connections that are opened at the same time
-QUERY = "subscription { events { event { eventId time mag place lat lon depth } cursor dropped } }"
+QUERY = "subscription { events { node { eventId time mag place lat lon depth } cursor dropped } }"
 INGEST = "mutation ($event: EventInput!) { ingestEvents(input: {events: [$event]}) { upserted } }"
 HANDSHAKE = (
     b"GET /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"

@@ -187,7 +187,7 @@ OURS = Dialect(
     page="query Events($first: Int!, $after: String, $filter: EventFilter) "
     "{ events(first: $first, after: $after, filter: $filter)",
     count="query Count($filter: EventFilter) { events(filter: $filter) { totalCount } }",
-    lookup=f"query Event($eventId: String!) {{ event(eventId: $eventId) {{ {NODE} }} }}",
+    lookup=f"query Event($eventId: ID!) {{ event(eventId: $eventId) {{ {NODE} }} }}",
     ingest="mutation Ingest($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }",
     variables=_our_variables,
 )

@@ -35,7 +35,7 @@ from tests.processes import TIMEOUT_S, Server
 from tests.server_thread import in_thread
 from tests.settings import Settings
 
-EVENTS = "subscription ($after: String) { events(after: $after) { event { eventId } cursor dropped } }"
+EVENTS = "subscription ($after: String) { events(after: $after) { node { eventId } cursor dropped } }"
 INGEST = "mutation ($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
 
 
@@ -168,7 +168,7 @@ class Socket:
 
     async def event(self, id_: str) -> str:
         """The id of the event in a subscription's next result."""
-        event_id: str = (await self.next_data(id_))["events"]["event"]["eventId"]
+        event_id: str = (await self.next_data(id_))["events"]["node"]["eventId"]
         return event_id
 
     async def codes(self, id_: str) -> list[str]:
@@ -256,7 +256,7 @@ class EventStream:
 
     async def event(self) -> str:
         """The id of the event in the next result."""
-        event_id: str = (await self.next_data())["events"]["event"]["eventId"]
+        event_id: str = (await self.next_data())["events"]["node"]["eventId"]
         return event_id
 
     async def end(self) -> bytes:

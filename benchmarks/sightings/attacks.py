@@ -43,7 +43,7 @@ CANDIDATES = f"""{{ sightings(first: 100, filter: {{areas: ["{SLUG}"]}}) {{
 RANKINGS = f"{{ trending(windowHours: 24) {{ category count sightings(first: 100) {{ nodes {{ {FIELDS} }} }} }} }}"
 MANY_AREAS = orjson.dumps([f"town-{number:04}" for number in range(99)] + [SLUG]).decode()
 OF_MANY_AREAS = f"{{ sightings(first: 1000, filter: {{areas: {MANY_AREAS}}}) {{ nodes {{ {FIELDS} }} }} }}"
-SUBSCRIBE = "subscription { sightings { node { kind sighting { id category text } } } }"
+SUBSCRIBE = "subscription { sightings { kind node { id category text } } }"
 
 
 async def reports_at_one_place(attack: "Attack") -> None:

@@ -23,7 +23,7 @@ COUNTS = "query ($hours: Int!) { trending(windowHours: $hours) { category count 
 RANKINGS = f"""query ($hours: Int!, $first: Int!) {{
   trending(windowHours: $hours) {{ category count sightings(first: $first) {{ nodes {{ {FIELDS} }} }} }}
 }}"""
-OF_EVENT = f"""query ($id: String!, $first: Int!) {{
+OF_EVENT = f"""query ($id: ID!, $first: Int!) {{
   event(eventId: $id) {{ sightings(first: $first) {{ nodes {{ {FIELDS} }} }} }}
 }}"""
 

@@ -16,7 +16,7 @@ from typing import Generic, Self, TypeVar
 
 from graph.core.errors import InvalidCursor
 from graph.feed.sequence import Change, ChangeSequence, sliced
-from graph.feed.subscriber import BACKLOG, Subscriber
+from graph.feed.subscriber import BACKLOG, Filter, Subscriber
 from graph.store.ordering import Ordering
 from graph.store.records import EntityRecord, Record
 from graph.work.tasks import BackgroundTasks, Sleep, attempt
@@ -68,6 +68,7 @@ class SubscriberMessage(Generic[R]):
     cursor: str  # of the last sent record, to resume from
     record: R | None = None
     dropped: int = 0
+    matches: bool | None = None  # whether the record passes the filter
 
 
 class Broadcast(Generic[R]):
@@ -98,9 +99,9 @@ class Broadcast(Generic[R]):
         await self.close()
 
     async def subscribe(
-        self, wants: Callable[[R], bool], after: str | None = None, charge: Charge = free_of_charge
+        self, matches: Filter[R], after: str | None = None, charge: Charge = free_of_charge
     ) -> AsyncGenerator[SubscriberMessage[R], None]:
-        """Subscribe to the records that pass a filter: those stored after a record, or from now on, until `end`.
+        """Subscribe to the records that a filter sends: those stored after a record, or from now on, until `end`.
 
         Args:
             after: the cursor of a record.
@@ -111,7 +112,7 @@ class Broadcast(Generic[R]):
             DatabaseUnavailable: The store does not answer. The iteration may raise it too.
         """
         latest = await self._sequence.latest()
-        subscriber, missed = Subscriber(wants, latest, self._backlog), None
+        subscriber, missed = Subscriber(matches, latest, self._backlog), None
         if after is not None:
             key = self._records.key_of_cursor(after)
             if (record := (await self._records.load([key])).get(key)) is None:
@@ -157,9 +158,9 @@ class Broadcast(Generic[R]):
             cursor = ""
             while True:
                 while subscriber.backlog:
-                    record = subscriber.take()
+                    record, matches = subscriber.take()
                     cursor = self._records.cursor_of(record)
-                    yield SubscriberMessage(cursor, record)
+                    yield SubscriberMessage(cursor, record, matches=matches)
                 if subscriber.dropped:
                     yield SubscriberMessage(cursor, dropped=subscriber.notify())
                 elif subscriber.failure:
@@ -187,12 +188,12 @@ class Broadcast(Generic[R]):
                 async with self._replaying:
                     read = await self._read(some)
                 for number, records in read:
-                    for record in subscriber.wanted(records):
+                    for record, matches in subscriber.wanted(records):
                         await self._unless_ended(charge(0, 1))
                         if self._ended.is_set():
                             return
                         self.sent += 1
-                        yield SubscriberMessage(self._records.cursor_of(record), record)
+                        yield SubscriberMessage(self._records.cursor_of(record), record, matches=matches)
                     subscriber.number = number
             if subscriber.number >= self._number:
                 break

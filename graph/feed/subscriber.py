@@ -9,6 +9,12 @@ BACKLOG = 2000  # the most records that wait for one subscriber; a whole change 
 
 R = TypeVar("R")
 
+Filter = Callable[[R], bool | None]
+"""Whether a record passes. Of one that does not, False sends it nevertheless, and None does not."""
+
+Sent = tuple[R, bool]
+"""A record, and whether it passes the filter."""
+
 
 class Subscriber(Generic[R]):
     """One subscriber of a broadcast.
@@ -17,24 +23,24 @@ class Subscriber(Generic[R]):
     ones are too, until the subscriber receives their number. So it knows of every gap.
     """
 
-    def __init__(self, wants: Callable[[R], bool], number: int, capacity: int = BACKLOG) -> None:
+    def __init__(self, matches: Filter[R], number: int, capacity: int = BACKLOG) -> None:
         self.number = number  # of the last change that was seen
-        self.backlog: deque[R] = deque()
+        self.backlog: deque[Sent[R]] = deque()
         self.dropped = 0  # since the backlog was full; all further records are dropped until it receives their number
         self.woken = asyncio.Event()
         self.roomy = asyncio.Event()  # whether no more than half of the backlog is in use
         self.roomy.set()
         self.failure: Exception | None = None  # of its filter
         self.slow = False  # the broadcast does not wait for it until its backlog is empty
-        self._wants = wants
+        self._matches = matches
         self._capacity = capacity
 
-    def wanted(self, records: Iterable[R]) -> list[R]:
-        """The records that pass the filter."""
-        return [record for record in records if self._wants(record)]
+    def wanted(self, records: Iterable[R]) -> list[Sent[R]]:
+        """The records to send."""
+        return [(record, passes) for record in records if (passes := self._matches(record)) is not None]
 
-    def hand(self, records: Sequence[R]) -> int:
-        """Put records that pass the filter into the backlog. Returns the number of dropped ones."""
+    def hand(self, records: Sequence[Sent[R]]) -> int:
+        """Put records to send into the backlog. Returns the number of dropped ones."""
         room = 0 if self.dropped else self._capacity - len(self.backlog)
         self.backlog.extend(records[:room])
         dropped = max(len(records) - room, 0)
@@ -49,14 +55,14 @@ class Subscriber(Generic[R]):
         self.failure = defect
         self.woken.set()
 
-    def take(self) -> R:
+    def take(self) -> Sent[R]:
         """Take the next record of the backlog."""
-        record = self.backlog.popleft()
+        sent = self.backlog.popleft()
         if len(self.backlog) <= self._capacity // 2:
             self.roomy.set()
         if not self.backlog:
             self.slow = False
-        return record
+        return sent
 
     def notify(self) -> int:
         """The number of dropped records. The subscriber receives it now."""

@@ -24,7 +24,7 @@ def an_id(text: str) -> str:
 
 def test_an_event_that_is_not_there_is_null(week: Service) -> None:
     for event_id in ("us1", "", "US6000KXFL", "us6000kxfl ", "x" * 64, "x" * 65, "x" * 10_000, "\0", "\n", "地震"):
-        assert week.ask("query($id: String!) { event(eventId: $id) { id } }", {"id": event_id}) == {"event": None}
+        assert week.ask("query($id: ID!) { event(eventId: $id) { id } }", {"id": event_id}) == {"event": None}
 
 
 def test_an_events_global_id_is_the_same_for_ever_and_fit_for_a_url(week: Service) -> None:

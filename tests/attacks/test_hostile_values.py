@@ -64,7 +64,7 @@ def test_numbers_beyond_all_bounds_are_refused(week: Service, number: str) -> No
 # Text
 
 PLACES: list[str] = [
-    "query($x: String!) { event(eventId: $x) { id } }",
+    "query($x: ID!) { event(eventId: $x) { id } }",
     "query($x: ID!) { node(id: $x) { id } }",
     "query($x: ID!) { nodes(ids: [$x]) { id } }",
     "query($x: String!) { events(after: $x) { totalCount } }",
@@ -166,7 +166,7 @@ def test_a_body_is_not_decompressed(week: Service) -> None:
 
 def test_no_input_forges_a_line_of_the_log(tmp_path: Path) -> None:
     forged = "\n2026-01-01T00:00:00Z critical graph: forged\r\x1b[2K\u2028forged"
-    find = "query($x: String!) { event(eventId: $x) { id } }"
+    find = "query($x: ID!) { event(eventId: $x) { id } }"
     asked = {"query": "{ __typename }"}
     with serving(folder=tmp_path, settings={"GRAPH_LOG_LEVEL": "debug"}) as server:
         attempts: list[Callable[[], httpx.Response]] = [

@@ -295,7 +295,7 @@ async def test_a_subscription_sends_what_is_stored(tmp_path: Path) -> None:
                 assert await stream.block() == b":"  # which says that the stream has begun
                 service.store(f"us{number}", mag=4.5)
                 notice = (await stream.next_data())["events"]
-            assert (notice["event"]["eventId"], notice["dropped"]) == (f"us{number}", 0)
+            assert (notice["node"]["eventId"], notice["dropped"]) == (f"us{number}", 0)
     assert subscriptions
 
 

@@ -57,17 +57,17 @@ async def test_a_stream_opens_with_its_head_and_a_heart_beat(service: LiveServic
 
 async def test_each_result_is_an_event_of_one_line(service: LiveService) -> None:
     place = "a\n\nb\r\nevent: complete\rc\u2028d"
-    async with event_stream(service.url, "subscription { events { event { place } } }") as stream:
+    async with event_stream(service.url, "subscription { events { node { place } } }") as stream:
         assert await stream.block() == HEART_BEAT
         await service.has_subscriptions(1)
         service.store("us1", place=place)
 
         block = await stream.block()
 
-        assert block.startswith(b'event: next\ndata: {"data":{"events":{"event":{"place":"a')
+        assert block.startswith(b'event: next\ndata: {"data":{"events":{"node":{"place":"a')
         assert (block.count(b"\n"), block.count(b"\r")) == (1, 0)
         told = orjson.loads(block.partition(b"data: ")[2])
-        assert told["data"]["events"]["event"]["place"] == place
+        assert told["data"]["events"]["node"]["place"] == place
 
 
 async def test_a_query_is_one_result_and_the_end(service: LiveService) -> None:

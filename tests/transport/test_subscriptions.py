@@ -18,7 +18,7 @@ TOTAL = "{ events { totalCount } }"
 
 async def event(operation: Operation) -> Any:
     """The id of the event in the next result."""
-    return (await operation.next_data())["events"]["event"]["eventId"]
+    return (await operation.next_data())["events"]["node"]["eventId"]
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [

@@ -341,7 +341,7 @@ async def test_a_completed_subscription_receives_no_more_events(service: LiveSer
 async def test_operations_of_one_connection_do_not_wait_for_each_other(service: LiveService) -> None:
     async with initialised(service.url, bearer()) as client:
         await client.ask("all", EVENTS)
-        await client.ask("strong", "subscription { events(filter: {minMagnitude: 6}) { event { eventId } } }")
+        await client.ask("strong", "subscription { events(filter: {minMagnitude: 6}) { node { eventId } } }")
         await service.has_subscriptions(2)
         assert await answered(client, "query") == {"events": {"totalCount": 0}}
 
@@ -349,7 +349,7 @@ async def test_operations_of_one_connection_do_not_wait_for_each_other(service: 
         service.store("us2", mag=6)
 
         heard = [await client.next_message() for _ in range(3)]
-        told = sorted((each["id"], each["payload"]["data"]["events"]["event"]["eventId"]) for each in heard)
+        told = sorted((each["id"], each["payload"]["data"]["events"]["node"]["eventId"]) for each in heard)
         assert told == [("all", "us1"), ("all", "us2"), ("strong", "us2")]
 
 

@@ -45,7 +45,7 @@ async def open_services(resources: Resources) -> Sequence[object]:
         most=settings.sighting_reports,
     )
     areas, changes = reporting.areas, reporting.changes
-    broadcast = await resources.closing.enter_async_context(SightingBroadcast(database, changes.sequence))
+    broadcast = await resources.closing.enter_async_context(SightingBroadcast(database, changes.sequence, clock))
     resources.endings.add(broadcast.end)
     return (
         *(categories, known, lifetimes, areas, reporting, reporting.confirming, reporting.adopting),

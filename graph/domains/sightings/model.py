@@ -1,7 +1,7 @@
 """The records of the sightings. No I/O."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -217,10 +217,18 @@ class SightingChangeKind(DescribedText):
 
 
 class SightingChange(EntityRecord):
-    """A sighting as a change has left it."""
+    """A change of a sighting, with the sighting as it is now if that is known and there is one."""
 
-    __slots__ = ()
-    type_name = "SightingChange"
+    __slots__ = ("present",)
+
+    def __init__(self, item: Item, present: Sighting | None = None) -> None:
+        super().__init__(item)
+        self.present = present
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Type and key of the sighting."""
+        return Sighting.type_name, node_key(self.item)
 
     number = stored("change", Whole(least=1, unit="sequence number", digits=DIGITS))
     kind = stored("kind", Converted(Text(longest=9), SightingChangeKind), "What has happened.")
@@ -229,12 +237,8 @@ class SightingChange(EntityRecord):
 
     @property
     def sighting(self) -> Sighting:
-        """The sighting."""
+        """The sighting as the change has left it."""
         return Sighting({**self.item, "expiresAt": self.active_until})
-
-    def without_sighting(self) -> Self:
-        """The same change of a sighting that is there no more."""
-        return type(self)({**self.item, "activeUntil": 0})
 
 
 class Profile(Record):

@@ -88,15 +88,16 @@ class SightingSelection:
         names = categories if self.categories is None else self.categories
         return SightingSource(SIGHTING, TRENDING, _partitions(names), "category")
 
-    def keep(self, source: SightingSource) -> Keep | None:
-        """What is tested on each sighting that is read from a source."""
+    def keep(self, source: SightingSource | None = None) -> Keep | None:
+        """What is tested on each sighting, or of those that are read from a source."""
+        by = source and source.by
         named = {"category": self.categories, "eventId": self.event_ids}
         keeps = [
             Keep(predicate(OneOf(attribute, values)), frozenset({attribute}))
             for attribute, values in named.items()
-            if values is not None and attribute != source.by
+            if values is not None and attribute != by
         ]
-        if self.areas is not None and source.by != "areaSlug":
+        if self.areas is not None and by != "areaSlug":
             slugs = frozenset(map(slug_in_key, self.areas))
             keeps.append(Keep(lambda item: slug_in_key(item["areaSlug"]) in slugs, frozenset({"areaSlug"})))
         if circle := self.near:

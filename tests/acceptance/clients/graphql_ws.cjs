@@ -21,7 +21,7 @@ const client = createClient({
   on: { connected: () => say("connected") },
 });
 
-const EVENTS = "subscription ($after: String) { events(after: $after) { event { eventId } cursor } }";
+const EVENTS = "subscription ($after: String) { events(after: $after) { node { eventId } cursor } }";
 const variables = {};
 let dispose = () => {};
 let disposed = false;
@@ -32,7 +32,7 @@ function subscribe() {
     {
       next: ({ data }) => {
         variables.after = data.events.cursor;
-        say(data.events.event.eventId);
+        say(data.events.node.eventId);
       },
       // GraphQL's errors, or the closing of the connection
       error: (errors) => say({ errors, code: errors.code, reason: errors.reason }),

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.needs("chromium")
 LISTEN = """([url, query]) => {
   const heard = window.listened = [];
   const source = new EventSource(url + "?query=" + encodeURIComponent(query));
-  source.addEventListener("next", event => heard.push(JSON.parse(event.data).data.events.event.eventId));
+  source.addEventListener("next", event => heard.push(JSON.parse(event.data).data.events.node.eventId));
   source.addEventListener("complete", () => { heard.push("complete"); source.close(); });
   source.addEventListener("error", () => heard.push("error"));
   addEventListener("pagehide", () => source.close());  // else Chromium keeps it for 90 s, in case the user returns
@@ -29,13 +29,13 @@ CONNECT = """([url, query]) => {
   socket.onmessage = ({data}) => {
     const message = JSON.parse(data);
     if (message.type === "connection_ack") say({type: "subscribe", id: "1", payload: {query}});
-    if (message.type === "next") heard.push(message.payload.data.events.event.eventId);
+    if (message.type === "next") heard.push(message.payload.data.events.node.eventId);
     if (message.type === "complete") heard.push("complete");
   };
   socket.onclose = ({code}) => heard.push(code);
   addEventListener("pagehide", () => socket.close());
 }"""
-QUERY = "subscription { events { event { eventId } } }"
+QUERY = "subscription { events { node { eventId } } }"
 
 
 async def hears(visit: Visit, name: str, *words: str | int) -> None:

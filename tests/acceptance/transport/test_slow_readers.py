@@ -12,9 +12,9 @@ from tests.subscribers import LiveService, eventually, live_service
 from tests.transport.subscribed import OVER_BOTH, Operation, Transport
 
 PLACES = "".join(f" p{number}: place" for number in range(14))
-LARGE = f"subscription ($after: String) {{ events(after: $after) {{ event {{ eventId{PLACES} }} cursor dropped }} }}"
+LARGE = f"subscription ($after: String) {{ events(after: $after) {{ node {{ eventId{PLACES} }} cursor dropped }} }}"
 LARGE_BYTES = 8 * 1024  # of a notice with it, at most
-SMALL = "subscription ($after: String) { events(after: $after) { event { eventId } cursor dropped } }"
+SMALL = "subscription ($after: String) { events(after: $after) { node { eventId } cursor dropped } }"
 AT_ONCE = 250
 MANY = 3000  # which is 22 MB, more than the buffers of two sockets and a queue
 HIGH_WATER = 64 * 1024  # bytes that a transport takes before it asks for patience
@@ -39,7 +39,7 @@ async def receive_until(reader: Operation, last: str) -> list[str]:
     while not ids or ids[-1] != last:
         notice = (await reader.next_data())["events"]
         assert notice["dropped"] == 0
-        ids.append(notice["event"]["eventId"])
+        ids.append(notice["node"]["eventId"])
     return ids
 
 
@@ -66,12 +66,12 @@ async def test_a_slow_reader_learns_how_much_was_lost_and_can_resume(
             while len(received) + lost < MANY:
                 notice = (await reader.next_data())["events"]
                 if notice["dropped"]:
-                    assert notice["event"] is None
+                    assert notice["node"] is None
                     gaps.append((len(received), notice["cursor"]))
                     lost += notice["dropped"]
                     del expected[len(received) : len(received) + notice["dropped"]]  # those that would have come here
                 else:
-                    received.append(notice["event"]["eventId"])
+                    received.append(notice["node"]["eventId"])
 
             assert received == expected
             before, cursor = gaps[0]

@@ -53,7 +53,7 @@ def test_a_document_is_sent_once_and_named_from_then_on(service: Service) -> Non
     for answer in (sent, again, by_get):
         assert (answer.status_code, answer.json()) == (200, {"data": {"__typename": "Query"}})
 
-    document = "query A { a: __typename } query B($id: String!) { event(eventId: $id) { id } }"
+    document = "query A { a: __typename } query B($id: ID!) { event(eventId: $id) { id } }"
     post(service, query=document, extensions=named(document), operationName="A")
     other = post(service, extensions=named(document), operationName="B", variables={"id": "us1"})
     assert other.json() == {"data": {"event": None}}

@@ -379,7 +379,7 @@ def test_a_foreign_event_reaches_subscriptions_and_watches_once(prefix: str, tab
         service.ask('mutation { createWatch(input: {name: "all", filter: {minMagnitude: 4}}) { watch { id } } }')
         insert(table, STRONG, WEAK, SAME_TIME)
 
-        query = "subscription ($after: String) { events(after: $after) { kind event { eventId mag } dropped } }"
+        query = "subscription ($after: String) { events(after: $after) { kind node { eventId mag } dropped } }"
         request = {"query": query, "variables": {"after": cursor}}
         headers = {"Accept": "text/event-stream"}
         with service.http.stream("POST", "/graphql", json=request, headers=headers) as stream:
@@ -387,9 +387,9 @@ def test_a_foreign_event_reaches_subscriptions_and_watches_once(prefix: str, tab
             notices = [next(told)["data"]["events"] for _ in range(3)]
             report = service.ask(INGEST, {"events": [given_as(an_item("us7000last", NOON, "5.0"))]})["ingestEvents"]
             assert report["upserted"] == 1
-            assert next(told)["data"]["events"]["event"]["eventId"] == "us7000last"
+            assert next(told)["data"]["events"]["node"]["eventId"] == "us7000last"
         assert all((notice["kind"], notice["dropped"]) == ("CREATED", 0) for notice in notices)
-        assert sorted(notice["event"]["eventId"] for notice in notices) == sorted(IDS[:3])
+        assert sorted(notice["node"]["eventId"] for notice in notices) == sorted(IDS[:3])
 
         matching = {STRONG["eventId"], SAME_TIME["eventId"], "us7000last"}
         while len(made := service.ask("{ triggerEvents { nodes { payload } } }")["triggerEvents"]["nodes"]) < 3:

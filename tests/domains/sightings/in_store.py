@@ -116,7 +116,7 @@ async def sightings_of(
         clock=clock,
         most=most_reports,
     )
-    async with SightingBroadcast(database, reporting.changes.sequence) as broadcast:
+    async with SightingBroadcast(database, reporting.changes.sequence, clock) as broadcast:
         yield SightingStore(
             database=database,
             clock=clock,

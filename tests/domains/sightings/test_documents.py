@@ -141,8 +141,8 @@ async def test_the_subscription_sends_what_happens(tmp_path: Path) -> None:
         lambda service: reported.update(sent(service, PAGE.shown("graphql", REPORT))["reportSighting"]["sighting"]),
     )
 
-    assert (notice["node"]["kind"], notice["node"]["sightingId"]) == ("REPORTED", reported["sightingId"])
-    assert notice["node"]["sighting"]["text"] == "A jolt, then the windows rattled."
+    assert (notice["kind"], notice["node"]["sightingId"]) == ("REPORTED", reported["sightingId"])
+    assert notice["node"]["text"] == "A jolt, then the windows rattled."
 
 
 def test_the_table_of_tiers_has_their_thresholds() -> None:

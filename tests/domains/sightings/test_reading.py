@@ -305,9 +305,9 @@ async def test_the_first_pages_of_all_categories_are_read_at_once_and_are_those_
 async def test_only_an_areas_and_a_categorys_changes_are_sent(engine: str) -> None:
     async with (
         sightings(engine, stream=True) as ours,
-        aclosing(await ours.broadcast.changes("harbour", None)) as of_area,
-        aclosing(await ours.broadcast.changes(None, "FIRE")) as of_category,
-        aclosing(await ours.broadcast.changes("harbour", "FIRE")) as of_both,
+        aclosing(await ours.broadcast.changes(SightingSelection(areas=("Harbour",)))) as of_area,
+        aclosing(await ours.broadcast.changes(SightingSelection(categories=("FIRE",)))) as of_category,
+        aclosing(await ours.broadcast.changes(SightingSelection(areas=("harbour",), categories=("FIRE",)))) as of_both,
     ):
         for area in ("Downtown", "Harbour"):
             for category in ("FIRE", "DAMAGE"):

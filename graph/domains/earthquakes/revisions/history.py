@@ -97,14 +97,13 @@ class History:
         return page.of(list(found.values()))
 
     async def revisions(self, keys: Iterable[str]) -> dict[str, EventRevision]:
-        """The existing versions with these keys of changes, each with the one before it."""
+        """The existing versions with these keys of changes, each with the one before it and the latest."""
         wanted = {key: version_of(key) for key in keys}
-        found = await self._items(
-            {(event_id, at) for event_id, at in wanted.values()}
-            | {(event_id, at - 1) for event_id, at in wanted.values() if at > 1}
+        found, latest = await self._items(
+            {(event_id, at) for event_id, n in wanted.values() for at in (n, n - 1) if at}
         )
         return {
-            key: EventRevision(found[event_id, number], found.get((event_id, number - 1)))
+            key: EventRevision(found[event_id, number], found.get((event_id, number - 1)), latest.get(event_id))
             for key, (event_id, number) in wanted.items()
             if (event_id, number) in found
         }
@@ -112,14 +111,14 @@ class History:
     async def named(self, keys: Iterable[str]) -> dict[str, EventVersion]:
         """The existing versions with these keys of nodes."""
         wanted = {key: named for key in keys if (named := version_named(key))}
-        found = await self._items(set(wanted.values()))
+        found, _ = await self._items(set(wanted.values()))
         return {key: EventVersion(found[named]) for key, named in wanted.items() if named in found}
 
-    async def _items(self, numbers: Set[tuple[str, int]]) -> dict[tuple[str, int], Item]:
-        """Event id and number → the item of the version, completed; with others of the same events."""
-        event_ids = {event_id for event_id, _ in numbers}
-        latest = await self._database.get_many({EVENT.key_for(event_id) for event_id in event_ids})
-        found = {(item["eventId"], item.get("revision", 1)): completed(item) for item in latest.values()}
+    async def _items(self, numbers: Set[tuple[str, int]]) -> tuple[dict[tuple[str, int], Item], dict[str, Item]]:
+        """Event id and number → the item of the version; event id → that of the latest one. They are completed."""
+        events = await self._database.get_many({EVENT.key_for(event_id) for event_id, _ in numbers})
+        latest = {item["eventId"]: completed(item) for item in events.values()}
+        found = {(event_id, item["revision"]): item for event_id, item in latest.items()}
         others = {REVISION.key_for(*each) for each in numbers - found.keys()}
         superseded = await self._database.get_many(others) if others else {}
-        return found | {(item["eventId"], item["revision"]): item for item in superseded.values()}
+        return found | {(item["eventId"], item["revision"]): item for item in superseded.values()}, latest

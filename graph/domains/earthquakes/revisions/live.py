@@ -5,7 +5,7 @@ from operator import attrgetter
 
 from graph.core.errors import InvalidCursor
 from graph.domains.earthquakes.entities import EVENT_SEQUENCE
-from graph.domains.earthquakes.model import BY_TIME
+from graph.domains.earthquakes.model import BY_TIME, is_listed
 from graph.domains.earthquakes.revisions.changes import change_key
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
@@ -41,19 +41,21 @@ class EventBroadcast(Broadcast[EventRevision]):
         charge: Charge = free_of_charge,
         kinds: Collection[RevisionKind] = tuple(RevisionKind),
     ) -> AsyncGenerator[SubscriberMessage[EventRevision], None]:
-        """Subscribe to versions of the selected events, see `subscribe`.
+        """Subscribe to versions of the selected events, and to those that take an event out, see `subscribe`.
 
         Args:
             kinds: of the versions.
         """
         admits = selection.admits
 
-        def wanted(version: EventRevision) -> bool:
+        def matches(version: EventRevision) -> bool | None:
             # A subscriber must hear that an event is no longer one of those that it selected.
-            was_selected = version.before is not None and admits(version.before)
-            return version.kind in kinds and (was_selected or admits(version.item))
+            items = (version.item, version.before)
+            if version.kind not in kinds or not any(item and is_listed(item) and admits(item) for item in items):
+                return None
+            return is_listed(version.latest) and admits(version.latest)
 
-        return await self.subscribe(wanted, after, charge)
+        return await self.subscribe(matches, after, charge)
 
 
 def _key_of_cursor(cursor: str) -> str:

@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import Any
 
 from graph.core.described import described, value
-from graph.domains.earthquakes.model import POSSIBLE_ID, EventVersion
+from graph.domains.earthquakes.model import POSSIBLE_ID, Event, EventVersion
 from graph.domains.earthquakes.revisions.versions import RevisionKind, changed, kind_of
 from graph.store.attributes import Whole
 from graph.store.entity import Item
@@ -24,13 +24,24 @@ class ValueChange:
 
 
 class EventRevision(Record):
-    """One version of an event, with the one before it."""
+    """One version of an event, with the one before it, and with the latest one as of its reading."""
 
-    __slots__ = ("__dict__", "before")
+    __slots__ = ("__dict__", "before", "latest")
 
-    def __init__(self, item: Item, before: Item | None = None) -> None:
+    def __init__(self, item: Item, before: Item | None = None, latest: Item | None = None) -> None:
         super().__init__(item)
         self.before = before
+        self.latest = latest or item
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Type and key of its event."""
+        return self.present.identity
+
+    @property
+    def present(self) -> Event:
+        """The event as it is now."""
+        return Event(self.latest)
 
     @property
     def event(self) -> EventVersion:

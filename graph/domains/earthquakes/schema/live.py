@@ -6,40 +6,38 @@ import strawberry
 
 from graph.api.context import Info
 from graph.api.fields import field, subscription
+from graph.api.notices import Notice
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.revisions import model as versions
 from graph.domains.earthquakes.revisions.live import EventBroadcast
 from graph.domains.earthquakes.revisions.versions import RevisionKind
+from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
 from graph.domains.earthquakes.schema.revisions import EventRevision
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
 from graph.feed.broadcast import SubscriberMessage
 
-EventVersion = strawberry.Parent[SubscriberMessage[versions.EventRevision]]
+Message = strawberry.Parent[SubscriberMessage[versions.EventRevision]]
 
 
 @strawberry.type(description="A message to a subscriber: a stored version of an event, or the number of dropped ones.")
-class EventNotice:
-    @field("The event in this version; null where `dropped` is not 0.")
-    @staticmethod
-    def event(notice: EventVersion) -> model.Event | None:
-        return notice.record.event if notice.record else None
-
+class EventNotice(Notice[Event]):
     @field("What made the version; null where `dropped` is not 0.")
     @staticmethod
-    def kind(notice: EventVersion) -> RevisionKind | None:
-        return notice.record.kind if notice.record else None
+    def kind(message: Message) -> RevisionKind | None:
+        return message.record.kind if message.record else None
+
+    @field(
+        "The event as it is now, which a later version may have changed again; deleted and merged ones have their last "
+        "known values. Null where `dropped` is not 0."
+    )
+    @staticmethod
+    def node(message: Message) -> model.Event | None:
+        return message.record.present if message.record else None
 
     record: EventRevision | None = strawberry.field(
         name="revision", description="The version, with what changed in it; null where `dropped` is not 0."
-    )
-    cursor: str = strawberry.field(
-        description="The cursor of this version, or of the last one before those that were dropped: pass it as `after` "
-        "to resume."
-    )
-    dropped: int = strawberry.field(
-        description="How many versions were dropped here, since the client did not read them fast enough."
     )
 
 
@@ -47,7 +45,7 @@ class EventSubscriptions:
     @subscription(
         "Each version of an event that any process stores from now on, once, in the order of storing: new "
         "events, and revised, merged or deleted ones. With `after`, first all versions that were stored since then. "
-        "An event that a revision moves out of the filter is sent, too.",
+        "A version that takes an event out of the filter is sent, too: `matches` is false then.",
         EventNotice,
         scope=EVENTS_READ,
         route="/earthquakes/live",

@@ -3,47 +3,47 @@
 from typing import Annotated, Any
 
 import strawberry
-from strawberry import auto
 
-from graph.api import notices, relay
+from graph.api import relay
 from graph.api.context import Info
 from graph.api.fields import field, subscription
-from graph.api.record_type import record_type
+from graph.api.notices import Notice
 from graph.domains.sightings import model
-from graph.domains.sightings.areas import NamedArea
-from graph.domains.sightings.categories import Categories
 from graph.domains.sightings.live import SightingBroadcast
-from graph.domains.sightings.schema.values import SightingCategory
+from graph.domains.sightings.schema.sightings import Sighting, SightingFilter, selection_of
 from graph.domains.sightings.scopes import SIGHTINGS_READ
+from graph.feed.broadcast import SubscriberMessage
+
+Message = strawberry.Parent[SubscriberMessage[model.SightingChange]]
 
 
-@record_type(model.SightingChange, "What has happened to a sighting.")
-class SightingChange:
-    kind: auto
-    sighting_id: strawberry.ID
-
-    @field("The sighting as the change has left it; null once it has expired or is hidden.")
+@strawberry.type(
+    description="A message to a subscriber: a change of a sighting, or the number of dropped ones."
+)
+class SightingNotice(Notice[Sighting]):
+    @field("What has happened; null where `dropped` is not 0.")
     @staticmethod
-    def sighting(change: strawberry.Parent[model.SightingChange], info: Info) -> model.Sighting | None:
-        sighting = change.sighting
-        return sighting if sighting.is_active(info.context.clock() / 1000) else None
+    def kind(message: Message) -> model.SightingChangeKind | None:
+        return message.record.kind if message.record else None
+
+    @field("The sighting as it is now; null once it has expired or is hidden, or where `dropped` is not 0.")
+    @staticmethod
+    def node(message: Message) -> model.Sighting | None:
+        return message.record.present if message.record else None
 
 
 class SightingSubscriptions:
     @subscription(
         "What happens to sightings from now on, once, in the order of storing. With `after`, first all "
         "that has happened since then, within a day. A sighting's expiry sends no notice: `expiresAt` says when.",
-        notices.Notice[SightingChange],
+        SightingNotice,
         scope=SIGHTINGS_READ,
     )
     async def sightings(
         self,
         info: Info,
-        area: Annotated[str | None, "The area's name or slug; by default all areas."] = None,
-        category: Annotated[SightingCategory | None, "What they are about; by default all."] = None,
+        filter: Annotated[SightingFilter | None, "Which sightings; by default all."] = None,
         after: relay.After = None,
     ) -> Any:
-        if category is not None:
-            info.context.service(Categories).check_wanted("category", category)
-        slug = None if area is None else NamedArea.of_name(area).slug
-        return await info.context.service(SightingBroadcast).changes(slug, category, after, info.context.charge_replay)
+        selection = await selection_of(info.context, filter)
+        return await info.context.service(SightingBroadcast).changes(selection, after, info.context.charge_replay)

@@ -93,7 +93,8 @@ export const LIVE = `subscription Live($filter: EventFilter, $after: String) {
     cursor
     dropped
     kind
-    event { ...Shown }
+    matches
+    node { ...Shown }
   }
 }
 ${EVENT}`;
@@ -126,7 +127,7 @@ export const CONFIRM = `mutation Confirm($id: ID!) {
 ${SIGHTING}`;
 
 /** How strongly people felt an earthquake, by their reports here and at USGS. */
-export const FELT = `query Felt($eventId: String!) {
+export const FELT = `query Felt($eventId: ID!) {
   event(eventId: $eventId) { feltIntensity { reports cdi usgsCdi cells { reports } } }
 }`;
 
@@ -135,16 +136,18 @@ export const LIVE_SIGHTINGS = `subscription LiveSightings($after: String) {
   sightings(after: $after) {
     cursor
     dropped
-    node { kind sightingId sighting { ...Sighted } }
+    kind
+    nodeId
+    node { ...Sighted }
   }
 }
 ${SIGHTING}`;
 
 /** An event in full, with its versions. Those of most events are few. */
-export const EVENT_IN_FULL = `query EventInFull($eventId: String!) {
+export const EVENT_IN_FULL = `query EventInFull($eventId: ID!) {
   event(eventId: $eventId) {
     ...Shown
-    magType status updated tsunami felt alert cdi mmi nst dmin rms gap sources
+    magType status updatedAt tsunami felt alert cdi mmi nst dmin rms gap sources
     revision preferredId aliases { eventId preferred } deletion { recordedAt } mergedInto { eventId }
     revisions(last: 50) {
       nodes {
@@ -158,7 +161,7 @@ export const EVENT_IN_FULL = `query EventInFull($eventId: String!) {
 ${EVENT}`;
 
 /** What an event did, beside what lists show of it. */
-export const EFFECTS = `query Effects($eventId: String!) {
+export const EFFECTS = `query Effects($eventId: ID!) {
   event(eventId: $eventId) { magType felt cdi mmi alert tsunami }
 }`;
 
@@ -173,11 +176,11 @@ ${EVENT}`;
 
 /** That an event has another version, from now on and since a cursor. */
 export const LIVE_EVENT = `subscription LiveEvent($filter: EventFilter!, $after: String) {
-  events(filter: $filter, after: $after) { cursor dropped kind event { eventId revision } }
+  events(filter: $filter, after: $after) { cursor dropped kind node { eventId revision } }
 }`;
 
 /** The active sightings that name an earthquake. */
-export const SIGHTINGS_OF = `query SightingsOf($eventId: String!) {
+export const SIGHTINGS_OF = `query SightingsOf($eventId: ID!) {
   event(eventId: $eventId) { sightings(first: 20) { nodes { ...Sighted } } }
 }
 ${SIGHTING}`;

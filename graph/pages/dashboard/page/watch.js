@@ -12,8 +12,6 @@ import { byAge, byDepth, extent } from "./scales.js";
 import { arrivals, summary } from "./sentences.js";
 import { ShownEvents } from "./shown_events.js";
 
-const GONE = ["DELETED", "MERGED"]; // kinds of versions that are in no list
-
 const MOST_RINGS = 50; // of arrivals at once
 const BEGINNING_MS = 2000; // to wait for the subscription, which a proxy may hold back
 const LONGEST_PAUSE_MS = 60_000; // before everything is asked for again
@@ -254,21 +252,22 @@ export class Watch {
 
   /**
    * @param {object} notice
-   * @param {?import("./documents.js").QuakeEvent} notice.event  null where some were left out
+   * @param {?import("./documents.js").QuakeEvent} notice.node  as it is now; null where some were left out
    * @param {?string} notice.kind  what made this version of it: CREATED, REVISED, DELETED, …
+   * @param {?boolean} notice.matches  whether it passes the filter now
    * @param {string} notice.cursor
    * @param {number} notice.dropped  how many were left out, as this client read too slowly
    */
-  #hear({ event, kind, cursor, dropped }) {
+  #hear({ node, kind, matches, cursor, dropped }) {
     if (dropped) {
       this.startAgain();
-    } else if (GONE.includes(kind)) {
-      this.#replace(event.eventId, null);
+    } else if (!matches) {
+      this.#replace(node.eventId, null);
     } else if (kind === "CREATED") {
-      this.arrived({ cursor, node: event });
-    } else if (event && this.find(event.eventId)) {
-      this.#replace(event.eventId, event);
-    } else if (event) {
+      this.arrived({ cursor, node });
+    } else if (this.find(node.eventId)) {
+      this.#replace(node.eventId, node);
+    } else {
       this.startAgain(); // a revision has brought it into the filter; its notice has no cursor of the list
     }
   }

@@ -88,7 +88,8 @@ class Subscription:
         self, event: dict[str, Any] | None, *, kind: str = "CREATED", cursor: str = "cursor", lost: int = 0
     ) -> None:
         """Tell of a version of an event, or of a loss."""
-        notice = {"event": event, "kind": event and kind, "cursor": cursor, "dropped": lost}
+        about = {"node": event, "kind": event and kind, "matches": event and kind not in ("DELETED", "MERGED")}
+        notice = {**about, "cursor": cursor, "dropped": lost}
         data = {"data": {"events": notice}}
         self.send(f"event: next\ndata: {json.dumps(data, ensure_ascii=False)}\n\n")
 

@@ -96,7 +96,7 @@ def test_an_event_without_a_depth_has_two_coordinates(service: Service) -> None:
 # The events around one
 
 NEARBY = """
-query Nearby($eventId: String!, $radiusKm: Float!, $days: Float!) {
+query Nearby($eventId: ID!, $radiusKm: Float!, $days: Float!) {
   event(eventId: $eventId) { nearby(radiusKm: $radiusKm, days: $days, first: 1000) { totalCount nodes { eventId } } }
 }
 """

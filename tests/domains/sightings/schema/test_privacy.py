@@ -125,7 +125,7 @@ HIDE = 'mutation($id: ID!) { hideSighting(input: {id: $id, reason: "It is spam."
 
 def _listen(town: Town, subscribed: Event) -> None:
     """Keep what a subscriber hears of the first sighting and its confirmations."""
-    query = f"subscription {{ sightings {selection(schema.type_map['SightingChangeNotice'], DEPTH)} }}"
+    query = f"subscription {{ sightings {selection(schema.type_map['SightingNotice'], DEPTH)} }}"
     headers = {**bearer(subject=BEN), "Accept": "text/event-stream"}
     with town.service.http.stream("POST", "/graphql", json={"query": query}, headers=headers) as stream:
         subscribed.set()  # whatever is stored from now on is told
@@ -173,9 +173,9 @@ def test_no_node_no_mutation_and_no_watch_of_another_user_tells_who_or_where(tow
 
 
 def test_no_subscriber_hears_who_or_where(town: Town) -> None:
-    nodes = [orjson.loads(text)["data"]["sightings"]["node"] for text in town.heard]
-    assert [node["kind"] for node in nodes] == [*["REPORTED"] * 4, *["CONFIRMED"] * 2, "REPORTED", "HIDDEN"]
-    assert nodes[-1]["sighting"] is None
+    notices = [orjson.loads(text)["data"]["sightings"] for text in town.heard]
+    assert [notice["kind"] for notice in notices] == [*["REPORTED"] * 4, *["CONFIRMED"] * 2, "REPORTED", "HIDDEN"]
+    assert notices[-1]["node"] is None
     for text in town.heard:
         check(text)
 

@@ -58,7 +58,7 @@ export function feltHere({ reports, cdi, usgsCdi, cells }) {
 }
 
 /** How well it is known. */
-export function quality({ status, magType, nst, gap, rms, dmin, sources, updated }) {
+export function quality({ status, magType, nst, gap, rms, dmin, sources, updatedAt }) {
   return known([
     ["Status", status],
     ["Type of magnitude", magType],
@@ -67,7 +67,7 @@ export function quality({ status, magType, nst, gap, rms, dmin, sources, updated
     ["Nearest station", dmin, (degrees) => `${decimal(degrees, 2)}°`],
     ["Residuals of travel times, RMS", rms, (seconds) => `${decimal(seconds, 2)} s`],
     ["Networks", sources?.join(", ")],
-    ["Last change at USGS", updated, chosenTime],
+    ["Last change at USGS", updatedAt && Date.parse(updatedAt), chosenTime],
   ]);
 }
 

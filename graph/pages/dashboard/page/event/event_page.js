@@ -130,7 +130,7 @@ function draw() {
   main.querySelector(".badge-place").replaceChildren(badge(shown));
   byId("notice").hidden = !shown.deletion;
   byId("notice").textContent = shown.deletion
-    ? `Its source has deleted this event, ${chosenTime(shown.deletion.recordedAt)}. These are its last known values.`
+    ? `Its source has deleted this event, ${chosenTime(Date.parse(shown.deletion.recordedAt))}. These are its last known values.`
     : "";
   const usgs = usgsLink(shown, "USGS");
   main.querySelector(".actions").replaceChildren(share, ...(usgs ? [usgs] : []), shared);

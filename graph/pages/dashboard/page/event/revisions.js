@@ -47,7 +47,7 @@ export async function showRevisions(section, total, versions) {
   }
 }
 
-const published = ({ publishedAt, recordedAt }) => publishedAt ?? recordedAt;
+const published = ({ publishedAt, recordedAt }) => Date.parse(publishedAt ?? recordedAt);
 
 function row(version) {
   const made = element("tr");

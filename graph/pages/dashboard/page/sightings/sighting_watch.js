@@ -47,9 +47,9 @@ export class SightingWatch {
   }
 
   /** Confirms a sighting, and shows it as it is then. */
-  async confirm({ id, sightingId }) {
+  async confirm({ id }) {
     const { confirmSighting } = await ask(CONFIRM, { id }, this.#ended.signal);
-    this.#confirmed.add(sightingId);
+    this.#confirmed.add(id);
     this.take(confirmSighting.sighting);
     return confirmSighting;
   }
@@ -87,8 +87,8 @@ export class SightingWatch {
         ask(SIGHTINGS, { first: this.first }, signal),
         mayReport(signal),
       ]);
-      const found = new Set(sightings.nodes.map(({ sightingId }) => sightingId));
-      known.filter((sightingId) => !found.has(sightingId)).forEach((sightingId) => this.#sightings.delete(sightingId));
+      const found = new Set(sightings.nodes.map(({ id }) => id));
+      known.filter((id) => !found.has(id)).forEach((id) => this.#sightings.delete(id));
       this.#keep(sightings.nodes);
       this.#mayWrite = mayWrite;
       this.views.reveal({ categories: sightingCategories, mayWrite });
@@ -107,29 +107,31 @@ export class SightingWatch {
 
   /**
    * @param {object} notice
-   * @param {?{kind: string, sightingId: string, sighting: ?import("../documents.js").Sighting}} notice.node  a change
+   * @param {?string} notice.kind  REPORTED, CONFIRMED or HIDDEN
+   * @param {?string} notice.nodeId  the sighting's global id
+   * @param {?import("../documents.js").Sighting} notice.node  as it is now; null where it is gone
    * @param {number} notice.dropped  how many were left out, as this client read too slowly
    */
-  #hear({ node, dropped }) {
+  #hear({ kind, nodeId, node, dropped }) {
     if (dropped) {
       this.#load();
-    } else if (node.kind === "HIDDEN") {
-      this.#hidden.add(node.sightingId);
-      this.#sightings.delete(node.sightingId);
+    } else if (kind === "HIDDEN") {
+      this.#hidden.add(nodeId);
+      this.#sightings.delete(nodeId);
       this.#draw();
-    } else if (node.sighting) {
-      if (node.kind === "REPORTED" && !node.sighting.own) {
-        this.announce(node.sighting);
+    } else if (node) {
+      if (kind === "REPORTED" && !node.own) {
+        this.announce(node);
       }
-      this.take(node.sighting);
+      this.take(node);
     }
   }
 
   #keep(sightings) {
     for (const sighting of sightings) {
-      const known = this.#sightings.get(sighting.sightingId);
-      if (!this.#hidden.has(sighting.sightingId) && !(known?.confirmations > sighting.confirmations)) {
-        this.#sightings.set(sighting.sightingId, sighting);
+      const known = this.#sightings.get(sighting.id);
+      if (!this.#hidden.has(sighting.id) && !(known?.confirmations > sighting.confirmations)) {
+        this.#sightings.set(sighting.id, sighting);
       }
     }
   }
@@ -139,8 +141,8 @@ export class SightingWatch {
     const now = Date.now();
     const active = [...this.#sightings.values()].filter(({ expiresAt }) => Date.parse(expiresAt) > now);
     const newest = active.sort((one, other) => (order(one) < order(other) ? 1 : -1)).slice(0, MOST);
-    this.#sightings = new Map(newest.map((sighting) => [sighting.sightingId, sighting]));
-    this.views.show(newest, now, ({ own, sightingId }) => this.#mayWrite && !own && !this.#confirmed.has(sightingId));
+    this.#sightings = new Map(newest.map((sighting) => [sighting.id, sighting]));
+    this.views.show(newest, now, ({ own, id }) => this.#mayWrite && !own && !this.#confirmed.has(id));
   }
 }
 
