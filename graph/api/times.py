@@ -1,10 +1,8 @@
-"""The second field of an instant: beside epoch milliseconds, which follow the stored attribute, a `DateTime`.
+"""Instants: a `DateTime` of an attribute in epoch milliseconds. A test compares the whole schema with the rule.
 
-    ingested_at: EpochMillis = strawberry.field(description="When it was first stored, epoch milliseconds.")
-    ingested_time: datetime = time_field("ingested_at", "When it was first stored.")
+    recorded_at: datetime = time_field("recorded_at", "When this version was stored here.", "recordedAt", "ingestedAt")
 
-The instant of the record itself is `time`. The name of any other one ends with `Time` in place of `At`, `Ms` or
-`time`, or has it behind. A test compares the whole schema with this rule.
+Its name ends with `At`. Only an attribute of the documents keeps its name and unit, with a `DateTime` beside it.
 """
 
 from typing import Any

@@ -102,7 +102,7 @@ def test_a_note_is_written_with_the_scope_and_by_the_rules_of_its_entity_and_is_
     written = service.http.post("/graphql", json=body, headers=bearer(NOTES_WRITE)).json()["data"]
     node = "query ($id: ID!) { node(id: $id) { __typename ... on FieldNote { area text writtenAt } } }"
     found = service.ask(node, {"id": written["writeFieldNote"]["note"]["id"]})["node"]
-    assert found == {"__typename": "FieldNote", "area": "Napa", "text": "a", "writtenAt": HeldClock().now}
+    assert found == {"__typename": "FieldNote", "area": "Napa", "text": "a", "writtenAt": "2023-11-14T22:13:20.000Z"}
 
 
 async def test_no_note_of_a_batch_is_stored_if_one_exists(store: str, field_notes: ModuleType) -> None:

@@ -17,9 +17,7 @@ from graph.feed.broadcast import SubscriberMessage
 Message = strawberry.Parent[SubscriberMessage[model.SightingChange]]
 
 
-@strawberry.type(
-    description="A message to a subscriber: a change of a sighting, or the number of dropped ones."
-)
+@strawberry.type(description="A message to a subscriber: a change of a sighting, or the number of dropped ones.")
 class SightingNotice(Notice[Sighting]):
     @field("What has happened; null where `dropped` is not 0.")
     @staticmethod

@@ -4,6 +4,7 @@ In a larger package each part is a module of its own: entities, model, access pa
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import uuid4
@@ -20,6 +21,7 @@ from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
 from graph.api.fields import field, subscription
 from graph.api.record_type import record_type
+from graph.api.times import time_field
 from graph.command_line import CommandLine, store_option
 from graph.core.days import datetime_of
 from graph.core.paging import Page
@@ -139,7 +141,7 @@ Input = Annotated["WriteFieldNoteInput", "The note."]
 )
 class FieldNote(relay.Node):
     area: auto
-    written_at: auto
+    written_at: datetime = time_field("written_at", "When it was written.", "writtenAt")
     rating: auto
     text: auto
 
