@@ -7,6 +7,7 @@ from typing import Any, Optional, TypeVar, get_type_hints
 
 import strawberry
 
+from graph.api import relay
 from graph.api.context import Context
 from graph.api.fields import optional, shows
 from graph.api.scalars import millis_ceil, millis_floor
@@ -14,6 +15,7 @@ from graph.core.described import DescribedText
 from graph.core.errors import BadUserInput
 from graph.core.names import camel_case
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
+from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.selection.conditions import check_order, conditions_of, ranges_of
 from graph.geography.areas import Box, Circle
@@ -127,7 +129,7 @@ class EventFilter(TimesAndMagnitudes):
         given = {name: getattr(self, name) for name in CONDITIONS}
         return {
             **super().conditions(),
-            **{name: _texts(value) if isinstance(value, list) else value for name, value in given.items()},
+            **{name: _texts(name, value) if isinstance(value, list) else value for name, value in given.items()},
             "box": Box(**asdict(self.box)) if self.box else None,
             "circle": Circle(**asdict(self.circle)) if self.circle else None,
             "polygon": None if self.polygon is None else Polygon(tuple((each.lat, each.lon) for each in self.polygon)),
@@ -136,8 +138,10 @@ class EventFilter(TimesAndMagnitudes):
         }
 
 
-def _texts(values: list[Any]) -> tuple[str, ...]:
+def _texts(name: str, values: list[Any]) -> tuple[str, ...]:
     """The values of a list as an event has them."""
+    if name == "event_ids":
+        return tuple(relay.key_of(Event, each, "eventIds") for each in values)
     return tuple(each.value if isinstance(each, DescribedText) else each for each in values)
 
 

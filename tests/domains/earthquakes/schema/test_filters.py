@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from graph.api.relay import global_id
 from graph.api.text_arguments import TextArguments
 from graph.core.errors import BadUserInput
 from graph.core.names import camel_case
@@ -41,7 +42,10 @@ TOO_LARGE = (
 
 def nested(levels: int) -> dict[str, Any]:
     """A filter within so many others."""
-    return {"not": nested(levels - 1)} if levels else {"minSig": 1}
+    filter_: dict[str, Any] = {"minSig": 1}
+    for _ in range(levels):
+        filter_ = {"not": filter_}
+    return filter_
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
@@ -60,7 +64,7 @@ OF_ANOTHER_TYPE: list[dict[str, Any]] = [
     *({"tsunami": "yes"}, {"networks": [None]}, {"networks": [1]}),
     *({"statuses": ["reviewed"]}, {"alerts": ["PINK"]}, {"or": [{"statuses": ["typo"]}]}, {"or": [None]}),
     nested(100),
-    nested(3000),
+    nested(800),
 ]
 
 
@@ -96,7 +100,11 @@ def test_ids_find_events_by_any_alias_each_once_also_what_a_merged_one_turned_ou
 
     assert found(service, eventIds=["us1"]) == ["ci9"]
     assert found(service, eventIds=["us1", "ci9", "us2", "us2"]) == ["ci9", "us2"]
+    assert found(service, eventIds=[global_id("Event", "us1"), global_id("Event", "us2")]) == ["ci9", "us2"]
+    assert service.codes(EVENTS, {"filter": {"eventIds": [global_id("RequestLog", "us1")]}}) == ["BAD_USER_INPUT"]
     assert found(service, eventIds=["us1", "us2"], minMagnitude=9) == []
+    assert found(service, **{"not": {"eventIds": ["us1", "us2"]}}) == ["us4"]
+    assert found(service, **{"or": [{"eventIds": ["us1"]}, {"eventIds": ["us4"], "minMagnitude": 9}]}) == ["ci9"]
     for nothing in (["us3"], ["unknown", "", "\n", "x" * 65], [], ["US2"]):
         assert found(service, eventIds=nothing) == []
     query = '{ events(deleted: %s, filter: {eventIds: ["us2", "us3"]}) { totalCount } }'
