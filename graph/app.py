@@ -59,14 +59,16 @@ logger = get_logger(__name__)
 
 
 @cache
-def schema_of(domains: tuple[Domain, ...], sizes: PageSizes = USUAL_SIZES, *, compiled: bool = True) -> Schema:
+def schema_of(
+    domains: tuple[Domain, ...], sizes: PageSizes = USUAL_SIZES, *, compiled: bool = True, federation: bool = False
+) -> Schema:
     """The schema of these domains, built once.
 
     Raises:
         ImproperDomains: A domain does not fit to those before it.
     """
     try:
-        return build_schema(domains, sizes, compiled=compiled)
+        return build_schema(domains, sizes, compiled=compiled, federation=federation)
     except Exception as error:  # Strawberry and graphql-core have many classes for it
         schema_of(domains[:-1])  # raises this error if an earlier domain causes it
         raise ImproperDomains(domains[-1], f"does not fit into the schema: {in_a_line(error)}") from error
@@ -187,8 +189,8 @@ def build_entrance(settings: Settings, domains: Sequence[Domain] = ()) -> Entran
         UnusableList: The list of documents cannot be used.
     """
     served = switched_on(domains or installed(), settings.domains)
-    schema = schema_of(served, settings.page_sizes, compiled=settings.compiled).graphql
-    documents = Documents(schema, settings)
+    schema = schema_of(served, settings.page_sizes, compiled=settings.compiled, federation=settings.federation)
+    documents = Documents(schema.graphql, settings)
     return Entrance(documents, persisted(settings.allowed_documents, documents))
 
 

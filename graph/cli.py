@@ -144,7 +144,9 @@ def schema(line: CommandLine) -> None:
     Example:
       quakegraph schema > schema.graphql
     """
-    click.echo(schema_of(switched_on(line.domains, DomainNames().domains)).printed, nl=False)
+    settings = line.settings()
+    on = switched_on(line.domains, settings.domains)
+    click.echo(schema_of(on, settings.page_sizes, federation=settings.federation).printed, nl=False)
 
 
 @click.command("domains")

@@ -173,6 +173,9 @@ class Settings(DomainNames):
     introspection: bool = Field(
         True, description="Whether clients can read the schema, and errors suggest names from it."
     )
+    federation: bool = Field(
+        False, description="Whether the service is a subgraph of Apollo Federation 2, with `_service` and `_entities`."
+    )
     compiled: bool = Field(
         True, description="Whether compiled functions execute plain selections; if not, graphql-core executes all."
     )

@@ -91,6 +91,7 @@ SETTINGS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
     "jwt_leeway": (30, {"0": 0, "300": 300}, ["-1", "301", "long"]),
     "public_read": (True, {"false": False}, ["perhaps"]),
     "introspection": (True, {"0": False}, ["perhaps"]),
+    "federation": (False, {"true": True}, ["perhaps"]),
     "compiled": (True, {"false": False}, ["perhaps"]),
     "graphiql": (True, {"no": False}, ["perhaps"]),
     "compression": (True, {"false": False}, ["perhaps"]),

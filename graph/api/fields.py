@@ -15,7 +15,7 @@ from strawberry.types.field import StrawberryField
 
 from graph.access.callers import Scope
 from graph.api.recorded import Facts, recorded
-from graph.api.scopes import RequiresScope
+from graph.api.scopes import RequiresScopes
 from graph.api.selected import needs
 from graph.api.shown import shown
 from graph.api.sizes import Cost, ListSize
@@ -31,7 +31,7 @@ class Options(TypedDict, total=False):
 
     of: Any  # its type in the schema, if the resolver's annotation names neither that nor the records that it shows
     scope: Scope  # required of the caller
-    cost: float  # points, see `Cost`
+    cost: int  # points, see `Cost`
     size: ListSize | int  # of its list, or the assumed one
     reads: Iterable[str]  # the attributes that the resolver reads of its record or of its page's records
     route: str  # of its request logs
@@ -78,9 +78,9 @@ def strawberry_field(description: str, options: Options, **others: Any) -> Straw
 def _directive(name: str, value: Any) -> object:
     match name:
         case "scope":
-            return RequiresScope(scope=value)
+            return RequiresScopes(scopes=[[value]])
         case "cost":
-            return Cost(weight=f"{value:g}")
+            return Cost(weight=value)
     return value if isinstance(value, ListSize) else ListSize(assumed_size=value)
 
 

@@ -1,8 +1,7 @@
 """Nodes: objects with a global id. Each domain declares its own; `node` and `nodes` find all of them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import strawberry
@@ -16,10 +15,16 @@ from graph.api.selected import selected_attributes
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 
-MOST_NODES = 100  # ids of one call
+MOST_NODES = 100  # that one call names
 
 Node = type[relay.Node]
 """A type of the schema whose objects can be fetched by their global ids."""
+
+Nodes = Mapping[str, relay.FoundBy]
+"""Node types by their names in the schema."""
+
+Named = tuple[str, str] | BadUserInput
+"""A type and a key that a client names, or what is wrong with the name."""
 
 
 def node_queries(nodes: Iterable[Node]) -> type:
@@ -29,15 +34,7 @@ def node_queries(nodes: Iterable[Node]) -> type:
     def scopes_of_ids(arguments: Mapping[str, Any]) -> set[Scope]:
         """The scopes that `id` or `ids` need. A value that is no id needs none: the field refuses it."""
         given = arguments["ids"] if "ids" in arguments else [arguments.get("id")]
-        ids = given if isinstance(given, list) else [given]  # GraphQL accepts one value as a list of one
-        scopes = set()
-        for node_id in ids if len(ids) <= MOST_NODES else ():
-            if isinstance(node_id, str):
-                with suppress(BadUserInput):
-                    type_name, _ = relay.parse_global_id(node_id)
-                    if (node := by_name.get(type_name)) and node.scope:
-                        scopes.add(node.scope)
-        return scopes
+        return scopes_of(by_name, given, named_by_id)
 
     @strawberry.type
     class NodeQueries:
@@ -52,7 +49,7 @@ def node_queries(nodes: Iterable[Node]) -> type:
             info: Info[Context, None],
             id: Annotated[strawberry.ID, strawberry.argument(description="Global id.")],
         ) -> Any:
-            (found,) = await _found(by_name, info, [id])
+            (found,) = await find_nodes(by_name, info, [named_by_id(by_name, id)])
             if isinstance(found, BadUserInput):
                 raise found
             return found
@@ -71,14 +68,20 @@ def node_queries(nodes: Iterable[Node]) -> type:
         ) -> list[Any]:
             if len(ids) > MOST_NODES:
                 raise BadUserInput(f"`ids` takes at most {MOST_NODES} ids.")
-            return await _found(by_name, info, ids)
+            return await find_nodes(by_name, info, [named_by_id(by_name, each) for each in ids])
 
     return NodeQueries
 
 
-async def _found(nodes: Mapping[str, relay.FoundBy], info: Info[Context, None], ids: Sequence[str]) -> list[Any]:
-    """The nodes with these global ids, in the same order: None for each that does not exist, an error for no id."""
-    wanted = [_named(nodes, node_id) for node_id in ids]
+def scopes_of(nodes: Nodes, given: Any, named: Callable[[Nodes, Any], Named]) -> set[Scope]:
+    """The scopes that a list of names needs, as a client sent it. What is no name needs none: the field refuses it."""
+    names = given if isinstance(given, list) else [given]  # GraphQL accepts one value as a list of one
+    found = [named(nodes, each) for each in names] if len(names) <= MOST_NODES else []
+    return {scope for each in found if isinstance(each, tuple) and (scope := nodes[each[0]].scope)}
+
+
+async def find_nodes(nodes: Nodes, info: Info[Context, None], wanted: Sequence[Named]) -> list[Any]:
+    """The named nodes, in the same order: None for each that does not exist, an error for each that is no name."""
     keys: defaultdict[str, set[str]] = defaultdict(set)
     for each in wanted:
         if not isinstance(each, BadUserInput):
@@ -92,10 +95,10 @@ async def _found(nodes: Mapping[str, relay.FoundBy], info: Info[Context, None], 
     return [each if isinstance(each, BadUserInput) else found[each[0]].get(each[1]) for each in wanted]
 
 
-def _named(nodes: Mapping[str, relay.FoundBy], node_id: str) -> tuple[str, str] | BadUserInput:
-    """The type and the key that a global id names, or what is wrong with it."""
+def named_by_id(nodes: Nodes, node_id: Any) -> Named:
+    """The type and the key that a global id names."""
     try:
-        named = relay.parse_global_id(node_id)
+        named = relay.parse_global_id(str(node_id))
     except BadUserInput as error:
         return error
     if named[0] not in nodes:

@@ -37,6 +37,7 @@ def record_type(
     *,
     load: Load[str, Needed, Any] | None = None,
     scope: Scope | None = None,
+    key: str | None = None,
     pages: str | None = None,
     counted: bool = False,
 ) -> Callable[[type[T]], type[T]]:
@@ -47,6 +48,7 @@ def record_type(
         description: by default the first line of the record's.
         load: loads the objects of a `relay.Node` by their keys.
         scope: required to read them as nodes.
+        key: the attribute by which `load` finds them, if it is one: other graphs know them by it.
         pages: the objects of a page, if there is a connection of them, whose type has no fields of its own.
         counted: whether this connection has `totalCount`, which is the `total` of its pages.
     """
@@ -56,7 +58,7 @@ def record_type(
         made: Any = strawberry.type(of, description=description or record.__doc__.partition("\n")[0])
         shown.types[record] = made
         if load:
-            made.found_by = relay.FoundBy(record, load, scope)
+            made.found_by = relay.FoundBy(record, load, scope, key)
         if pages:
             shown.pages[record] = relay.connection(made, pages, counted=counted)
         return cast("type[T]", made)

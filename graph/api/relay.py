@@ -86,6 +86,7 @@ class FoundBy:
     record: type[Record]  # of these objects
     load: Load[str, Needed, Any]  # loads the existing ones with these keys, with the needed attributes
     scope: Scope | None  # required to read them
+    key: str | None = None  # the attribute with which their global ids end, if it is one
 
 
 @strawberry.interface(description="An object with a stable id, by which `node` finds it again.")

@@ -32,6 +32,7 @@ from strawberry.types.scalar import ScalarDefinition
 
 from graph.access.callers import Scope
 from graph.api.fast.resolvers import replace_slow_resolvers
+from graph.api.federation import FEDERATION_SCALARS, SDL, subgraph, subgraph_queries
 from graph.api.fields import BEFORE
 from graph.api.nodes import Node, node_queries
 from graph.api.recorded import Recorded
@@ -86,21 +87,25 @@ class Schema:
     printed: str  # in the schema definition language, as in `schema.graphql`
 
 
-def build_schema(parts: Sequence[SchemaPart], sizes: PageSizes = USUAL_SIZES, *, compiled: bool = True) -> Schema:
+def build_schema(
+    parts: Sequence[SchemaPart], sizes: PageSizes = USUAL_SIZES, *, compiled: bool = True, federation: bool = False
+) -> Schema:
     """The schema of these parts. Each part may refer to those before it.
 
     Args:
         parts: in the order of the domains.
         sizes: of pages, for the descriptions.
         compiled: whether fields have faster resolvers than Strawberry's.
+        federation: whether it is a subgraph, see `graph.api.federation`.
 
     Raises:
         ImproperSchema: Two parts have the same field or type, or no part declares a scope that is used.
         Exception: Another one, of the libraries, where a type is wrong.
     """
     nodes = [node for part in parts for node in part.nodes]
+    own = [node_queries(nodes), *([subgraph_queries(nodes)] if federation and nodes else [])]
     types = {
-        "Query": [("the service", node_queries(nodes)), *_owned(parts, lambda part: part.queries)],
+        "Query": [*(("the service", each) for each in own), *_owned(parts, lambda part: part.queries)],
         "Mutation": _owned(parts, lambda part: part.mutations),
         "Subscription": _owned(parts, lambda part: part.subscriptions),
     }
@@ -111,7 +116,11 @@ def build_schema(parts: Sequence[SchemaPart], sizes: PageSizes = USUAL_SIZES, *,
         name = _definition(to).name
         added = [(part.name, each.fields) for part in parts for each in part.contributions if each.to is to]
         _check_names(name, [(name, to), *added])
-    scalars = {**SCALARS, **{kind: scalar for part in parts for kind, scalar in part.scalars.items()}}
+    scalars = {
+        **SCALARS,
+        **(FEDERATION_SCALARS if federation else {}),
+        **{kind: scalar for part in parts for kind, scalar in part.scalars.items()},
+    }
     try:
         made = _AssembledSchema(contributions, scalars, query, mutation, subscription, types=nodes)
     except DuplicatedTypeName as error:
@@ -120,12 +129,17 @@ def build_schema(parts: Sequence[SchemaPart], sizes: PageSizes = USUAL_SIZES, *,
     schema = made._schema
     _finish(schema.type_map.values(), sizes)
     for root in filter(None, (schema.query_type, schema.mutation_type)):
-        for of_root in root.fields.values():
-            of_root.type = get_nullable_type(of_root.type)  # so that a field that fails is null alone
+        for name, of_root in root.fields.items():
+            if not name.startswith("_"):  # those of Federation have its types
+                of_root.type = get_nullable_type(of_root.type)  # so that a field that fails is null alone
     _check_scopes(schema.type_map.values(), nodes, {scope for part in parts for scope in part.scopes})
     if compiled:
         replace_slow_resolvers(schema.type_map.values())
-    return Schema(schema, f"{made.as_str()}\n")
+    printed = f"{made.as_str()}\n"
+    if federation:
+        printed = subgraph(printed, nodes)
+        schema.extensions[SDL] = printed
+    return Schema(schema, printed)
 
 
 class _AssembledSchema(strawberry.Schema):

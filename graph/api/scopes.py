@@ -46,10 +46,10 @@ _SCOPES_OF = "scopes_of_arguments"
 
 
 @strawberry.schema_directive(
-    locations=[Location.FIELD_DEFINITION], description="The caller's token must have this scope."
+    locations=[Location.FIELD_DEFINITION], description="The caller's token must have these scopes."
 )
-class RequiresScope:
-    scope: str = strawberry.directive_field("scope")
+class RequiresScopes:
+    scopes: list[list[str]] = strawberry.directive_field("scopes")  # all of one of these lists
 
 
 def requires_scopes_of(scopes_of: ScopesOf) -> Mapping[str, ScopesOf]:
@@ -59,8 +59,8 @@ def requires_scopes_of(scopes_of: ScopesOf) -> Mapping[str, ScopesOf]:
 
 def required_scope(field: GraphQLField) -> Scope | None:
     """The scope that a field of the schema always needs."""
-    directive = directive_of(field, RequiresScope)
-    return cast("Scope", directive.scope) if directive else None
+    directive = directive_of(field, RequiresScopes)
+    return cast("Scope", directive.scopes[0][0]) if directive else None
 
 
 def describe_scope(field: GraphQLField) -> None:

@@ -1,10 +1,14 @@
 """The sizes of lists and the costs of fields. Fields declare them by directives, which this module reads.
 
-The directives follow the GraphQL Cost Directives specification, so that a client can compute its costs:
+The directives are those of Apollo Federation, after the GraphQL Cost Directives specification, so that a client or a
+gateway can compute costs:
 
     @strawberry.field(directives=[ListSize(slicing_arguments=["first", "last"], sized_fields=["edges", "nodes"])])
 
-Source: https://ibm.github.io/graphql-specs/cost-spec.html
+Weights are whole points. A list whose elements cost less has a smaller size instead.
+
+Sources: https://ibm.github.io/graphql-specs/cost-spec.html and
+https://www.apollographql.com/docs/graphos/schema-design/federated-schemas/reference/directives#listsize
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -46,9 +50,13 @@ Size = Callable[[Variables], float]
     description="The size of the lists below this field, or of its own, for the cost of an operation.",
 )
 class ListSize:
+    assumed_size: int | None = strawberry.directive_field("assumedSize", default=strawberry.UNSET)
     slicing_arguments: list[str] | None = strawberry.directive_field("slicingArguments", default=strawberry.UNSET)
     sized_fields: list[str] | None = strawberry.directive_field("sizedFields", default=strawberry.UNSET)
-    assumed_size: int | None = strawberry.directive_field("assumedSize", default=strawberry.UNSET)
+    require_one_slicing_argument: bool | None = strawberry.directive_field("requireOneSlicingArgument", default=True)
+
+    def __post_init__(self) -> None:
+        self.require_one_slicing_argument = False if self.slicing_arguments else strawberry.UNSET
 
 
 @strawberry.schema_directive(
@@ -57,7 +65,7 @@ class ListSize:
     description="The points that this field costs, if it is not one.",
 )
 class Cost:
-    weight: str = strawberry.directive_field("weight")
+    weight: int = strawberry.directive_field("weight")
 
 
 def list_size(definition: GraphQLField) -> ListSize | None:
@@ -65,10 +73,10 @@ def list_size(definition: GraphQLField) -> ListSize | None:
     return directive_of(definition, ListSize)
 
 
-def weight(definition: GraphQLField) -> float | None:
+def weight(definition: GraphQLField) -> int | None:
     """The points that a field costs by itself, if they are declared."""
     directive = directive_of(definition, Cost)
-    return float(directive.weight) if directive else None
+    return directive.weight if directive else None
 
 
 def length(directive: ListSize, node: FieldNode, defaults: Variables, page_sizes: PageSizes) -> Size:

@@ -16,7 +16,6 @@ def value_type(
     of: Any,
     name: str | None = None,
     *,
-    each: Options | None = None,
     computed: Mapping[str, int] | None = None,
     **single: Options,
 ) -> None:
@@ -25,7 +24,6 @@ def value_type(
     Args:
         of: parts of it that are not described are not shown. An `instant` is a `DateTime`.
         name: of the type; by default that of the dataclass.
-        each: options of all fields.
         computed: properties that are shown, too, and their places among the parts. Their docstrings describe them.
         single: options of single fields.
     """
@@ -44,7 +42,7 @@ def value_type(
             continue
         shows = shown(hint)
         members["__annotations__"][part] = shows
-        members[part] = strawberry_field(words[DESCRIPTION], {"of": shows, **(each or {}), **single.get(part, {})})
+        members[part] = strawberry_field(words[DESCRIPTION], {"of": shows, **single.get(part, {})})
     record_type(of, _text(of))(type(name or of.__name__, (), members))
 
 

@@ -139,4 +139,4 @@ def test_the_schema_says_which_scope_a_field_needs() -> None:
                 unless = ", unless public reading is on" if scope.public else ""
                 assert str(field.description).endswith(f" Needs the scope `{scope}`{unless}.")
                 said += 1
-    assert printed().count("@requiresScope(scope: ") >= said > 50
+    assert printed().count('@requiresScopes(scopes: [["') >= said > 50

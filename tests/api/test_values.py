@@ -36,7 +36,7 @@ class Whole:
         return len(self.parts)
 
 
-value_type(Part, each={"cost": 0.1})
+value_type(Part, number={"cost": 2})
 value_type(Whole, "AllParts", parts={"size": 2}, reason={"name": "why"}, computed={"size": 0})
 
 
@@ -66,7 +66,7 @@ async def test_a_value_is_answered_as_it_is_and_shows_what_is_described() -> Non
     assert '''"""A part, of a whole."""
 type Part {
   """Its number."""
-  number: Int! @cost(weight: "0.1")
+  number: Int! @cost(weight: 2)
 }''' in schema.as_str()
     assert '''type AllParts {
   """The number of its parts."""

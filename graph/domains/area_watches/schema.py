@@ -28,6 +28,7 @@ from graph.store.ordering import PageRequest
     "An area whose sightings the caller wants to hear of, as trigger events.",
     load=load_own(AreaWatches, AreaWatches.by_id),
     scope=SIGHTINGS_WRITE,
+    key="watch_id",
     pages="area watches",
     counted=True,
 )

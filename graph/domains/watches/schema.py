@@ -28,6 +28,7 @@ from graph.store.ordering import PageRequest
     "What the caller wants to hear of the catalogue, as trigger events.",
     load=load_own(Watches, Watches.by_id),
     scope=TRIGGERS_READ,
+    key="watch_id",
     pages="watches",
     counted=True,
 )

@@ -31,7 +31,7 @@ _PART = 2  # points
 _NAMED = ["file-name"]
 
 
-@record_type(model.DataFile, load=load_files, scope=FILES_READ, pages="data files")
+@record_type(model.DataFile, load=load_files, scope=FILES_READ, key="name", pages="data files")
 class DataFile(relay.Node):
     name: auto = shows("Its name, which is unique.")
     namespace: auto

@@ -22,7 +22,7 @@ from graph.store.ordering import PageRequest
 USUAL_FILES = 10  # that a run uses or generates, for the price
 
 
-@record_type(model.Run, load=load_runs, scope=FILES_READ, pages="runs")
+@record_type(model.Run, load=load_runs, scope=FILES_READ, key="run_id", pages="runs")
 class Run(relay.Node):
     run_id: strawberry.ID
     algorithm: auto

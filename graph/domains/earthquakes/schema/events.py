@@ -137,7 +137,7 @@ class SeismicEvent:
         return await info.context.service(Catalogue).event(event.merged_into, selected_attributes(info, model.Event))
 
 
-@record_type(model.Event, load=load_by(Catalogue, Catalogue.events), scope=EVENTS_READ)
+@record_type(model.Event, load=load_by(Catalogue, Catalogue.events), scope=EVENTS_READ, key="event_id")
 class Event(relay.Node, SeismicEvent):
     @classmethod
     def is_type_of(cls, record: object, info: object) -> bool:

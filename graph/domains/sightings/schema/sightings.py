@@ -44,6 +44,7 @@ At = Annotated[datetime | None, "The time; by default now."]
     "What somebody has felt or seen, until it expires.",
     load=load_by(Sightings, Sightings.by_id),
     scope=SIGHTINGS_READ,
+    key="sighting_id",
     pages="sightings",
 )
 class Sighting(relay.Node):

@@ -32,17 +32,17 @@ OF_EVENTS = 10  # a part that reads events, which are charged as they are read
 MOST_NETWORKS = 100
 ASSESSED = 10  # a part that takes some milliseconds; what it computes is charged besides
 
-value_type(of_periods.Series, "CountSeries", counts={"size": of_periods.MOST_PERIODS, "cost": 0.02})  # only numbers
+value_type(of_periods.Series, "CountSeries", counts={"size": of_periods.MOST_PERIODS // 50, "cost": 1})  # only numbers
 value_type(gutenberg_richter.MagnitudeBin)
 value_type(gutenberg_richter.Completeness)
 value_type(event_rates.Rate, "EventRate")
 value_type(moment.SeismicMoment)
-value_type(in_space.DepthBin, each={"cost": 0.1})
-value_type(in_space.Depths, "DepthHistogram", bins={"size": in_space.MOST_DEPTH_BINS})
+value_type(in_space.DepthBin)
+value_type(in_space.Depths, "DepthHistogram", bins={"size": in_space.MOST_DEPTH_BINS // 10})
 value_type(gaps.Quantile, "TimeQuantile")
 value_type(gaps.InterEventTimes)
-value_type(in_space.GridCell, each={"cost": 0.0625})  # of up to 10,000 cells
-value_type(in_space.Grid, cells={"size": in_space.MOST_CELLS})
+value_type(in_space.GridCell)
+value_type(in_space.Grid, cells={"size": in_space.MOST_CELLS // 16})  # as quick as so many ordinary objects
 value_type(assessment.EstimateInterval, "ConfidenceInterval")
 value_type(goodness.GoodnessOfFit)
 value_type(Network, "SeismicNetwork")

@@ -53,6 +53,7 @@ class EndpointQueue:
     "Where the caller's webhooks are sent.",
     load=load_own(Endpoints, Endpoints.by_id),
     scope=TRIGGERS_READ,
+    key="endpoint_id",
     pages="endpoints",
     counted=True,
 )
