@@ -1,8 +1,9 @@
 """Makes the service a subgraph of Apollo Federation 2: a gateway asks for its nodes, which are entities, by their keys.
 
 An entity's keys are `id` and, if its type declares one, its own id. Whatever has no key is a value that other
-subgraphs may have, too. Composition takes fewer sizes than our prices have: lengths of arguments that are lists, and
-sizes of values that are no lists, stay out of the subgraph's schema.
+subgraphs may have, too. What stays out of the subgraph's schema: sizes by arguments that are lists and of values that
+are none, which composition refuses; and scopes, since Apollo's gateway refuses a supergraph with them, and others would
+refuse what may be read without a token. This service checks them itself.
 
 Source: https://www.apollographql.com/docs/graphos/schema-design/federated-schemas/reference/subgraph-spec
 """
@@ -40,7 +41,8 @@ from graph.core.names import camel_case
 SDL = "subgraph"
 """The key in the extensions of a schema of its text, which composition reads."""
 
-IMPORTED = ("key", "shareable", "cost", "listSize", "requiresScopes")
+IMPORTED = ("key", "shareable", "cost", "listSize")
+LEFT_OUT = "requiresScopes"
 HEAD = f"""extend schema
   @link(url: "https://specs.apollo.dev/federation/v2.9", import: [{", ".join(f'"@{name}"' for name in IMPORTED)}])
 """
@@ -125,7 +127,7 @@ def subgraph(printed: str, nodes: Iterable[Node]) -> str:
     made = [
         _definition(name, each, keys.get(name, ()), types)
         for name, each in types.items()
-        if not name.startswith("_") and not (name in IMPORTED and isinstance(each, DirectiveDefinitionNode))
+        if not name.startswith("_") and not (name in (*IMPORTED, LEFT_OUT) and isinstance(each, DirectiveDefinitionNode))
     ]
     return f"{HEAD}\n{print_ast(DocumentNode(definitions=tuple(made)))}\n"
 
@@ -155,7 +157,8 @@ def _composable(field: FieldDefinitionNode, types: Mapping[str, Any]) -> tuple[C
     directives = []
     for each in field.directives or ():
         arguments = tuple(_with(each.arguments or (), possible))
-        if each.name.value != "listSize" or {"assumedSize", "slicingArguments"} & {a.name.value for a in arguments}:
+        is_sized = {"assumedSize", "slicingArguments"} & {a.name.value for a in arguments}
+        if each.name.value != LEFT_OUT and (is_sized or each.name.value != "listSize"):
             directives.append(replace(each, arguments=arguments))
     return tuple(directives)
 
