@@ -1,4 +1,4 @@
-"""Installs the packages that a lock file pins by their hashes, once into the cache and not into this environment.
+"""Installs what a lock file pins by hashes, once into the cache and not into this environment; or the newest versions.
 
 This is for a program whose bounds exclude those of the environment. With the folder as `PYTHONPATH`, Python finds
 its packages first.
@@ -12,7 +12,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-INSTALL = ("pip", "install", "--quiet", "--require-hashes", "--only-binary", ":all:")
+INSTALL = (sys.executable, "-m", "uv", "pip", "install", "--quiet", "--only-binary", ":all:")
 
 
 def installed(lock: Path) -> Path:
@@ -23,9 +23,14 @@ def installed(lock: Path) -> Path:
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as scratch:
             packages = Path(scratch, "packages")
-            command = [sys.executable, "-m", "uv", *INSTALL, "--target", str(packages), "-r", str(lock)]
-            subprocess.run(command, check=True)
+            subprocess.run([*INSTALL, "--require-hashes", "--target", packages, "-r", lock], check=True)
             # A rename is atomic, so another process never sees an incomplete folder.
             with suppress(OSError):
                 packages.rename(kept)
     return kept
+
+
+def newest(target: Path, *names: str) -> Path:
+    """Install the newest version of each package, whatever this environment has, into a folder. Returns it."""
+    subprocess.run([*INSTALL, "--upgrade", "--target", target, *names], check=True)
+    return target

@@ -2,7 +2,8 @@
 
 The README's test command and `.ci/run` are quick: properties get an eighth of the examples, always the same ones,
 and loops an eighth of the rounds. `scripts/check thorough` repeats those tests, marked `hypothesis` or `repeated`, as
-often as they are meant to be, and with new examples each time.
+often as they are meant to be, and with new examples each time. It repeats those marked `judged`, too: other projects'
+tools judge the graph in them, in a quick run by the pinned versions, in a thorough one by today's.
 """
 
 import os
@@ -36,6 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if EFFORT not in ("quick", "thorough"):
         raise pytest.UsageError(f"TEST_EFFORT is {EFFORT!r}: it may be quick or thorough")
     config.addinivalue_line("markers", "repeated: the effort decides how often it repeats; see tests/effort.py")
+    config.addinivalue_line("markers", "judged: the effort decides which versions of tools judge; see tests/effort.py")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import pytest
 
@@ -24,12 +25,22 @@ REQUIREMENTS: dict[str, Callable[[], bool]] = {
     "java": lambda: shutil.which("java") is not None,
     "redis-server": lambda: shutil.which("redis-server") is not None,
     "node": lambda: shutil.which("node") is not None,
+    "Node 20": lambda: _node() >= 20,
     "a tmpfs": lambda: os.geteuid() == 0 and shutil.which("mount") is not None and _mounts(),
     "npm": lambda: shutil.which("npm") is not None,
     "Linux on x86-64": collector.runs_here,
     "the web pages' packages": packages.packaged,  # there once `pip install -e .` has found npm
     "the dashboard's bundle": BUNDLE.is_dir,  # there once `pip install -e .` has found npm, until a page's file changes
 }
+
+
+@cache
+def _node() -> int:
+    """The major version of Node; 0 where there is none."""
+    if (node := shutil.which("node")) is None:
+        return 0
+    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
+    return int(said.removeprefix("v").partition(".")[0])
 
 
 def _mounts() -> bool:
@@ -41,8 +52,8 @@ def _mounts() -> bool:
         return mounted.returncode == 0
 
 
-GRANTED = frozenset({"a tmpfs", "Linux on x86-64"})
-"""Requirements that no script can install: the rights of the container, and the machine itself."""
+GRANTED = frozenset({"a tmpfs", "Linux on x86-64", "Node 20"})
+"""Requirements that no script can install: the rights of the container, the machine itself, and what its system has."""
 
 _deselected = pytest.StashKey[dict[str, int]]()  # what is missing → the number of tests that need it
 

@@ -81,7 +81,7 @@ def folder_of_run(factory: pytest.TempPathFactory) -> Path:
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
-def made_once(path: Path, make: Callable[[Path], None]) -> Path:
+def made_once(path: Path, make: Callable[[Path], object]) -> Path:
     """Make the file with `make`, unless another process of this run has made it. Returns the path."""
     with path.with_name(f"{path.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # the end of a process releases it

@@ -1,9 +1,4 @@
-"""Apollo Client, Relay, urql and GraphQL Code Generator run the programs of docs/clients/javascript.md.
-
-`npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved` in this folder makes the lock. The
-packages run on Node 18, which Debian has. Of GraphQL Code Generator, only those of early 2025 do, which
-`--before=2025-02-01` selects.
-"""
+"""Apollo Client, Relay, urql and GraphQL Code Generator run the programs of docs/clients/javascript.md."""
 
 import json
 import shutil
@@ -11,44 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from scripts.npm_lock import installed
-from scripts.npm_package import NpmPackage
 from tests.acceptance.clients.documented.programs import at, blocks, lines, run
 from tests.documents.markdown import ROOT
 from tests.service import Service
-from tests.sharing import folder_of_run, made_once
 
-pytestmark = pytest.mark.needs("npm", "node")
+pytestmark = [pytest.mark.judged, pytest.mark.needs("npm", "Node 20")]
 
 PAGE = "docs/clients/javascript.md"
-HERE = Path(__file__).parent
-RELAY_COMPILER = NpmPackage(
-    "relay-compiler",
-    "21.0.1",
-    sha512="Wqlg3MtHyBlAYByVo24Wy9H3n2bAw991gPmzdo3XfNv+TzhI8zuGogtiae+7NORI7zhghgZaHC7Sp8S8ZPRYEA==",
-    needed="package/linux-x64",  # a quarter of the package, which has a compiler for each platform
-)
 SELECTED = "edges { node { id eventId mag"
-
-
-@pytest.fixture(scope="session")
-def node_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The installed packages, installed by one process of this run."""
-    note = folder_of_run(tmp_path_factory) / "node_modules.txt"
-    return Path(made_once(note, lambda path: _note(path, installed(HERE))).read_text())
-
-
-def _note(path: Path, text: object) -> None:
-    path.write_text(str(text))
-
-
-@pytest.fixture
-def project(tmp_path: Path, node_modules: Path) -> Path:
-    """An empty project, whose files are modules, with the packages."""
-    (tmp_path / "package.json").write_text('{"type": "module"}')
-    (tmp_path / "node_modules").symlink_to(node_modules)
-    (tmp_path / "src").mkdir()
-    return tmp_path
 
 
 def program(heading: str, service: Service) -> str:
@@ -111,34 +76,36 @@ def test_urql_warns_of_a_type_without_a_key(project: Path, week: Service) -> Non
 
 
 @pytest.mark.needs("Linux on x86-64")
-def test_relay_compiles_the_documents_and_runs_the_program(project: Path, week: Service) -> None:
+def test_relay_compiles_the_documents_and_runs_the_program(project: Path, relay_compiler: Path, week: Service) -> None:
     text, paginated = blocks(PAGE, "Relay", "js")
     (output,) = blocks(PAGE, "Relay", "text")
     (project / "src" / "Events.js").write_text(paginated)
 
-    assert printed_by_relay(at(week.url, text), project) == lines(output)
+    assert printed_by_relay(at(week.url, text), project, relay_compiler) == lines(output)
 
     made = {path.name for path in (project / "src" / "__generated__").iterdir()}
     assert {"Events_query.graphql.js", "EventsPaginationQuery.graphql.js"} <= made
 
 
 @pytest.mark.needs("Linux on x86-64")
-def test_relay_keeps_the_nodes_of_the_last_page_only(project: Path, week: Service) -> None:
+def test_relay_keeps_the_nodes_of_the_last_page_only(project: Path, relay_compiler: Path, week: Service) -> None:
     text = program("Relay", week).replace(SELECTED, f"nodes {{ eventId }}\n{SELECTED}").partition("for (const")[0]
 
-    printed = printed_by_relay(f"{text}\nfor (const {{ eventId }} of events.nodes) console.log(eventId);", project)
+    printed = printed_by_relay(
+        f"{text}\nfor (const {{ eventId }} of events.nodes) console.log(eventId);", project, relay_compiler
+    )
 
     assert printed == ["us6000kxmt", "us6000kxn3"]
 
 
-def printed_by_relay(text: str, project: Path) -> list[str]:
+def printed_by_relay(text: str, project: Path, relay_compiler: Path) -> list[str]:
     """What a program prints after Relay's compiler and its plug-in of Babel."""
     (configuration,) = blocks(PAGE, "Relay", "json")
     (project / "relay.config.json").write_text(configuration)
     shutil.copy(ROOT / "schema.graphql", project)
     (project / "src" / "strongEvents.js").write_text(text)
-    run(RELAY_COMPILER.fetched() / "relay", "relay.config.json", folder=project)
-    shutil.copy(HERE / "relay.cjs", project)
+    run(relay_compiler, "relay.config.json", folder=project)
+    shutil.copy(Path(__file__).with_name("relay.cjs"), project)
     run("node", "relay.cjs", "src/strongEvents.js", "src/built.js", folder=project)
     return list(lines(run("node", "src/built.js", folder=project).stdout))
 
