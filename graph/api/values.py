@@ -18,8 +18,10 @@ def value_type(
     *,
     computed: Mapping[str, int] | None = None,
     **single: Options,
-) -> None:
+) -> Any:
     """Make a type of the graph that shows a dataclass, whose docstring describes it. Resolvers return the dataclass.
+
+    A dataclass may have several types: a field names the one it shows, see `fields.Options.of`.
 
     Args:
         of: parts of it that are not described are not shown. An `instant` is a `DateTime`.
@@ -43,7 +45,7 @@ def value_type(
         shows = shown(hint)
         members["__annotations__"][part] = shows
         members[part] = strawberry_field(words[DESCRIPTION], {"of": shows, **single.get(part, {})})
-    record_type(of, _text(of))(type(name or of.__name__, (), members))
+    return record_type(of, _text(of))(type(name or of.__name__, (), members))
 
 
 def _text(described: Any) -> str:

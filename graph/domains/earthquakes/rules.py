@@ -7,11 +7,12 @@ it is only within the bounds of the entity's attribute.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from graph.core.compilation import Namespace
 from graph.core.days import DAY_MS, FIRST_MS, day_bucket
+from graph.core.described import DescribedText, described, value
 from graph.core.names import is_line
 from graph.core.numbers import whole
 from graph.domains.earthquakes.model import (
@@ -41,14 +42,31 @@ _KINDS: dict[str, Any] = {each.name: each for each in Event.declared()}
 _LISTED = re.compile("(?:,[^,]+)+,")  # a list of names as USGS writes it
 
 
-@dataclass(frozen=True, slots=True)
+class EventProblem(DescribedText):
+    """Why an event is rejected."""
+
+    ID_MISSING = "ID_MISSING", "It has no id."
+    ID_INVALID = "ID_INVALID", "Its id is no text, too long, or has control characters."
+    TIME_INVALID = "TIME_INVALID", "Its origin time is missing, given twice, or no whole number of milliseconds."
+    TIME_OUT_OF_RANGE = "TIME_OUT_OF_RANGE", "Its origin time is before the year 1, or more than 30 days ahead."
+    MAGNITUDE_MISSING = "MAGNITUDE_MISSING", "It has no magnitude yet."
+    MAGNITUDE_INVALID = "MAGNITUDE_INVALID", "Its magnitude is no number."
+    COORDINATES_INVALID = "COORDINATES_INVALID", "Its latitude or longitude is no number of degrees."
+    DEPTH_INVALID = "DEPTH_INVALID", "Its depth is no number of kilometres."
+    FEATURE_UNREADABLE = "FEATURE_UNREADABLE", "It is no feature of GeoJSON, or a text of it is no valid Unicode."
+    ITEM_UNREADABLE = "ITEM_UNREADABLE", "Another program has stored an item with its id that cannot be read."
+
+
+@value
 class EventRejection:
     """The reason why one event of an ingest was rejected."""
 
-    event_id: str | None  # None if it has no valid id
-    code: str  # stable, such as MAGNITUDE_MISSING
-    message: str  # what is wrong
-    index: int | None = None  # its position in the payload, from 0; None as long as only the event is known
+    event_id: str | None = described("The event's id; null if it has no valid one.")
+    code: EventProblem = described("Why, as a stable code.")
+    message: str = described("Why, in words.")
+    index: int | None = described(  # None as long as only the event is known
+        "Its place from 0: among the given events, or among the features of the answer or file.", default=None
+    )
 
 
 class RejectedFeature(Exception):
@@ -163,7 +181,7 @@ def given_record(given: Mapping[str, Any], *, ingested_at: int) -> Incoming:
     event_ts_ms, time = given["event_ts_ms"], given.get("time")
     if (event_ts_ms is None) == (time is None):
         message = "The event needs either `eventTsMs` or `time`, and not both."
-        raise _rejected(_checked_id(given["event_id"]), "TIME_INVALID", message)
+        raise _rejected(_checked_id(given["event_id"]), EventProblem.TIME_INVALID, message)
     return _read_event(
         given["event_id"],
         event_ts_ms if time is None else time,
@@ -182,36 +200,40 @@ def _checked_id(value: Any) -> str:
     if possible_id(value):
         return str(value)
     if value is None or value == "":
-        raise RejectedFeature(EventRejection(None, "ID_MISSING", "The event has no id."))
+        raise RejectedFeature(EventRejection(None, EventProblem.ID_MISSING, "The event has no id."))
     message = f"The id must be text of at most {LONGEST_ID} characters, without control characters."
-    raise RejectedFeature(EventRejection(None, "ID_INVALID", message))
+    raise RejectedFeature(EventRejection(None, EventProblem.ID_INVALID, message))
 
 
-def _rejected(event_id: str, code: str, message: str) -> RejectedFeature:
+def _rejected(event_id: str, code: EventProblem, message: str) -> RejectedFeature:
     return RejectedFeature(EventRejection(event_id, code, message))
 
 
 def _checked_time(event_id: str, value: Any, ingested_at: int) -> int:
     if (time := whole(value)) is None:
-        raise _rejected(event_id, "TIME_INVALID", "The time must be a whole number of milliseconds since 1970.")
+        raise _rejected(
+            event_id, EventProblem.TIME_INVALID, "The time must be a whole number of milliseconds since 1970."
+        )
     if not FIRST_MS <= time <= ingested_at + FUTURE_MS:
-        raise _rejected(event_id, "TIME_OUT_OF_RANGE", "The time must lie between the year 1 and 30 days from now.")
+        raise _rejected(
+            event_id, EventProblem.TIME_OUT_OF_RANGE, "The time must lie between the year 1 and 30 days from now."
+        )
     return time
 
 
 def _magnitude(event_id: str, value: Any) -> float:
     if value is None:
         message = "The event has no magnitude yet. A later ingest takes it once it has one."
-        raise _rejected(event_id, "MAGNITUDE_MISSING", message)
+        raise _rejected(event_id, EventProblem.MAGNITUDE_MISSING, message)
     if (magnitude := _number(value)) is None:
-        raise _rejected(event_id, "MAGNITUDE_INVALID", "The magnitude must be a number.")
+        raise _rejected(event_id, EventProblem.MAGNITUDE_INVALID, "The magnitude must be a number.")
     return min(max(magnitude, LEAST_MAG), GREATEST_MAG)
 
 
 def _coordinate(event_id: str, value: Any, name: str, greatest: int) -> float:
     if (number := _number(value)) is None or not -greatest <= number <= greatest:
         message = f"The {name} must be a number from -{greatest} to {greatest} degrees."
-        raise _rejected(event_id, "COORDINATES_INVALID", message)
+        raise _rejected(event_id, EventProblem.COORDINATES_INVALID, message)
     return number
 
 
@@ -219,7 +241,7 @@ def _depth(event_id: str, value: Any) -> float | None:
     down = _number(value)
     if value is not None and (down is None or down > GREATEST_DEPTH):
         message = "The depth must be a number of kilometres, or be left out."
-        raise _rejected(event_id, "DEPTH_INVALID", message)
+        raise _rejected(event_id, EventProblem.DEPTH_INVALID, message)
     return down
 
 
@@ -248,7 +270,7 @@ def _text(event_id: str, name: str, value: Any, longest: int) -> str | None:
             text.encode()
         except UnicodeEncodeError:
             message = f"`{name}` is not valid Unicode text: it holds half a surrogate pair."
-            raise _rejected(event_id, "FEATURE_UNREADABLE", message) from None
+            raise _rejected(event_id, EventProblem.FEATURE_UNREADABLE, message) from None
     return text[:longest]
 
 

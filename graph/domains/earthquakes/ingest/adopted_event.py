@@ -22,7 +22,7 @@ class AdoptedEvent(Write):
 
     __slots__ = ("_of_version", "days", "ids", "inserts", "item", "keys", "record", "time_ms")
 
-    outcome: Outcome = "upserted"
+    outcome = Outcome.CREATED
     is_version = True
     stored = None
     names = ()

@@ -104,13 +104,13 @@ class ChangedEvents(Write):
 
     def _outcome(self) -> Outcome:
         if not self.is_version:
-            return "skipped"
+            return Outcome.SKIPPED
         if isinstance(self.record, SourceDeletion):
-            return "deleted"
+            return Outcome.DELETED
         first, rank = self.steps[0], Rank.of(self.record)
         given = Rank.of_values(first.item)
         is_new = first.stored is None and (given.time, given.event_id) == (rank.time, rank.event_id)
-        return "upserted" if is_new else "revised"
+        return Outcome.CREATED if is_new else Outcome.REVISED
 
     def actions(self, now: int, number: int) -> list[Action]:
         return [*(action for step in self.steps for action in step.actions(now, number)), *self.aliases]

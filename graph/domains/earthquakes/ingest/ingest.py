@@ -22,6 +22,7 @@ from graph.domains.earthquakes.ingest.backfill_marks import BackfillMarks
 from graph.domains.earthquakes.ingest.intake import Intake, Read, without_progress
 from graph.domains.earthquakes.ingest.payload import ANY_FILE, JSON, Body, Receiver, json_body
 from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.ingest.write import Outcome
 from graph.domains.earthquakes.rules import given_record
 from graph.domains.earthquakes.usgs.answers import NO_VALIDATORS, UsgsAnswer, Validators
 from graph.domains.earthquakes.usgs.client import UsgsClient
@@ -225,7 +226,7 @@ class Ingest:
             features = answer.features
             if places is not None:
                 features = [features[place] for place in places]
-                report.count("skipped", len(answer.features) - len(features))
+                report.count(Outcome.SKIPPED, len(answer.features) - len(features))
             await self.intake.features(report, payload, features, read, places)
 
     async def adopt(self, events: Sequence[Item]) -> None:

@@ -15,12 +15,12 @@ from graph.core.geojson.feature_json import RawFeature
 from graph.core.geojson.feature_splitter import InvalidGeoJson
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.ingest.payload import Chunk, Received
-from graph.domains.earthquakes.ingest.report import IngestReport
+from graph.domains.earthquakes.ingest.report import IngestedEvent, IngestReport
 from graph.domains.earthquakes.ingest.storing import Storing
-from graph.domains.earthquakes.ingest.write import Write
+from graph.domains.earthquakes.ingest.write import Outcome, Write
 from graph.domains.earthquakes.model import Incoming, is_foreign
 from graph.domains.earthquakes.revisions.live import event_sequence
-from graph.domains.earthquakes.rules import EventRejection, RejectedFeature
+from graph.domains.earthquakes.rules import EventProblem, EventRejection, RejectedFeature
 from graph.domains.earthquakes.usgs.normalise import read_record
 from graph.store.contract import Database
 from graph.work.account import give_way
@@ -125,10 +125,14 @@ class Intake:
                 await storing
 
     async def _store(self, report: IngestReport, chunk: Chunk, stored: Callable[[], None]) -> None:
+        def count(outcome: Outcome, records: Sequence[Incoming]) -> None:
+            events = (IngestedEvent(chunk.of(record), record.event_id, outcome) for record in records)
+            report.count(outcome, len(records), events)
+
         # If all events so far were new, the others probably are too.
-        await self._storing.store(chunk, report.count, probably_new=report.all_new)
+        await self._storing.store(chunk, count, probably_new=report.all_new)
         for record in chunk.unreadable:
-            report.reject(EventRejection(record.event_id, "ITEM_UNREADABLE", UNREADABLE, chunk.of(record)))
+            report.reject(EventRejection(record.event_id, EventProblem.ITEM_UNREADABLE, UNREADABLE, chunk.of(record)))
         stored()
 
 

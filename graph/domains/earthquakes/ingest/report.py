@@ -1,13 +1,25 @@
 """The report of an ingest, for its caller and its record."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from itertools import islice
+from typing import NamedTuple
 from uuid import uuid4
 
 from graph.core.described import described, mutable
 from graph.domains.earthquakes.ingest.write import Outcome
 from graph.domains.earthquakes.rules import EventRejection
 
-REJECTIONS_LISTED = 1000  # of an ingest; further ones are only counted
+EVENTS_LISTED = 100  # of an ingest; further ones are only counted
+REJECTIONS_LISTED = 1000
+
+
+class IngestedEvent(NamedTuple):
+    """What became of an event of an ingest."""
+
+    index: int  # among the given events, or among the features of the answer or file
+    event_id: str  # that it was given
+    outcome: Outcome
 
 
 @mutable
@@ -24,6 +36,7 @@ class IngestReport:
     rejections: list[EventRejection] = described(
         f"The reasons for at most the first {REJECTIONS_LISTED:,} of these.", default_factory=list
     )
+    listed: list[IngestedEvent] = field(default_factory=list)  # as many that changed something, and that were skipped
     truncated: bool = described(
         "Whether more events matched a time range or `updatedSince` than USGS sent, because of `limit`.", default=False
     )
@@ -41,12 +54,20 @@ class IngestReport:
         """A report of some events of this ingest, which count here, too."""
         return PartReport(self)
 
-    def count(self, outcome: Outcome, number: int) -> None:
-        """Count events of which this became."""
+    @property
+    def events(self) -> list[IngestedEvent]:
+        """What became of its events, at most 100: of those that changed something, and then of those that did not."""
+        return sorted(self.listed, key=lambda each: (each.outcome is Outcome.SKIPPED, each.index))[:EVENTS_LISTED]
+
+    def count(self, outcome: Outcome, number: int, events: Iterable[IngestedEvent] = ()) -> None:
+        """Count events of which this became. The first ones are listed."""
         self.fetched += number
-        if outcome == "deleted":
+        if outcome is Outcome.DELETED:
             self.revised += number
-        setattr(self, outcome, getattr(self, outcome) + number)
+        setattr(self, outcome.value, getattr(self, outcome.value) + number)
+        skipped = outcome is Outcome.SKIPPED
+        room = EVENTS_LISTED - sum((each.outcome is Outcome.SKIPPED) == skipped for each in self.listed)
+        self.listed += islice(events, room)
 
     def reject(self, rejection: EventRejection) -> None:
         """Count an event that was not taken."""
@@ -92,9 +113,9 @@ class PartReport(IngestReport):
     def all_new(self) -> bool:
         return self._whole.all_new
 
-    def count(self, outcome: Outcome, number: int) -> None:
+    def count(self, outcome: Outcome, number: int, events: Iterable[IngestedEvent] = ()) -> None:
         super().count(outcome, number)
-        self._whole.count(outcome, number)
+        self._whole.count(outcome, number, events)
 
     def reject(self, rejection: EventRejection) -> None:
         super().reject(rejection)

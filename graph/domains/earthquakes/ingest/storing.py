@@ -9,7 +9,6 @@ or a race loses no version and counts no event twice. A refused record is looked
 An event that another program put into the table is adopted in the same way, by its id.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -41,8 +40,8 @@ OTHERS = "other writers kept changing the same events"
 RECORDS_AT_ONCE = 100  # are compared with what is stored, in some milliseconds, before giving way to other work
 
 T = TypeVar("T")
-Count = Callable[[Outcome, int], None]
-"""(outcome, number of records)."""
+Count = Callable[[Outcome, Sequence[Incoming]], None]
+"""(outcome, the records of which this became)."""
 
 ADOPTED_AT_ONCE = 500  # events in memory
 ATTEMPTS = 3  # to adopt an event that its program keeps changing; it is met again later
@@ -77,7 +76,8 @@ class Storing:
             pending, others = wave, rounds(OTHERS)
             while pending:
                 writes = await self._writes(pending, probably_new=probably_new)
-                count("skipped", len(pending) - len(writes))
+                written = {id(write.record) for write in writes}
+                count(Outcome.SKIPPED, [record for record in pending if id(record) not in written])
                 at_once, later = _disjoint(writes)
                 refused = await self._apply_all(chunk, at_once, count)
                 if self.revises:
@@ -171,8 +171,9 @@ class Storing:
                     if conflicts and reservation:
                         self.sequence.missed(reservation)
                 if not conflicts:
-                    for outcome, number in Counter(write.outcome for write in some).items():
-                        count(outcome, number)
+                    for outcome in Outcome:
+                        if records := [write.record for write in some if write.outcome is outcome]:
+                            count(outcome, records)
                     break
                 missed = transaction.owners(conflicts)
                 unreadable = await self._unreadable(transaction.taken(conflicts))
@@ -212,7 +213,7 @@ async def _decided(records: Sequence[Incoming], known: Sequence[KnownEvents]) ->
     return writes
 
 
-def _uncounted(outcome: Outcome, number: int) -> None:
+def _uncounted(outcome: Outcome, records: Sequence[Incoming]) -> None:
     """Count nothing: the records are counted already."""
 
 

@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence, Set
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from graph.core.described import DescribedText
 from graph.domains.earthquakes.entities import ALIAS, EVENT
 from graph.domains.earthquakes.model import Event, Incoming
 from graph.domains.earthquakes.revisions.names import ids_of
@@ -12,8 +13,14 @@ from graph.domains.earthquakes.summaries import Tally
 from graph.store.contract import Action, Put
 from graph.store.entity import Item
 
-Outcome = Literal["upserted", "revised", "deleted", "skipped"]
-"""What becomes of a record. A deletion is a revision too, and counts as one."""
+
+class Outcome(DescribedText):
+    """What became of an event of an ingest."""
+
+    CREATED = "upserted", "It was inserted."
+    REVISED = "revised", "A stored event was changed by a new version."
+    DELETED = "deleted", "A stored event was deleted, which is a revision, too."
+    SKIPPED = "skipped", "It was stored already as it is or later, or given twice."
 
 
 class LookedAt(NamedTuple):
@@ -58,7 +65,7 @@ class FirstVersion(Write):
 
     __slots__ = ("_of_version", "days", "ids", "inserts", "item", "keys", "names", "record", "size", "time_ms")
 
-    outcome: Outcome = "upserted"
+    outcome = Outcome.CREATED
     is_version = True
     stored = None
 

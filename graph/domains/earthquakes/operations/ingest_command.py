@@ -145,13 +145,13 @@ def _lines(outcome: Outcome) -> str:
         f"{outcome.source}: {report.fetched:,} fetched, {report.upserted:,} upserted, {report.revised:,} revised, "
         f"{report.skipped:,} skipped, {report.rejected:,} rejected"
     )
-    rejections = [f"{each.event_id or '(no id)'}: {each.code}: {each.message}" for each in report.rejections]
+    rejections = [f"{each.event_id or '(no id)'}: {each.code.value}: {each.message}" for each in report.rejections]
     return "\n".join([summary, *shown_rejections(rejections, report.rejected)])
 
 
 def _json(outcome: Outcome) -> str:
-    """The report with the names of `IngestPayload`, the number fetched earlier, and the error."""
-    values = {"source": outcome.source, **with_camel_case(asdict(outcome.report))}
+    """The report with the names of the graph, the number fetched earlier, and the error."""
+    values = {"source": outcome.source, **counts_of(outcome.report)}
     if outcome.progress.parts_before:
         values["fetchedBefore"] = outcome.progress.events_before
     if outcome.error:
@@ -159,9 +159,13 @@ def _json(outcome: Outcome) -> str:
     return orjson.dumps(values).decode()
 
 
-def with_camel_case(values: dict[str, Any]) -> dict[str, Any]:
-    """The values with the names that the graph has for them."""
+def counts_of(report: IngestReport) -> dict[str, Any]:
+    """The report with the names that the graph has, without its events."""
+    return _with_camel_case({name: value for name, value in asdict(report).items() if name != "listed"})
+
+
+def _with_camel_case(values: dict[str, Any]) -> dict[str, Any]:
     return {
-        camel_case(name): [with_camel_case(each) for each in value] if isinstance(value, list) else value
+        camel_case(name): [_with_camel_case(each) for each in value] if isinstance(value, list) else value
         for name, value in values.items()
     }

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ from graph.command_line import progress_bar
 from graph.domain import Services
 from graph.domains.earthquakes.ingest.backfill import BackfillProgress
 from graph.domains.earthquakes.ingest.reconcile import Difference, Reconciler, ReconcileReport
-from graph.domains.earthquakes.operations.ingest_command import HOW_TO_RESUME, with_camel_case
+from graph.domains.earthquakes.operations.ingest_command import HOW_TO_RESUME, counts_of
 from graph.domains.earthquakes.usgs.errors import UpstreamFailure
 from graph.domains.earthquakes.usgs.requests import EventQuery
 
@@ -85,7 +84,7 @@ def _json_outcome(report: ReconcileReport, error: UpstreamFailure | None, dry_ru
         "lookedUp": report.looked_up,
         "differences": {kind.upper(): number for kind, number in report.differences.items()},
         "dryRun": dry_run,
-        **with_camel_case(asdict(report.ingest)),
+        **counts_of(report.ingest),
     }
     if error:
         values["error"] = {"code": error.code, "message": f"{error} {HOW_TO_RESUME}"}

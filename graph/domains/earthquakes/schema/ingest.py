@@ -1,23 +1,28 @@
 """Ingests and the ingest status."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
 import strawberry
 from strawberry import auto
 
-from graph.api.context import Info
+from graph.api.context import Context, Info
 from graph.api.fields import field, optional, shows
-from graph.api.record_type import record_input
-from graph.api.scalars import EpochMillis, millis_ceil, millis_floor, millis_of
+from graph.api.record_type import record_input, record_type
+from graph.api.scalars import ByteCount, EpochMillis, millis_ceil, millis_floor, millis_of
+from graph.api.selected import selected_attributes
 from graph.api.sizes import ListSize
 from graph.api.values import value_type
 from graph.domains.earthquakes import model
+from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest import report, status
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE, RECENT_ROUTE, Ingest
+from graph.domains.earthquakes.ingest.write import Outcome
+from graph.domains.earthquakes.rules import EventRejection
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.usgs import requests as usgs_requests
+from graph.store.query import Needed
 
 value_type(status.IngestStatus, computed={"newest_event_lag_seconds": 8})
 
@@ -33,17 +38,44 @@ class IngestQueries:
         return await info.context.service(status.IngestStatusReader).status()
 
 
-@strawberry.type(description="The reason why one event of an ingest was rejected.")
-class Rejection:
-    index: int = strawberry.field(
-        description="Its position from 0: among the given events, or among the features of the answer or file."
+strawberry.enum(Outcome, name="IngestOutcome")
+
+
+async def load_events(context: Context, event_ids: Sequence[str], attributes: Needed) -> dict[str, model.Event]:
+    """The events with these ids or aliases."""
+    catalogue = context.service(Catalogue)
+    found = await catalogue.events(event_ids, attributes)
+    for alias in set(event_ids) - found.keys():
+        if event := await catalogue.event(alias, attributes):
+            found[alias] = event
+    return found
+
+
+@record_type(report.IngestedEvent, "What became of an event of an ingest.")
+class IngestedEvent:
+    index: int = shows("Its place from 0: among the given events, or among the features of the answer.")
+    event_id: strawberry.ID = shows("The id that it was given.")
+    outcome: Outcome = shows("What became of it.")
+
+    @field("The event as it is now; null if none has the id.", scope=EVENTS_READ, cost=2)
+    @staticmethod
+    async def event(ingested: strawberry.Parent[report.IngestedEvent], info: Info) -> model.Event | None:
+        attributes = selected_attributes(info, model.Event)
+        return await info.context.loader(load_events, attributes).load(ingested.event_id)
+
+
+value_type(EventRejection, event_id={"of": strawberry.ID | None}, index={"of": int})
+
+
+def payload_of(mutation: str) -> Any:
+    """The payload of an ingest."""
+    return value_type(
+        report.IngestReport,
+        f"{mutation}Payload",
+        request_id={"of": strawberry.ID},
+        upstream_size={"of": ByteCount | None},
+        computed={"events": 7},
     )
-    event_id: str | None = strawberry.field(description="The event's id; null if it has no valid one.")
-    code: str = strawberry.field(description="Stable code, such as `MAGNITUDE_MISSING`.")
-    message: str = strawberry.field(description="What is wrong with the event.")
-
-
-value_type(report.IngestReport, "IngestPayload", request_id={"of": strawberry.ID}, rejections={"of": list[Rejection]})
 
 
 @strawberry.input(description="What to fetch from USGS: the latest events, a feed, a time range, or what changed.")
@@ -124,6 +156,7 @@ class IngestMutations:
         "Fetch events from USGS, and store the new ones and new versions of stored ones.",
         scope=EVENTS_WRITE,
         cost=100,  # it waits for another service
+        of=payload_of("IngestRecent"),
         size=ListSize(assumed_size=report.REJECTIONS_LISTED, sized_fields=["rejections"]),
         route=RECENT_ROUTE,
     )
@@ -141,7 +174,8 @@ class IngestMutations:
         "Store events: new ones, and new versions of stored ones, which `updatedAt` tells. "
         "The status `deleted` deletes one.",
         scope=EVENTS_WRITE,
-        size=ListSize(slicing_arguments=["input.events"], sized_fields=["rejections"]),
+        of=payload_of("IngestEvents"),
+        size=ListSize(slicing_arguments=["input.events"], sized_fields=["events", "rejections"]),
         route=EVENTS_ROUTE,
     )
     async def ingest_events(

@@ -5,7 +5,13 @@ from typing import Any
 from graph.core.geojson.feature_json import RawFeature, UnreadableFeature
 from graph.core.numbers import whole
 from graph.domains.earthquakes.model import DETAILS, SOURCE, Incoming, is_deletion, listed, possible_id
-from graph.domains.earthquakes.rules import EventRejection, RejectedFeature, checked_deletion, event_reader
+from graph.domains.earthquakes.rules import (
+    EventProblem,
+    EventRejection,
+    RejectedFeature,
+    checked_deletion,
+    event_reader,
+)
 
 
 def read_record(feature: RawFeature, *, ingested_at: int) -> Incoming:
@@ -28,7 +34,7 @@ def read_record(feature: RawFeature, *, ingested_at: int) -> Incoming:
     """
     if isinstance(feature, UnreadableFeature):
         message = f"Feature {feature.position} is {feature.reason}."
-        raise RejectedFeature(EventRejection(None, "FEATURE_UNREADABLE", message))
+        raise RejectedFeature(EventRejection(None, EventProblem.FEATURE_UNREADABLE, message))
     event_id, properties = feature.get("id"), _mapping(feature.get("properties"))
     get = properties.get
     if is_deletion(get("status")):

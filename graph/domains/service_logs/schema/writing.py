@@ -27,7 +27,7 @@ class ServiceLogInput:
     log_type: ServiceLogType = shows("Its category.", name="type", default=ServiceLogType.APPLICATION)
     level: ServiceLogLevel = shows("Its level.", default=ServiceLogLevel.INFO)
     logged_at: datetime | None = optional("When it happened, exact to the microsecond; by default now.")
-    log_id: str | None = optional(
+    log_id: strawberry.ID | None = optional(
         "A UUID. A log that is sent again with the same id and time is skipped. By default, the id is "
         "derived from service, time and message, and the log's ordinal among equal ones of the call.",
     )
@@ -66,7 +66,7 @@ class ServiceLogMutations:
     @field(
         "Write logs. To write the same logs again is safe: those that are stored are skipped.",
         scope=SERVICE_LOGS_WRITE,
-        size=ListSize(slicing_arguments=["input.logs"], sized_fields=["rejections"]),
+        size=ListSize(slicing_arguments=["input.logs"], sized_fields=["rejections", "logs"]),
     )
     async def write_service_logs(
         self,
