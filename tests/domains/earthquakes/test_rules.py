@@ -10,7 +10,7 @@ from graph.core.days import DAY_MS, FIRST_MS
 from graph.core.names import is_line
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.model import DETAILS, LONGEST_TEXT, Event, SourceDeletion
-from graph.domains.earthquakes.rules import EventRejection, RejectedFeature, given_record
+from graph.domains.earthquakes.rules import EventProblem, EventRejection, RejectedFeature, given_record
 from graph.domains.earthquakes.usgs.normalise import read_record
 from tests.core.test_names import NAMES
 from tests.domains.earthquakes.builders import NOON, checked_event
@@ -133,7 +133,9 @@ def test_half_a_surrogate_pair_in_a_text_is_refused_and_not_replaced() -> None:
         name = "magType" if attribute == "mag_type" else attribute
         message = f"`{name}` is not valid Unicode text: it holds half a surrogate pair."
         for text in ("a\ud800", "\udc00b", "\udc00\ud800", "x" * 2000 + "\ud800"):
-            assert refusal(**{attribute: text}) == EventRejection("us7000abcd", "FEATURE_UNREADABLE", message)
+            assert refusal(**{attribute: text}) == EventRejection(
+                "us7000abcd", EventProblem.FEATURE_UNREADABLE, message
+            )
 
 
 ODD_TEXTS: tuple[Any, ...] = (None, "", 7, True, [], {})
@@ -179,12 +181,12 @@ ODD_IDS: tuple[Any, ...] = ("i" * 65, "us\n1", "us\0", "us\x7f", "us\u2028", "us
 def test_an_invalid_required_attribute_is_named_in_the_rejection() -> None:
     for attribute, code, message, odd in WRONG:
         for value in odd:
-            assert refusal(**{attribute: value}) == EventRejection("us7000abcd", code, message)
+            assert refusal(**{attribute: value}) == EventRejection("us7000abcd", EventProblem(code), message)
     for missing in (None, ""):
-        assert refusal(event_id=missing) == EventRejection(None, "ID_MISSING", "The event has no id.")
+        assert refusal(event_id=missing) == EventRejection(None, EventProblem.ID_MISSING, "The event has no id.")
     message = "The id must be text of at most 64 characters, without control characters."
     for event_id in ODD_IDS:
-        assert refusal(event_id=event_id) == EventRejection(None, "ID_INVALID", message)
+        assert refusal(event_id=event_id) == EventRejection(None, EventProblem.ID_INVALID, message)
 
 
 def test_ids_of_visible_characters_every_time_of_the_calendar_and_tiny_numbers_are_accepted() -> None:
@@ -268,7 +270,7 @@ def test_no_json_makes_a_record_that_breaks_a_rule(values: dict[str, Any]) -> No
     try:
         outcome: Event | str = checked(**values)
     except RejectedFeature as refused:
-        outcome = refused.rejection.code
+        outcome = refused.rejection.code.value
     if isinstance(outcome, Event):
         assert_right(outcome)
     else:

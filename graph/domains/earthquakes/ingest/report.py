@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from itertools import islice
-from typing import NamedTuple
 from uuid import uuid4
 
-from graph.core.described import described, mutable
+from graph.core.described import described, mutable, value
 from graph.domains.earthquakes.ingest.write import Outcome
 from graph.domains.earthquakes.rules import EventRejection
 
@@ -14,7 +13,8 @@ EVENTS_LISTED = 100  # of an ingest; further ones are only counted
 REJECTIONS_LISTED = 1000
 
 
-class IngestedEvent(NamedTuple):
+@value
+class IngestedEvent:
     """What became of an event of an ingest."""
 
     index: int  # among the given events, or among the features of the answer or file

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 import strawberry
 from strawberry import auto
 
+from graph.api import relay
 from graph.api.context import Context, Info
-from graph.api.fields import field, optional, shows
+from graph.api.fields import Options, field, optional, shows
 from graph.api.record_type import record_input, record_type
 from graph.api.scalars import ByteCount, EpochMillis, millis_ceil, millis_floor, millis_of
 from graph.api.selected import selected_attributes
@@ -20,6 +21,7 @@ from graph.domains.earthquakes.ingest import report, status
 from graph.domains.earthquakes.ingest.ingest import EVENTS_ROUTE, RECENT_ROUTE, Ingest
 from graph.domains.earthquakes.ingest.write import Outcome
 from graph.domains.earthquakes.rules import EventRejection
+from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.usgs import requests as usgs_requests
 from graph.store.query import Needed
@@ -67,14 +69,15 @@ class IngestedEvent:
 value_type(EventRejection, event_id={"of": strawberry.ID | None}, index={"of": int})
 
 
-def payload_of(mutation: str) -> Any:
-    """The payload of an ingest."""
+def payload_of(mutation: str, **single: Options) -> Any:
+    """The payload of an ingest, with options of single fields."""
     return value_type(
         report.IngestReport,
         f"{mutation}Payload",
         request_id={"of": strawberry.ID},
         upstream_size={"of": ByteCount | None},
         computed={"events": 7},
+        **single,
     )
 
 
@@ -143,7 +146,12 @@ class EventInput:
     def values(self) -> Mapping[str, Any]:
         """The values as JSON has them."""
         times = {"time": self.time, "updated": self.updated_at}
-        return {**vars(self), **{name: millis_of(time) for name, time in times.items() if time is not None}}
+        event_id = relay.key_of(Event, self.event_id, "eventId")
+        return {
+            **vars(self),
+            "event_id": event_id,
+            **{name: millis_of(time) for name, time in times.items() if time is not None},
+        }
 
 
 @strawberry.input(description="Events to store.")
@@ -156,7 +164,7 @@ class IngestMutations:
         "Fetch events from USGS, and store the new ones and new versions of stored ones.",
         scope=EVENTS_WRITE,
         cost=100,  # it waits for another service
-        of=payload_of("IngestRecent"),
+        of=payload_of("IngestRecent", events={"size": report.EVENTS_LISTED}),
         size=ListSize(assumed_size=report.REJECTIONS_LISTED, sized_fields=["rejections"]),
         route=RECENT_ROUTE,
     )

@@ -186,7 +186,7 @@ async def test_each_feature_is_stored_or_rejected_by_its_own_rule(any_station: S
     assert {
         feature["id"]: {name: items[feature["id"]].get(name, NOTHING) for name in rules} for feature, rules in STORED
     } == {feature["id"]: rules for feature, rules in STORED}
-    assert [(told.index, told.event_id, told.code) for told in report.rejections] == [
+    assert [(told.index, told.event_id, told.code.value) for told in report.rejections] == [
         (2 * place, id_, code) for place, (_, id_, code) in enumerate(REJECTED)
     ]
     assert (report.fetched, report.upserted, report.skipped) == (len(mixed) + 1, len(STORED), 1)

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 from graph import __version__
+from graph.api.relay import global_id
 from tests.domains.earthquakes.builders import NOON
 from tests.domains.earthquakes.usgs.usgs_server import (
     FDSN_COUNT,
@@ -17,12 +18,12 @@ from tests.domains.earthquakes.usgs.usgs_server import (
 )
 from tests.service import Service
 
-PAYLOAD = """fragment payload on IngestPayload {
+PAYLOAD = """{
   requestId fetched upserted skipped rejected rejections { eventId code message } retries upstreamSize upstreamHash
   latencyMs
 }"""
-RECENT = f"mutation R($input: IngestRecentInput) {{ answer: ingestRecent(input: $input) {{ ...payload }} }} {PAYLOAD}"
-EVENTS = f"mutation E($input: IngestEventsInput!) {{ answer: ingestEvents(input: $input) {{ ...payload }} }} {PAYLOAD}"
+RECENT = f"mutation R($input: IngestRecentInput) {{ answer: ingestRecent(input: $input) {PAYLOAD} }}"
+EVENTS = f"mutation E($input: IngestEventsInput!) {{ answer: ingestEvents(input: $input) {PAYLOAD} }}"
 EVENT = {"eventId": "us1", "eventTsMs": NOON, "mag": 4.5, "lat": 35.6, "lon": -117.6}
 UUID_4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
@@ -184,6 +185,35 @@ def test_an_event_with_both_times_or_none_rejects_itself_alone_but_a_deletion_ne
     ]
     assert service.ask(REJECTED, {"input": {"events": [deleted]}})["ingestEvents"]["rejections"] == []
     assert service.ask('{ event(eventId: "us3") { reviewStatus } }') == {"event": {"reviewStatus": "DELETED"}}
+
+
+LISTED = """mutation ($events: [EventInput!]!) { ingestEvents(input: {events: $events}) {
+  events { index eventId outcome event { eventId mag } } } }"""
+
+
+def listed(service: Service, *events: dict[str, Any]) -> list[tuple[Any, ...]]:
+    found = service.ask(LISTED, {"events": events})["ingestEvents"]["events"]
+    return [(*(each[name] for name in ("index", "eventId", "outcome")), each["event"]) for each in found]
+
+
+def test_an_ingest_answers_its_events_with_their_outcome_the_changed_ones_first(service: Service) -> None:
+    us2 = {**EVENT, "eventId": "us2", "ids": ["us2", "ci2"], "updatedAt": "2023-08-03T12:00:00Z"}
+    us3 = {**EVENT, "eventId": global_id("Event", "us3")}
+    assert listed(service, us2, us3) == [
+        (0, "us2", "CREATED", {"eventId": "us2", "mag": 4.5}),
+        (1, "us3", "CREATED", {"eventId": "us3", "mag": 4.5}),
+    ]
+
+    alias = {**us2, "eventId": "ci2", "mag": 5.0, "updatedAt": "2023-08-03T13:00:00Z"}
+    deleted = {**us3, "status": "deleted", "updatedAt": "2023-08-03T13:00:00Z"}
+    assert listed(service, us2, alias, {**EVENT, "lat": 91}, deleted, EVENT) == [
+        (1, "ci2", "REVISED", {"eventId": "us2", "mag": 5.0}),
+        (3, "us3", "DELETED", {"eventId": "us3", "mag": 4.5}),
+        (4, "us1", "CREATED", {"eventId": "us1", "mag": 4.5}),
+        (0, "us2", "SKIPPED", {"eventId": "us2", "mag": 5.0}),
+    ]
+    many = listed(service, *({**EVENT, "eventId": f"ev{number}"} for number in range(101)), us2)
+    assert [each[:3] for each in many] == [(number, f"ev{number}", "CREATED") for number in range(100)]
 
 
 def test_the_alert_and_the_status_are_enumerations_beside_the_texts(service: Service) -> None:

@@ -116,7 +116,7 @@ async def test_half_a_surrogate_pair_rejects_its_event_and_is_not_replaced(usgs:
 
         report = await station.ingest.recent(RecentEvents())
 
-        assert [(each.event_id, each.code) for each in report.rejections] == [
+        assert [(each.event_id, each.code.value) for each in report.rejections] == [
             *[(None, "ID_INVALID")] * 4,
             *((f"us{at}", "FEATURE_UNREADABLE") for at in range(4)),
         ]
