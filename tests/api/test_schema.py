@@ -15,7 +15,6 @@ from graphql import (
     GraphQLObjectType,
     GraphQLSchema,
     build_schema,
-    get_named_type,
     is_introspection_type,
     is_specified_scalar_type,
     print_type,
@@ -73,35 +72,6 @@ def undescribed(schema: GraphQLSchema) -> Iterator[str]:
 
 def test_optional_arguments_have_no_default_of_null() -> None:
     assert "= null" not in printed()
-
-
-DOCUMENTED = {
-    "Event.eventTsMs": "time",
-    "Event.ingestedAt": "ingestedTime",
-    "EventVersion.eventTsMs": "time",
-    "EventVersion.ingestedAt": "ingestedTime",
-    "RequestLog.timestamp": "time",
-    "RequestLog.starttime": "startTime",
-    "RequestLog.endtime": "endTime",
-}
-"""Each attribute of the documents that is a time in epoch milliseconds → the `DateTime` beside it."""
-
-
-def test_only_documented_instants_are_in_epoch_milliseconds_and_are_times_too(schema: GraphQLSchema) -> None:
-    found = {
-        f"{name}.{member_name}": fields
-        for name, named in own_types(schema).items()
-        if isinstance(named, GraphQLObjectType)
-        for fields in [members(named)]
-        for member_name, member in fields.items()
-        if get_named_type(member.type).name == "EpochMillis"
-    }
-
-    assert found.keys() == DOCUMENTED.keys()
-    for documented, beside in DOCUMENTED.items():
-        fields = found[documented]
-        shown = str(fields[documented.partition(".")[2]].type)
-        assert str(fields[beside].type) == shown.replace("EpochMillis", "DateTime")
 
 
 def test_a_class_of_root_fields_has_its_own_beside_those_of_its_base() -> None:

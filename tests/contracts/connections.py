@@ -64,9 +64,13 @@ class Case:
         return "-".join([self.path, *self.order.values()])
 
     def refuses(self, other: "Case") -> bool:
-        """Whether a cursor of another connection must be none of this one: its nodes or their order are different."""
+        """Whether a cursor of another connection must be none of this one: its nodes or their order are different.
+
+        An event has one position in the present catalogue and in that of another time.
+        """
         one, two = ({word.partition("_")[0] for word in case.order.values()} for case in (self, other))
-        return self.node is not other.node or bool(one and two and one != two)
+        shared = {*self.node.interfaces} & {*other.node.interfaces} - {schema.type_map["Node"]}
+        return not (self.node is other.node or shared) or bool(one and two and one != two)
 
     @property
     def cursor_type(self) -> str:

@@ -48,9 +48,9 @@ def document(parent: str, name: str, given: Mapping[str, Any] | None = None) -> 
     """
     field = schema.type_map[parent].fields[name]  # type: ignore[attr-defined]
     text = f"{name}{_arguments(field, given or {})}{leaves(field.type)}"
-    for _, above, of in reversed(WAYS.get(parent, ())):
-        text = f"{above}{_arguments(of, {})} {{ {text} }}"
-    return f"{OPERATIONS.get(parent, 'query')} {{ {text} }}"
+    for root, above, of in reversed(WAYS[parent]):
+        text, parent = f"{above}{_arguments(of, {})} {{ {text} }}", root
+    return f"{OPERATIONS[parent]} {{ {text} }}"
 
 
 def leaves(of: Any) -> str:
@@ -76,6 +76,9 @@ def value_of(of: Any) -> Any:
         return [value_of(of.of_type)]
     if isinstance(of, GraphQLEnumType):
         return Word(next(iter(of.values)))
+    if isinstance(of, GraphQLInputObjectType) and of.is_one_of:
+        name, field = next(iter(of.fields.items()))
+        return {name: value_of(field.type)}
     if isinstance(of, GraphQLInputObjectType):
         return {name: value_of(field.type) for name, field in of.fields.items() if is_required_input_field(field)}
     return VALUES[of.name]
@@ -89,9 +92,9 @@ def _arguments(field: GraphQLField, given: Mapping[str, Any]) -> str:
 
 
 def _ways() -> dict[str, list[Field]]:
-    """How each type is reached from the root fields of queries, by the fewest fields."""
-    ways: dict[str, list[Field]] = {"Query": []}
-    for parent in (reached := ["Query"]):
+    """How each type is reached from the root fields, those of queries first, by the fewest fields."""
+    ways: dict[str, list[Field]] = {root: [] for root in OPERATIONS}
+    for parent in (reached := [*OPERATIONS]):
         for name, field in schema.type_map[parent].fields.items():  # type: ignore[attr-defined]
             of = get_named_type(field.type)
             if isinstance(of, GraphQLObjectType) and of.name not in ways:

@@ -138,6 +138,7 @@ def _fill(filled: Filled, clock: HeldClock, usgs: UsgsServer) -> None:
     for number in range(2 * MANY):
         clock.now += number % 2
         created = ask(CREATE_EVENT, one={"type": "order.completed", "payload": {"n": number}})
+    filled.arguments["Query.eventVersions"] = {"asOf": {"first": True}}
     filled.arguments["Query.deliveries"] = {"endpointId": endpoints[0]}
     for number in range(MANY):
         watch = ask(CREATE_WATCH, one={"name": f"{number}", "filter": {"minMagnitude": 9.5}})["watch"]

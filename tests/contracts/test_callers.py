@@ -17,7 +17,17 @@ from tests.contracts.filled import ANNA, BEN, MANY, Filled
 from tests.schemas import schema
 
 SHARED = {
-    *("Query", "Event", "EventRevision", "RequestLog", "ServiceLog", "DataFile", "DataFileRevision", "Run"),
+    *(
+        "Query",
+        "Event",
+        "EventVersion",
+        "EventRevision",
+        "RequestLog",
+        "ServiceLog",
+        "DataFile",
+        "DataFileRevision",
+        "Run",
+    ),
     *("Calibration", "Area", "Sighting", "SightingTrend"),
 }
 """What everybody with the scope sees. All other connections and nodes are what a user owns."""

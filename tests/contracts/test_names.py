@@ -6,23 +6,23 @@ from tests.core.test_names import NAMES, NO_NAMES
 from tests.service import Service
 from tests.store.samples import NOON
 
-WRITE = """mutation ($name: String!, $now: EpochMillis!, $time: DateTime!) {
-  ingestEvents(input: {events: [{eventId: $name, eventTsMs: $now, mag: 1, lat: 0, lon: 0}]}) { rejected }
+WRITE = """mutation ($name: String!, $eventId: ID!, $now: EpochMillis!, $time: DateTime!) {
+  ingestEvents(input: {events: [{eventId: $eventId, eventTsMs: $now, mag: 1, lat: 0, lon: 0}]}) { rejected }
   registerFiles(input: {files: [{name: $name, additional: [{identifier: $name, attributes: {}}]}]}) { rejected }
   writeServiceLogs(input: {logs: [{service: $name, message: "m", loggedAt: $time}]}) { rejected }
 }"""
 CREATE = """mutation ($name: String!) {
   createTriggerEvent(input: {type: "a.b", payload: {}, idempotencyKey: $name}) { duplicate }
 }"""
-READ = """query ($name: String!) {
-  event(eventId: $name) { eventId }
+READ = """query ($name: String!, $eventId: ID!) {
+  event(eventId: $eventId) { eventId }
   dataFile(name: $name) { name additional { identifier } }
   serviceLogs(filter: {services: [$name]}) { nodes { service } }
 }"""
 
 
 def given(name: str) -> dict[str, Any]:
-    return {"name": name, "now": NOON, "time": "2023-11-14T22:13:20Z"}
+    return {"name": name, "eventId": name, "now": NOON, "time": "2023-11-14T22:13:20Z"}
 
 
 def run_of(name: str) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def test_every_domain_takes_a_name_as_programs_write_it_and_finds_it(service: Se
         }
         assert service.ask(CREATE, {"name": name}) == {"createTriggerEvent": {"duplicate": False}}
         assert service.http.post("/api/v1/lineage", json=run_of(name)).status_code == 200
-        assert service.ask(READ, {"name": name}) == {
+        assert service.ask(READ, {"name": name, "eventId": name}) == {
             "event": {"eventId": name},
             "dataFile": {"name": name, "additional": [{"identifier": name}]},
             "serviceLogs": {"nodes": [{"service": name}]},

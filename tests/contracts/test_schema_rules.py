@@ -21,18 +21,35 @@ from graphql import (
 
 from tests.schemas import schema
 
+EVENTS = ("Event", "EventVersion", "SeismicEvent")
+
+IN_MILLISECONDS = {
+    **{f"{of}.eventTsMs": "time" for of in (*EVENTS, "EventInput")},
+    **{f"{of}.ingestedAt": "ingestedTime" for of in EVENTS},
+    "RequestLog.timestamp": "requestedAt",
+    **{f"{of}.starttime": "startTime" for of in ("RequestLog", "PopularFilter")},
+    **{f"{of}.endtime": "endTime" for of in ("RequestLog", "PopularFilter")},
+}
+"""Each attribute of the documents that is a time in epoch milliseconds → the `DateTime` beside it."""
+
 DOCUMENTED = {
-    *(f"{of}.{name}" for of in ("Event", "EventVersion", "SeismicEvent") for name in ("eventTsMs", "ingestedAt")),
-    *("EventInput.eventTsMs", "RequestLog.timestamp", "RequestLog.starttime", "RequestLog.endtime"),
-    *("PopularFilter.starttime", "PopularFilter.endtime", "TriggerEvent.timestamp"),
-    *(f"{of}.{name}" for of in ("DataFile", "DataFileRevision") for name in ("archiveTime", "ingestTime")),
-    *("Calibration.archiveTime", "SortableMetadata.firstPacketTime", "SortableMetadata.lastPacketTime"),
-    *("DataFileInput.archiveTime", "DataFileInput.ingestTime"),
-    *("SortableMetadataInput.firstPacketTime", "SortableMetadataInput.lastPacketTime"),
+    *IN_MILLISECONDS,
+    "TriggerEvent.timestamp",
+    *(
+        f"{of}.{name}"
+        for of in ("DataFile", "DataFileRevision", "DataFileInput")
+        for name in ("archiveTime", "ingestTime")
+    ),
+    *(
+        f"{of}.{name}"
+        for of in ("SortableMetadata", "SortableMetadataInput")
+        for name in ("firstPacketTime", "lastPacketTime")
+    ),
+    "Calibration.archiveTime",
 }
 """Fields of the documents' attributes, with the names and units of the documents."""
 
-BESIDE_DOCUMENTED = {f"{of}.ingestedTime" for of in ("Event", "EventVersion", "SeismicEvent")}
+BESIDE_DOCUMENTED = {f"{of}.ingestedTime" for of in EVENTS}
 """Instants whose names with `At` are those of documented attributes."""
 
 BOUNDS = {"AsOf.recorded", "AsOf.published", "Query.events(updatedSince:)", "IngestRecentInput.updatedSince"}
@@ -93,8 +110,12 @@ def test_an_instant_is_a_date_time_whose_name_ends_with_at() -> None:
     assert others - DOCUMENTED == BESIDE_DOCUMENTED | BOUNDS
 
 
-def test_milliseconds_since_1970_are_only_what_documents_have_so() -> None:
-    assert {at for at in of_type("EpochMillis") if at not in DOCUMENTED} == set()
+def test_milliseconds_since_1970_are_only_what_documents_have_so_beside_a_date_time() -> None:
+    types = {at: str(each.type) for at, _, each in members()}
+
+    assert of_type("EpochMillis").keys() == IN_MILLISECONDS.keys()
+    for at, beside in IN_MILLISECONDS.items():
+        assert types[f"{at.partition('.')[0]}.{beside}"] == types[at].replace("EpochMillis", "DateTime")
 
 
 def test_a_documented_attribute_says_so() -> None:
