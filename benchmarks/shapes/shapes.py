@@ -16,8 +16,8 @@ COUNTED = f"totalCount {PAGE}"
 NODES = f"nodes {{ {NODE} }} {INFO}"
 THREE_FIELDS = f"edges {{ node {{ eventId mag place }} }} {INFO}"
 ALL_FIELDS = f"""edges {{ cursor node {{
-  {NODE} id time magType type status updatedAt url tsunami felt alert sig sourceDepth net code ids sources types nst dmin
-  rms gap cdi mmi title detail revision recordedAt publishedAt preferredId
+  {NODE} id time magType type status updatedAt url tsunami felt alert sig sourceDepth net code ids sources types nst
+  dmin rms gap cdi mmi title detail revision recordedAt publishedAt preferredId
 }} }} {INFO}"""
 NEARBY = "nodes { eventId nearby(radiusKm: 50, days: 7, first: 3) { nodes { eventId mag } } }"
 SPREADING = f"edges {{ ...Edge }} paging: {INFO}"

@@ -127,7 +127,8 @@ def subgraph(printed: str, nodes: Iterable[Node]) -> str:
     made = [
         _definition(name, each, keys.get(name, ()), types)
         for name, each in types.items()
-        if not name.startswith("_") and not (name in (*IMPORTED, LEFT_OUT) and isinstance(each, DirectiveDefinitionNode))
+        if not name.startswith("_")
+        and not (name in (*IMPORTED, LEFT_OUT) and isinstance(each, DirectiveDefinitionNode))
     ]
     return f"{HEAD}\n{print_ast(DocumentNode(definitions=tuple(made)))}\n"
 

@@ -35,17 +35,9 @@ IN_MILLISECONDS = {
 DOCUMENTED = {
     *IN_MILLISECONDS,
     "TriggerEvent.timestamp",
-    *(
-        f"{of}.{name}"
-        for of in ("DataFile", "DataFileRevision", "DataFileInput")
-        for name in ("archiveTime", "ingestTime")
-    ),
-    *(
-        f"{of}.{name}"
-        for of in ("SortableMetadata", "SortableMetadataInput")
-        for name in ("firstPacketTime", "lastPacketTime")
-    ),
-    "Calibration.archiveTime",
+    *(f"{of}.archiveTime" for of in ("DataFile", "DataFileRevision", "DataFileInput", "Calibration")),
+    *(f"{of}.ingestTime" for of in ("DataFile", "DataFileRevision", "DataFileInput")),
+    *(f"{of}.{name}PacketTime" for of in ("SortableMetadata", "SortableMetadataInput") for name in ("first", "last")),
 }
 """Fields of the documents' attributes, with the names and units of the documents."""
 
