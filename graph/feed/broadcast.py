@@ -16,7 +16,7 @@ from typing import Generic, Self, TypeVar
 
 from graph.core.errors import InvalidCursor
 from graph.feed.sequence import Change, ChangeSequence, sliced
-from graph.feed.subscriber import BACKLOG, Filter, Subscriber
+from graph.feed.subscriber import BACKLOG, Subscriber, Test, always
 from graph.store.ordering import Ordering
 from graph.store.records import EntityRecord, Record
 from graph.work.tasks import BackgroundTasks, Sleep, attempt
@@ -68,7 +68,7 @@ class SubscriberMessage(Generic[R]):
     cursor: str  # of the last sent record, to resume from
     record: R | None = None
     dropped: int = 0
-    matches: bool | None = None  # whether the record passes the filter
+    matches: bool | None = None  # whether what the record is about passes the filter now
 
 
 class Broadcast(Generic[R]):
@@ -99,12 +99,18 @@ class Broadcast(Generic[R]):
         await self.close()
 
     async def subscribe(
-        self, matches: Filter[R], after: str | None = None, charge: Charge = free_of_charge
+        self,
+        wants: Test[R],
+        after: str | None = None,
+        charge: Charge = free_of_charge,
+        *,
+        matches: Test[R] = always,
     ) -> AsyncGenerator[SubscriberMessage[R], None]:
-        """Subscribe to the records that a filter sends: those stored after a record, or from now on, until `end`.
+        """Subscribe to the records that pass a filter: those stored after a record, or from now on, until `end`.
 
         Args:
             after: the cursor of a record.
+            matches: whether what a sent record is about passes the filter now.
             charge: called before replayed records are read, and before they are sent. Its error ends the iteration.
 
         Raises:
@@ -112,7 +118,7 @@ class Broadcast(Generic[R]):
             DatabaseUnavailable: The store does not answer. The iteration may raise it too.
         """
         latest = await self._sequence.latest()
-        subscriber, missed = Subscriber(matches, latest, self._backlog), None
+        subscriber, missed = Subscriber(wants, latest, self._backlog, matches), None
         if after is not None:
             key = self._records.key_of_cursor(after)
             if (record := (await self._records.load([key])).get(key)) is None:

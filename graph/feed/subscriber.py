@@ -9,11 +9,15 @@ BACKLOG = 2000  # the most records that wait for one subscriber; a whole change 
 
 R = TypeVar("R")
 
-Filter = Callable[[R], bool | None]
-"""Whether a record passes. Of one that does not, False sends it nevertheless, and None does not."""
+Test = Callable[[R], bool]
 
 Sent = tuple[R, bool]
-"""A record, and whether it passes the filter."""
+"""A record, and whether what it is about passes the filter now."""
+
+
+def always(record: object) -> bool:
+    """What a record is about passes the filter, since it never changes."""
+    return True
 
 
 class Subscriber(Generic[R]):
@@ -23,7 +27,7 @@ class Subscriber(Generic[R]):
     ones are too, until the subscriber receives their number. So it knows of every gap.
     """
 
-    def __init__(self, matches: Filter[R], number: int, capacity: int = BACKLOG) -> None:
+    def __init__(self, wants: Test[R], number: int, capacity: int = BACKLOG, matches: Test[R] = always) -> None:
         self.number = number  # of the last change that was seen
         self.backlog: deque[Sent[R]] = deque()
         self.dropped = 0  # since the backlog was full; all further records are dropped until it receives their number
@@ -32,12 +36,13 @@ class Subscriber(Generic[R]):
         self.roomy.set()
         self.failure: Exception | None = None  # of its filter
         self.slow = False  # the broadcast does not wait for it until its backlog is empty
+        self._wants = wants
         self._matches = matches
         self._capacity = capacity
 
     def wanted(self, records: Iterable[R]) -> list[Sent[R]]:
         """The records to send."""
-        return [(record, passes) for record in records if (passes := self._matches(record)) is not None]
+        return [(record, self._matches(record)) for record in records if self._wants(record)]
 
     def hand(self, records: Sequence[Sent[R]]) -> int:
         """Put records to send into the backlog. Returns the number of dropped ones."""

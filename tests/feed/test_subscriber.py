@@ -4,10 +4,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from graph.feed.subscriber import Subscriber
+from graph.feed.subscriber import Sent, Subscriber
 
 CAPACITY = 6
 Numbers = Subscriber[int]
+
+
+def numbers(*some: int) -> list[Sent[int]]:
+    return [(each, True) for each in some]
 
 
 class AnySubscriber(RuleBasedStateMachine):
@@ -21,14 +25,13 @@ class AnySubscriber(RuleBasedStateMachine):
 
     @rule(number=st.integers(0, CAPACITY + 2))
     def hand(self, number: int) -> None:
-        records = list(range(self.handed, self.handed + number))
-        self.subscriber.hand(records)
+        self.subscriber.hand(numbers(*range(self.handed, self.handed + number)))
         self.handed += number
 
     @precondition(lambda self: self.subscriber.backlog)
     @rule()
     def take(self) -> None:
-        record = self.subscriber.take()
+        record, _ = self.subscriber.take()
         assert record > self.last
         self.last = record
         self.taken += 1
@@ -58,7 +61,7 @@ TestAnySubscriber = AnySubscriber.TestCase
 def test_a_slow_subscriber_stays_slow_until_its_backlog_is_empty() -> None:
     slow = Numbers(lambda record: True, 0, CAPACITY)
     slow.slow = True
-    slow.hand(range(CAPACITY))
+    slow.hand(numbers(*range(CAPACITY)))
 
     for left in reversed(range(CAPACITY)):
         slow.take()
@@ -68,8 +71,8 @@ def test_a_slow_subscriber_stays_slow_until_its_backlog_is_empty() -> None:
 
 def test_all_that_follows_a_dropped_record_is_dropped_until_the_loss_is_reported() -> None:
     subscriber = Numbers(lambda record: True, 0, CAPACITY)
-    assert subscriber.hand(range(CAPACITY + 1)) == 1
+    assert subscriber.hand(numbers(*range(CAPACITY + 1))) == 1
 
     taken = [subscriber.take() for _ in range(CAPACITY)]
-    assert (taken, subscriber.hand([7, 8])) == ([*range(CAPACITY)], 2)
-    assert (subscriber.notify(), subscriber.hand([9]), subscriber.take()) == (3, 0, 9)
+    assert (taken, subscriber.hand(numbers(7, 8))) == (numbers(*range(CAPACITY)), 2)
+    assert (subscriber.notify(), subscriber.hand(numbers(9)), subscriber.take()) == (3, 0, (9, True))

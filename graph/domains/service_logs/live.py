@@ -28,4 +28,4 @@ class ServiceLogBroadcast(Broadcast[ServiceLog]):
     ) -> AsyncGenerator[SubscriberMessage[ServiceLog], None]:
         """Subscribe to the selected logs, see `subscribe`."""
         admits = selection.admits
-        return await self.subscribe(lambda log: admits(log.item) or None, after, charge)
+        return await self.subscribe(lambda log: admits(log.item), after, charge)

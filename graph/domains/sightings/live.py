@@ -32,7 +32,7 @@ class SightingBroadcast(Broadcast[SightingChange]):
         """Subscribe to the changes of the selected sightings, see `subscribe`. A hidden one passes no longer."""
         keep = selection.keep()
 
-        def matches(change: SightingChange) -> bool | None:
-            return change.present is not None if keep is None or keep.holds(change.item) else None
+        def wants(change: SightingChange) -> bool:
+            return keep is None or keep.holds(change.item)
 
-        return await self.subscribe(matches, after, charge)
+        return await self.subscribe(wants, after, charge, matches=lambda change: change.present is not None)

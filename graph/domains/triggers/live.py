@@ -36,5 +36,5 @@ class TriggerEventBroadcast(Broadcast[TriggerEvent]):
         if after is not None and INBOX.place_of(after, "after")["user_id"] != user_id:
             raise InvalidCursor("after")
         return await self.subscribe(
-            lambda event: (event.user_id == user_id and selection.admits(event.item)) or None, after, charge
+            lambda event: event.user_id == user_id and selection.admits(event.item), after, charge
         )

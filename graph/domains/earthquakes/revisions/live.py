@@ -14,6 +14,7 @@ from graph.domains.earthquakes.selection import Selection
 from graph.feed.broadcast import Broadcast, Charge, FeedRecords, SubscriberMessage, free_of_charge
 from graph.feed.sequence import ChangeSequence
 from graph.store.contract import Database
+from graph.store.entity import Item
 
 
 def event_sequence(database: Database) -> ChangeSequence:
@@ -48,14 +49,14 @@ class EventBroadcast(Broadcast[EventRevision]):
         """
         admits = selection.admits
 
-        def matches(version: EventRevision) -> bool | None:
-            # A subscriber must hear that an event is no longer one of those that it selected.
-            items = (version.item, version.before)
-            if version.kind not in kinds or not any(item and is_listed(item) and admits(item) for item in items):
-                return None
-            return is_listed(version.latest) and admits(version.latest)
+        def passes(item: Item | None) -> bool:
+            return item is not None and is_listed(item) and admits(item)
 
-        return await self.subscribe(matches, after, charge)
+        def wants(version: EventRevision) -> bool:
+            # A subscriber must hear that an event is no longer one of those that it selected.
+            return version.kind in kinds and (passes(version.item) or passes(version.before))
+
+        return await self.subscribe(wants, after, charge, matches=lambda version: passes(version.latest))
 
 
 def _key_of_cursor(cursor: str) -> str:

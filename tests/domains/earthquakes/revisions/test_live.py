@@ -114,11 +114,31 @@ async def test_a_cursor_of_any_version_resumes_behind_it_and_of_none_is_refused(
 async def test_who_selects_hears_that_an_event_is_no_longer_selected(
     database: Database, broadcast: EventBroadcast
 ) -> None:
+    """Whether by a revision, a merge or a deletion. A replayed version says so too of what it was, as it is now."""
     source = Source(database)
     strong = Selection(magnitudes=MagnitudeRange(5.0))
+    steps = (
+        [a_record("us1", mag=5.1), a_record("us2", mag=5.2), a_record("weak", mag=4.0)],
+        [a_record("weak", mag=4.1, updated=2), a_record("us1", mag=4.9, updated=2)],
+        [{"event_id": each, "status": "deleted", "updated": 3} for each in ("weak", "us1", "us2")],
+        [a_record("us3", mag=5.5), a_record("us4", mag=5.6)],
+        [a_record("us3", mag=5.5, ids=["us3", "us4"], updated=4)],
+    )
+    found = []
     async with aclosing(await broadcast.events(strong)) as notices:
-        first = asyncio.ensure_future(some(notices, 2))
-        await source.say(a_record("us1", mag=5.1), a_record("weak", mag=4.0))
-        await source.say(a_record("weak", mag=4.1, updated=2))
-        await source.say(a_record("us1", mag=4.9, updated=2))
-        assert told(await first) == [("us1", CREATED, 5.1), ("us1", REVISED, 4.9)]
+        for records, number in zip(steps, (2, 1, 1, 2, 1), strict=True):
+            await source.say(*records)
+            found += await some(notices, number)
+    expected = [
+        *(("us1", CREATED, True), ("us2", CREATED, True), ("us1", REVISED, False), ("us2", DELETED, False)),
+        *(("us3", CREATED, True), ("us4", CREATED, True), ("us4", RevisionKind.MERGED, False)),
+    ]
+    assert [(each.record.event.event_id, each.record.kind, each.matches) for each in found if each.record] == expected
+
+    async with aclosing(await broadcast.events(strong, found[0].cursor)) as notices:
+        replayed = await some(notices, 6)
+    now = {"us1": False, "us2": False, "us3": True, "us4": False}
+    assert [(each.record.event.event_id, each.record.kind, each.matches) for each in replayed if each.record] == [
+        (event_id, kind, now[event_id]) for event_id, kind, _ in expected[1:]
+    ]
+    assert [each.record.present.revision for each in replayed if each.record and each.record.number == 1] == [2, 1, 2]

@@ -37,6 +37,8 @@ NEAR_KM = 30.0  # any position so near must be that of a cell, or the epicentre
 FIELDS = schema.query_type.fields if schema.query_type else {}
 ARGUMENTS = {
     "event": 'eventId: "ci1"',
+    "eventVersion": 'eventId: "ci1", asOf: {first: true}',
+    "eventVersions": "asOf: {first: true}",
     "serviceLogVolume": "interval: HOUR",
     "endpointDeliveries": "",
     "deliveries": 'endpointId: "01930c5f-7a3e-7cc4-98a5-3f0d6d1c2b7e"',
