@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 
 DAY_MS = 86_400_000
+HOUR_MS = 3_600_000
 EPOCH = date(1970, 1, 1).toordinal()
 EPOCH_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_MS = (date.min.toordinal() - EPOCH) * DAY_MS
@@ -14,6 +15,11 @@ LAST_MS = (date.max.toordinal() - EPOCH + 1) * DAY_MS - 1
 def day_bucket(time_ms: int) -> str:
     """The UTC day of a time in epoch milliseconds, between `FIRST_MS` and `LAST_MS`."""
     return _bucket(time_ms // DAY_MS)
+
+
+def hour_of(time_ms: int) -> str:
+    """The UTC hour of a time, `YYYYMMDDHH`."""
+    return f"{day_bucket(time_ms)}{time_ms % DAY_MS // HOUR_MS:02}"
 
 
 @lru_cache(maxsize=16_384)

@@ -9,7 +9,8 @@ from graph.domains.statistics.networks import network_of
 from graph.store.entity import Item
 
 EARTHQUAKE = "earthquake"
-READABLE = frozenset({"mag", "lat", "lon", "depth", "net"})
+TEXTS = ("type", "magType", "place")
+READABLE = frozenset({"mag", "lat", "lon", "depth", "net", *TEXTS})
 """The attributes that statistics may need, beside the type and the position."""
 
 
@@ -40,6 +41,7 @@ class Events:
         self.lons = array("d")  # degrees east
         self.depths = array("d")  # km; NaN if unknown
         self.networks: list[str] = []
+        self.texts: dict[str, list[str | None]] = {name: [] for name in TEXTS if name in attributes}
         self._has_places = {"lat", "lon"} <= attributes
         self._has_depths = "depth" in attributes
 
@@ -57,6 +59,8 @@ class Events:
             self.magnitudes.append(magnitude)
             self.tenths.append(bin_of(magnitude)[0])
             self.networks.append(network_of(item))
+            for name, texts in self.texts.items():
+                texts.append(item.get(name))
             if self._has_places:
                 self.lats.append(item["lat"])
                 self.lons.append(item["lon"])

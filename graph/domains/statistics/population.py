@@ -12,6 +12,9 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, S
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import cached_property
+from heapq import merge
+from itertools import islice
+from operator import itemgetter
 
 from graph.core.days import DAY_MS, day_bucket, day_span
 from graph.core.errors import QueryTooComplex
@@ -19,13 +22,14 @@ from graph.core.spans import TimeSpan
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
+from graph.domains.earthquakes.revisions.views import LATEST, PRESENT, Stream, View
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import Summaries, Summary
 from graph.domains.statistics.events import Events, is_earthquake
 from graph.domains.statistics.once import once
 from graph.domains.statistics.other_types import DayCounts, OtherTypes, coarse_cells
 from graph.geography.cells import cell_of, coarse_of
-from graph.store.conditions import Condition
+from graph.store.conditions import Condition, all_of
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Needed, Query
@@ -39,8 +43,8 @@ COUNTED_AT_ONCE = 5_000  # days and bins, in some milliseconds
 SAMPLE = 5_000  # events that show the networks of a greater selection
 YEAR_MS = 365.25 * DAY_MS
 
-PlanOf = Callable[[Selection], AsyncGenerator[Promises, None]]
-"""Lists the days that may hold an event of a selection, in order of time, some at a time."""
+PlanOf = Callable[[Selection, Stream], AsyncGenerator[Promises, None]]
+"""Lists the days of a stream that may hold a version of a selection, in order of time, some at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,7 @@ class Population:
     selection: Selection
     attributes: frozenset[str]  # that the events are needed with, of `READABLE`
     most_events: int  # to read
+    view: View = PRESENT
 
     @cached_property
     def span(self) -> TimeSpan:
@@ -121,20 +126,30 @@ class Population:
     @once
     async def events(self) -> Events | TooManyEvents:
         """The events, with the needed attributes."""
-        promises: list[Promise] = []
+        planned: dict[Stream, list[Promise]] = {stream: [] for stream in self.view.streams}
         tested = 0
         most_tested = self.most_events * (1 if self.is_summarised else TESTED_PER_EVENT)
-        async for promise in self._promises():
-            promises.append(promise)
-            tested += promise[2]
-            if tested > most_tested:
-                return TooManyEvents(most_tested, is_testing=not self.is_summarised)
+        for stream, promises in planned.items():
+            async for promise in self._promises(stream):
+                promises.append(promise)
+                tested += promise[2]
+                if tested > most_tested:
+                    return TooManyEvents(most_tested, is_testing=not self.is_summarised)
         events = Events(self.attributes)
         keep = self.selection.keep
-        async for items in self._items(promises, self.selection.condition, self.attributes):
-            events.add(items if keep is None else filter(keep.holds, items), self.holds)
-            if len(events) > self.most_events:
-                return TooManyEvents(self.most_events)
+        versions: list[list[Item]] = []  # of each stream, if they have to be merged
+        for stream, promises in planned.items():
+            versions.append([])
+            async for items in self._items(promises, self.selection.condition, self.attributes, stream):
+                kept = items if keep is None else filter(keep.holds, items)
+                if len(planned) == 1:
+                    events.add(kept, self.holds)
+                else:
+                    versions[-1] += kept
+                if len(events) + sum(map(len, versions)) > self.most_events:
+                    return TooManyEvents(self.most_events)
+        async for some in _merged(versions):
+            events.add(some, self.holds)
         return events
 
     @once
@@ -155,11 +170,15 @@ class Population:
     def is_summarised(self) -> bool:
         """Whether the summaries count it: by time and magnitudes on tenths, whatever else selections can hold."""
         plain = Selection(self.selection.start_ms, self.selection.end_ms, self.selection.magnitudes)
-        return self.selection == plain and plain.magnitudes.on_tenths
+        return self.view == PRESENT and self.selection == plain and plain.magnitudes.on_tenths
 
     def holds(self, item: Item) -> bool:
         """Whether an event of the selection counts, by its type."""
-        return self.selection.types is not None or is_earthquake(item.get("type"))
+        return self._names_types or is_earthquake(item.get("type"))
+
+    @cached_property
+    def _names_types(self) -> bool:
+        return _names_types(self.selection)
 
     async def tenths(self) -> Counter[int]:
         """Lower edge of a magnitude bin, in tenths → the number of its events."""
@@ -196,7 +215,7 @@ class Population:
         """
         start, end = self.selection.start_ms, self.selection.end_ms
         if start is None or end is None:
-            first, last = await self._outermost_days()
+            first, last = await self.outermost_days()
             if first is None or last is None:
                 return None
             start = day_span(first)[0] if start is None else start
@@ -273,7 +292,7 @@ class Population:
     async def _promises_of_cut_days(self) -> list[Promise]:
         return [await self.promise(day, self.selection.magnitudes) for day in self.span.cut]
 
-    async def _outermost_days(self) -> tuple[str | None, str | None]:
+    async def outermost_days(self) -> tuple[str | None, str | None]:
         """The first and the last day with events."""
         days = await self.days(years=True)
         first, last = min(days, default=None), max(days, default=None)
@@ -294,21 +313,41 @@ class Population:
             first, last = min(+of_days), max(+of_days)
         return first, last
 
-    async def _promises(self) -> AsyncIterator[Promise]:
-        """The days that may hold an event."""
-        async with aclosing(self.plan(self.selection)) as plan:
+    async def _promises(self, stream: Stream = LATEST) -> AsyncIterator[Promise]:
+        """The days of a stream that may hold an event."""
+        async with aclosing(self.plan(self.selection, stream)) as plan:
             async for some in plan:
                 for promise in some:
                     yield promise
 
     def _items(
-        self, promises: Iterable[Promise], where: Condition | None, attributes: frozenset[str]
+        self,
+        promises: Iterable[Promise],
+        where: Condition | None,
+        attributes: frozenset[str],
+        stream: Stream = LATEST,
     ) -> AsyncIterator[Sequence[Item]]:
-        """The items of some days, with the attributes and their type."""
-        query = self.query(where, attributes | {"type"})
+        """The items of some days of a stream, with the attributes and their type."""
+        query = replace(self.query(all_of(where, stream.condition), attributes | {"type"}), entity=stream.entity)
         keep = self.selection.keep
         return items_of(self.database, reading_for(query, keep) if keep else query, promises)
 
     def query(self, where: Condition | None, attributes: Needed) -> Query:
         """The query for the events of any days."""
         return Query(entity=EVENT, index=TIME_ORDERED, between=self.selection.span, where=where, attributes=attributes)
+
+
+def _names_types(selection: Selection) -> bool:
+    """Whether a selection, or one in it, names types."""
+    return selection.types is not None or any(map(_names_types, selection.nested))
+
+
+async def _merged(versions: Sequence[Sequence[Item]]) -> AsyncIterator[Sequence[Item]]:
+    """Versions in order of time, some at a time. One that moved while they were read is there once."""
+    last = None
+    merged = merge(*versions, key=itemgetter("eventTsMs", "eventId"))
+    while some := [*islice(merged, COUNTED_AT_ONCE)]:
+        ids = [last, *[item["eventId"] for item in some]]
+        yield [item for item, before in zip(some, ids, strict=False) if item["eventId"] != before]
+        last = ids[-1]
+        await give_way()

@@ -4,24 +4,21 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import date
 
-from graph.core.days import date_of
-from graph.core.described import Described, described, value
+from graph.core.days import DAY_MS, EPOCH, HOUR_MS, date_of
+from graph.core.described import DescribedText, described, instant, value
 from graph.core.errors import BadUserInput
 
 MOST_PERIODS = 40_000  # a little more than the days of a century
 
 
-class Interval(Described):
-    """The length of the periods of a series, UTC.
+class Interval(DescribedText):
+    """The length of the periods of a series, UTC."""
 
-    So many first characters of a day bucket name the period.
-    """
-
-    _value_: int
-
-    DAY = 8, "A day."
-    MONTH = 6, "A month."
-    YEAR = 4, "A year."
+    HOUR = "HOUR", "An hour."
+    DAY = "DAY", "A day."
+    WEEK = "WEEK", "A week, which begins on Monday."
+    MONTH = "MONTH", "A month."
+    YEAR = "YEAR", "A year."
 
 
 @value
@@ -29,55 +26,72 @@ class Series:
     """The number of events in each period, without gaps."""
 
     interval: Interval = described("The length of a period.")
-    start: date | None = described("First day of the first period, UTC; null if there is none.")
-    counts: list[int] = described(
-        "The events of each period, zeros included. The time range may cut the first and the last period."
+    starts_at: int | None = instant("The start of the first period; null if there is none.", default=None)
+    counts: tuple[int, ...] = described(
+        "The events of each period, zeros included. The time range may cut the first and the last period.", default=()
     )
+    reason: str | None = described("Why there are no counts by hour; null if there are.", default=None)
 
 
-def series_of(counted: Mapping[str, int], interval: Interval, *, first_day: str | None, last_day: str | None) -> Series:
+def series_of(counted: Mapping[str, int], interval: Interval, *, first: str | None, last: str | None) -> Series:
     """The number of events in each period.
 
     Args:
-        counted: day bucket, or year for whole years if the interval is a year → the number of its events.
-        first_day: the day bucket on which the series begins; None for the first event's.
-        last_day: likewise.
+        counted: an hour, `YYYYMMDDHH`, a day bucket or a year → the number of its events. An interval takes
+            those that are not longer.
+        first: the hour in which the series begins; None for the first event's.
+        last: likewise.
 
     Raises:
         BadUserInput: There are too many periods.
     """
     counts: Counter[int] = Counter()  # by the number of the period
     for name, count in counted.items():
-        counts[_number(name[: interval.value])] += count
-    first = min(counts, default=None) if first_day is None else _number(first_day[: interval.value])
-    last = max(counts, default=None) if last_day is None else _number(last_day[: interval.value])
-    if first is None or last is None or first > last:
-        return Series(interval, None, [])
-    if last - first >= MOST_PERIODS:
+        counts[_number(name, interval)] += count
+    begin = min(counts, default=None) if first is None else _number(first, interval)
+    end = max(counts, default=None) if last is None else _number(last, interval)
+    if begin is None or end is None or begin > end:
+        return Series(interval)
+    _check_length(end - begin)
+    return Series(interval, _start(interval, begin), tuple([counts[number] for number in range(begin, end + 1)]))
+
+
+def check_length(first: str, last: str, interval: Interval) -> None:
+    """Raise `BadUserInput` if there are too many periods from one hour or day bucket to another."""
+    _check_length(_number(last, interval) - _number(first, interval))
+
+
+def _check_length(periods: int) -> None:
+    if periods >= MOST_PERIODS:
         raise BadUserInput(f"That is more than {MOST_PERIODS:,} periods: take a longer `interval`.")
-    series = [0] * (last - first + 1)
-    for number, count in counts.items():
-        series[number - first] = count
-    return Series(interval, _start(interval, first), series)
 
 
-def _number(period: str) -> int:
-    """The number of a period among all periods of its length. It is named by the start of its day buckets."""
-    match len(period):
-        case 8:
-            return date_of(period).toordinal()
-        case 6:
-            return int(period[:4]) * 12 + int(period[4:])
-        case _:
-            return int(period)
-
-
-def _start(interval: Interval, number: int) -> date:
-    """The first day of a period, by its number."""
+def _number(name: str, interval: Interval) -> int:
+    """The number of a period among all periods of its length."""
     match interval:
+        case Interval.HOUR:
+            return date_of(name[:8]).toordinal() * 24 + int(name[8:] or 0)
         case Interval.DAY:
-            return date.fromordinal(number)
+            return date_of(name[:8]).toordinal()
+        case Interval.WEEK:
+            return (date_of(name[:8]).toordinal() - 1) // 7  # the first day of the calendar is a Monday
         case Interval.MONTH:
-            return date((number - 1) // 12, (number - 1) % 12 + 1, 1)
-        case _:
-            return date(number, 1, 1)
+            return int(name[:4]) * 12 + int(name[4:6])
+        case Interval.YEAR:
+            return int(name[:4])
+
+
+def _start(interval: Interval, number: int) -> int:
+    """The start of a period, by its number, epoch milliseconds."""
+    match interval:
+        case Interval.HOUR:
+            return (number - EPOCH * 24) * HOUR_MS
+        case Interval.DAY:
+            days = number
+        case Interval.WEEK:
+            days = number * 7 + 1
+        case Interval.MONTH:
+            days = date((number - 1) // 12, (number - 1) % 12 + 1, 1).toordinal()
+        case Interval.YEAR:
+            days = date(number, 1, 1).toordinal()
+    return (days - EPOCH) * DAY_MS

@@ -3,17 +3,21 @@
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Annotated
 
+from graph.core.days import hour_of
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.magnitudes import bin_of
 from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.revisions.views import PRESENT
 from graph.domains.statistics import assessment
 from graph.domains.statistics.assessment import Confidence
 from graph.domains.statistics.b_positive import BOverTime, BPositive, BWindow, b_positive, b_windows
 from graph.domains.statistics.events import Events
 from graph.domains.statistics.goodness_of_fit import GoodnessOfFit
 from graph.domains.statistics.great_events import great_events
+from graph.domains.statistics.groups import MOST_GROUPS, EventGrouping, EventGroups, Groups, NumberSummary, summary_of
 from graph.domains.statistics.gutenberg_richter import (
     LEAST_EVENTS,
     Completeness,
@@ -40,7 +44,7 @@ from graph.domains.statistics.once import once
 from graph.domains.statistics.population import Population, TooManyEvents
 from graph.domains.statistics.rates import MOST_MAGNITUDES, Rate, rates
 from graph.domains.statistics.reliability import Verdict, verdict
-from graph.domains.statistics.series import Interval, Series, series_of
+from graph.domains.statistics.series import Interval, Series, check_length, series_of
 from graph.geography.cells import COARSE_DEGREES
 from graph.store.contract import Database
 from graph.store.query import Needed
@@ -50,6 +54,7 @@ EVENTS_AT_ONCE = 2_000  # counted in columns, in some milliseconds
 WINDOWS_AT_ONCE = 20
 MOST_WINDOW_EVENTS = 100_000
 MOST_DIFFERENCE_BINS = 20  # two magnitudes
+GROUPED = {EventGrouping.TYPE: "type", EventGrouping.MAGNITUDE_TYPE: "magType", EventGrouping.PLACE: "place"}
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -91,21 +96,33 @@ class Statistics:
         Raises:
             BadUserInput: There are too many periods.
         """
-        selection, span = self.population.selection, self.population.span
-        if span.is_empty:
-            return Series(interval, None, [])
-        return series_of(
-            await self.population.days(years=interval is Interval.YEAR),
-            interval,
-            first_day=None if selection.start_ms is None else span.first,
-            last_day=None if selection.end_ms is None else span.last,
-        )
+        population, selection = self.population, self.population.selection
+        if population.span.is_empty:
+            return Series(interval)
+        first_ms, last_ms = selection.span
+        first = None if selection.start_ms is None else hour_of(first_ms)
+        last = None if selection.end_ms is None else hour_of(last_ms)
+        if interval is not Interval.HOUR:
+            counted = await population.days(years=interval is Interval.YEAR)
+            return series_of(counted, interval, first=first, last=last)
+        outermost = (first, last) if first and last else await population.outermost_days()
+        if (begin := first or outermost[0]) and (end := last or outermost[1]):
+            check_length(begin, end, interval)
+        events = await population.events()
+        if isinstance(events, TooManyEvents):
+            return Series(interval, reason=events.reason)
+        return series_of(Counter(map(hour_of, events.times)), interval, first=first, last=last)
 
     async def largest(self, attributes: Needed = None) -> Event | None:
         """The event with the greatest magnitude, the latest of equals.
 
         None if there is no event, or if finding it could take too many days.
+
+        Raises:
+            BadUserInput: The statistics are of another time.
         """
+        if self.population.view != PRESENT:
+            raise BadUserInput("`largest` is an event as it is now: with `asOf`, ask for `magnitude { greatest }`.")
         return await largest_of(self.database, self.population, attributes, most_days_read=self.most_days_read)
 
     async def rates(
@@ -170,6 +187,39 @@ class Statistics:
         async for part in _parts(events):
             counts.add(events.depths[part])
         return counts.histogram(len(events))
+
+    async def groups(
+        self,
+        by: Annotated[EventGrouping, "What they are grouped by."],
+        limit: Annotated[int, f"At most so many groups, 1 … {MOST_GROUPS:,}."] = 10,
+    ) -> EventGroups:
+        """The number of events by a text.
+
+        Raises:
+            BadUserInput: The limit is not possible.
+        """
+        groups = Groups(by, limit)
+        events = await self.population.events()
+        if isinstance(events, TooManyEvents):
+            return EventGroups(reason=events.reason)
+        texts = events.networks if by is EventGrouping.NETWORK else events.texts[GROUPED[by]]
+        async for part in _parts(events):
+            groups.add(texts[part], events.magnitudes[part])
+        return groups.found()
+
+    async def magnitude(self) -> NumberSummary:
+        """The extent of the magnitudes."""
+        events = await self.population.events()
+        if isinstance(events, TooManyEvents):
+            return NumberSummary(reason=events.reason)
+        return summary_of(events.magnitudes)
+
+    async def depth(self) -> NumberSummary:
+        """The extent of the known depths."""
+        events = await self.population.events()
+        if isinstance(events, TooManyEvents):
+            return NumberSummary(reason=events.reason)
+        return summary_of([depth for depth in events.depths if not isnan(depth)])
 
     async def inter_event_times(
         self,

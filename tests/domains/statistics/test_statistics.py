@@ -2,31 +2,39 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import datetime, timedelta
+from itertools import product
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.core.days import date_of
+from graph.core.days import datetime_of
 from graph.core.errors import BadUserInput, QueryTooComplex
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT
 from graph.domains.earthquakes.magnitudes import MagnitudeRange, bin_of
 from graph.domains.earthquakes.model import Event
+from graph.domains.earthquakes.revisions.history import HistoryUnavailable
+from graph.domains.earthquakes.revisions.views import AsOf, View
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries.summary import year_key
+from graph.domains.statistics.groups import EventGroup, EventGrouping, region_of
 from graph.domains.statistics.in_space import MOST_CELLS
 from graph.domains.statistics.series import MOST_PERIODS, Interval, Series
-from graph.geography.areas import Box
+from graph.geography.areas import Box, Circle
 from graph.store.contract import Update
 from tests.domains.earthquakes.builders import NOON, an_event, at, events_at, ingest, stored
 from tests.domains.earthquakes.oracle import PLACE_OF, plain, selects
+from tests.domains.earthquakes.revisions.histories import Source, a_record, listed
 from tests.domains.earthquakes.strategies import A_FEW, catalogues, summarised_selections
 from tests.domains.earthquakes.strategies import selections as any_selections
 from tests.domains.earthquakes.watched_database import WatchedDatabase
+from tests.domains.entities import ENTITIES
 from tests.domains.statistics.readers import statistics_of
+from tests.store.engines import empty_database
 
 selections = any_selections | summarised_selections
 
@@ -34,22 +42,40 @@ selections = any_selections | summarised_selections
 def counts(selection: Selection, event: Event) -> bool:
     """Whether statistics count the event: earthquakes alone, unless the selection names types."""
     is_earthquake = event.type is None or plain(event.type) == "earthquake"
-    return selects(selection, event) and (selection.types is not None or is_earthquake)
+    return selects(selection, event) and (names_types(selection) or is_earthquake)
 
 
-def period(day: date, interval: Interval) -> date:
-    """The first day of a period."""
-    return day.replace(
-        day=day.day if interval is Interval.DAY else 1, month=1 if interval is Interval.YEAR else day.month
-    )
+def names_types(selection: Selection) -> bool:
+    return selection.types is not None or any(map(names_types, selection.nested))
 
 
-LONGEST = {Interval.DAY: 1, Interval.MONTH: 31, Interval.YEAR: 366}  # days
+def period(event: Event, interval: Interval) -> datetime:
+    """The start of an event's period."""
+    hour = event.time.replace(minute=0, second=0, microsecond=0)
+    if interval is Interval.HOUR:
+        return hour
+    day = hour.replace(hour=0)
+    if interval is Interval.WEEK:
+        return day - timedelta(day.weekday())
+    if interval is Interval.DAY:
+        return day
+    return day.replace(day=1, month=1 if interval is Interval.YEAR else day.month)
 
 
-def following(start: date, interval: Interval) -> date:
-    """The first day of the period behind."""
-    return period(start + timedelta(LONGEST[interval]), interval)
+def starts(series: Series) -> Iterator[datetime]:
+    """The starts of the periods, one after the other."""
+    start = datetime_of(series.starts_at or 0)
+    for number in range(len(series.counts)):
+        match series.interval:
+            case Interval.MONTH:
+                months = start.month - 1 + number
+                yield start.replace(year=start.year + months // 12, month=months % 12 + 1)
+            case Interval.YEAR:
+                yield start.replace(year=start.year + number)
+            case Interval.HOUR:
+                yield start + timedelta(hours=number)
+            case _:
+                yield start + timedelta(number * (7 if series.interval is Interval.WEEK else 1))
 
 
 ALIKE = [an_event(event_id, mag=6.5) for event_id in ("us1", "us3", "us2")]
@@ -63,7 +89,7 @@ async def test_every_bin_and_every_period_has_its_events_and_the_largest_is_foun
     engine: str, events: list[Event], selection: Selection, interval: Interval
 ) -> None:
     selected = [event for event in events if counts(selection, event)]
-    periods = Counter(period(date_of(event.day_bucket), interval) for event in selected)
+    periods = Counter(period(event, interval) for event in selected)
     async with stored(engine, events) as database:
         reader = statistics_of(database)
         for _ in range(2):  # the second time, with what is kept of whole years
@@ -75,12 +101,7 @@ async def test_every_bin_and_every_period_has_its_events_and_the_largest_is_foun
                 series = await statistics.series(interval)
             except BadUserInput:
                 continue  # the year 1 to the year 9999: see below
-            found: dict[date, int] = {}
-            start = series.start
-            for count in series.counts:
-                assert start is not None
-                found[start] = count
-                start = following(start, interval) if start.year < 9999 else None
+            found = dict(zip(starts(series), series.counts, strict=True))
             assert Counter(found) == periods  # zeros aside
             if selection.start_ms is None and selection.end_ms is None and found:
                 assert (min(found), max(found)) == (min(periods), max(periods))
@@ -96,13 +117,24 @@ async def test_a_series_covers_the_window_where_it_is_closed_and_has_a_bounded_l
             return await (await reader.of(window)).series(interval)
 
         months = await series(Interval.MONTH, "2023-01-15", "2023-07-15")
-        assert (months.start, months.counts) == (date(2023, 1, 1), [0, 1, 0, 0, 2, 0, 0])
+        assert (months.starts_at, months.counts) == (at("2023-01-01T00:00:00"), (0, 1, 0, 0, 2, 0, 0))
         open_months = await series(Interval.MONTH)
-        assert (open_months.start, open_months.counts) == (date(2023, 2, 1), [1, 0, 0, 2])
+        assert (open_months.starts_at, open_months.counts) == (at("2023-02-01T00:00:00"), (1, 0, 0, 2))
+        weeks = await series(Interval.WEEK, "2023-02-28", "2023-03-06")
+        assert (weeks.starts_at, weeks.counts) == (at("2023-02-27T00:00:00"), (1, 0))
+        hours = await series(Interval.HOUR, "2023-05-31T22:30", "2023-06-01T00:30")
+        assert (hours.starts_at, hours.counts) == (at("2023-05-31T22:00:00"), (0, 1, 0))
         nothing = await series(Interval.DAY, "2024-01-01")
-        assert (nothing.start, nothing.counts) == (None, [])
+        assert (nothing.starts_at, nothing.counts) == (None, ())
         with pytest.raises(BadUserInput, match=f"more than {MOST_PERIODS:,} periods"):
             await series(Interval.DAY, "1800-01-01", "2023-12-31")
+        watched = WatchedDatabase(database)
+        for end_ms in (None, at("2023-12-31")):
+            long = await statistics_of(watched).of(Selection(start_ms=at("2019-01-01"), end_ms=end_ms))
+            watched.calls.clear()
+            with pytest.raises(BadUserInput, match=f"more than {MOST_PERIODS:,} periods"):
+                await long.series(Interval.HOUR)
+            assert watched.read(EVENT, TIME_ORDERED) == set()
         assert len((await series(Interval.YEAR, "1800-01-01", "2023-12-31")).counts) == 224
 
 
@@ -256,3 +288,77 @@ async def test_a_time_range_is_as_long_as_its_bounds_or_its_events() -> None:
         assert await days(Selection(box=Box(-90, 90, -180, 180))) == 731
         assert await days(Selection(at("2020-01-01"), at("2020-01-11") - 1)) == 10
         assert await days(Selection(start_ms=at("2024-01-01"))) is None
+
+
+REGIONS = {
+    "8 km E of Pāhala, Hawaii": "Hawaii",
+    "south of the Fiji Islands": "the Fiji Islands",
+    "Fiji region": "Fiji region",
+    "10 km W of A, B, CA": "CA",
+    "off the coast of Oregon,": "off the coast of Oregon,",
+    " , ": ",",
+}
+
+
+def test_the_region_of_a_place_follows_the_last_comma_or_of() -> None:
+    assert {place: region_of(place) for place in REGIONS} == REGIONS
+
+
+async def test_events_are_grouped_by_a_text_the_most_first(engine: str) -> None:
+    events = [
+        an_event("us1", mag=4.0, net="US", mag_type="Mb_Lg", place="A, Chile"),
+        an_event("us2", mag=5.0, net="us", mag_type="mb lg", place="B, Chile"),
+        an_event("ci1", mag=6.0, net=None, mag_type=None, place="C, Alaska"),
+        an_event("nc1", mag=6.0, net="nc", mag_type="md", place="", type="quarry blast"),
+    ]
+    async with stored(engine, events) as database:
+        statistics = await statistics_of(database).of(Selection())
+        by_network = await statistics.groups(EventGrouping.NETWORK)
+        assert by_network.groups == (EventGroup("us", 2, 5.0), EventGroup("ci", 1, 6.0))
+        by_magnitude_type = await statistics.groups(EventGrouping.MAGNITUDE_TYPE)
+        assert (by_magnitude_type.groups, by_magnitude_type.unknown) == ((EventGroup("mb lg", 2, 5.0),), 1)
+        by_place = await statistics.groups(EventGrouping.PLACE, 1)
+        assert (by_place.groups, by_place.number, by_place.unknown) == ((EventGroup("Chile", 2, 5.0),), 2, 0)
+        others = await statistics_of(database).of(Selection(none_of=Selection(types=("earthquake",))))
+        assert (await others.groups(EventGrouping.TYPE)).groups == (EventGroup("quarry blast", 1, 6.0),)
+        assert (await others.groups(EventGrouping.PLACE)).unknown == 1
+        few = await statistics_of(database, most_events=2).of(Selection())
+        assert (await few.groups(EventGrouping.PLACE)).reason == (
+            "It takes the events themselves, of which at most 2 are read: "
+            "narrow the time range, the magnitudes or the area."
+        )
+        for limit in (0, 1001):
+            with pytest.raises(BadUserInput, match="`limit` must be from 1 to 1,000"):
+                await statistics.groups(EventGrouping.TYPE, limit)
+
+
+async def test_statistics_of_another_time_are_of_the_versions_of_then(engine: str) -> None:
+    async with empty_database(engine, ENTITIES) as database:
+        source = Source(database)
+        await source.say(*(a_record(f"us{n}", mag=n / 2, event_ts_ms=NOON + n * 1_800_000) for n in range(6)))
+        await source.say(a_record("us1", mag=6.0, updated=2, event_ts_ms=NOON - 1), a_record("us7", mag=2.0))
+        await source.say(a_record("us2", mag=7.0, updated=3), a_record("us3", updated=3, status="deleted"))
+        reader, now = statistics_of(database), source.clock.now
+        selections = (
+            Selection(),
+            Selection(any_of=(Selection(end_ms=NOON), Selection(magnitudes=MagnitudeRange(2)))),
+            Selection(circle=Circle(0, 0, 20_100)),
+        )
+        for as_of, selection in product(
+            [AsOf(first=True), *(AsOf(recorded_ms=now - n * 1000) for n in range(3))], selections
+        ):
+            view = View(as_of)
+            then = [event for event in await listed(database, view) if counts(selection, event)]
+            statistics = await reader.of(selection, view=view)
+            assert (await statistics.counts()).total() == len(then)
+            hours = await statistics.series(Interval.HOUR)
+            found = dict(zip(starts(hours), hours.counts, strict=True))
+            assert +Counter(found) == Counter(period(event, Interval.HOUR) for event in then)
+            summary = await statistics.magnitude()
+            mags = [event.mag for event in then]
+            assert (summary.known, summary.least, summary.greatest) == (len(then), min(mags), max(mags))
+            assert sum(each.count for each in (await statistics.groups(EventGrouping.NETWORK)).groups) == len(then)
+            with pytest.raises(BadUserInput, match="`largest` is an event as it is now"):
+                await statistics.largest()
+        with pytest.raises(HistoryUnavailable):
+            await reader.of(Selection(), view=View(AsOf(recorded_ms=1)))

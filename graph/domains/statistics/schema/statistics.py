@@ -13,10 +13,12 @@ from graph.api.sizes import ListSize
 from graph.api.values import value_type
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
+from graph.domains.earthquakes.revisions.views import View
 from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
+from graph.domains.earthquakes.schema.revisions import AsOfInput
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.statistics import assessment, b_positive, gutenberg_richter, in_space, moment
+from graph.domains.statistics import assessment, b_positive, groups, gutenberg_richter, in_space, moment
 from graph.domains.statistics import goodness_of_fit as goodness
 from graph.domains.statistics import inter_event_times as gaps
 from graph.domains.statistics import rates as event_rates
@@ -39,6 +41,9 @@ value_type(event_rates.Rate, "EventRate")
 value_type(moment.SeismicMoment)
 value_type(in_space.DepthBin)
 value_type(in_space.Depths, "DepthHistogram", bins={"size": in_space.MOST_DEPTH_BINS // 10})
+value_type(groups.EventGroup)
+value_type(groups.EventGroups, groups={"size": groups.MOST_GROUPS})
+value_type(groups.NumberSummary)
 value_type(gaps.Quantile, "TimeQuantile")
 value_type(gaps.InterEventTimes)
 value_type(in_space.GridCell)
@@ -134,7 +139,7 @@ class CatalogueStatistics:
 
     @field(
         "The event with the greatest magnitude, the latest of equals. Null if there is none, "
-        "or if the events of the greatest bin are on too many days.",
+        "or if the events of the greatest bin are on too many days. An error with `asOf`.",
         cost=10,
         reads=[],
     )
@@ -189,6 +194,21 @@ class CatalogueStatistics:
         reads=[],
     )(Statistics.rates)
 
+    groups = field(
+        "The events by network, type, type of magnitude or region.",
+        size=ListSize(slicing_arguments=["limit"], sized_fields=["groups"]),
+        cost=OF_EVENTS,
+        reads=["mag", "net", "type", "magType", "place"],
+    )(Statistics.groups)
+
+    magnitude = field("The least, the greatest and the mean magnitude.", cost=OF_EVENTS, reads=["mag"])(
+        Statistics.magnitude
+    )
+
+    depth = field("The least, the greatest and the mean depth, km.", cost=OF_EVENTS, reads=["mag", "depth"])(
+        Statistics.depth
+    )
+
     seismic_moment = field("The sum of seismic moments.", cost=OF_EVENTS, reads=["mag"])(Statistics.seismic_moment)
 
     depths = field("The number of events by depth.", cost=OF_EVENTS, reads=["mag", "depth"])(Statistics.depths)
@@ -224,6 +244,11 @@ class StatisticsQueries:
         self,
         info: Info,
         filter: Annotated[EventFilter | None, "Which events; by default all earthquakes."] = None,
+        as_of: Annotated[
+            AsOfInput | None,
+            "The catalogue of another time; by default the present one. Then versions are read, so their number is "
+            "limited.",
+        ] = None,
     ) -> Statistics:
-        selection = filter.selection if filter else Selection()
-        return await info.context.service(StatisticsReader).of(selection, selected_attributes(info, model.Event))
+        selection, view = filter.selection if filter else Selection(), View(as_of.value if as_of else None)
+        return await info.context.service(StatisticsReader).of(selection, selected_attributes(info, model.Event), view)

@@ -76,7 +76,7 @@ export const STATISTICS = `query Statistics($filter: EventFilter, $interval: Int
   catalogueStatistics(filter: $filter) {
     count
     largest { ...Shown }
-    series(interval: $interval) { interval start counts }
+    series(interval: $interval) { interval startsAt counts }
     magnitudeFrequency { magnitude count cumulative }
     gutenbergRichter {
       completeness b uncertainty a events reliability reason

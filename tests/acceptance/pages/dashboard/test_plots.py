@@ -261,7 +261,7 @@ async def test_periods_are_the_shortest_that_are_few_enough(plot: Plot) -> None:
 
 
 async def test_months_are_as_long_as_they_are(plot: Plot) -> None:
-    series = {"interval": "MONTH", "start": "2023-01-01", "counts": [3, 0, 5]}
+    series = {"interval": "MONTH", "startsAt": "2023-01-01T00:00:00Z", "counts": [3, 0, 5]}
     statistics = {"count": 8, "series": series}
     january, february, march, april = 1672531200000, 1675209600000, 1677628800000, 1680307200000
     await plot.begin("event_rates", statistics=statistics, range={"from": january, "to": april - 1})

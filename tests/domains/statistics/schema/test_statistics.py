@@ -18,7 +18,7 @@ query Statistics($filter: EventFilter, $interval: Interval! = DAY, $corrected: B
   catalogueStatistics(filter: $filter) {
     count
     largest { eventId mag }
-    series(interval: $interval) { interval start counts }
+    series(interval: $interval) { interval startsAt counts }
     magnitudeFrequency { magnitude count cumulative }
     completeness(corrected: $corrected) { magnitude reason }
     gutenbergRichter(corrected: $corrected) { b uncertainty a events reason }
@@ -45,7 +45,11 @@ def test_the_week_in_numbers(week: Service) -> None:
     largest = max(earthquakes(), key=lambda event: (event.mag, event.event_ts_ms))
     assert found["count"] == len(earthquakes()) == 2071
     assert found["largest"] == {"eventId": largest.event_id, "mag": largest.mag}
-    assert found["series"] == {"interval": "DAY", "start": "2023-07-28", "counts": [days[day] for day in sorted(days)]}
+    assert found["series"] == {
+        "interval": "DAY",
+        "startsAt": "2023-07-28T00:00:00.000Z",
+        "counts": [days[day] for day in sorted(days)],
+    }
     assert {
         round(each["magnitude"] * 10): each["count"] for each in found["magnitudeFrequency"] if each["count"]
     } == counts
@@ -203,7 +207,7 @@ def test_no_events_have_empty_parts_with_reasons(week: Service) -> None:
     for nothing in ({"minMagnitude": 9.5}, {"startTime": "9999-12-31T23:59:59.9995Z"}):  # which no calendar has
         empty = statistics(week, filter=nothing, interval="YEAR")
         assert (empty["count"], empty["largest"], empty["magnitudeFrequency"]) == (0, None, [])
-        assert empty["series"] == {"interval": "YEAR", "start": None, "counts": []}
+        assert empty["series"] == {"interval": "YEAR", "startsAt": None, "counts": []}
     found = population(week, {"minMagnitude": 9.5})
 
     relation = found["gutenbergRichter"]

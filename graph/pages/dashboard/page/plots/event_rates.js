@@ -15,7 +15,7 @@ import { tipOver } from "./tip.js";
 export function eventRates(figure, { onRange = null } = {}) {
   const { place, caption } = partsOf(figure);
   let range = { from: 0, to: 1 };
-  let series = { interval: "DAY", start: null, counts: [] };
+  let series = { interval: "DAY", startsAt: null, counts: [] };
   let times = []; // of the edges of its periods
   let noun = "earthquake";
 

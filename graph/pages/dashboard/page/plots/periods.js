@@ -21,13 +21,13 @@ export function intervalOf({ from, to }) {
 /**
  * The start of each period of a series and, after the last one, its end: epoch ms.
  *
- * @param {{interval: "DAY" | "MONTH" | "YEAR", start: ?string, counts: number[]}} series
+ * @param {{interval: "DAY" | "MONTH" | "YEAR", startsAt: ?string, counts: number[]}} series
  */
-export function edges({ interval, start, counts }) {
+export function edges({ interval, startsAt, counts }) {
   if (!counts.length) {
     return [];
   }
-  const first = new Date(start);
+  const first = new Date(startsAt);
   const months = MONTHS_OF[interval];
   return Array.from({ length: counts.length + 1 }, (_, number) =>
     months
