@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import asin, ceil, cos, degrees, floor, pi, radians, remainder, sin, sqrt
+from math import asin, atan2, ceil, cos, degrees, floor, pi, radians, remainder, sin, sqrt
 from typing import NamedTuple, Protocol
 
 from graph.core.errors import BadUserInput
@@ -148,6 +148,19 @@ def distance_km(lat: float, lon: float, item: Item) -> float:
         width = 0.0  # all meridians meet; the cosine of a right angle is not exactly 0
     h = sin((other - north) / 2) ** 2 + cos(north) * cos(other) * sin(radians(width) / 2) ** 2
     return 2 * EARTH_RADIUS_KM * asin(min(1.0, sqrt(h)))
+
+
+def azimuth(lat: float, lon: float, item: Item) -> float:
+    """The direction of an item along the great circle, in degrees clockwise from north, from 0 to below 360.
+
+    0 at one point, and to the north pole; 180 from it, and to the south pole.
+    """
+    north, other, width = radians(lat), radians(item["lat"]), radians(item["lon"] - lon)
+    if abs(lat) == 90 or abs(item["lat"]) == 90:
+        width = 0.0
+    east = sin(width) * cos(other)
+    found = degrees(atan2(east, cos(north) * sin(other) - sin(north) * cos(other) * cos(width))) % 360
+    return found if found < 360 and distance_km(lat, lon, item) else 0.0
 
 
 def _half_width(lat: float, other: float, radius: float) -> float:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.geography.areas import EARTH_RADIUS_KM, Area, Box, Circle
+from graph.geography.areas import EARTH_RADIUS_KM, Area, Box, Circle, azimuth
 from graph.geography.cells import COLUMNS, LON_DEGREES, ROWS, cell_of, coarse_of
 from graph.store.conditions import predicate
 from tests.domains.earthquakes.builders import an_event
@@ -180,3 +180,26 @@ def test_a_circle_around_a_pole_has_whole_parallels() -> None:
     assert covered_cells(Circle(90, 0, 10.01 * DEGREE_KM)) == 10 * COLUMNS
     assert covered_cells(Circle(-90, 77.7, 10.01 * DEGREE_KM)) == 10 * COLUMNS
     assert touched_cells(Circle(-90, 77.7, 9.99 * DEGREE_KM)) == 10 * COLUMNS
+
+
+AZIMUTHS = [
+    ((0, 0), (1, 0), 0),
+    ((0, 0), (0, 1), 90),
+    ((0, 0), (-1, 0), 180),
+    ((0, 0), (0, -1), 270),
+    ((0, 179), (0, -179), 90),
+    ((35.6, -117.6), (35.6, -117.6), 0),
+    ((0, 180), (0, -180), 0),
+    ((90, 20), (35, 77), 180),
+    ((-90, 20), (35, 77), 0),
+    ((35, 77), (90, 20), 0),
+    ((35, 77), (-90, 20), 180),
+    ((40, 0), (50, 30), 54.53),  # by the angles of the triangle with the pole
+]
+
+
+@pytest.mark.parametrize(("start", "end", "degrees"), AZIMUTHS)
+def test_an_azimuth_is_the_direction_along_the_great_circle(
+    start: tuple[float, float], end: tuple[float, float], degrees: float
+) -> None:
+    assert azimuth(*start, {"lat": end[0], "lon": end[1]}) == pytest.approx(degrees, abs=0.005)

@@ -21,7 +21,7 @@ from graph.domains.export.formats import ExportFormat
 class ExportOfEvents:
     @field(
         "The address, relative to the service's root, that exports the events of all pages in one answer. "
-        "Null for `nearby`, and for lists by magnitude, as of a time of `published` or of the first versions, which "
+        "Null for lists by magnitude, as of a time of `published` or of the first versions, which "
         "exports do not have. A caller with a token sends it there too.",
         reads=[],
         before="bucketsScanned",

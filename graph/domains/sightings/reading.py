@@ -70,11 +70,12 @@ class Sightings:
         """
         categories = await self._categories() if selection.is_of_all_categories else ()
         source = selection.source(categories, await self._partitions_of(selection.areas or ()))
+        first, last = selection.reported
         query = Query(
             entity=source.entity,
             index=source.index,
             partitions=source.partitions,
-            between=(self._since, None),
+            between=(max(self._since, first or ""), last),
             attributes=self._read_with(request.attributes),
         )
         merged = MergedPartitions(self.database, query, selection.keep(source), order=IN_ORDER)

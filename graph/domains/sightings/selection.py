@@ -11,17 +11,22 @@ What the partitions do not say is tested on the sightings that are read.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from graph.core.days import LAST_MS
+from graph.core.errors import BadUserInput
+from graph.core.times import millis_of, utc_time
 from graph.domains.sightings.entities import LISTED_SIGHTING, SIGHTING, TRENDING
 from graph.domains.sightings.grid import KM10, KM100, KM1000
+from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.slugs import slug_in_key
 from graph.geography.areas import Circle
 from graph.store.conditions import OneOf, predicate
 from graph.store.design import Index
-from graph.store.entity import Entity
+from graph.store.entity import Entity, Item
 from graph.store.query import Partition
 from graph.store.time_walk import Keep, keep_all
 
 MOST_CELLS = 32  # that a page is read from; each takes a query
+LAST_S = LAST_MS // 1000
 MOST_AREAS = 100  # that a filter names
 GRIDS = (KM10, KM100, KM1000)  # whose cells have lists, the finest first
 
@@ -60,6 +65,18 @@ class SightingSelection:
     near: Circle | None = None
     event_ids: tuple[str, ...] | None = None  # of one earthquake
     user_id: str | None = None
+    start_ms: int | None = None  # of the report, epoch milliseconds, inclusive
+    end_ms: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.start_ms is not None and self.end_ms is not None and self.start_ms > self.end_ms:
+            raise BadUserInput("`startTime` must not be greater than `endTime`.")
+
+    @property
+    def reported(self) -> tuple[str | None, str | None]:
+        """Bounds of `reportedAt` as texts, a little wider than the times: other programs write fractions, too."""
+        first = None if self.start_ms is None else iso_of(max(self.start_ms // 1000 - 1, 0))
+        return first, None if self.end_ms is None else iso_of(min(max(self.end_ms // 1000 + 60, 0), LAST_S))
 
     @property
     def is_of_all_categories(self) -> bool:
@@ -102,7 +119,13 @@ class SightingSelection:
             keeps.append(Keep(lambda item: slug_in_key(item["areaSlug"]) in slugs, frozenset({"areaSlug"})))
         if circle := self.near:
             keeps.append(Keep(lambda item: "cell" in item and circle.holds(item), frozenset({"cell", "lat", "lon"})))
+        if (self.start_ms, self.end_ms) != (None, None):
+            keeps.append(Keep(self._is_reported_in_time, frozenset({"reportedAt"})))
         return keep_all(keeps)
+
+    def _is_reported_in_time(self, item: Item) -> bool:
+        time_ms = millis_of(utc_time(item["reportedAt"]))
+        return (self.start_ms is None or self.start_ms <= time_ms) and (self.end_ms is None or time_ms <= self.end_ms)
 
 
 def _partitions(names: Iterable[str]) -> list[Partition]:

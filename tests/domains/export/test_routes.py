@@ -287,8 +287,6 @@ def test_the_address_of_a_list_is_of_its_whole_days_and_missing_where_no_export_
     past = 'asOf: {published: "2023-11-14T22:13:21Z"}'
     for listed in ("eventVersions(asOf: {first: true})", f"eventVersions({past})", "events(orderBy: MAGNITUDE_ASC)"):
         assert revised.ask(f"{{ listed: {listed} {{ exportUrl(format: CSV) }} }}") == {"listed": {"exportUrl": None}}
-    (nearby, *_) = revised.ask("{ events { nodes { nearby { exportUrl(format: CSV) } } } }")["events"]["nodes"]
-    assert nearby == {"nearby": {"exportUrl": None}}
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])

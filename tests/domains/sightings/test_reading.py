@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strawberry.utils.await_maybe import await_maybe
 
-from graph.core.errors import QueryTooComplex
+from graph.core.errors import BadUserInput, QueryTooComplex
 from graph.core.paging import Page, Paging
 from graph.domains.sightings.categories import USUAL
 from graph.domains.sightings.confidence import Confidence
@@ -85,6 +85,8 @@ filters: dict[str, st.SearchStrategy[Any]] = {
     "near": circles,
     "event_ids": _some("us1", "us1", "ci2", "nc3"),
     "user_id": st.sampled_from([ANNA, ANNA, BEN, CARA]),
+    "start_ms": st.sampled_from([(NOON_S - ago) * 1000 + ms for ago, ms in ((10**6, 0), (1800, 0), (2, 0), (2, 1))]),
+    "end_ms": st.sampled_from([(NOON_S - ago) * 1000 + ms for ago, ms in ((2, -1), (1, 0), (0, 0), (0, 1))]),
 }
 
 
@@ -105,6 +107,8 @@ def selects(selection: SightingSelection, item: Item, now: int = NOON_S) -> bool
         and (near is None or ("lat" in item and distance_km(near.lat, near.lon, item) <= near.radius_km))
         and (selection.event_ids is None or item.get("eventId") in selection.event_ids)
         and selection.user_id in (None, item["userId"])
+        and (selection.start_ms is None or seconds_of(item["reportedAt"]) * 1000 >= selection.start_ms)
+        and (selection.end_ms is None or seconds_of(item["reportedAt"]) * 1000 <= selection.end_ms)
     )
 
 
@@ -315,3 +319,17 @@ async def test_only_an_areas_and_a_categorys_changes_are_sent(engine: str) -> No
         for notices, numbers in ((of_area, [3, 4]), (of_category, [1, 3]), (of_both, [3])):
             sent = await some(notices, len(numbers))
             assert [notice.record and notice.record.number for notice in sent] == numbers
+
+
+async def test_the_time_of_a_report_is_compared_however_another_program_writes_it() -> None:
+    written = ["2026-06-25T14:30:00.5Z", "2026-06-25T14:30:00Z", "2026-06-25T14:30:00+00:00", "2026-06-25T14:30:01"]
+    first = seconds_of("2026-06-25T14:30:00Z") * 1000
+    expected = {(first, first): written[1:3], (first + 1, first + 1000): [written[0], written[3]]}
+    for (start_ms, end_ms), texts in expected.items():
+        selection = SightingSelection(start_ms=start_ms, end_ms=end_ms)
+        low, high = selection.reported
+        keep = selection.keep()
+        assert keep is not None
+        assert [text for text in written if str(low) <= text <= str(high) and keep.holds({"reportedAt": text})] == texts
+    with pytest.raises(BadUserInput, match="`startTime` must not be greater than `endTime`"):
+        SightingSelection(start_ms=1, end_ms=0)

@@ -4,7 +4,7 @@ All that a version has is declared once, in `SeismicEvent`. What only the presen
 """
 
 from datetime import datetime
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import strawberry
 from strawberry import auto
@@ -13,9 +13,9 @@ from strawberry.scalars import JSON
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
-from graph.api.fields import field
+from graph.api.fields import field, shows
 from graph.api.record_type import record_interface, record_type
-from graph.api.selected import selected_attributes
+from graph.api.selected import needs, passes_records_on, selected_attributes
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
 from graph.core.paging import Page
@@ -23,6 +23,7 @@ from graph.domains.earthquakes import feature_collection as geojson
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.assessments import ALERT_LEVELS, REVIEW_STATUSES, AlertLevel, ReviewStatus
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
+from graph.domains.earthquakes.catalogue.neighbours import Neighbour, Neighbourhood
 from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
 from graph.domains.earthquakes.revisions.views import PRESENT, View
 from graph.domains.earthquakes.schema.event_order import EventOrder
@@ -165,8 +166,9 @@ class Event(relay.Node, SeismicEvent):
         page: PageRequest,
         radius_km: Annotated[float, "Great-circle distance, km, 0 … 40,100."] = 100,
         days: Annotated[float, "At most so many days before or after, 0 … 3,653."] = 30,
-    ) -> EventPage:
-        return await event_page(info, Selection.around(event, radius_km=radius_km, days=days), page)
+    ) -> Neighbourhood:
+        found = await event_page(info, Selection.around(event, radius_km=radius_km, days=days), page)
+        return Neighbourhood(**vars(found), of=event)
 
 
 @record_type(model.EventVersion, load=load_by(Catalogue, Catalogue.versions), scope=EVENTS_READ)
@@ -203,6 +205,10 @@ class _PageOfCatalogue:
         return page.partitions
 
 
+def _neighbours(page: strawberry.Parent[Neighbourhood]) -> Any:
+    return page.neighbours
+
+
 @record_type(EventPage, "A page of events.")
 class EventConnection(_PageOfCatalogue, relay.CountedConnection[Event]):
     pass
@@ -211,6 +217,27 @@ class EventConnection(_PageOfCatalogue, relay.CountedConnection[Event]):
 @strawberry.type(description="A page of events as they were.")
 class EventVersionConnection(_PageOfCatalogue, relay.CountedConnection[EventVersion]):
     pass
+
+
+@record_type(Neighbour, "An event near another one, with its cursor.")
+class NearbyEventEdge:
+    cursor: str = shows("The node's position: pass it back unchanged as `after` or `before`.", metadata=needs())
+    node: Event = shows("The event.", metadata=passes_records_on())
+    distance_km: float = shows("The great-circle distance of the epicentres, km.", metadata=needs("lat", "lon"))
+    azimuth: float = shows(
+        "The direction from the other event to this one along the great circle, degrees clockwise from north, from 0 "
+        "to below 360; 0 at the same place.",
+        metadata=needs("lat", "lon"),
+    )
+
+
+@record_type(Neighbourhood, "A page of events near an event.")
+class NearbyEventConnection(_PageOfCatalogue, relay.CountedConnection[Event]):
+    edges: list[NearbyEventEdge] = shows(
+        "The page's events with their distances, in order.",
+        resolver=_neighbours,
+        metadata=passes_records_on(),
+    )
 
 
 async def event_page(

@@ -12,6 +12,7 @@ from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info, load_by
 from graph.api.fields import field, optional
 from graph.api.record_type import record_type
+from graph.api.scalars import millis_ceil, millis_floor
 from graph.api.selected import selected_attributes
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
@@ -108,6 +109,8 @@ class SightingFilter:
     categories: list[SightingCategory] | None = optional("What they are about.")
     near: CircleInput | None = optional("Near a point, by their rounded positions. Sightings without one are left out.")
     event_id: str | None = optional("Those whose reporters name this earthquake, by any of its ids.")
+    start_time: datetime | None = optional("Earliest time of the report, inclusive.")
+    end_time: datetime | None = optional("Latest time of the report, inclusive. A date includes that whole day.")
 
 
 async def selection_of(context: Context, filter: SightingFilter | None) -> SightingSelection:
@@ -126,6 +129,8 @@ async def selection_of(context: Context, filter: SightingFilter | None) -> Sight
         categories=None if filter.categories is None else tuple(filter.categories),
         near=Circle(near.lat, near.lon, near.radius_km) if near else None,
         event_ids=None if filter.event_id is None else await _ids_of(context, filter.event_id),
+        start_ms=millis_ceil(filter.start_time) if filter.start_time else None,
+        end_ms=millis_floor(filter.end_time) if filter.end_time else None,
     )
 
 

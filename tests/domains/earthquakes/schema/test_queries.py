@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from functools import cache
+from math import asin, atan2, cos, degrees, radians, sin
 from typing import Any
 
+import pytest
 from graphql import GraphQLInputObjectType
 
 from graph.core.days import DAY_MS
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.geography.areas import Circle
+from graph.geography.areas import EARTH_RADIUS_KM, Circle
 from tests.domains.earthquakes.builders import normalised
 from tests.domains.earthquakes.oracle import selects
 from tests.domains.earthquakes.schema.test_revisions import store
@@ -97,7 +99,9 @@ def test_an_event_without_a_depth_has_two_coordinates(service: Service) -> None:
 
 NEARBY = """
 query Nearby($eventId: ID!, $radiusKm: Float!, $days: Float!) {
-  event(eventId: $eventId) { nearby(radiusKm: $radiusKm, days: $days, first: 1000) { totalCount nodes { eventId } } }
+  event(eventId: $eventId) { nearby(radiusKm: $radiusKm, days: $days, first: 1000) {
+    totalCount nodes { eventId } edges { cursor distanceKm azimuth node { eventId } }
+  } }
 }
 """
 
@@ -111,13 +115,28 @@ def neighbours(event: Event, radius_km: float, days: float) -> list[str]:
     return [event_id for event_id in selected(around) if event_id != event.event_id]
 
 
+def assert_leads_to(start: Event, edge: dict[str, Any], end: Event) -> None:
+    """Whoever walks the distance in the direction of the azimuth arrives at the event."""
+    lat, along, towards = radians(start.lat), edge["distanceKm"] / EARTH_RADIUS_KM, radians(edge["azimuth"])
+    sine = sin(lat) * cos(along) + cos(lat) * sin(along) * cos(towards)
+    east = atan2(sin(towards) * sin(along) * cos(lat), cos(along) - sin(lat) * sine)
+    arrived = degrees(asin(sine)), (start.lon + degrees(east) + 180) % 360 - 180
+    assert arrived == pytest.approx((end.lat, end.lon), abs=1e-5)
+
+
 def test_the_events_around_one_are_those_within_the_radius_and_the_days(week: Service) -> None:
     for radius_km, days in ((100.0, 30.0), (50.0, 0.5), (0.0, 30.0), (40_100.0, 0.1)):
         busiest = max(stored()[::100], key=lambda event: len(neighbours(event, radius_km, days)))
         expected = neighbours(busiest, radius_km, days)
 
         found = week.ask(NEARBY, {"eventId": busiest.event_id, "radiusKm": radius_km, "days": days})["event"]["nearby"]
+        edges = found.pop("edges")
         assert found == {"totalCount": len(expected), "nodes": [{"eventId": each} for each in expected]}
+        assert [edge["node"] for edge in edges] == found["nodes"]
+        assert all(edge["distanceKm"] <= radius_km and 0 <= edge["azimuth"] < 360 for edge in edges)
+        by_id = {event.event_id: event for event in stored()}
+        for edge in edges:
+            assert_leads_to(busiest, edge, by_id[edge["node"]["eventId"]])
 
 
 def test_an_impossible_neighbourhood_is_refused(week: Service) -> None:
