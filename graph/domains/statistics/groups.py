@@ -87,10 +87,8 @@ class Groups:
 
 def region_of(place: str) -> str:
     """The region of a place's name, see `EventGrouping.PLACE`."""
-    for before in (",", " of "):
-        if (region := place.rpartition(before)[2].strip()) and before in place:
-            return region
-    return place.strip()
+    place = place.strip(", ")
+    return place.rpartition("," if "," in place else " of ")[2].strip()
 
 
 def _plain(text: str) -> str:
