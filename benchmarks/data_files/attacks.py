@@ -63,9 +63,15 @@ async def lists(attack: "Attack") -> None:
     level = random.choice(list(PRODUCTS))  # noqa: S311
     filters: Mapping[str, Any] = {
         "version": random.choice(["LATEST", "LATEST_MAJOR"]),  # noqa: S311
-        "to": date_of(random.randrange(HOSTILE.days)).isoformat(),  # noqa: S311
+        "endDate": date_of(random.randrange(HOSTILE.days)).isoformat(),  # noqa: S311
         **random.choice(  # noqa: S311
-            [{}, {"level": level}, {"product": PRODUCTS[level][0]}, {"missingPackets": {"gt": 90}}, {"type": "none"}]
+            [
+                {},
+                {"levels": [level]},
+                {"products": [PRODUCTS[level][0]]},
+                {"missingPackets": {"gt": 90}},
+                {"type": "none"},
+            ]
         ),
     }
     await attack.post_variables(LISTS, {"filter": filters})

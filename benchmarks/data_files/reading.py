@@ -51,7 +51,7 @@ PLAN = """query ($calibration: String!, $version: String!) {
 }"""
 COUNTED_PLAN = PLAN.replace("files { file { name revision } state }", "")
 CALIBRATION_PAGES = f"""query ($product: String!, $first: Int!) {{
-  calibrations(product: $product, first: $first) {{ nodes {{ calibrationVersion file {{ {FIELDS} }} }} }}
+  calibrations(filter: {{calibrates: $product}}, first: $first) {{ nodes {{ calibrationVersion file {{ {FIELDS} }} }} }}
 }}"""
 
 
@@ -72,8 +72,8 @@ def questions(world: World, times: int, server: Server) -> dict[str, Iterator[Qu
     hubs = [each for each in world.calibrations if each.level == "L1A"]
     return {
         "files of a day": _days(rng, world, times, lambda _: {}),
-        "of a level": _days(rng, world, times, lambda n: {"level": ("L0", *PRODUCTS)[n % 4]}),
-        "of a product": _days(rng, world, times, lambda n: {"level": "L1B", "product": PRODUCTS["L1B"][n % 3]}),
+        "of a level": _days(rng, world, times, lambda n: {"levels": [("L0", *PRODUCTS)[n % 4]]}),
+        "of a product": _days(rng, world, times, lambda n: {"levels": ["L1B"], "products": [PRODUCTS["L1B"][n % 3]]}),
         "of a type": _days(rng, world, times, lambda n: {"type": f"APID{APIDS[n % 4]}"}),
         "of a version": _days(rng, world, times, lambda n: {"version": ("1.9.0", "1.10.0")[n % 2]}),
         "LATEST": _days(rng, world, times, lambda _: {"version": "LATEST"}),
@@ -113,13 +113,15 @@ def _different(name: Callable[[], str], times: int) -> list[str]:
 def _days(rng: random.Random, world: World, times: int, more: Callable[[int], Mapping[str, Any]]) -> Iterator[Question]:
     for number, day in enumerate(rng.sample(range(world.days), min(times, world.days))):
         given = more(number)
-        parameters = {name: value["gt"] if name == "missingPackets" else value for name, value in given.items()}
-        if "missingPackets" in parameters:
-            parameters["gt"] = parameters.pop("missingPackets")
+        parameters = {
+            name.removesuffix("s"): value[0] if isinstance(value, list) else value for name, value in given.items()
+        }
+        if "missingPackets" in given:
+            parameters["gt"] = parameters.pop("missingPacket")["gt"]
         date = date_of(day).isoformat()
         yield Question(
             PAGES,
-            {"first": PAGE, "filter": {"date": date, **given}},
+            {"first": PAGE, "filter": {"startDate": date, "endDate": date, **given}},
             _listed,
             "by_date",
             {"date": date, "first": PAGE, **parameters},
@@ -131,7 +133,7 @@ def _later_pages(rng: random.Random, world: World, times: int, server: Server) -
     """Pages behind a cursor, which comes with a page that is not measured."""
     connection = Connection(server)
     for day in rng.sample(range(world.days), min(times, world.days)):
-        given = {"date": date_of(day).isoformat()}
+        given = dict.fromkeys(("startDate", "endDate"), date_of(day).isoformat())
         body = orjson.dumps({"query": PAGES, "variables": {"first": 3 * PAGE, "filter": given}})
         after = connection.ask(body)["dataFiles"]["pageInfo"]["endCursor"]
         yield Question(PAGES, {"first": PAGE, "after": after, "filter": given}, _listed)
@@ -139,7 +141,7 @@ def _later_pages(rng: random.Random, world: World, times: int, server: Server) -
 
 def _until(rng: random.Random, world: World, times: int, more: Mapping[str, Any]) -> Iterator[Question]:
     for day in rng.sample(range(world.days), min(times, world.days)):
-        yield Question(PAGES, {"first": PAGE, "filter": {"to": date_of(day).isoformat(), **more}}, _listed)
+        yield Question(PAGES, {"first": PAGE, "filter": {"endDate": date_of(day).isoformat(), **more}}, _listed)
 
 
 def _listed(data: Any) -> list[str]:

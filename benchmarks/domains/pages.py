@@ -94,12 +94,12 @@ def _files(stores: Stores, server: Server) -> Iterator[bytes]:
     """The first page of each day, and then pages behind each of its files, as far as they are full."""
     days = [date_of(day).isoformat() for day in range(stores.sizes.days)]
     random.Random(3).shuffle(days)  # noqa: S311
-    pages = [body(FILES, filter={"date": day}) for day in days]
+    pages = [body(FILES, filter={"startDate": day, "endDate": day}) for day in days]
     cursors = FILES.replace(FILE_FIELDS, "__typename").replace("nodes {", "edges { cursor } nodes {")
     for day in days:
         if len(pages) < MOST_PAGES:
-            behind = _cursors(server, "dataFiles", body(cursors, filter={"date": day}))
-            pages += [body(FILES, filter={"date": day}, after=cursor) for cursor in behind]
+            behind = _cursors(server, "dataFiles", body(cursors, filter={"startDate": day, "endDate": day}))
+            pages += [body(FILES, filter={"startDate": day, "endDate": day}, after=cursor) for cursor in behind]
     return iter(pages)
 
 

@@ -151,8 +151,8 @@ def _fill(filled: Filled, clock: HeldClock, usgs: UsgsServer) -> None:
     day = {"level": "L0", "applicableDates": ["2100-03-01"]}
     files = [{"name": f"file{number}", "checksum": "a" * 32, **day} for number in range(2 * MANY)]
     calibrations = [
-        {"name": f"cal{number}", "level": "CAL", "calibrations": [{"calibrates": "L0", "version": f"1.0.{number}"}]}
-        for number in range(MANY)
+        {"name": f"cal{n}", "level": "CAL", "calibrations": [{"calibrates": "L0", "calibrationVersion": f"1.0.{n}"}]}
+        for n in range(MANY)
     ]
     ask(REGISTER, some=[*files, *calibrations])
     for checksum in "bcdef":

@@ -108,7 +108,7 @@ class Calibrations:
         if version is VersionRule.ALL:
             return UNBOUNDED
         if product is None:
-            raise BadUserInput("Name the `product` whose latest calibrations you want.")
+            raise BadUserInput("The latest version needs `calibrates`, a level or a product.")
         last = Query(
             entity=PART,
             index=BY_VERSION,

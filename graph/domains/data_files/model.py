@@ -5,7 +5,7 @@ from dataclasses import field, replace
 from datetime import date
 from typing import Any
 
-from graph.core.described import DescribedText, described, mutable, value
+from graph.core.described import DescribedText, described, value
 from graph.core.times import utc_time
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.times import DATE_LENGTH, LONGEST_WITH_OFFSET, date_of, written
@@ -24,6 +24,7 @@ REFERENCE_LENGTH = LONGEST_NAME + 1 + REVISION_DIGITS
 RUN_ID_LENGTH = 36  # of a UUID
 REPORT_LENGTH = 8  # of the id of a report
 LARGEST_METADATA = 65_536  # bytes
+FILES_LISTED = 100  # in the answer to a registration
 LARGEST_LIST = 120_000  # bytes; of some 2,000 references
 
 LEVELS = ("L0", "SPICE", "CAL", "L1A", "L1B", "L2", "ANC")  # as documented; other projects have others
@@ -54,8 +55,8 @@ class FileMetadata(Record):
     __slots__ = ()
 
     name = stored("file-name", FILE_NAME, "The name of the file.")
-    archive_time = optional("archive-time", TIME, "When it was archived.")
-    ingest_time = optional("ingest-time", TIME, "When it was ingested.")
+    archive_time = optional("archive-time", TIME, "As documented: when it was archived.")
+    ingest_time = optional("ingest-time", TIME, "As documented: when it was ingested.")
     algorithm_version = optional("algorithm-version", VERSION, "The version of the algorithm that made it.")
     namespace = optional("namespace", Text(longest=LONGEST_NAME), "Where it is, as OpenLineage names that.")
     level = optional("level", WORD, "The level, such as `L1A`.")
@@ -142,11 +143,11 @@ class MetadataPart(Record):
     stored_identifier = stored("identifier", Text(shortest=1, longest=LONGEST_IDENTIFIER, in_key_alone=True))
     calibrates = Derived(calibrated, "identifier", description="The level or product, such as `L0`.")
     applicable_date = optional("applicable-date", DAY, "The UTC day.")
-    first_packet_time = optional("first-packet-time", TIME, "The time of the first packet.")
-    last_packet_time = optional("last-packet-time", TIME, "The time of the last packet.")
+    first_packet_time = optional("first-packet-time", TIME, "As documented: the time of the first packet.")
+    last_packet_time = optional("last-packet-time", TIME, "As documented: the time of the last packet.")
     missing_packet_count = optional("missing-packet-count", COUNT, "The number of packets that are missing.")
     filled_gap_count = optional("filled-gap-count", COUNT, "The number of gaps that were filled.")
-    archive_time = optional("archive-time", TIME, "When its file was archived.")
+    archive_time = optional("archive-time", TIME, "As documented: when its file was archived.")
     calibration_version = optional("calibration-version", VERSION, "The version of the calibration.")
     type = optional("data-type", WORD, "The type of the data, such as `APID11`.")
 
@@ -256,17 +257,46 @@ class FileRejection:
     message: str = described("Why, in words.")
 
 
-@mutable
+class RegistrationOutcome(DescribedText):
+    """What became of a file."""
+
+    REGISTERED = "REGISTERED", "It is new, or has a new revision."
+    SKIPPED = "SKIPPED", "It is registered as it is."
+
+
+@value
+class RegisteredFile:
+    """What became of a file that is not rejected."""
+
+    index: int
+    name: str
+    outcome: RegistrationOutcome
+
+
+@value
 class RegistrationReport:
     """What became of the files. Each is judged by itself."""
 
-    registered: int = described("Number of new files, and new revisions of known ones.", default=0)
-    skipped: int = described("Number of files that are registered as they are.", default=0)
-    rejected: int = described("Number of files that break a rule.", default=0)
     rejections: list[FileRejection] = described("The rejected ones, with reasons.", default_factory=list)
-    names: list[str] = field(default_factory=list)  # of those that are registered now or were
+    judged: list[RegisteredFile] = field(default_factory=list)  # the others
 
-    def reject(self, rejection: FileRejection) -> None:
-        """Count a file that is not registered."""
-        self.rejected += 1
-        self.rejections.append(rejection)
+    @property
+    def registered(self) -> int:
+        """Number of new files, and new revisions of known ones."""
+        return sum(each.outcome is RegistrationOutcome.REGISTERED for each in self.judged)
+
+    @property
+    def skipped(self) -> int:
+        """Number of files that are registered as they are."""
+        return len(self.judged) - self.registered
+
+    @property
+    def rejected(self) -> int:
+        """Number of files that break a rule."""
+        return len(self.rejections)
+
+    @property
+    def files(self) -> list[RegisteredFile]:
+        """The others, at most 100: those that were registered, and then those that were skipped."""
+        skipped = RegistrationOutcome.SKIPPED
+        return sorted(self.judged, key=lambda each: (each.outcome is skipped, each.index))[:FILES_LISTED]

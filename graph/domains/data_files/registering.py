@@ -14,7 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from graph.core.clock import Clock
 from graph.domains.data_files.checking import FileDraft, FileRefused, drafted
-from graph.domains.data_files.model import FileRejection, RegistrationProblem, RegistrationReport
+from graph.domains.data_files.model import (
+    FileRejection,
+    RegisteredFile,
+    RegistrationOutcome,
+    RegistrationProblem,
+    RegistrationReport,
+)
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.stored import RegisteredFiles
 from graph.domains.data_files.times import text_of_ms
@@ -24,6 +30,7 @@ from graph.store.rounds import rounds
 from graph.work.account import give_way
 
 MOST_FILES = 1000  # of one call
+REGISTERED, SKIPPED = RegistrationOutcome
 
 
 class Registration:
@@ -61,14 +68,15 @@ class Registration:
                 if write := await stored.registration(draft, at=at):
                     writes.append(write)
                 await give_way()
-            report.skipped += len(pending) - len(writes)
+            written = {write.version.name for write in writes}
+            report.judged += [_judged(each, SKIPPED) for name, each in pending.items() if name not in written]
             await write_ahead(self._database, writes)
             refused: list[FileWrite] = []
             for some in packed(await self._fitting(writes, drafts, report), self._database.transaction_limit):
                 if await self._database.transact(together(some)):
                     refused += some
                 else:
-                    report.registered += len(some)
+                    report.judged += [_judged(drafts[write.version.name], REGISTERED) for write in some]
             pending = {write.version.name: drafts[write.version.name] for write in refused}
 
     async def _fitting(
@@ -84,8 +92,13 @@ class Registration:
                 fitting.append(write)
             else:
                 message = too_large(write, limit)
-                report.reject(FileRejection(drafts[name].index, name, RegistrationProblem.TOO_MANY_ITEMS, message))
+                rejection = FileRejection(drafts[name].index, name, RegistrationProblem.TOO_MANY_ITEMS, message)
+                report.rejections.append(rejection)
         return fitting
+
+
+def _judged(draft: FileDraft, outcome: RegistrationOutcome) -> RegisteredFile:
+    return RegisteredFile(draft.index, draft.name, outcome)
 
 
 async def _drafts(files: Sequence[NewFile | FileRejection], report: RegistrationReport) -> list[FileDraft]:
@@ -93,14 +106,13 @@ async def _drafts(files: Sequence[NewFile | FileRejection], report: Registration
     drafts = []
     for index, file in enumerate(files):
         if isinstance(file, FileRejection):
-            report.reject(file)
+            report.rejections.append(file)
             continue
         try:
             drafts.append(drafted(file, index))
         except FileRefused as refused:
-            report.reject(FileRejection(index, file.name, refused.code, str(refused)))
+            report.rejections.append(FileRejection(index, file.name, refused.code, str(refused)))
         await give_way()
-    report.names = [draft.name for draft in drafts]
     return drafts
 
 

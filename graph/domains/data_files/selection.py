@@ -5,12 +5,16 @@ from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 
+from graph.core.errors import BadUserInput
 from graph.domains.data_files.counts import CountedKind
 from graph.domains.data_files.versions import major_of, order_of
-from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition
+from graph.store.conditions import Absent, AllOf, AnyOf, Compare, Condition, OneOf
 from graph.store.time_walk import Keep
 
 VERSION_READ = frozenset({"data-level", "data-product", "data-version"})
+
+
+MOST_WORDS = 100  # of a list in a filter
 
 
 class VersionRule(Enum):
@@ -27,25 +31,32 @@ class FileSelection:
 
     first: date | None = None
     last: date | None = None  # inclusive
-    level: str | None = None
-    product: str | None = None
+    levels: tuple[str, ...] | None = None
+    products: tuple[str, ...] | None = None
     data_type: str | None = None
     version: VersionRule | str = VersionRule.ALL  # or an exact version of the algorithm
     missing_packets_gt: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.first and self.last and self.first > self.last:
+            raise BadUserInput("`startDate` must not be after `endDate`.")
+        for name, words in (("levels", self.levels), ("products", self.products)):
+            if words is not None and len(words) > MOST_WORDS:
+                raise BadUserInput(f"`{name}` takes at most {MOST_WORDS} values.")
+
     @property
     def condition(self) -> Condition:
         """The part of the filter that stores test."""
+        words = {"data-level": self.levels, "data-product": self.products}
         equal = {
-            "data-level": self.level,
-            "data-product": self.product,
             "data-type": self.data_type,
             "data-version": self.version if isinstance(self.version, str) else None,
         }
         more = self.missing_packets_gt
         missing = "most-missing" if self.data_type is None else "most-missing-of-type"
         given = [Compare(name, "=", value) for name, value in equal.items() if value is not None]
-        return AllOf((self._once, *given, *([] if more is None else [Compare(missing, ">", more)])))
+        some = [OneOf(name, values) for name, values in words.items() if values is not None]
+        return AllOf((self._once, *some, *given, *([] if more is None else [Compare(missing, ">", more)])))
 
     @property
     def _once(self) -> Condition:
@@ -58,8 +69,8 @@ class FileSelection:
     def counts(self, kind: CountedKind) -> bool:
         """Whether items of this kind may be selected."""
         return (
-            (self.level is None or kind.level == self.level)
-            and (self.product is None or kind.product == self.product)
+            (self.levels is None or kind.level in self.levels)
+            and (self.products is None or kind.product in self.products)
             and (isinstance(self.version, VersionRule) or kind.version == self.version)
         )
 

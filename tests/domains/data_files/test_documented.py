@@ -32,7 +32,8 @@ CALIBRATION = "Example_calibration_file.nc"
 MIDNIGHT = datetime(2024, 1, 1, tzinfo=UTC)
 
 REGISTER = """mutation($files: [DataFileInput!]!) {
-  registerFiles(input: {files: $files}) { registered skipped rejections { index code message } }
+  registerFiles(input: {files: $files}) {
+    registered skipped files { index outcome file { name } } rejections { index code message } }
 }"""
 
 DOCUMENTED: list[dict[str, Any]] = [
@@ -73,7 +74,7 @@ DOCUMENTED: list[dict[str, Any]] = [
     {
         "name": CALIBRATION,
         "archiveTime": "2024-01-01T00:00:00Z",
-        "calibrations": [{"calibrates": "L0", "version": "1.0.0"}],
+        "calibrations": [{"calibrates": "L0", "calibrationVersion": "1.0.0"}],
     },
 ]
 """Every example of the document, as clients register it."""
@@ -95,8 +96,16 @@ def documented(dynamodb_endpoint: str) -> RawTable:
     del dynamodb_endpoint  # it has set AWS's configuration
     prefix = make_tables(ENTITIES)
     with running(Settings(store=f"dynamodb://{prefix}"), clock=HeldClock()) as service:
-        assert _registered(service, DOCUMENTED) == {"registered": 4, "skipped": 0, "rejections": []}
-        assert _registered(service, DOCUMENTED) == {"registered": 0, "skipped": 4, "rejections": []}
+        for registered, skipped, outcome in ((4, 0, "REGISTERED"), (0, 4, "SKIPPED")):
+            assert _registered(service, DOCUMENTED) == {
+                "registered": registered,
+                "skipped": skipped,
+                "files": [
+                    {"index": index, "outcome": outcome, "file": {"name": file["name"]}}
+                    for index, file in enumerate(DOCUMENTED)
+                ],
+                "rejections": [],
+            }
     return table_at(prefix)
 
 

@@ -76,6 +76,7 @@ def service(prefix: str) -> Iterator[Service]:
         yield service
 
 
+DAY = 'startDate: "2024-01-01", endDate: "2024-01-01"'
 FILE_QUERY = """query($name: String!) { dataFile(name: $name) {
   revision level product archiveTime ingestTime algorithmVersion applicableDates registeredAt
   sortable { identifier type applicableDate firstPacketTime lastPacketTime missingPacketCount filledGapCount }
@@ -157,13 +158,13 @@ def test_each_documented_file_is_read_whole(service: Service) -> None:
 
 
 def test_the_files_of_a_day_are_listed_filtered_and_paged(service: Service) -> None:
-    both, days = [EXAMPLE, RECORD], 'from: "2023-12-31", to: "2024-01-02"'
-    assert _names(service, 'dataFiles(filter: {date: "2024-01-01"})') == both
-    assert _names(service, 'dataFiles(filter: {date: "2024-01-02"})') == []
+    both, days = [EXAMPLE, RECORD], 'startDate: "2023-12-31", endDate: "2024-01-02"'
+    assert _names(service, f"dataFiles(filter: {{{DAY}}})") == both
+    assert _names(service, 'dataFiles(filter: {startDate: "2024-01-02", endDate: "2024-01-02"})') == []
     for selection, found in {
         'type: "APID11"': [RECORD],
-        'level: "L0"': both,
-        'level: "L1A"': [],
+        'levels: ["L0"]': both,
+        'levels: ["L1A"]': [],
         'type: "SPICE#AZ"': [EXAMPLE],
         "missingPackets: {gt: -1}": [RECORD],
         "missingPackets: {gt: 0}": [],
@@ -171,11 +172,11 @@ def test_the_files_of_a_day_are_listed_filtered_and_paged(service: Service) -> N
         'version: "2.0.0"': [],
         "version: LATEST": both,
         "version: LATEST_MAJOR": both,
-        'product: "RAD"': [],
+        'products: ["RAD"]': [],
     }.items():
         assert _names(service, f"dataFiles(filter: {{{days}, {selection}}})") == found, selection
-    page = """query($after: String) { dataFiles(first: 1, after: $after, filter: {date: "2024-01-01"}) {
-      nodes { name } pageInfo { hasNextPage endCursor } } }"""
+    page = f"""query($after: String) {{ dataFiles(first: 1, after: $after, filter: {{{DAY}}}) {{
+      nodes {{ name }} pageInfo {{ hasNextPage endCursor }} }} }}"""
     first = service.ask(page)["dataFiles"]
     second = service.ask(page, {"after": first["pageInfo"]["endCursor"]})["dataFiles"]
     assert (first["nodes"], first["pageInfo"]["hasNextPage"]) == ([{"name": EXAMPLE}], True)
@@ -222,7 +223,7 @@ def test_runs_use_and_generate_documented_files(service: Service) -> None:
     assert service.ask(affected)["affectedBy"]["files"] == 2
     found = service.ask(lineage, {"name": CALIBRATION})["dataFile"]["lineage"]["nodes"]
     assert [node["file"]["name"] for node in found] == [CALIBRATION, EXAMPLE, "l1a.nc"]
-    assert _names(service, 'dataFiles(filter: {date: "2024-01-01"})') == ["l1a.nc", RECORD]
+    assert _names(service, f"dataFiles(filter: {{{DAY}}})") == ["l1a.nc", RECORD]
     for expected in FILES[1:]:
         name = expected["revisions"]["nodes"][0]["name"]
         assert service.ask(FILE_QUERY, {"name": name})["dataFile"] == expected
@@ -236,15 +237,15 @@ REGISTER = """mutation($files: [DataFileInput!]!) {
 def test_a_batch_with_a_documented_file_is_registered_whole(service: Service) -> None:
     files = [
         {"name": RECORD, "level": "L0", "product": "CR", "checksum": checksum(1), "algorithmVersion": "1.0.0"},
-        {"name": CALIBRATION, "level": "CAL", "calibrations": [{"calibrates": "L0", "version": "1.1.0"}]},
+        {"name": CALIBRATION, "level": "CAL", "calibrations": [{"calibrates": "L0", "calibrationVersion": "1.1.0"}]},
         {"name": "new.nc"},
     ]
     for registered in (3, 0):
         report = service.ask(REGISTER, {"files": files})["registerFiles"]
         assert report == {"registered": registered, "skipped": 3 - registered, "rejected": 0}
-    assert _names(service, 'dataFiles(filter: {date: "2024-01-01"})') == [EXAMPLE]
-    found = service.ask('{ calibrations(product: "L0") { nodes { calibrationVersion } } }')["calibrations"]["nodes"]
-    assert found == [{"calibrationVersion": "1.1.0"}]
+    assert _names(service, f"dataFiles(filter: {{{DAY}}})") == [EXAMPLE]
+    found = service.ask('{ calibrations(filter: {calibrates: "L0"}) { nodes { calibrationVersion } } }')
+    assert found["calibrations"]["nodes"] == [{"calibrationVersion": "1.1.0"}]
 
 
 BROKEN: list[dict[str, Any]] = [
@@ -261,8 +262,8 @@ BROKEN: list[dict[str, Any]] = [
 def test_broken_items_are_left_out_and_break_nothing_beside_them(prefix: str, service: Service) -> None:
     RawTable(LIBERA_METADATA, prefix).put(*BROKEN)
 
-    assert _names(service, 'dataFiles(filter: {date: "2024-01-01"})') == [EXAMPLE, "text.nc", RECORD]
-    assert _names(service, 'dataFiles(filter: {date: "2024-01-01", missingPackets: {gt: 2}})') == ["text.nc"]
+    assert _names(service, f"dataFiles(filter: {{{DAY}}})") == [EXAMPLE, "text.nc", RECORD]
+    assert _names(service, f"dataFiles(filter: {{{DAY}, missingPackets: {{gt: 2}}}})") == ["text.nc"]
     file = service.ask('{ dataFile(name: "text.nc") { sortable { type } } }')["dataFile"]
     assert file == {"sortable": [{"type": "APID12"}]}
     for name in ("number.nc", "day.nc", "week.nc", "time.nc", "version.nc"):

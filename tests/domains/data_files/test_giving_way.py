@@ -66,7 +66,7 @@ async def test_a_list_that_matches_nothing_gives_way_between_days_and_pays_for_t
 ) -> None:
     days = [(date(2020, 1, 1) + timedelta(days=number)).isoformat() for number in range(DAYS)]
     await ours.database.put_many([Put(DAY, {"day": day, "items": 1, "L0#RAD#1.0": 1}) for day in days])
-    selection, request = FileSelection(level="L2", version=version), PageRequest(Paging(size=10), None)
+    selection, request = FileSelection(levels=("L2",), version=version), PageRequest(Paging(size=10), None)
 
     pace = CountedPace()
     with an_account(Work(pace=pace)) as account:

@@ -152,4 +152,4 @@ async def prepare(services: Services) -> str | None:
     for run in RUNS:
         await runs.record(run)
     made = {file.name for run in RUNS for file in run.generated}
-    return f"Registered {len(report.names) + len(made)} data files of two days, and {len(RUNS)} runs, as a demo."
+    return f"Registered {len(report.judged) + len(made)} data files of two days, and {len(RUNS)} runs, as a demo."

@@ -13,8 +13,9 @@ from graph.core.paging import Page
 from graph.domains.data_files import model
 from graph.domains.data_files.calibrations import Calibrations
 from graph.domains.data_files.entities import CALIBRATIONS
+from graph.domains.data_files.schema.filters import CalibrationFilter
 from graph.domains.data_files.schema.loading import file_of
-from graph.domains.data_files.schema.values import ALL, VersionSelector, rule_of
+from graph.domains.data_files.schema.values import rule_of
 from graph.domains.data_files.scopes import FILES_READ
 from graph.store.ordering import PageRequest
 
@@ -33,7 +34,7 @@ class Calibration:
 
 class CalibrationQueries:
     @connection_field(
-        "Calibrations, those of the latest version first; without `product`, product by product.",
+        "Calibrations, those of the latest version first; without `calibrates`, one level or product after the other.",
         CALIBRATIONS,
         scope=FILES_READ,
     )
@@ -41,7 +42,7 @@ class CalibrationQueries:
         self,
         info: Info,
         page: PageRequest,
-        product: Annotated[str | None, "The level or product that they calibrate, such as `L0`."] = None,
-        version: Annotated[VersionSelector, "`LATEST` and `LATEST_MAJOR` need a `product`."] = ALL,
+        filter: Annotated[CalibrationFilter | None, "Which calibrations; by default all."] = None,
     ) -> Page[model.Calibration]:
-        return await info.context.service(Calibrations).page(product, rule_of(version), page)
+        wanted = filter or CalibrationFilter()
+        return await info.context.service(Calibrations).page(wanted.calibrates, rule_of(wanted.version), page)

@@ -20,7 +20,7 @@ from graph.domains.data_files.entities import BY_APPLICABLE_DATE, REVISIONS
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.schema.filters import DataFileFilter
 from graph.domains.data_files.schema.loading import load_files
-from graph.domains.data_files.schema.metadata import AdditionalMetadata, FileCalibration, SortableMetadata, load_parts
+from graph.domains.data_files.schema.metadata import AdditionalMetadata, SortableMetadata, load_parts
 from graph.domains.data_files.scopes import FILES_READ
 from graph.domains.data_files.selection import FileSelection
 from graph.store.ordering import PageRequest
@@ -66,10 +66,10 @@ class DataFile(relay.Node):
     async def additional(file: strawberry.Parent[model.DataFile], info: Info) -> Any:
         return [part for part in await _parts(file, info) if not part.is_sortable and not part.is_calibration]
 
-    @field("What it calibrates, if it is a calibration.", of=list[FileCalibration], size=1, cost=_PART, reads=_NAMED)
+    @field("What it calibrates, if it is a calibration.", size=1, cost=_PART, reads=_NAMED)
     @staticmethod
-    async def calibrations(file: strawberry.Parent[model.DataFile], info: Info) -> Any:
-        return [part for part in await _parts(file, info) if part.is_calibration]
+    async def calibrations(file: strawberry.Parent[model.DataFile], info: Info) -> list[model.Calibration]:
+        return [model.Calibration(part.item) for part in await _parts(file, info) if part.is_calibration]
 
     @connection_field("Its revisions, the latest first.", REVISIONS, size=relay.PAGE_SIZE, cost=5, reads=_NAMED)
     @staticmethod
@@ -86,6 +86,7 @@ async def _parts(file: model.DataFile, info: Info) -> Sequence[model.MetadataPar
 class DataFileQueries:
     @field("The data file with this name; null if it is not registered.", scope=FILES_READ)
     async def data_file(self, info: Info, name: Annotated[str, "Its name."]) -> model.DataFile | None:
+        # A name may be any text, also one that reads as a global id: `node` takes these.
         return await info.context.loader(load_files, None).load(name)
 
     @connection_field(
@@ -100,5 +101,5 @@ class DataFileQueries:
         page: PageRequest,
         filter: Annotated[DataFileFilter | None, "All files by default."] = None,
     ) -> Page[model.DataFile]:
-        selection = filter.selection() if filter else FileSelection()
+        selection = filter.selection if filter else FileSelection()
         return await info.context.service(DataFiles).page(selection, page)

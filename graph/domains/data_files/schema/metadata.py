@@ -30,12 +30,6 @@ class AdditionalMetadata:
     attributes: JSON = shows("Its attributes.")
 
 
-@record_type(MetadataPart, "What a calibration file calibrates.")
-class FileCalibration:
-    calibrates: auto
-    calibration_version: str
-
-
 async def load_parts(context: Context, names: Sequence[str], _: None) -> Mapping[str, list[MetadataPart]]:
     """The further items of these files, by their names; none of a file without such items."""
     found = await context.service(DataFiles).parts(names)

@@ -10,18 +10,27 @@ from strawberry.scalars import JSON
 from graph.api import relay
 from graph.api.context import Info
 from graph.api.fields import field, optional, shows
+from graph.api.record_type import record_type
 from graph.api.scalars import ByteCount
 from graph.api.sizes import ListSize
 from graph.api.values import value_type
 from graph.core.errors import BadUserInput
-from graph.domains.data_files import new_files
-from graph.domains.data_files.model import FileRejection, RegistrationProblem, RegistrationReport, Run, RunState
+from graph.domains.data_files import model, new_files
+from graph.domains.data_files.model import (
+    FileRejection,
+    RegistrationOutcome,
+    RegistrationProblem,
+    RegistrationReport,
+    Run,
+    RunState,
+)
 from graph.domains.data_files.new_files import NewFile, too_many_items
 from graph.domains.data_files.provenance.recording import Runs, check_number
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.data_files.registering import MOST_FILES, Registration
 from graph.domains.data_files.schema import runs
-from graph.domains.data_files.scopes import FILES_WRITE
+from graph.domains.data_files.schema.loading import load_files
+from graph.domains.data_files.scopes import FILES_READ, FILES_WRITE
 from graph.work.account import give_way
 
 
@@ -29,8 +38,8 @@ from graph.work.account import give_way
 class SortableMetadataInput:
     type: str | None = optional("The type of the data, such as `APID11`.")
     applicable_dates: list[date] = shows("Every UTC day that they apply to.")
-    first_packet_time: datetime | None = optional("The time of the first packet.")
-    last_packet_time: datetime | None = optional("The time of the last packet.")
+    first_packet_time: datetime | None = optional("As documented: the time of the first packet.")
+    last_packet_time: datetime | None = optional("As documented: the time of the last packet.")
     missing_packet_count: int | None = optional("Packets that are missing.")
     filled_gap_count: int | None = optional("Gaps that were filled.")
 
@@ -42,9 +51,9 @@ class AdditionalMetadataInput:
 
 
 @strawberry.input(description="What a calibration file calibrates.")
-class FileCalibrationInput:
+class CalibrationInput:
     calibrates: str = shows("The level or product, such as `L0`.")
-    version: str = shows("The version of the calibration, such as `1.0.0`.")
+    calibration_version: str = shows("The version of the calibration, such as `1.0.0`.")
 
 
 @strawberry.input(description="A data file.")
@@ -52,8 +61,8 @@ class DataFileInput:
     name: str = shows("Its unique name, 1 to 400 characters, at most 1,000 bytes, without control characters.")
     level: str | None = optional("The level, such as `L1A`. A file with applicable dates needs one.")
     product: str | None = optional("The product.")
-    archive_time: datetime | None = optional("When it was archived.")
-    ingest_time: datetime | None = optional("When it was ingested.")
+    archive_time: datetime | None = optional("As documented: when it was archived.")
+    ingest_time: datetime | None = optional("As documented: when it was ingested.")
     algorithm_version: str | None = optional("The version of the algorithm that made it, such as `1.0.0`.")
     checksum: str | None = optional(
         "MD5, SHA-1, SHA-256 or SHA-512 of its content, hexadecimal digits. With another one than that of "
@@ -68,7 +77,7 @@ class DataFileInput:
     metadata: JSON | None = optional("What else there is to tell of it, an object.")
     sortable: list[SortableMetadataInput] | None = optional("What its data are.")
     additional: list[AdditionalMetadataInput] | None = optional("Further metadata.")
-    calibrations: list[FileCalibrationInput] | None = optional("What it calibrates, if it is a calibration.")
+    calibrations: list[CalibrationInput] | None = optional("What it calibrates, if it is a calibration.")
 
     def file(self, index: int) -> NewFile | FileRejection:
         """The file."""
@@ -96,7 +105,10 @@ class DataFileInput:
             metadata=metadata,
             sortable=sortable,
             additional=[new_files.AdditionalMetadata(**vars(each)) for each in self.additional or ()],
-            calibrations=[new_files.CalibrationMetadata(**vars(each)) for each in self.calibrations or ()],
+            calibrations=[
+                new_files.CalibrationMetadata(calibrates=each.calibrates, version=each.calibration_version)
+                for each in self.calibrations or ()
+            ],
         )
 
 
@@ -113,8 +125,24 @@ class RegisterFilesInput:
     files: list[DataFileInput] = shows(f"At most {MOST_FILES:,}.")
 
 
+strawberry.enum(RegistrationOutcome, name="DataFileOutcome")
+
+
+@record_type(model.RegisteredFile, "What became of a file.")
+class RegisteredFile:
+    index: int = shows("Its place among the given files, from 0.")
+    outcome: RegistrationOutcome = shows("What became of it.")
+
+    @field("The file, as its latest revision is.", scope=FILES_READ, cost=2)
+    @staticmethod
+    async def file(registered: strawberry.Parent[model.RegisteredFile], info: Info) -> model.DataFile | None:
+        return await info.context.loader(load_files, None).load(registered.name)
+
+
 value_type(FileRejection, "DataFileRejection")
-value_type(RegistrationReport, "RegisterFilesPayload")
+value_type(
+    RegistrationReport, "RegisterFilesPayload", computed={"registered": 0, "skipped": 1, "rejected": 2, "files": 3}
+)
 
 
 @strawberry.input(description="A revision that a run used.")
@@ -147,7 +175,7 @@ class RecordRunInput:
             raise BadUserInput(f"{refused[0].name!r}: {refused[0].message}")
         return RunReport(
             algorithm=self.algorithm,
-            run_id=self.run_id.lower() if self.run_id else None,
+            run_id=relay.key_of(runs.Run, self.run_id, "runId").lower() if self.run_id else None,
             version=self.version,
             state=self.state,
             started_at=self.started_at,
@@ -168,7 +196,7 @@ class DataFileMutations:
         "Register data files. To register the same files again is safe: those that are registered as they "
         "are, are skipped.",
         scope=FILES_WRITE,
-        size=ListSize(slicing_arguments=["input.files"], sized_fields=["rejections"]),
+        size=ListSize(slicing_arguments=["input.files"], sized_fields=["files", "rejections"]),
     )
     async def register_files(
         self,

@@ -114,7 +114,9 @@ class IngestRecentInput:
 )
 class EventInput:
     event_id: strawberry.ID = strawberry.field(description="Event id, 1 to 64 characters, without control characters.")
-    event_ts_ms: EpochMillis | None = optional("Origin time, epoch milliseconds. An event needs either this or `time`.")
+    event_ts_ms: EpochMillis | None = optional(
+        "As documented: origin time, epoch milliseconds. An event needs either this or `time`."
+    )
     time: datetime | None = optional(
         "Origin time, to the millisecond; a date means its beginning, UTC. An event needs either this or `eventTsMs`.",
     )

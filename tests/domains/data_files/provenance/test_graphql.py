@@ -11,7 +11,7 @@ from tests.service import Service, running
 from tests.settings import Settings
 
 REGISTER = "mutation($files: [DataFileInput!]!) { registerFiles(input: {files: $files}) { registered } }"
-CALIBRATION = {"name": "cal.nc", "level": "CAL", "calibrations": [{"calibrates": "L0", "version": "1.0.0"}]}
+CALIBRATION = {"name": "cal.nc", "level": "CAL", "calibrations": [{"calibrates": "L0", "calibrationVersion": "1.0.0"}]}
 RECORD = "mutation($input: RecordRunInput!) { recordRun(input: $input) { run { runId state used { name revision } } } }"
 LINEAGE = """query($name: String!, $direction: LineageDirection = BOTH, $depth: Int, $most: Int, $revision: Int) {
   dataFile(name: $name) {

@@ -36,8 +36,8 @@ FILES: list[dict[str, Any]] = [
         ],
         "additional": [{"identifier": "PDS", "attributes": {"filename": f"{at}.PDS"}} for at in range(2)],
     },
-    {"name": "cal.nc", "level": "CAL", "calibrations": [{"calibrates": "L0", "version": "1.0.0"}]},
-    {"name": "cal2.nc", "level": "CAL", "calibrations": [{"calibrates": "L0", "version": "1.1.0"}]},
+    {"name": "cal.nc", "level": "CAL", "calibrations": [{"calibrates": "L0", "calibrationVersion": "1.0.0"}]},
+    {"name": "cal2.nc", "level": "CAL", "calibrations": [{"calibrates": "L0", "calibrationVersion": "1.1.0"}]},
 ]
 RUN: dict[str, Any] = {
     "runId": RUN_ID,

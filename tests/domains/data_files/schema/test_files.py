@@ -1,5 +1,6 @@
 """Data files through the graph: their nodes, what their filters mean, and what is refused."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +39,14 @@ def test_ids_of_nothing_are_null(archive: Service) -> None:
 # Filters
 
 
-def test_days_that_contradict_each_other_are_refused(archive: Service) -> None:
-    for days, message in {
-        '{date: "2024-01-01", from: "2024-01-01"}': "either `date`",
-        '{date: "2024-01-01", to: "2024-01-01"}': "either `date`",
-        '{from: "2024-01-02", to: "2024-01-01"}': "`from` must not be after `to`",
+def test_days_that_contradict_each_other_and_lists_without_end_are_refused(archive: Service) -> None:
+    many = json.dumps(["L0"] * 101)
+    for conditions, message in {
+        '{startDate: "2024-01-02", endDate: "2024-01-01"}': "`startDate` must not be after `endDate`",
+        f"{{levels: {many}}}": "`levels` takes at most 100",
+        f"{{products: {many}}}": "`products` takes at most 100",
     }.items():
-        (error,) = archive.answer(f"{{ dataFiles(filter: {days}) {{ nodes {{ id }} }} }}")["errors"]
+        (error,) = archive.answer(f"{{ dataFiles(filter: {conditions}) {{ nodes {{ id }} }} }}")["errors"]
         assert error["extensions"]["code"] == "BAD_USER_INPUT"
         assert message in error["message"]
 
@@ -56,17 +58,19 @@ def test_the_filter_means_what_it_says(archive: Service) -> None:
 
     both = ["L0_CONS_file.PDS", "l1a.nc"]
     assert sorted(names("{}")) == both
-    assert sorted(names('{date: "2024-01-01"}')) == both
-    assert names('{from: "2024-01-02", to: "2024-01-02"}') == both[:1]
+    assert sorted(names('{startDate: "2024-01-01", endDate: "2024-01-01"}')) == both
+    assert names('{startDate: "2024-01-02", endDate: "2024-01-02"}') == both[:1]
     assert names('{type: "APID11", missingPackets: {gt: 2}}') == both[:1]
-    assert names("{missingPackets: {gt: 3}}") == names('{level: "\\u0000"}') == names('{type: ""}') == []
+    for nothing in ("{missingPackets: {gt: 3}}", '{levels: ["\\u0000"]}', "{products: []}", '{type: ""}'):
+        assert names(nothing) == []
     assert names('{version: "1.0.0"}') == both[:1]
-    assert names('{version: LATEST, level: "L1A"}') == both[1:]
+    assert names('{version: LATEST, levels: ["L1A", "L2"]}') == both[1:]
+    assert sorted(names('{levels: ["L0", "L1A"]}')) == both
 
 
 def test_what_is_no_version_is_refused(archive: Service) -> None:
     for version in ('""', '"é"', f'"{"1" * 65}"', "1.0", "[]", "null"):
-        query = f'{{ calibrations(product: "L0", version: {version}) {{ nodes {{ calibrates }} }} }}'
+        query = f'{{ calibrations(filter: {{calibrates: "L0", version: {version}}}) {{ nodes {{ calibrates }} }} }}'
         assert set(archive.codes(query)) <= {"GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"}, version
 
 
