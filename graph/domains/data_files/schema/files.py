@@ -1,6 +1,7 @@
 """Data files: their type, and the lists of them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import strawberry
@@ -71,12 +72,14 @@ class DataFile(relay.Node):
     async def calibrations(file: strawberry.Parent[model.DataFile], info: Info) -> list[model.Calibration]:
         return [model.Calibration(part.item) for part in await _parts(file, info) if part.is_calibration]
 
-    @connection_field("Its revisions, the latest first.", REVISIONS, size=relay.PAGE_SIZE, cost=5, reads=_NAMED)
+    @connection_field(
+        "Its revisions, the latest first.", REVISIONS, size=relay.PAGE_SIZE, cost=5, reads=["file-name", "revision"]
+    )
     @staticmethod
     async def revisions(
         file: strawberry.Parent[model.DataFile], info: Info, page: PageRequest
     ) -> Page[model.FileRevision]:
-        return await info.context.service(DataFiles).revisions(file.name, page)
+        return replace(await info.context.service(DataFiles).revisions(file.name, page), total=file.revision)
 
 
 async def _parts(file: model.DataFile, info: Info) -> Sequence[model.MetadataPart]:
