@@ -69,14 +69,14 @@ class Registration:
                     writes.append(write)
                 await give_way()
             written = {write.version.name for write in writes}
-            report.judged += [_judged(each, SKIPPED) for name, each in pending.items() if name not in written]
+            report.judged.extend(_judged(each, SKIPPED) for name, each in pending.items() if name not in written)
             await write_ahead(self._database, writes)
             refused: list[FileWrite] = []
             for some in packed(await self._fitting(writes, drafts, report), self._database.transaction_limit):
                 if await self._database.transact(together(some)):
                     refused += some
                 else:
-                    report.judged += [_judged(drafts[write.version.name], REGISTERED) for write in some]
+                    report.judged.extend(_judged(drafts[write.version.name], REGISTERED) for write in some)
             pending = {write.version.name: drafts[write.version.name] for write in refused}
 
     async def _fitting(
