@@ -17,18 +17,8 @@ from tests.contracts.filled import ANNA, BEN, MANY, Filled
 from tests.schemas import schema
 
 SHARED = {
-    *(
-        "Query",
-        "Event",
-        "EventVersion",
-        "EventRevision",
-        "RequestLog",
-        "ServiceLog",
-        "DataFile",
-        "DataFileRevision",
-        "Run",
-    ),
-    *("Calibration", "Area", "Sighting", "SightingTrend"),
+    *("Query", "Event", "EventVersion", "EventRevision", "RequestLog", "ServiceLog", "Area", "Sighting"),
+    *("DataFile", "DataFileRevision", "Calibration", "Run", "SightingTrend"),
 }
 """What everybody with the scope sees. All other connections and nodes are what a user owns."""
 
