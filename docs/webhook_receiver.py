@@ -118,7 +118,7 @@ class Receiver(BaseHTTPRequestHandler):
 
 DELIVERIES = """
 query ($endpoint: ID!, $after: Int!) {
-  deliveries(endpointId: $endpoint, after: $after, first: 100) {
+  deliveries(endpointId: $endpoint, afterSequence: $after, first: 100) {
     nodes { sequence webhookId event { type timestamp payload } }
     pageInfo { hasNextPage }
   }

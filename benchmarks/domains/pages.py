@@ -44,8 +44,10 @@ AREA = f"""query ($area: String!, $after: String) {{
 CURSORS = """query ($area: String!, $after: String) {
   sightings(first: 1000, after: $after, filter: {areas: [$area]}) { edges { cursor } pageInfo { hasNextPage } }
 }"""
-TRENDING = f"""query ($hours: Int!, $first: Int!) {{
-  trending(windowHours: $hours) {{ category count since sightings(first: $first) {{ nodes {{ {SIGHTING_FIELDS} }} }} }}
+TRENDING = f"""query ($window: Int!, $first: Int!) {{
+  trending(windowSeconds: $window) {{
+    category count startsAt sightings(first: $first) {{ nodes {{ {SIGHTING_FIELDS} }} }}
+  }}
 }}"""
 HOURS, RANKED = range(6, 25), range(8, 17)  # so many of each of eight categories; about a page on average
 
@@ -59,7 +61,7 @@ def kinds(stores: Stores, main: Server, blips: Server) -> dict[str, Kind]:
         "logs by type": (main, _logs(stores, lambda at: {"types": [LOG_TYPES[-(at % 3) - 1].upper()]})),
         "recent logs": (main, _logs(stores, lambda _: {})),
         "inbox": (main, _inbox(stores, lambda _: {})),
-        "inbox by type": (main, _inbox(stores, lambda at: {"type": EVENT_TYPES[at % len(EVENT_TYPES)]})),
+        "inbox by type": (main, _inbox(stores, lambda at: {"types": [EVENT_TYPES[at % len(EVENT_TYPES)]]})),
         "files of a day": (main, _files(stores, main)),
         "sightings of an area": (blips, _areas(stores, blips)),
         "trending": (blips, _trending()),
@@ -130,4 +132,4 @@ def _cursors(server: Server, connection: str, request: bytes) -> list[str]:
 def _trending() -> Iterator[bytes]:
     wanted = [(hours, first) for hours in HOURS for first in RANKED]
     random.Random(5).shuffle(wanted)  # noqa: S311
-    return (body(TRENDING, hours=hours, first=first) for hours, first in wanted)
+    return (body(TRENDING, window=3600 * hours, first=first) for hours, first in wanted)

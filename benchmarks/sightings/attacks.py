@@ -38,9 +38,11 @@ BESIDE = f"""sightings(first: 100, filter: {{near: {{lat: {PLACE.lat + 0.4}, lon
   nodes {{ id }}
 }}"""
 CANDIDATES = f"""{{ sightings(first: 100, filter: {{areas: ["{SLUG}"]}}) {{
-  nodes {{ {FIELDS} event {{ id place }} candidates {{ seconds km plausibility event {{ id mag place }} }} }}
+  nodes {{
+    {FIELDS} event {{ id place }} candidates {{ differenceSeconds distanceKm plausibility event {{ id mag place }} }}
+  }}
 }} }}"""
-RANKINGS = f"{{ trending(windowHours: 24) {{ category count sightings(first: 100) {{ nodes {{ {FIELDS} }} }} }} }}"
+RANKINGS = f"{{ trending(windowSeconds: 86400) {{ category count sightings(first: 100) {{ nodes {{ {FIELDS} }} }} }} }}"
 MANY_AREAS = orjson.dumps([f"town-{number:04}" for number in range(99)] + [SLUG]).decode()
 OF_MANY_AREAS = f"{{ sightings(first: 1000, filter: {{areas: {MANY_AREAS}}}) {{ nodes {{ {FIELDS} }} }} }}"
 SUBSCRIBE = "subscription { sightings { kind node { id category text } } }"

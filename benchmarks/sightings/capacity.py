@@ -111,10 +111,10 @@ def _requests(world: World, ours: Contestant) -> Iterator[tuple[str, Iterator[Re
             ),
         )
     yield "by its id", (Request(ONE, {"id": item["sightingId"]}) for item in active[:REQUESTS])
-    yield "trending: the counts", (Request(COUNTS, {"hours": 6 + n}) for n in range(REQUESTS))
+    yield "trending: the counts", (Request(COUNTS, {"window": 3600 * (6 + n)}) for n in range(REQUESTS))
     yield (
         "trending, and ten of each category",
-        (Request(RANKINGS, {"hours": 6 + n, "first": 10}) for n in range(REQUESTS)),
+        (Request(RANKINGS, {"window": 3600 * (6 + n), "first": 10}) for n in range(REQUESTS)),
     )
     yield (
         "a report",

@@ -19,9 +19,9 @@ PAGES = f"""query ($filter: SightingFilter!, $first: Int!) {{
 }}"""
 PLAIN_PAGES = PAGES.replace(FIELDS, PLAIN_FIELDS)
 ONE = f"query ($id: ID!) {{ sighting(id: $id) {{ {FIELDS} }} }}"
-COUNTS = "query ($hours: Int!) { trending(windowHours: $hours) { category count since } }"
-RANKINGS = f"""query ($hours: Int!, $first: Int!) {{
-  trending(windowHours: $hours) {{ category count sightings(first: $first) {{ nodes {{ {FIELDS} }} }} }}
+COUNTS = "query ($window: Int!) { trending(windowSeconds: $window) { category count startsAt } }"
+RANKINGS = f"""query ($window: Int!, $first: Int!) {{
+  trending(windowSeconds: $window) {{ category count sightings(first: $first) {{ nodes {{ {FIELDS} }} }} }}
 }}"""
 OF_EVENT = f"""query ($id: ID!, $first: Int!) {{
   event(eventId: $id) {{ sightings(first: $first) {{ nodes {{ {FIELDS} }} }} }}
@@ -101,7 +101,7 @@ def _trending(times: int, *, ranked: bool) -> Iterator[Question]:
         first = RANKED + number // 19 if ranked else RANKED
         yield Question(
             RANKINGS if ranked else COUNTS,
-            {"hours": hours, **({"first": first} if ranked else {})},
+            {"window": 3600 * hours, **({"first": first} if ranked else {})},
             lambda data: sorted((each["category"], each["count"]) for each in data["trending"]),
             "trending",
             {"windowHours": hours, "first": first},

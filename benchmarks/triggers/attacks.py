@@ -38,7 +38,7 @@ CREATE = """mutation ($type: String!, $payload: JSON!, $key: String) {
 TEN_KEYS = "mutation ($payload: JSON!) { %s }"
 INGEST = "mutation ($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
 REPLAY = "mutation ($id: ID!) { replayDeliveries(input: {endpointId: $id}) { replayed } }"
-NOTHING = f'triggerEvents(first: 50, filter: {{type: "{FILLED_TYPE}", status: DELIVERED}}) {{ nodes {{ id }} }}'
+NOTHING = f'triggerEvents(first: 50, filter: {{types: ["{FILLED_TYPE}"], statuses: [DELIVERED]}}) {{ nodes {{ id }} }}'
 
 
 def events_to(kind: str) -> Callable[["Attack"], Awaitable[None]]:

@@ -82,7 +82,8 @@ def _row(ask: Ask, number: int, pages: int) -> list[str]:
 
 
 def _ours(client: Client, inbox: InboxOf, wanted: Wanted, at: int) -> int:
-    filter_ = {**wanted, **({"status": wanted["status"].upper()} if "status" in wanted else {})}
+    plural = {"type": "types", "status": "statuses"}
+    filter_ = {plural[name]: [value.upper() if name == "status" else value] for name, value in wanted.items()}
     after = TriggerEvent(inbox.item(at)).cursor
     return len(client.ask(PAGES, {"filter": filter_, "after": after})["triggerEvents"]["nodes"])
 

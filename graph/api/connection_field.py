@@ -7,11 +7,11 @@ async def notes(self, info: Info, page: PageRequest) -> Page[Note]:
 The records are those of the page that the resolver returns.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Annotated, Any, Unpack, cast, get_args, get_origin
+from typing import Any, Unpack, cast, get_args, get_origin
 
 from graph.api import relay
 from graph.api.context import Info
@@ -26,22 +26,13 @@ Resolver = Callable[..., Awaitable[Page[Any]]]
 
 PAGE = "page"  # the resolver's parameter that clients do not see
 BEHIND = {False: "hasPreviousPage", True: "hasNextPage"}  # whether a page was read backward → what lies behind it
-Arguments = Sequence[Parameter]
 
 
-def _arguments(after: Any, before: Any) -> Arguments:
-    """The arguments that select a page."""
-    named = (("first", relay.First), ("after", after), ("last", relay.Last), ("before", before))
-    return [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=argument(of)) for name, of in named]
-
-
-ARGUMENTS = _arguments(relay.After, relay.Before)
-NUMBERED = _arguments(
-    Annotated[int | None, "A sequence number: the page begins after it."],
-    Annotated[int | None, "A sequence number: the page ends before it."],
-)
-"""The arguments of a connection whose cursors are numbers that its nodes have."""
-
+ARGUMENTS = [
+    Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=argument(of))
+    for name, of in (("first", relay.First), ("after", relay.After), ("last", relay.Last), ("before", relay.Before))
+]
+"""The arguments that select a page."""
 
 OrderOf = Callable[[Mapping[str, Any]], Order]
 """Chooses the order of a connection by the field's arguments, which have their names in Python."""
@@ -50,15 +41,12 @@ OrderOf = Callable[[Mapping[str, Any]], Order]
 def connection_field(
     description: str,
     order: Order | OrderOf,
-    *,
-    arguments: Arguments = ARGUMENTS,
     **options: Unpack[Options],
 ) -> Decorator:
     """Make a field of a resolver: a connection, read with the attributes that are selected.
 
     Args:
         order: of its cursors; a function if an argument chooses it.
-        arguments: that select a page.
         options: as those of `field`; a `size` replaces that of an ordinary page.
     """
 
@@ -68,12 +56,12 @@ def connection_field(
         sized: Options = {} if "size" in options else {"size": relay.PAGE_SIZE}
         of: Options = {"of": shown(page) if isinstance(page, type) else PageOf(record.__qualname__, record.__module__)}
         made = strawberry_field(description, {**of, **sized, **options})
-        return made(_with_arguments(described(resolver), record, order, arguments))
+        return made(_with_arguments(described(resolver), record, order))
 
     return field
 
 
-def _with_arguments(resolver: Resolver, record: type[Record], order: Order | OrderOf, arguments: Arguments) -> Resolver:
+def _with_arguments(resolver: Resolver, record: type[Record], order: Order | OrderOf) -> Resolver:
     """The resolver with `first`, `after`, `last` and `before` in place of `page`."""
 
     @wraps(resolver)
@@ -81,9 +69,9 @@ def _with_arguments(resolver: Resolver, record: type[Record], order: Order | Ord
         *source: Any,
         info: Info,
         first: int | None = None,
-        after: Any = None,
+        after: str | None = None,
         last: int | None = None,
-        before: Any = None,
+        before: str | None = None,
         **others: Any,
     ) -> Page[Any]:
         sizes, chosen = info.context.page_sizes, order(others) if callable(order) else order
@@ -98,7 +86,7 @@ def _with_arguments(resolver: Resolver, record: type[Record], order: Order | Ord
     own = signature(resolver)
     parameters = [each for each in own.parameters.values() if each.name != PAGE]
     described: Any = resolve
-    described.__signature__ = own.replace(parameters=[*parameters, *arguments])
+    described.__signature__ = own.replace(parameters=[*parameters, *ARGUMENTS])
     return resolve
 
 

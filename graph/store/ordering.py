@@ -136,18 +136,6 @@ def _written(namespace: Namespace, attribute: Attribute, value: str) -> str:
     return value if type(attribute) in (Text, Whole) else f"{namespace.constant('text', attribute.text)}({value})"
 
 
-class ValueOrder(Order):
-    """An order by one attribute, of which every value is a cursor as it is."""
-
-    def place_of(self, cursor: Any, argument: str) -> Position:
-        position = {self.names[0]: cursor}
-        try:
-            self._check(position)
-        except InvalidItem as error:
-            raise InvalidCursor(argument) from error
-        return position
-
-
 class Ordering(Order):
     """The order of a connection that is that of an index. A cursor is `notes1:writtenAt:[2024,17,"Bea"]`, encoded."""
 

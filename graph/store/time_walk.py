@@ -117,7 +117,7 @@ class Walk:
             self.read,
             paging,
             forward=forward,
-            place_of=lambda position: self._place(place_of(position) if place_of else position),
+            place_of=lambda position: self.place_of(place_of(position) if place_of else position),
             record_of=record_of,
         )
 
@@ -202,9 +202,9 @@ class Walk:
         holds = self._keep.holds if self._keep else None
         if within is None:
             return holds
-        return lambda item: within.holds(self._place(item)) and (holds is None or holds(item))
+        return lambda item: within.holds(self.place_of(item)) and (holds is None or holds(item))
 
-    def _place(self, position: Position) -> Place:
+    def place_of(self, position: Position) -> Place:
         """The place of a position in the index."""
         return tuple([position[name] for name in self._names])
 

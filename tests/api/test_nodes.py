@@ -81,7 +81,7 @@ def test_an_argument_takes_the_global_id_and_the_own_id_alike() -> None:
 def test_a_field_that_fails_is_null_alone(week: Service) -> None:
     page = "events(first: 1, after: $after) { nodes { eventId } }"
     mutation = """mutation { first: ingestEvents(input: {events: []}) { fetched }
-      second: deleteWatch(input: {watchId: "none"}) { watchId }
+      second: deleteWatch(input: {watchId: "none"}) { deletedId }
       third: ingestEvents(input: {events: []}) { fetched } }"""
 
     answer = week.answer(f"query($after: String) {{ wrong: {page} {page.replace('$after', 'null')} }}", {"after": "x"})

@@ -4,7 +4,6 @@ case = CASES["Event.revisions"]
 List.of(case, filled).page(first=2, after=cursor)
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -73,11 +72,6 @@ class Case:
         return not (self.node is other.node or shared) or bool(one and two and one != two)
 
     @property
-    def cursor_type(self) -> str:
-        """The type of its cursors as arguments."""
-        return str(self.field.args["after"].type)
-
-    @property
     def node(self) -> GraphQLObjectType:
         """The type of its nodes."""
         connection: Any = get_named_type(self.field.type)
@@ -141,7 +135,7 @@ class List:
     @classmethod
     def _all(cls, case: Case, filled: Filled) -> Iterator["List"]:
         inner = case.field_with(filled.arguments.get(case.path, {}))
-        head = f"$first: Int, $after: {case.cursor_type}, $last: Int, $before: {case.cursor_type}"
+        head = "$first: Int, $after: String, $last: Int, $before: String"
         if case.parent == "Query":
             yield cls(case, filled, f"query ({head}) {{ {inner} }}", (case.name,))
         elif case.parent in NODES:
@@ -185,10 +179,6 @@ class List:
     def cursors(self) -> list[str]:
         """The cursors of its first nodes, as text."""
         return [edge["cursor"] for edge in self.page(first=MANY)["edges"]]
-
-    def cursor(self, edge: Mapping[str, Any]) -> Any:
-        """The cursor of an edge as an argument."""
-        return int(re.sub("[^0-9]", "", edge["cursor"])) if self.case.cursor_type == "Int" else edge["cursor"]
 
 
 def ids_of(node: str, filled: Filled) -> list[str]:

@@ -38,7 +38,7 @@ CREATE_ENDPOINT = (
     "mutation ($one: CreateEndpointInput!) { createEndpoint(input: $one) { endpoint { endpointId } secret } }"
 )
 CREATE_WATCH = "mutation ($one: CreateWatchInput!) { createWatch(input: $one) { watch { watchId } } }"
-WATCH_AREA = "mutation ($one: WatchAreaInput!) { watchArea(input: $one) { watch { watchId } } }"
+WATCH_AREA = "mutation ($one: CreateAreaWatchInput!) { createAreaWatch(input: $one) { areaWatch { watchId } } }"
 
 
 def event(number: int, updated: int = 1, **others: Any) -> dict[str, Any]:
@@ -142,10 +142,10 @@ def _fill(filled: Filled, clock: HeldClock, usgs: UsgsServer) -> None:
     filled.arguments["Query.deliveries"] = {"endpointId": endpoints[0]}
     for number in range(MANY):
         watch = ask(CREATE_WATCH, one={"name": f"{number}", "filter": {"minMagnitude": 9.5}})["watch"]
-        area = ask(WATCH_AREA, one={"area": f"Area {number}"})["watch"]
+        area = ask(WATCH_AREA, one={"area": f"Area {number}"})["areaWatch"]
     filled.owned |= {"endpointId": endpoints[0], "acknowledgeTriggerEvents.ids": [created["triggerEvent"]["id"]]}
     filled.owned |= {"createWatch.endpointId": endpoints[0], "replayDeliveries.endpointId": endpoints[0]}
-    filled.owned |= {"deleteWatch.watchId": watch["watchId"], "unwatchArea.watchId": area["watchId"]}
+    filled.owned |= {"deleteWatch.watchId": watch["watchId"], "deleteAreaWatch.watchId": area["watchId"]}
 
     # Files: one has several revisions, and several runs used it
     day = {"level": "L0", "applicableDates": ["2100-03-01"]}

@@ -27,7 +27,7 @@ def walked(of: List, size: int, total: int | None, *, backward: bool) -> Iterato
             break
         edge = page["edges"][0 if backward else -1]
         assert edge["cursor"] == page["pageInfo"][end]
-        paging[cursor] = of.cursor(edge)
+        paging[cursor] = edge["cursor"]
 
 
 def assert_walks(of: List) -> None:
@@ -65,7 +65,7 @@ def test_pages_are_the_whole_list_on_dynamodb(key: str, on_dynamodb: Filled) -> 
 def test_a_page_lies_between_its_cursors(key: str, on_sqlite: Filled) -> None:
     of = List.of(CASES[key], on_sqlite)
     edges = of.page(first=MOST)["edges"]
-    cursors = [of.cursor(edge) for edge in edges]
+    cursors = [edge["cursor"] for edge in edges]
 
     for begin, end in ((0, 1), (0, 4), (1, len(edges) - 1)):
         assert of.page(after=cursors[begin], before=cursors[end], first=MOST)["edges"] == edges[begin + 1 : end]
@@ -77,7 +77,7 @@ def test_a_page_lies_between_its_cursors(key: str, on_sqlite: Filled) -> None:
 def test_a_page_without_nodes_tells_what_lies_beside_it(key: str, on_sqlite: Filled) -> None:
     of = List.of(CASES[key], on_sqlite)
     edges = of.page(first=MOST)["edges"]
-    first, last = of.cursor(edges[0]), of.cursor(edges[-1])
+    first, last = edges[0]["cursor"], edges[-1]["cursor"]
 
     for paging, previous, following in (
         ({"first": 0}, False, True),
@@ -98,8 +98,6 @@ def test_only_a_cursor_of_the_same_connection_is_accepted(key: str, on_sqlite: F
     own = of.cursors[1]
     foreign = [List.of(each, on_sqlite).cursors[0] for each in CASES.values() if of.case.refuses(each)]
     wrong: list[Any] = ["", own[: len(own) // 2], own[1:], f"{own}=", f"{own}A", own.swapcase(), "\x00", "é", *foreign]
-    if of.case.cursor_type == "Int":
-        wrong = [-1]
 
     for argument, size in (("after", "first"), ("before", "last")):
         for cursor in wrong:

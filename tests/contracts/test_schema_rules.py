@@ -169,7 +169,7 @@ def test_an_id_is_an_id() -> None:
     assert others == NO_NODES
 
 
-NO_NODES: set[str] = set()
+NO_NODES = {"CreateTriggerEventInput.correlationId"}
 """Ids of what is no object of the graph."""
 
 

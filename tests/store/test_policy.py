@@ -119,7 +119,7 @@ async def test_serving_needs_what_its_policy_allows(
             (first, _) = service.ask("{ triggerEvents { nodes { id } } }")["triggerEvents"]["nodes"]
             ids = f'ids: ["{first["id"]}"]'
             service.ask(f"mutation {{ acknowledgeTriggerEvents(input: {{{ids}}}) {{ acknowledged }} }}")
-            service.ask(f"mutation {{ deleteEndpoint(input: {{{endpoint}}}) {{ endpointId }} }}")
+            service.ask(f"mutation {{ deleteEndpoint(input: {{{endpoint}}}) {{ deletedId }} }}")
 
     await asyncio.to_thread(ask)
     async with (

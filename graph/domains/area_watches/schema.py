@@ -1,7 +1,7 @@
 """Area watches: the areas whose sightings the caller wants to hear of."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 import strawberry
 from strawberry import auto
@@ -10,6 +10,7 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
 from graph.api.fields import field, optional, shows
+from graph.api.mutations import Deleted, deleted, mutation
 from graph.api.record_type import record_type
 from graph.core.days import datetime_of
 from graph.core.paging import Page
@@ -58,50 +59,38 @@ class AreaWatchQueries:
 
 
 @strawberry.input(description="The area to watch.")
-class WatchAreaInput:
+class CreateAreaWatchInput:
     area: str = shows("Its name or slug.")
     category: SightingCategory | None = optional("Only sightings of this category; by default all.")
 
 
 @strawberry.type(description="The watch.")
-class AreaWatchPayload:
-    watch: AreaWatch = strawberry.field(description="The watch.", resolver=relay.itself)
+class CreateAreaWatchPayload:
+    area_watch: AreaWatch = strawberry.field(description="The watch.", resolver=relay.itself)
 
 
-@strawberry.input(description="The watch to end.")
-class UnwatchAreaInput:
-    watch_id: strawberry.ID = shows("The watch's own id.")
-
-
-@strawberry.type(description="The ended watch.")
-class UnwatchAreaPayload:
-    watch_id: strawberry.ID = strawberry.field(description="Its id.")
+@strawberry.input(description="The watch to delete.")
+class DeleteAreaWatchInput:
+    watch_id: strawberry.ID = shows("The watch's global id, or its own id.")
 
 
 class AreaWatchMutations:
-    @field(
+    @mutation(
         "Watch an area: each sighting that others report there from now on becomes an event of the type "
         "`sighting.reported`, once. What the caller watches already is not watched twice.",
-        of=AreaWatchPayload,
+        of=CreateAreaWatchPayload,
         scope=SIGHTINGS_WRITE,
         cost=10,
     )
-    async def watch_area(
-        self,
-        info: Info,
-        input: Annotated[WatchAreaInput, "The area."],
-    ) -> Any:
+    async def create_area_watch(self, info: Info, input: CreateAreaWatchInput) -> Any:
         context = info.context
         if input.category is not None:
             context.service(Categories).check_wanted("category", input.category)
         area = context.service(KnownAreas).named(input.area)
         return await context.service(AreaWatches).create(info.context.user, area.slug, input.category or ALL)
 
-    @field("End a watch of an area.", scope=SIGHTINGS_WRITE, cost=10)
-    async def unwatch_area(
-        self,
-        info: Info,
-        input: Annotated[UnwatchAreaInput, "The watch."],
-    ) -> UnwatchAreaPayload:
-        await info.context.service(AreaWatches).delete(info.context.user, input.watch_id)
-        return UnwatchAreaPayload(watch_id=input.watch_id)
+    @mutation("Delete a watch of an area.", scope=SIGHTINGS_WRITE, cost=10)
+    async def delete_area_watch(self, info: Info, input: DeleteAreaWatchInput) -> Deleted:
+        watch_id = relay.key_of(AreaWatch, input.watch_id, "watchId")
+        await info.context.service(AreaWatches).delete(info.context.user, watch_id)
+        return deleted(AreaWatch, watch_id)

@@ -34,8 +34,8 @@ class EventCandidate:
     """An earthquake that a sighting may be of."""
 
     event: Event = described("The earthquake.")
-    seconds: float = described("Seconds from its origin time to the report.")  # negative if its clock is behind
-    km: float = described("From its epicentre to the middle of the sighting's cell, km.")
+    difference_seconds: float = described("From its origin time to the report.")  # negative if its clock is behind
+    distance_km: float = described("From its epicentre to the middle of the sighting's cell.")
     plausibility: float = described(
         "How plausible it is, 0 … 1: by the intensity that is expected at the distance, and by the time."
     )
@@ -43,7 +43,7 @@ class EventCandidate:
     @property
     def rank(self) -> tuple[float, float, str]:
         """The order of candidates: the most plausible one first, then the nearest one."""
-        return -self.plausibility, self.km, self.event.event_id
+        return -self.plausibility, self.distance_km, self.event.event_id
 
 
 async def candidates_of(

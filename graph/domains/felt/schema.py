@@ -27,7 +27,7 @@ value_type(
     is_complete={"name": "complete"},
     cells={"size": USUAL_CELLS},
 )
-value_type(EventCandidate, "Candidate")
+value_type(EventCandidate)
 
 
 class FeltOfEvent:

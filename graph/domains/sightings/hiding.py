@@ -6,7 +6,7 @@ from graph.domains.sightings.checking import check_text
 from graph.domains.sightings.entities import HIDING, SIGHTING_BY_ID
 from graph.domains.sightings.expiring import expire_confirmations
 from graph.domains.sightings.iso import iso_of
-from graph.domains.sightings.model import SightingChangeKind
+from graph.domains.sightings.model import SightingChangeKind, node_key
 from graph.domains.sightings.reporting import Reporting
 from graph.observability.logs import get_logger
 from graph.store.client_input import possible_key
@@ -20,7 +20,10 @@ async def hide(reporting: Reporting, moderator_id: str, key: str, reason: str) -
     """Hide a sighting for good. Who has hidden it and why is stored and logged.
 
     Args:
-        key: of its global id, or its own id, which is returned.
+        key: of its global id, or its own id.
+
+    Returns:
+        The key of its global id.
 
     Raises:
         BadUserInput: The reason is impossible.
@@ -28,13 +31,13 @@ async def hide(reporting: Reporting, moderator_id: str, key: str, reason: str) -
     """
     check_text(HIDING.named["reason"], reason)
     sighting_id = await reporting.adopting.own_id(key)
-    await _hide(reporting, moderator_id, sighting_id, reason)
+    hidden = await _hide(reporting, moderator_id, sighting_id, reason)
     logger.info("A sighting is hidden", sighting_id=sighting_id, moderator_id=moderator_id, reason=reason)
-    return sighting_id
+    return hidden
 
 
 @until_applied("other processes kept changing the same sighting")
-async def _hide(reporting: Reporting, moderator_id: str, sighting_id: str, reason: str) -> bool | None:
+async def _hide(reporting: Reporting, moderator_id: str, sighting_id: str, reason: str) -> str | None:
     key = possible_key(SIGHTING_BY_ID, sighting_id)
     if key is None or (before := await reporting.database.get(key)) is None:
         raise NotThere("id", "active sighting")
@@ -51,4 +54,4 @@ async def _hide(reporting: Reporting, moderator_id: str, sighting_id: str, reaso
     if not await reporting.changes.store(SightingChangeKind.HIDDEN, after, actions):
         return None
     await expire_confirmations(reporting.database, after)
-    return True
+    return node_key(before)

@@ -275,6 +275,6 @@ class ActiveArea(EntityRecord):
     name = stored("name", Text(shortest=1, longest=LONGEST_NAME), "Its name.")
     lat = optional("lat", _degrees(90), "Degrees north, of its centre; null if that is not known.")
     lon = optional("lon", _degrees(180), "Degrees east, of its centre; null if that is not known.")
-    active_until = stored("expiresAt", EXPIRY, "When the last of its sightings expires.")
+    last_expires_at = stored("expiresAt", EXPIRY, "When the last of its sightings expires.")
     changes = stored("changes", Whole(least=1))  # of its sightings, so far
     spellings: Stored[list[str] | None] = optional("spellings", JsonDocument())  # other names of it in keys

@@ -40,7 +40,7 @@ from graph.work.account import charge_rows, give_way
 
 IN_ORDER = ("reportedAt", "sightingId")
 HOUR_S = 3600
-LONGEST_WINDOW_HOURS = 24
+LONGEST_WINDOW_S = 86_400
 MOST_SEEN = 100  # categories of other programs
 
 
@@ -139,14 +139,14 @@ class Sightings:
             attributes=self._read_with(attributes),
         )
 
-    async def trends(self, window_hours: int) -> list[Trend]:
+    async def trends(self, window_s: int) -> list[Trend]:
         """The number of active sightings of each category, the greatest first. No sighting is read for it.
 
         Args:
-            window_hours: 1 … 24. The window begins at a whole hour, so it may be up to an hour longer.
+            window_s: 1 … 86,400 seconds. The window begins at a whole hour, so it may be up to an hour longer.
         """
         now = self._now()
-        since = (now // HOUR_S - window_hours) * HOUR_S
+        since = (now - window_s) // HOUR_S * HOUR_S
         hours = _hours_between(since, now)
         names = await self._categories()
         partitions = [(name,) for name in sorted(names)]

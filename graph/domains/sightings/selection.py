@@ -28,6 +28,7 @@ from graph.store.time_walk import Keep, keep_all
 MOST_CELLS = 32  # that a page is read from; each takes a query
 LAST_S = LAST_MS // 1000
 MOST_AREAS = 100  # that a filter names
+MOST_EVENTS = 20
 GRIDS = (KM10, KM100, KM1000)  # whose cells have lists, the finest first
 
 
@@ -63,7 +64,7 @@ class SightingSelection:
     areas: tuple[str, ...] | None = None  # names or slugs
     categories: tuple[str, ...] | None = None
     near: Circle | None = None
-    event_ids: tuple[str, ...] | None = None  # of one earthquake
+    event_ids: tuple[str, ...] | None = None  # of earthquakes
     user_id: str | None = None
     start_ms: int | None = None  # of the report, epoch milliseconds, inclusive
     end_ms: int | None = None

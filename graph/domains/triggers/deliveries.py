@@ -9,7 +9,6 @@ from graph.core.paging import Page
 from graph.domains.triggers.entities import ATTEMPT, DELIVERY, TRIGGER_EVENT, key_of_delivery
 from graph.domains.triggers.inbox import Inbox, progressed
 from graph.domains.triggers.model import (
-    SEQUENCE_DIGITS,
     Attempt,
     Delivery,
     DeliveryOfEvent,
@@ -18,11 +17,10 @@ from graph.domains.triggers.model import (
     delivery_key,
 )
 from graph.domains.triggers.queues import called
-from graph.store.attributes import Text, Whole
 from graph.store.conditions import AllOf, Compare, OneOf, predicate, unchanged
 from graph.store.contract import Action, Database, Put
 from graph.store.entity import Item, Key
-from graph.store.ordering import PageRequest, ValueOrder
+from graph.store.ordering import PageRequest
 from graph.store.query import Needed, Query
 from graph.store.records import records_at
 from graph.store.rounds import until_applied
@@ -56,10 +54,6 @@ class DeliverySelection:
             *([Compare("created_at", "<=", self.last_ms)] if self.last_ms is not None else ()),
         ]
         return Keep(predicate(AllOf(tuple(conditions))), frozenset(("state", "created_at"))) if conditions else None
-
-
-OF_ENDPOINT = ValueOrder("deliveries", Whole("sequence", least=0, greatest=10**SEQUENCE_DIGITS - 1))
-OF_EVENT = ValueOrder("eventdeliveries", Text("key"))
 
 
 class Deliveries:
@@ -99,8 +93,8 @@ class Deliveries:
             InvalidCursor: A cursor is not that of one of them.
         """
         keys, paging = event.delivery_keys, request.paging
-        paging.check(lambda position: position["key"] in keys)
-        page = paging.of_list(len(keys), lambda position: keys.index(position["key"]))
+        paging.check(lambda position: delivery_key(**position) in keys)
+        page = paging.of_list(len(keys), lambda position: keys.index(delivery_key(**position)))
         shown = [keys[at] for at in page.records]
         found = await self.by_key(event.user_id, shown, request.attributes)
         record_of = DeliveryOfEvent.reading(request.attributes)
@@ -117,18 +111,18 @@ class Deliveries:
         )
         return list(map(Attempt, (await self._database.query(query)).items))
 
-    async def replay(self, user_id: str, endpoint_id: str, selection: DeliverySelection) -> tuple[int, bool]:
+    async def replay(self, user_id: str, endpoint_id: str, selection: DeliverySelection) -> tuple[list[str], bool]:
         """Begin the newest of the selected deliveries that have ended again, of these the oldest first.
 
         Returns:
-            How many, and whether more are left.
+            What identifies them, and whether more are left.
 
         Raises:
             NotThere: The endpoint was deleted just now.
         """
         keys, has_more = await self._ended(user_id, endpoint_id, selection)
         keys.reverse()
-        replayed = 0
+        replayed = list[str]()
         for at in range(0, len(keys), self._at_once):
             replayed += await self._begin(user_id, endpoint_id, keys[at : at + self._at_once])
             await give_way()
@@ -153,16 +147,16 @@ class Deliveries:
         return min((self._database.transaction_limit - 1) // 2, READ_AT_ONCE)
 
     @until_applied("other changes of the same events kept coming first")
-    async def _begin(self, user_id: str, endpoint_id: str, keys: Sequence[Key]) -> int | None:
-        """Begin some deliveries again in one transaction. Returns how many there were."""
+    async def _begin(self, user_id: str, endpoint_id: str, keys: Sequence[Key]) -> list[str] | None:
+        """Begin some deliveries again in one transaction. Returns what identifies those that there were."""
         found = await self._database.get_many(keys)
         deliveries = [Delivery(item) for item in found.values() if _is_ended(item)]
         if not deliveries:
-            return 0
+            return []
         refused = await self._database.transact(await self._actions(user_id, endpoint_id, deliveries))
         if 0 in refused:
             raise NotThere("endpointId", "endpoint")
-        return None if refused else len(deliveries)
+        return None if refused else [delivery_key(each.endpoint_id, each.sequence) for each in deliveries]
 
     async def _actions(self, user_id: str, endpoint_id: str, deliveries: Sequence[Delivery]) -> list[Action]:
         now = self._clock()

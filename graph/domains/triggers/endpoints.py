@@ -14,7 +14,7 @@ from graph.core.uuid7 import uuid7
 from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.entities import ENDPOINT, ENDPOINT_COUNT, QUEUE
 from graph.domains.triggers.errors import Conflict
-from graph.domains.triggers.model import Endpoint, EndpointState
+from graph.domains.triggers.model import Endpoint, EndpointDisabledReason, EndpointState
 from graph.domains.triggers.queues import Queue, called, new_queue
 from graph.domains.triggers.sending.resolver import Resolver
 from graph.store.client_input import check_input, possible_key
@@ -225,11 +225,11 @@ class Endpoints:
         return Endpoint(item) if applied else None
 
 
-def disabled(endpoint: Endpoint, reason: str) -> Update:
+def disabled(endpoint: Endpoint, reason: EndpointDisabledReason) -> Update:
     """The change that disables an endpoint, if it is still as it was read."""
     return Update(
         ENDPOINT.key_of(endpoint.item),
-        set={"state": EndpointState.DISABLED.value, "reason": reason, "revision": endpoint.item["revision"] + 1},
+        set={"state": EndpointState.DISABLED.value, "reason": reason.value, "revision": endpoint.item["revision"] + 1},
         condition=unchanged(endpoint.item, "revision"),
     )
 

@@ -10,6 +10,7 @@ from graph.domains.triggers.model import (
     SEQUENCE_DIGITS,
     Attempt,
     Delivery,
+    DeliveryOfEvent,
     Endpoint,
     TriggerEvent,
 )
@@ -20,7 +21,7 @@ from graph.store.attributes import Text, Whole
 from graph.store.client_input import possible_key
 from graph.store.design import Index, KeyAttribute, TableDesign
 from graph.store.entity import Entity, Key
-from graph.store.ordering import Ordering
+from graph.store.ordering import Order, Ordering
 
 USER = Text("user_id", shortest=1, longest=LONGEST_USER)
 
@@ -169,6 +170,10 @@ ENTITIES = (
 
 INBOX = Ordering("triggerevents", TRIGGER_EVENT, TRIGGER_EVENT.table.primary, descending=True)
 TriggerEvent.cursor = INBOX.cursors()
+OF_ENDPOINT = Order("deliveries", Whole("sequence", least=0, greatest=10**SEQUENCE_DIGITS - 1))
+Delivery.cursor = OF_ENDPOINT.cursors()
+OF_EVENT = Order("eventdeliveries", ENDPOINT_ID, OF_ENDPOINT.attributes[0])
+DeliveryOfEvent.cursor = OF_EVENT.cursors()
 
 
 def key_of_event(user_id: str, key: str) -> Key | None:

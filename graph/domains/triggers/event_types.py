@@ -9,7 +9,7 @@ from typing import Any
 from graph.core.described import described, value
 from graph.core.times import rfc3339_of_millis
 from graph.domains.triggers.json_schemas import TIME, JsonSchema, schema_of, value_of
-from graph.domains.triggers.model import Endpoint
+from graph.domains.triggers.model import Endpoint, EndpointDisabledReason
 
 TEST = "endpoint.test"
 DISABLED = "endpoint.disabled"
@@ -30,7 +30,7 @@ _OF_AN_ENDPOINT = schema_of(
     {
         "endpointId": value_of("string", "The endpoint."),
         "url": value_of("string", "Where its deliveries are sent."),
-        "reason": value_of("string", "Why.", enum=["GONE", "FAILING"]),
+        "reason": value_of("string", "Why.", enum=[each.value for each in EndpointDisabledReason]),
     }
 )
 
@@ -46,9 +46,9 @@ _OF_A_TEST = schema_of(
 )
 
 
-def payload_of_disabled(endpoint: Endpoint, reason: str) -> dict[str, Any]:
+def payload_of_disabled(endpoint: Endpoint, reason: EndpointDisabledReason) -> dict[str, Any]:
     """The payload that tells of a disabled endpoint."""
-    return {"endpointId": endpoint.endpoint_id, "url": endpoint.url, "reason": reason}
+    return {"endpointId": endpoint.endpoint_id, "url": endpoint.url, "reason": reason.value}
 
 
 def payload_of_limited(limit: int, until: int) -> dict[str, Any]:

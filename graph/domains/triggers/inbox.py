@@ -1,25 +1,28 @@
 """The access patterns of events: a user's inbox by time, type or status, and their acknowledgement.
 
-None of them is a scan: each condition has an index. With a type and a status, the index of the status is read where
-few events have it, and the other condition is tested on what it holds.
+None of them is a scan: each condition has an index. With types and statuses, the index of the statuses is read where
+few events have them, and the other condition is tested on what it holds. Several types or statuses are several ranges
+of an index, which are read as one list.
 
 Other programs write times with more digits or fewer. As texts, the times of one second may then be out of order: an
 index has them so, and a time range is read from the beginning of a second to the end of one.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from graph.core.errors import BadUserInput
-from graph.core.paging import Page, Position
+from graph.core.paging import Page
 from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.entities import EVENT_TYPE_INDEX, STATUS_INDEX, TRIGGER_EVENT, key_of_event
 from graph.domains.triggers.model import PROGRESS, SECOND, TriggerEvent, to_microseconds
 from graph.domains.triggers.statuses import EventProgress, TriggerEventStatus
-from graph.store.conditions import Compare, predicate, unchanged
+from graph.store.conditions import OneOf, predicate, unchanged
 from graph.store.contract import Database, Update
 from graph.store.design import Index
 from graph.store.entity import Item, Key
+from graph.store.merged_walks import MergedWalks, Part
 from graph.store.ordering import PageRequest
 from graph.store.query import Bounds, Needed, Query
 from graph.store.records import records_at
@@ -27,28 +30,31 @@ from graph.store.rounds import rounds
 from graph.store.time_walk import Keep, Walk, keep_all
 
 TIME = frozenset(("timestamp",))
+MOST_TYPES = 20  # of a query, each a range of the index
 
 
 @dataclass(frozen=True, slots=True)
 class EventSelection:
     """The events of a query. None means no condition."""
 
-    event_type: str | None = None
-    status: TriggerEventStatus | None = None
+    types: tuple[str, ...] | None = None
+    statuses: tuple[TriggerEventStatus, ...] | None = None
     first: str | None = None  # timestamp with microseconds, inclusive
     last: str | None = None
 
     def __post_init__(self) -> None:
-        if self.event_type is not None:
-            check_type(self.event_type)
+        if len(self.types or ()) > MOST_TYPES:
+            raise BadUserInput(f"`types` takes at most {MOST_TYPES} types.")
+        for each in self.types or ():
+            check_type(each)
         if self.first is not None and self.last is not None and self.first > self.last:
             raise BadUserInput("`startTime` must not be greater than `endTime`.")
 
     def admits(self, item: Item) -> bool:
         """Whether an event is one of them."""
         return (
-            (self.event_type is None or item["event_type"] == self.event_type)
-            and (self.status is None or item["status"] == self.status.value)
+            (self.types is None or item["event_type"] in self.types)
+            and (self.statuses is None or item["status"] in self.status_values)
             and self.admits_time(item)
         )
 
@@ -57,6 +63,11 @@ class EventSelection:
         return (self.first is None or to_microseconds(item["timestamp"]) >= self.first) and (
             self.last is None or to_microseconds(item["timestamp"]) <= self.last
         )
+
+    @property
+    def status_values(self) -> tuple[str, ...]:
+        """The statuses as they are stored."""
+        return tuple(status.value for status in self.statuses or ())
 
     @property
     def seconds(self) -> tuple[str | None, str | None]:
@@ -74,34 +85,41 @@ class _Way:
     """How a selection is read."""
 
     index: Index
-    by: Compare | None = None  # what is equal in the index's sort key, before the time
-    rest: Compare | None = None  # what is left of the filter
+    by: OneOf | None = None  # what is equal in the index's sort key, before the time
+    rest: OneOf | None = None  # what is left of the filter
 
-    def between(self, first: str | None, last: str | None) -> Bounds:
-        """The bounds of the sort key."""
+    def parts(self, database: Database, query: Query, selection: EventSelection) -> list[Part]:
+        """The walks through the index, one for each value."""
+        keep, (first, last), ((user_id,),) = self._keep(selection), selection.seconds, query.partitions
         if self.by is None:
-            return first, last
-        return (self.by.value, *([first] if first else ())), (self.by.value, *([last] if last else ()))
+            return [Part(Walk(database, replace(query, between=(first, last)), keep=keep), {"user_id": user_id})]
+        return [
+            Part(
+                Walk(database, replace(query, index=self.index, between=_of_value(value, first, last)), keep=keep),
+                {"user_id": user_id, self.by.attribute: value},
+            )
+            for value in dict.fromkeys(self.by.values)
+        ]
 
-    def place_of(self, place: Position) -> Position:
-        """The place in the index, of a place in the inbox."""
-        return place if self.by is None else {**place, self.by.attribute: self.by.value}
-
-    def keep(self, selection: EventSelection) -> Keep | None:
+    def _keep(self, selection: EventSelection) -> Keep | None:
         """What has to be tested on the items of the index."""
         time = None if selection.has_whole_seconds else Keep(selection.admits_time, TIME, drops_few=True)
         rest = Keep(predicate(self.rest), frozenset((self.rest.attribute,))) if self.rest else None
         return keep_all([each for each in (time, rest) if each])
 
 
+def _of_value(value: Any, first: str | None, last: str | None) -> Bounds:
+    """The bounds of an index's sort key with this value before the time."""
+    return (value, *([first] if first else ())), (value, *([last] if last else ()))
+
+
 def _way(selection: EventSelection) -> _Way:
-    status = selection.status
-    of_type = Compare("event_type", "=", selection.event_type) if selection.event_type is not None else None
-    of_status = Compare("status", "=", status.value) if status else None
-    if of_type and status in (None, TriggerEventStatus.DELIVERED):  # most events end as delivered
-        return _Way(EVENT_TYPE_INDEX, of_type, of_status)
-    if of_status:
-        return _Way(STATUS_INDEX, of_status, of_type)
+    of_types = None if selection.types is None else OneOf("event_type", selection.types)
+    of_statuses = None if selection.statuses is None else OneOf("status", selection.status_values)
+    if of_types and TriggerEventStatus.DELIVERED in (selection.statuses or (TriggerEventStatus.DELIVERED,)):
+        return _Way(EVENT_TYPE_INDEX, of_types, of_statuses)  # most events end as delivered
+    if of_statuses:
+        return _Way(STATUS_INDEX, of_statuses, of_types)
     return _Way(TRIGGER_EVENT.table.primary)
 
 
@@ -119,19 +137,10 @@ class Inbox:
             QueryTooComplex: The operation in progress may not read so many events.
         """
         request.paging.check(lambda position: position["user_id"] == user_id)
-        way = _way(selection)
-        query = Query(
-            entity=TRIGGER_EVENT,
-            index=way.index,
-            partitions=[(user_id,)],
-            between=way.between(*selection.seconds),
-            attributes=request.attributes,
-        )
-        return await Walk(self._database, query, keep=way.keep(selection)).page(
-            request.paging,
-            forward=False,
-            place_of=way.place_of,
-            record_of=TriggerEvent.reading(request.attributes),
+        query = Query(entity=TRIGGER_EVENT, partitions=[(user_id,)], attributes=request.attributes)
+        parts = _way(selection).parts(self._database, query, selection)
+        return await MergedWalks(self._database, parts, ("timestamp", "event_id")).page(
+            request.paging, forward=False, record_of=TriggerEvent.reading(request.attributes)
         )
 
     async def by_key(self, user_id: str, keys: Sequence[str], attributes: Needed = None) -> Mapping[str, TriggerEvent]:

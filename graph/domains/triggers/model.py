@@ -42,6 +42,13 @@ class EndpointState(DescribedText):
     DISABLED = "disabled", "The service has stopped them, and makes no further ones until its user resumes it."
 
 
+class EndpointDisabledReason(DescribedText):
+    """Why the service has disabled an endpoint."""
+
+    GONE = "GONE", "It answered 410: it is gone."
+    FAILING = "FAILING", "For days, every attempt failed."
+
+
 class DeliveryState(DescribedText):
     """What has become of a delivery."""
 
@@ -119,9 +126,9 @@ class TriggerEvent(Record):
     timestamp = stored(
         "timestamp",
         UtcTime(),
-        "When it was created: ISO 8601, UTC, with microseconds, or as the program wrote it that put it into the table.",
+        "When it was created, as documented: ISO 8601, UTC, with microseconds, or as another program wrote it.",
     )
-    time = Derived(time_of, "timestamp", description="The same, with milliseconds.")
+    created_at = Derived(time_of, "timestamp", description="When it was created.")
     event_id = stored("event_id", EVENT_ID, "The event's own id: a UUID, or what another program calls it.")
     event_type = stored(
         "event_type", Text(shortest=1, longest=LONGEST_TYPE, plain=True), "Its type, such as `order.completed`."
@@ -183,7 +190,9 @@ class Endpoint(Record):
         "Whether a delivery is sent only when the one before has ended. It is slower, and rarely needed.",
     )
     state = stored("state", Converted(Text(longest=8), EndpointState), "Whether deliveries are sent.")
-    reason = optional("reason", Text(longest=64), "Why it is disabled: `GONE` or `FAILING`; null if it is not.")
+    reason = optional(
+        "reason", Converted(Text(longest=64), EndpointDisabledReason), "Why it is disabled; null if it is not."
+    )
     created_at = stored("created_at", MILLIS, "When it was created.")
 
     @property
@@ -223,7 +232,7 @@ class Delivery(Record):
         Whole(least=1, digits=SEQUENCE_DIGITS),
         "Its number among all deliveries of the endpoint, from 1 without gaps. Its webhook has it, too.",
     )
-    cursor = Derived(str, "sequence")  # its position among the deliveries of its endpoint
+    cursor: ClassVar[Derived[str]]  # its position among the deliveries of its endpoint, see `entities.OF_ENDPOINT`
     event_id = stored("event_id", EVENT_ID)
     webhook_id = Derived(
         webhook_id_of, "event_id", description="The header `webhook-id`, the same for all attempts: the event's id."
@@ -232,7 +241,7 @@ class Delivery(Record):
     event_type = stored("event_type", Text(shortest=1, longest=LONGEST_TYPE), "The event's type.")
     state = stored("state", Converted(Text(longest=9), DeliveryState), "What has become of it.")
     attempt_count = stored("attempts", Whole(least=0), "Number of attempts.")
-    next_attempt = optional(
+    next_attempt_at = optional(
         "due", MILLIS, "When it is attempted again; null before the first attempt, and once it has ended."
     )
     created_at = stored("created_at", MILLIS, "When it was created, with its event.")
@@ -255,7 +264,7 @@ class DeliveryOfEvent(Delivery):
 
     __slots__ = ()
 
-    cursor = Derived(delivery_key, "endpoint_id", "sequence")  # its position among the deliveries of its event
+    cursor: ClassVar[Derived[str]]  # its position among the deliveries of its event, see `entities.OF_EVENT`
 
 
 class Attempt(Record):
@@ -264,7 +273,7 @@ class Attempt(Record):
     __slots__ = ()
 
     number = stored("number", Whole(least=1, digits=ATTEMPT_DIGITS), "Its number, from 1.")
-    time = stored("time", MILLIS, "When it began.")
+    started_at = stored("time", MILLIS, "When it began.")
     status = optional("status", Whole(), "HTTP status of the answer; null without one.")
     failure = optional(
         "error", Converted(Text(longest=32), Failure.__getitem__), "Why there was no answer; null with one."

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from graph.api.relay import global_id
 from graph.core.services import Services
 from graph.domains.area_watches import DOMAIN as AREA_WATCHES
 from graph.domains.area_watches.entities import AREA_WATCH, AREA_WATCHER
@@ -30,9 +31,9 @@ from tests.store.fault_proxy import Answer, Forward, proxying
 USER = "u_abc123"
 WATCHES = "{ areaWatches { nodes { id watchId area category createdAt } } }"
 WATCH = """mutation ($category: SightingCategory) {
-  watchArea(input: {area: "Downtown", category: $category}) { watch { area category } }
+  createAreaWatch(input: {area: "Downtown", category: $category}) { areaWatch { area category } }
 }"""
-UNWATCH = "mutation ($id: ID!) { unwatchArea(input: {watchId: $id}) { watchId } }"
+UNWATCH = "mutation ($id: ID!) { deleteAreaWatch(input: {watchId: $id}) { deletedId } }"
 
 
 def a_watch(area: str = "Downtown", category: str = "Sneakers", watch_id: str = "w1", **more: Any) -> dict[str, Any]:
@@ -106,15 +107,19 @@ async def test_a_foreign_watch_is_listed_and_ended_before_and_after_it_is_adopte
         }
         assert (second["area"], second["category"]) == ("morgan-hill", "Street Food")
         assert second["createdAt"] == "2026-06-25T14:00:00.000Z"
-        assert ask(service, UNWATCH, id="w2")["data"] == {"unwatchArea": {"watchId": "w2"}}
+        assert ask(service, UNWATCH, id="w2")["data"] == {
+            "deleteAreaWatch": {"deletedId": global_id("AreaWatch", "w2")}
+        }
         await foreign.adopt()
         (first,) = ask(service, WATCHES)["data"]["areaWatches"]["nodes"]
         assert first["createdAt"] == "2026-06-25T14:40:00.000Z"
-        assert ask(service, UNWATCH, id="w1")["data"] == {"unwatchArea": {"watchId": "w1"}}
+        assert ask(service, UNWATCH, id="w1")["data"] == {
+            "deleteAreaWatch": {"deletedId": global_id("AreaWatch", "w1")}
+        }
         assert ask(service, UNWATCH, id="w1")["errors"][0]["extensions"]["code"] == "NOT_FOUND"
         assert ask(service, WATCH, category="ALL")["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
         made = ask(service, WATCH, category="Tea")
-        assert made["data"] == {"watchArea": {"watch": {"area": "downtown", "category": "Tea"}}}
+        assert made["data"] == {"createAreaWatch": {"areaWatch": {"area": "downtown", "category": "Tea"}}}
     async with a_lookout_at(foreign) as lookout:
         watch = [item async for item in lookout.database.scan(AREA_WATCH)]
         assert [(item["areaSlug"], item["category"]) for item in watch] == [("downtown", "Tea")]

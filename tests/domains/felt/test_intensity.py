@@ -233,11 +233,11 @@ async def test_candidates_are_the_earthquakes_before_a_report_the_most_plausible
     async with shaken(engine, events) as here:
         ((near, far),) = await here.candidates([FeltAt(*HERE, NOON_S + 180)])
 
-    assert (near.event.event_id, near.seconds) == ("near", 120)
-    assert near.km == pytest.approx(11.12, abs=0.01)
+    assert (near.event.event_id, near.difference_seconds) == ("near", 120)
+    assert near.distance_km == pytest.approx(11.12, abs=0.01)
     assert near.plausibility == 0.933  # certainly felt, two of thirty minutes ago
-    assert (far.event.event_id, far.seconds) == ("far", 180)
-    assert far.plausibility == plausibility(5.0, far.km, 180, 8.0) < near.plausibility
+    assert (far.event.event_id, far.difference_seconds) == ("far", 180)
+    assert far.plausibility == plausibility(5.0, far.distance_km, 180, 8.0) < near.plausibility
 
 
 async def test_deleted_and_merged_earthquakes_are_no_candidates() -> None:

@@ -248,7 +248,7 @@ class World:
         assert set(await self.ours.ids()) == stored.keys()
         assert [(area.slug, area.item["expiresAt"]) for area in await self._areas()] == self.model.areas
         for window_hours in WINDOWS:
-            assert await self.ours.sightings.trends(window_hours) == self.model.trends(window_hours)
+            assert await self.ours.sightings.trends(3600 * window_hours) == self.model.trends(window_hours)
 
     async def _areas(self) -> list[ActiveArea]:
         """All active areas, one a page."""

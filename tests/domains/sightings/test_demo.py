@@ -34,7 +34,7 @@ async def test_the_demo_shows_fresh_and_fading_and_stale_sightings_at_once(engin
     async with sightings(engine) as ours:
         await report_demo(ours.reporting, NOON)
         found = (await ours.page()).records
-        trends = await ours.sightings.trends(6)
+        trends = await ours.sightings.trends(21_600)
         confirmers = await ours.items(CONFIRMER)
 
     assert [each.area_slug for each in found] == [

@@ -106,7 +106,7 @@ async def test_trending_is_a_query_of_the_index_from_a_cutoff_on(raw: RawTable) 
         some = [await ours.new(category="FIRE", area=f"area {number}") for number in range(3)]
         await ours.new(category="SHAKING")
         now = ours.clock() // 1000
-        (trend, *_) = await ours.sightings.trends(6)
+        (trend, *_) = await ours.sightings.trends(21_600)
 
     cutoff = iso_of(now - 6 * HOUR_S)
     since_cutoff = "GSI1PK = :category AND GSI1SK >= :cutoff"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from graph.api.relay import global_id
 from graph.domains.sightings.categories import USUAL
 from graph.domains.sightings.entities import BLIP, LONGEST_REASON
 from graph.domains.sightings.model import LONGEST_NAME, LONGEST_TEXT
@@ -98,7 +99,7 @@ def test_the_operations_of_the_page_have_the_answers_that_are_shown(town: Town) 
     profile = town.do(ANN, "profile {")["profile"]
     assert (profile["tier"], profile["reports"], profile["confirmationsReceived"]) == ("BRONZE", 1, 2)
 
-    assert town.do(EVE, "hideSighting") == {"hideSighting": {"sightingId": AN_ID}}
+    assert town.do(EVE, "hideSighting") == {"hideSighting": {"deletedId": global_id("Sighting", AN_ID)}}
     assert town.ask(EVE, PAGE.shown("graphql", "later: freshness")) == {"sighting": None}
 
 
@@ -121,17 +122,18 @@ def test_the_lists_of_the_page_have_what_was_reported(town: Town) -> None:
 
 
 def test_a_watch_tells_of_what_others_report(town: Town) -> None:
-    watch = town.do(EVE, "watchArea(input: { area")["watchArea"]["watch"]
+    watch = town.do(EVE, "createAreaWatch(input: { area")["createAreaWatch"]["areaWatch"]
     for user in (EVE, BEN):
         town.ask(user, OUTAGE)
     town.it_is("14:52")
     town.ask(BEN, OUTAGE)
     while not (told := town.do(EVE, "sighting.reported")["triggerEvents"]["nodes"]):
         pass
-    ended = town.do(EVE, "unwatchArea(", {"watchId": watch["watchId"]})["unwatchArea"]
+    ended = town.do(EVE, "deleteAreaWatch(", {"watchId": watch["watchId"]})["deleteAreaWatch"]
 
     assert [each["payload"]["sighting"]["reportedAt"] for each in told] == ["2023-07-30T14:52:00Z"]
-    assert told[0]["payload"]["watch"]["watchId"] == watch["watchId"] == ended["watchId"]
+    assert told[0]["payload"]["watch"]["watchId"] == watch["watchId"]
+    assert ended == {"deletedId": global_id("AreaWatch", watch["watchId"])}
 
 
 async def test_the_subscription_sends_what_happens(tmp_path: Path) -> None:

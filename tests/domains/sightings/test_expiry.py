@@ -29,7 +29,7 @@ async def paths(ours: SightingStore, sighting: Sighting) -> dict[str, Any]:
     """What each path that reads finds of the only sighting."""
     first = PageRequest(Paging(5))
     area, category = sighting.area_slug, sighting.category
-    (trend, *_) = await ours.sightings.trends(24)
+    (trend, *_) = await ours.sightings.trends(86_400)
     return {
         "all": await ours.ids(),
         "area": await ours.ids(areas=(area,)),
@@ -100,7 +100,7 @@ PATHS = """query ($id: ID!) {
   profile { sightings { nodes { id } } }
 }"""
 CONFIRM = "mutation ($id: ID!) { confirmSighting(input: {id: $id}) { confirmed } }"
-HIDE = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { sightingId } }'
+HIDE = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { deletedId } }'
 CHANGES = """subscription ($after: String) {
   sightings(after: $after) { kind nodeId node { text } matches }
 }"""

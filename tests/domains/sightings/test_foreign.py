@@ -24,12 +24,12 @@ CONFIRM = """mutation ($id: ID!) { confirmSighting(input: {id: $id}) {
 REPORT = """mutation { reportSighting(input: {category: FIRE, lat: 1.001, lon: 2.001}) {
   sighting { sightingId } } }"""
 TRENDING = "{ trending { category count sightings { nodes { sightingId } } } }"
-HIDE = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { sightingId } }'
+HIDE = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { deletedId } }'
 PROFILE = "{ profile { tier reports streakDays sightings { nodes { sightingId own } } } }"
 CHANGES = """subscription ($after: String) {
   sightings(after: $after) { kind node { sightingId area category } cursor }
 }"""
-AREAS = "{ areas { nodes { slug name activeUntil sightings { nodes { sightingId } } } } }"
+AREAS = "{ areas { nodes { slug name lastExpiresAt sightings { nodes { sightingId } } } } }"
 ABC = {
     "sightingId": "abc123",
     "category": "Sneakers",
@@ -177,7 +177,7 @@ async def test_a_sighting_that_is_confirmed_here_is_adopted_first(foreign: Forei
         }
         assert service.ask('{ sighting(id: "abc123") { confirmations } }') == {"sighting": {"confirmations": 3}}
         hidden = service.ask(HIDE, {"id": node["id"]})
-        assert hidden == {"hideSighting": {"sightingId": "abc123"}}
+        assert hidden == {"hideSighting": {"deletedId": node["id"]}}
         assert listed(service, '(filter: {areas: ["Downtown"]})') == []
     found = foreign.table.get_item(Key={"PK": "AREA#Downtown", "SK": "SIGHTING#2026-06-25T14:30:00Z#abc123"})["Item"]
     assert (found["confirmationCount"], found["expiresAt"]) == (3, NOW_S)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from graph.core.errors import BadUserInput, InvalidCursor, NotThere, QueryTooComplex
 from graph.core.paging import Page, Paging
 from graph.domains.triggers import deliveries
-from graph.domains.triggers.deliveries import ATTEMPTS_SHOWN, OF_ENDPOINT, DeliverySelection
-from graph.domains.triggers.entities import ATTEMPT, DELIVERY, QUEUE
+from graph.domains.triggers.deliveries import ATTEMPTS_SHOWN, DeliverySelection
+from graph.domains.triggers.entities import ATTEMPT, DELIVERY, OF_ENDPOINT, QUEUE
 from graph.domains.triggers.model import Delivery, DeliveryState, Endpoint, delivery_key
 from graph.domains.triggers.sending.answers import Failure, SendResult
 from graph.store.contract import Delete, Put
@@ -52,9 +52,11 @@ class Ended:
     async def page(self, selection: DeliverySelection, paging: Paging) -> Page[Delivery]:
         return await self.ours.deliveries.page(ANNA, self.endpoint.endpoint_id, selection, PageRequest(paging))
 
-    async def replay(self, *states: DeliveryState, **others: Any) -> tuple[int, bool]:
+    async def replay(self, *states: DeliveryState, **others: Any) -> tuple[list[int], bool]:
+        """The sequence numbers of what was begun again, and whether more are left."""
         chosen = DeliverySelection(states, **others)
-        return await self.ours.deliveries.replay(ANNA, self.endpoint.endpoint_id, chosen)
+        keys, more = await self.ours.deliveries.replay(ANNA, self.endpoint.endpoint_id, chosen)
+        return [int(key.removeprefix(f"{self.endpoint.endpoint_id}#")) for key in keys], more
 
     async def waiting(self) -> list[int]:
         waiting = [each for each in await self.ours.of_endpoint(self.endpoint) if each.state is WAITING]
@@ -129,7 +131,7 @@ async def test_a_page_has_the_deliveries_of_any_filter_between_any_numbers(
 def test_a_number_that_no_delivery_can_have_is_no_cursor_and_a_range_does_not_end_before_it_begins() -> None:
     for number in (-1, 10**12):
         with pytest.raises(InvalidCursor):
-            OF_ENDPOINT.place_of(number, "after")
+            OF_ENDPOINT.place_of(OF_ENDPOINT.cursor_of({"sequence": number}), "after")
     with pytest.raises(BadUserInput):
         DeliverySelection(first_ms=1, last_ms=0)
 
@@ -156,7 +158,7 @@ async def test_a_cursor_of_another_events_deliveries_is_refused() -> None:
     async with triggers("sqlite") as ours:
         await ours.endpoint()
         (event,) = await ours.create(a_new_event())
-        other = {"key": delivery_key(NO_ID, 1)}
+        other = {"endpoint_id": NO_ID, "sequence": 1}
         for paging in (Paging(2, after=other), Paging(2, True, before=other)):
             with pytest.raises(InvalidCursor):
                 await ours.deliveries.of_event(event, PageRequest(paging))
@@ -175,18 +177,18 @@ async def test_attempts_tell_what_was_answered_the_last_one_first(engine: str) -
         await ours.attempt(delivery, SendResult(latency_ms=15_000, error=Failure.TIMED_OUT))
         clock.now += 60_000
         (_, again) = await ours.of_endpoint(endpoint)
-        assert again.next_attempt is not None
+        assert again.next_attempt_at is not None
         await ours.attempt(again, SendResult(latency_ms=7, status=200, excerpt="thanks ü"))
 
         (_, done) = await ours.of_endpoint(endpoint)
-        assert (done.state, done.attempt_count, done.next_attempt) == (DELIVERED, 2, None)
+        assert (done.state, done.attempt_count, done.next_attempt_at) == (DELIVERED, 2, None)
         second, first = await ours.deliveries.attempts(done)
         assert (first.number, first.status, first.failure, first.latency_ms, first.answer) == (
             *(1, None, Failure.TIMED_OUT),
             *(15_000, None),
         )
         assert (second.number, second.status, second.failure, second.answer) == (2, 200, None, "thanks ü")
-        assert (second.time - first.time).total_seconds() == 60
+        assert (second.started_at - first.started_at).total_seconds() == 60
         assert len(await ours.deliveries.attempts(other)) == 1
         many = [Put(ATTEMPT, {**second.item, "number": number}) for number in range(1, ATTEMPTS_SHOWN + 6)]
         await ours.database.put_many(many)
@@ -202,7 +204,7 @@ async def test_a_replay_begins_what_has_ended_in_these_states_again(ended: Ended
     waiting = [n for n in range(1, NUMBER + 1) if state_of(n) is WAITING]
     before = await ended.ours.of_endpoint(ended.endpoint)
 
-    assert await ended.replay(FAILED, WAITING) == (len(failed), False)
+    assert await ended.replay(FAILED, WAITING) == (failed, False)
 
     assert await ended.waiting() == sorted(failed + waiting)
     again = {each.sequence: each for each in await ended.ours.of_endpoint(ended.endpoint)}
@@ -214,12 +216,12 @@ async def test_a_replay_begins_what_has_ended_in_these_states_again(ended: Ended
         else:
             assert now == delivery
     assert (await ended.ours.queue(ended.endpoint))["due"] == ended.clock.now
-    assert await ended.replay(FAILED) == (0, False)
+    assert await ended.replay(FAILED) == ([], False)
 
 
 async def test_a_replay_takes_those_created_in_a_range(ended: Ended) -> None:
     first, last = NOON + 1000 * 3, NOON + 1000 * 7  # of the numbers 4 to 8, of which 6 waits
-    assert await ended.replay(DELIVERED, FAILED, first_ms=first, last_ms=last) == (4, False)
+    assert await ended.replay(DELIVERED, FAILED, first_ms=first, last_ms=last) == ([4, 5, 7, 8], False)
     assert await ended.waiting() == [3, 4, 5, 6, 7, 8, 9, 12]
 
 
@@ -241,7 +243,8 @@ async def test_a_replay_takes_at_most_a_thousand_the_newest_first_and_tells_of_t
         failed = [n for n, state in states.items() if state is FAILED]
 
         async def replay() -> tuple[int, bool]:
-            return await ours.deliveries.replay(ANNA, endpoint.endpoint_id, DeliverySelection((FAILED,)))
+            keys, more = await ours.deliveries.replay(ANNA, endpoint.endpoint_id, DeliverySelection((FAILED,)))
+            return len(keys), more
 
         assert await replay() == (most, True)
         waiting = [each for each in await ours.of_endpoint(endpoint) if each.state is WAITING]
@@ -252,12 +255,12 @@ async def test_a_replay_takes_at_most_a_thousand_the_newest_first_and_tells_of_t
 
 async def test_replays_at_the_same_time_begin_each_delivery_once_and_none_that_has_expired(ended: Ended) -> None:
     answers = await asyncio.gather(*[ended.replay(DELIVERED, FAILED, last_ms=NOON + 8500) for _ in range(4)])
-    assert sum(replayed for replayed, _ in answers) == 6
+    assert sum(len(replayed) for replayed, _ in answers) == 6
     assert await ended.waiting() == [*range(1, 10), 12]
 
     ended.clock.now = NOON + 30 * DAY_MS + 10_000  # all but the last one have expired
     assert sequences((await ended.page(ALL, Paging(3))).records) == [12]
-    assert await ended.replay(DELIVERED, FAILED) == (0, False)
+    assert await ended.replay(DELIVERED, FAILED) == ([], False)
 
 
 async def test_a_replay_for_an_endpoint_that_is_gone_finds_none(ended: Ended) -> None:

@@ -53,7 +53,7 @@ async def test_a_created_event_has_the_documented_attributes(engine: str) -> Non
     assert UUID(event.event_id).version == 4
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", event.timestamp)
     assert stored["timestamp#event_id"] == f"{event.timestamp}#{event.event_id}"
-    assert (event.expires_at - event.time).days == 30
+    assert (event.expires_at - event.created_at).days == 30
 
 
 def test_the_table_is_designed_as_the_document_says() -> None:

@@ -165,14 +165,14 @@ def test_the_operations_of_an_endpoint_do_what_the_page_says(tmp_path: Path) -> 
             pass
         (delivery,) = reader.do("latencyMs")["deliveries"]["nodes"]
         assert (delivery["state"], delivery["attempts"][0]["status"]) == ("WAITING", 500)
-        assert delivery["nextAttempt"] > delivery["attempts"][0]["time"]
+        assert delivery["nextAttemptAt"] > delivery["attempts"][0]["startedAt"]
 
         endpoint.status = 410
         reader.do("testEndpoint")
         reader.wait_for_states("WAITING", "FAILED")
         (stopped,) = reader.do("latencyMs")["triggerEndpoints"]["nodes"]
         assert (stopped["state"], stopped["reason"], stopped["queue"]["failures"]) == ("DISABLED", "GONE", 2)
-        (missed,) = reader.do("after: 1")["deliveries"]["nodes"]
+        (missed,) = reader.do("afterSequence: 1")["deliveries"]["nodes"]
         assert (missed["sequence"], missed["event"]["type"]) == (2, "endpoint.test")
 
         endpoint.status = 204
@@ -183,17 +183,19 @@ def test_the_operations_of_an_endpoint_do_what_the_page_says(tmp_path: Path) -> 
             "pauseEndpoint": {"endpoint": {"state": "PAUSED"}},
             "resumeEndpoint": {"endpoint": {"state": "ENABLED"}},
         }
-        assert reader.do("replayDeliveries") == {"replayDeliveries": {"replayed": 1, "hasMore": False}}
+        assert reader.do("replayDeliveries") == {
+            "replayDeliveries": {"replayed": 1, "hasMore": False, "deliveries": [{"sequence": 2, "state": "WAITING"}]}
+        }
         reader.wait_for_states("WAITING", "DELIVERED")
         assert endpoint.bodies[-1]["sequence"] == missed["sequence"]
         assert endpoint.ids[-1] == missed["webhookId"]
-        assert reader.do("rotateSecret")["rotateSecret"]["secret"] != reader.secret
+        assert reader.do("rotateEndpointSecret")["rotateEndpointSecret"]["secret"] != reader.secret
 
 
 def test_the_inbox_is_read_and_acknowledged_and_the_table_of_types_is_what_the_graph_says(tmp_path: Path) -> None:
     with running(own(tmp_path)) as service:
         service.ask(PAGE.shown("graphql", "createTriggerEvent"))
-        inbox, taken = PAGE.shown("graphql", "status: RECEIVED"), PAGE.shown("graphql", "acknowledgeTriggerEvents")
+        inbox, taken = PAGE.shown("graphql", "statuses: [RECEIVED]"), PAGE.shown("graphql", "acknowledgeTriggerEvents")
         (event,) = service.ask(inbox)["triggerEvents"]["nodes"]
         acknowledged = [service.ask(taken, {"ids": [event["id"]]})["acknowledgeTriggerEvents"] for _ in range(2)]
         left = service.ask(inbox)["triggerEvents"]["nodes"]

@@ -11,7 +11,7 @@ from graph.core.errors import TooMany
 from graph.core.paging import Paging
 from graph.domains.triggers.endpoints import EndpointChanges, disabled
 from graph.domains.triggers.errors import Conflict
-from graph.domains.triggers.model import EndpointState
+from graph.domains.triggers.model import EndpointDisabledReason, EndpointState
 from graph.store.ordering import PageRequest
 from tests.domains.triggers.in_store import ANNA, BEN, NOON, URL, triggers
 
@@ -71,10 +71,16 @@ async def test_changes_at_the_same_time_are_all_made(engine: str) -> None:
 async def test_a_disabled_endpoint_is_resumed_but_neither_paused_nor_tested(engine: str) -> None:
     async with triggers(engine) as ours:
         endpoint = await ours.endpoint()
-        assert await ours.database.update(disabled(endpoint, "GONE"))
-        assert not await ours.database.update(disabled(endpoint, "FAILING"))  # it has changed since it was read
+        assert await ours.database.update(disabled(endpoint, EndpointDisabledReason.GONE))
+        assert not await ours.database.update(
+            disabled(endpoint, EndpointDisabledReason.FAILING)
+        )  # it has changed since it was read
         stored = await ours.endpoints.one(ANNA, endpoint.endpoint_id)
-        assert (stored.state, stored.reason, stored.is_open) == (EndpointState.DISABLED, "GONE", False)
+        assert (stored.state, stored.reason, stored.is_open) == (
+            EndpointState.DISABLED,
+            EndpointDisabledReason.GONE,
+            False,
+        )
         for refused in (ours.endpoints.pause, ours.endpoints.enabled):
             with pytest.raises(Conflict):
                 await refused(ANNA, endpoint.endpoint_id)

@@ -24,7 +24,7 @@ from tests.store.engines import make_tables
 from tests.store.samples import NOON_SECONDS, HeldClock
 
 USER = "user-123"
-NODE = """id eventId type payload status timestamp time retryCount metadata expiresAt
+NODE = """id eventId type payload status timestamp createdAt retryCount metadata expiresAt
   deliveries(first: 5) { nodes { id } pageInfo { hasNextPage } }"""
 INBOX = f"""query ($filter: TriggerEventFilter, $first: Int, $after: String) {{
   triggerEvents(filter: $filter, first: $first, after: $after) {{
@@ -149,12 +149,12 @@ def clock() -> HeldClock:
     return HeldClock()
 
 
-def nodes(service: Service, **filter_: str) -> list[dict[str, Any]]:
+def nodes(service: Service, **filter_: Any) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = service.ask(INBOX, {"first": 50, "filter": filter_})["triggerEvents"]["nodes"]
     return found
 
 
-def found(service: Service, **filter_: str) -> list[str]:
+def found(service: Service, **filter_: Any) -> list[str]:
     """The ids of the events that a filter selects."""
     return [node["eventId"] for node in nodes(service, **filter_)]
 
@@ -172,7 +172,7 @@ def test_the_documents_example_is_shown_with_all_that_it_has(service: Service, t
         "payload": EXAMPLE["payload"],
         "status": "RECEIVED",
         "timestamp": "2025-11-11T10:30:45.123456Z",
-        "time": "2025-11-11T10:30:45.123Z",
+        "createdAt": "2025-11-11T10:30:45.123Z",
         "retryCount": 0,
         "metadata": EXAMPLE["metadata"],
         "expiresAt": "2025-01-02T15:30:45.000Z",
@@ -193,21 +193,21 @@ def test_foreign_events_are_paged_and_found_by_their_ids(service: Service) -> No
 
 
 def test_foreign_events_are_filtered_by_type_status_and_time(service: Service) -> None:
-    assert found(service, type="user.created") == ["evt-123", "evt-122"]
-    assert found(service, type="user.created_late") == [IDS[0]]
-    assert found(service, status="RECEIVED") == IDS
-    assert found(service, status="RECEIVED", type="order.completed") == ["evt-121"]
-    assert found(service, status="DELIVERED") == []
+    assert found(service, types=["user.created"]) == ["evt-123", "evt-122"]
+    assert found(service, types=["user.created_late"]) == [IDS[0]]
+    assert found(service, statuses=["RECEIVED"]) == IDS
+    assert found(service, statuses=["RECEIVED"], types=["order.completed"]) == ["evt-121"]
+    assert found(service, statuses=["DELIVERED"]) == []
     assert found(service, startTime="2025-11-11T10:00:00Z") == IDS[:2]
     assert found(service, endTime="2025-11-11T10:00:00Z") == IDS[1:]
     assert found(service, endTime="2025-11-11T09:59:59.999Z") == IDS[2:]
     assert found(service, startTime="2025-11-11T10:00:00Z", endTime="2025-11-11T10:00:00Z") == ["evt-123"]
-    assert found(service, startTime="2025-11-11T10:00:00.001Z", type="user.created") == []
+    assert found(service, startTime="2025-11-11T10:00:00.001Z", types=["user.created"]) == []
     assert found(service, startTime="2025-11-10", endTime="2025-11-10") == ["evt-121"]
 
 
 def test_foreign_events_are_acknowledged_and_the_documents_queries_see_it(service: Service, table: Any) -> None:
-    ids = [node["id"] for node in nodes(service, type="user.created")]
+    ids = [node["id"] for node in nodes(service, types=["user.created"])]
     missing = global_id("TriggerEvent", "2025-11-11T10:00:00Z#evt-999")
 
     for acknowledged in (2, 0):
@@ -217,7 +217,7 @@ def test_foreign_events_are_acknowledged_and_the_documents_queries_see_it(servic
             "missing": [missing],
         }
 
-    assert found(service, status="DELIVERED") == ["evt-123", "evt-122"]
+    assert found(service, statuses=["DELIVERED"]) == ["evt-123", "evt-122"]
     assert ids_by(table, "StatusIndex", "status#timestamp", "delivered") == ["evt-122", "evt-123"]
     assert ids_by(table, "StatusIndex", "status#timestamp", "received") == ["evt-121", IDS[0]]
 
@@ -231,14 +231,14 @@ def test_foreign_events_expire(service: Service, table: Any, clock: HeldClock) -
 
 def test_a_status_that_another_program_sets_is_shown_and_found(service: Service, table: Any) -> None:
     key = "2025-11-11T10:00:00Z#evt-123"
-    before = nodes(service, type="user.created")[0]
+    before = nodes(service, types=["user.created"])[0]
     for status, retry_count in (("failed", 1), ("retrying", 1), ("delivered", 3)):
         changed = update_status(table, key, status, retry_count, "2025-11-11T10:00:00Z")
 
         assert (changed["status"], changed["retry_count"]) == (status, retry_count)
-        (node,) = nodes(service, status=status.upper())
+        (node,) = nodes(service, statuses=[status.upper()])
         assert node == {**before, "status": status.upper(), "retryCount": retry_count}
-        assert found(service, status="RECEIVED") == [IDS[0], "evt-122", "evt-121"]
+        assert found(service, statuses=["RECEIVED"]) == [IDS[0], "evt-122", "evt-121"]
         assert ids_by(table, "StatusIndex", "status#timestamp", status) == ["evt-123"]
     assert service.ask(ACKNOWLEDGE, {"ids": [node["id"]]})["acknowledgeTriggerEvents"]["alreadyAcknowledged"] == 1
 
@@ -277,9 +277,9 @@ def test_a_broken_foreign_event_is_left_out_and_breaks_nothing_beside_it(unadopt
     name = "zapier-triggers-api-{env}-events"
     left_out = scraped(service.url).value("quakegraph_store_broken_items_total", table=name)
     assert left_out == len(BROKEN) + 1, "each once by the first reading"
-    assert found(service, type="user.created") == ["evt-123", "evt-122"]
-    assert found(service, status="RECEIVED") == IDS
-    assert found(service, status="DELIVERED") == []
+    assert found(service, types=["user.created"]) == ["evt-123", "evt-122"]
+    assert found(service, statuses=["RECEIVED"]) == IDS
+    assert found(service, statuses=["DELIVERED"]) == []
     keys = ["2025-11-11T11:00:00Z#broken-0", "2025-11-11T10:00:00Z#evt-123", nowhere]
     ids = [global_id("TriggerEvent", key) for key in keys]
     answer = service.ask(ACKNOWLEDGE, {"ids": ids})["acknowledgeTriggerEvents"]
@@ -315,7 +315,7 @@ def test_the_documents_snippets_work_on_events_of_ours(service: Service, table: 
     assert event["eventId"] in ids_by(table, "StatusIndex", "status#timestamp", "received")
 
     update_status(table, key, "failed", 2, event["timestamp"])
-    (node,) = nodes(service, status="FAILED")
+    (node,) = nodes(service, statuses=["FAILED"])
     assert (node["eventId"], node["retryCount"]) == (event["eventId"], 2)
     assert service.ask(ACKNOWLEDGE, {"ids": [event["id"]]})["acknowledgeTriggerEvents"]["acknowledged"] == 1
     assert ids_by(table, "StatusIndex", "status#timestamp", "delivered") == [event["eventId"]]

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import pytest
@@ -34,6 +34,9 @@ from tests.feed.notes import records, some
 from tests.store.samples import HeldClock
 from tests.work.accounts import an_account
 
+T = TypeVar("T")
+
+RECEIVED, DELIVERED, FAILED = (TriggerEventStatus[name] for name in ("RECEIVED", "DELIVERED", "FAILED"))
 TTL = NOON // 1000 + 30 * 86_400
 TYPES = ("user", "user.created", "user.created_late", "user.created.late", "user-created", "User.created")
 TIMES = tuple(
@@ -84,19 +87,26 @@ items = st.lists(kinds, max_size=25).map(
 
 
 def _selection(
-    event_type: str | None, status: TriggerEventStatus | None, bounds: tuple[str | None, str | None]
+    types: tuple[str, ...] | None,
+    statuses: tuple[TriggerEventStatus, ...] | None,
+    bounds: tuple[str | None, str | None],
 ) -> EventSelection:
     first, last = bounds
     if first and last and first > last:
         first, last = last, first
-    return EventSelection(event_type, status, first, last)
+    return EventSelection(types, statuses, first, last)
+
+
+def some_of(values: st.SearchStrategy[T]) -> st.SearchStrategy[tuple[T, ...]]:
+    """Mostly one of them, perhaps none or some, perhaps one twice."""
+    return st.tuples(values) | st.lists(values, max_size=4).map(tuple)
 
 
 times = st.none() | st.sampled_from([*TIMES, timestamp_at(0), timestamp_at(1000 * NOON + 500)])
 selections = st.builds(
     _selection,
-    st.none() | st.sampled_from([*TYPES, "user.create"]),
-    st.none() | st.sampled_from(TriggerEventStatus),
+    st.none() | some_of(st.sampled_from([*TYPES, "user.create"])),
+    st.none() | some_of(st.sampled_from(TriggerEventStatus)),
     st.tuples(times, times),
 )
 
@@ -105,9 +115,9 @@ def selects(selection: EventSelection, event: TriggerEvent) -> bool:
     """Whether an event is selected, by the words of the filter's documentation."""
     first, last = (each and datetime.fromisoformat(each) for each in (selection.first, selection.last))
     return (
-        selection.event_type in (None, event.event_type)
-        and selection.status in (None, event.status)
-        and (first or event.time) <= event.time <= (last or event.time)
+        (selection.types is None or event.event_type in selection.types)
+        and (selection.statuses is None or event.status in selection.statuses)
+        and (first or event.created_at) <= event.created_at <= (last or event.created_at)
     )
 
 
@@ -170,24 +180,28 @@ def test_a_subscription_admits_what_a_query_would_find(some: list[Item], selecti
 FILTERS = [
     (EventSelection(), EVENTS.primary),
     (EventSelection(first=TIMES[2], last=TIMES[-1]), EVENTS.primary),
-    (EventSelection("user.created"), EVENT_TYPE_INDEX),
-    (EventSelection(status=TriggerEventStatus.FAILED), STATUS_INDEX),
-    (EventSelection("user.created", TriggerEventStatus.FAILED), STATUS_INDEX),
-    (EventSelection("user.created", TriggerEventStatus.DELIVERED), EVENT_TYPE_INDEX),
+    (EventSelection(("user.created",)), EVENT_TYPE_INDEX),
+    (EventSelection(statuses=(FAILED,)), STATUS_INDEX),
+    (EventSelection(("user.created",), (FAILED,)), STATUS_INDEX),
+    (EventSelection(("user.created",), (DELIVERED,)), EVENT_TYPE_INDEX),
+    (EventSelection(("user.created", "user"), (DELIVERED, FAILED)), EVENT_TYPE_INDEX),
+    (EventSelection(("user.created", "user"), (RECEIVED, FAILED)), STATUS_INDEX),
 ]
 
 
-async def test_each_filter_takes_one_query_of_the_index_that_fits(engine: str) -> None:
+async def test_each_value_of_a_filter_takes_one_query_of_the_index_that_fits(engine: str) -> None:
     some = [an_item(n, event_type=TYPES[n % 2], status=("failed", "delivered")[n % 3 == 0]) for n in range(60)]
     async with stored(engine, some) as (ours, _):
         for selection, index in FILTERS:
             watched = WatchedDatabase(ours.database)
             page = await Inbox(watched).page(ANNA, selection, PageRequest(Paging(5)))
             assert len(page.records) == 5
-            assert [(call.method, call.index) for call in watched.calls] == [("query", index.name)], selection
+            values = {EVENT_TYPE_INDEX: selection.types, STATUS_INDEX: selection.statuses}.get(index) or ("all",)
+            expected = [("query", index.name)] * len(values)
+            assert [(call.method, call.index) for call in watched.calls] == expected, selection
 
 
-@pytest.mark.parametrize("status", [TriggerEventStatus.RECEIVED, TriggerEventStatus.DELIVERED])
+@pytest.mark.parametrize("status", [RECEIVED, DELIVERED])
 async def test_a_type_with_a_status_that_few_of_many_events_have_costs_what_it_reads(
     status: TriggerEventStatus,
 ) -> None:
@@ -198,14 +212,24 @@ async def test_a_type_with_a_status_that_few_of_many_events_have_costs_what_it_r
         many = {"event_type": "user", "status": "received"}
     some = [an_item(0, timestamp_at(1000 * NOON + n), **many) for n in range(1, 1001)]
     async with stored("sqlite", [rare, *some]) as (ours, _):
-        selection = EventSelection("user", status)
+        selection = EventSelection(("user",), (status,))
         with an_account(most=130) as account:
             assert await ours.page(selection, size=5) == [0]
         assert account.spent == 120  # 1,001 events, of which 200 at a time are read and 10 cost a point
         with an_account(most=100), pytest.raises(QueryTooComplex):
             await ours.page(selection, size=5)
         with an_account(most=20):
-            assert await ours.page(EventSelection("user", status, last=TIMES[1]), size=5) == [0]
+            assert await ours.page(EventSelection(("user",), (status,), last=TIMES[1]), size=5) == [0]
+
+
+async def test_a_page_of_several_types_is_charged_for_a_page_of_each() -> None:
+    some = [an_item(n, timestamp_at(1000 * NOON + n), TYPES[n % 3]) for n in range(90)]
+    async with stored("sqlite", some) as (ours, _):
+        with an_account(most=5) as account:
+            assert await ours.page(EventSelection(TYPES[:3]), size=24) == list(range(89, 65, -1))
+        assert account.spent == 5  # two further pages of 25 events, of which 10 cost a point
+        with an_account(most=4), pytest.raises(QueryTooComplex):
+            await ours.page(EventSelection(TYPES[:3]), size=24)
 
 
 async def test_acknowledging_finds_only_what_the_user_has(engine: str) -> None:
@@ -243,7 +267,7 @@ async def test_only_ones_own_selected_events_are_sent_in_the_order_of_storing(en
         await create(ours, 0)
         async with (
             broadcasting(ours) as broadcast,
-            aclosing(await broadcast.events(ANNA, EventSelection("a"))) as notices,
+            aclosing(await broadcast.events(ANNA, EventSelection(("a",)))) as notices,
             aclosing(await broadcast.events(BEN, ALL)) as bens,
         ):
             first = asyncio.ensure_future(numbers(notices, 3))

@@ -23,7 +23,7 @@ class Area:
     name: auto
     lat: auto
     lon: auto
-    active_until: auto
+    last_expires_at: auto
 
     @connection_field("Its active sightings, newest first.", model.BY_TIME, size=relay.PAGE_SIZE, cost=10, reads=[])
     @staticmethod

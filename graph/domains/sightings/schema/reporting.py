@@ -1,12 +1,13 @@
 """What users write: reports, confirmations, and moderators' hidings."""
 
-from typing import Annotated
-
 import strawberry
 
+from graph.api import relay
 from graph.api.context import Info
-from graph.api.fields import field, optional, shows
+from graph.api.fields import optional, shows
+from graph.api.mutations import Deleted, deleted, mutation
 from graph.api.record_type import record_type
+from graph.domains.earthquakes.schema.events import Event
 from graph.domains.sightings import model
 from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.entities import LONGEST_REASON
@@ -14,7 +15,7 @@ from graph.domains.sightings.hiding import hide
 from graph.domains.sightings.model import LONGEST_TEXT
 from graph.domains.sightings.questionnaire import checked
 from graph.domains.sightings.reporting import Report, Reporting
-from graph.domains.sightings.schema.sightings import Sighting, key_of
+from graph.domains.sightings.schema.sightings import Sighting
 from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_MODERATE, SIGHTINGS_WRITE
 
@@ -45,7 +46,9 @@ class ReportSightingInput:
     questionnaire: FeltInput | None = optional(
         "What was felt. It needs a position, and is counted without the reporter's name."
     )
-    event_id: str | None = optional("The earthquake that it is about, if known.")
+    event_id: strawberry.ID | None = optional(
+        "The earthquake that it is about, if known: its global id, or any own id."
+    )
 
 
 @strawberry.input(description="The sighting that the caller has seen, too.")
@@ -69,20 +72,11 @@ class SightingPayload:
     confirmed: bool = shows("Whether this call has confirmed it. Users confirm a sighting once, and never their own.")
 
 
-@strawberry.type(description="The hidden sighting.")
-class HideSightingPayload:
-    sighting_id: strawberry.ID = strawberry.field(description="Its own id.")
-
-
 class ReportingMutations:
-    @field(
+    @mutation(
         "Report what one feels or sees. What is reported already is confirmed instead.", scope=SIGHTINGS_WRITE, cost=10
     )
-    async def report_sighting(
-        self,
-        info: Info,
-        input: Annotated[ReportSightingInput, "The report."],
-    ) -> model.ReportOutcome:
+    async def report_sighting(self, info: Info, input: ReportSightingInput) -> model.ReportOutcome:
         report = Report(
             category=input.category,
             area=input.area,
@@ -90,24 +84,15 @@ class ReportingMutations:
             lon=input.lon,
             text=input.text,
             answers=None if input.questionnaire is None else checked(vars(input.questionnaire)),
-            event_id=input.event_id,
+            event_id=input.event_id and relay.key_of(Event, input.event_id, "eventId"),
         )
         return await info.context.service(Reporting).report(info.context.user, report)
 
-    @field("Confirm a sighting, which makes it last longer and count more.", scope=SIGHTINGS_WRITE, cost=10)
-    async def confirm_sighting(
-        self,
-        info: Info,
-        input: Annotated[ConfirmSightingInput, "The sighting."],
-    ) -> model.ReportOutcome:
-        return await info.context.service(Confirming).confirm(info.context.user, key_of(input.id))
+    @mutation("Confirm a sighting, which makes it last longer and count more.", scope=SIGHTINGS_WRITE, cost=10)
+    async def confirm_sighting(self, info: Info, input: ConfirmSightingInput) -> model.ReportOutcome:
+        return await info.context.service(Confirming).confirm(info.context.user, relay.key_of(Sighting, input.id))
 
-    @field("Hide a sighting for good.", scope=SIGHTINGS_MODERATE, cost=10)
-    async def hide_sighting(
-        self,
-        info: Info,
-        input: Annotated[HideSightingInput, "The sighting."],
-    ) -> HideSightingPayload:
-        key = key_of(input.id)
-        sighting_id = await hide(info.context.service(Reporting), info.context.user, key, input.reason)
-        return HideSightingPayload(sighting_id=strawberry.ID(sighting_id))
+    @mutation("Hide a sighting for good.", scope=SIGHTINGS_MODERATE, cost=10)
+    async def hide_sighting(self, info: Info, input: HideSightingInput) -> Deleted:
+        key = relay.key_of(Sighting, input.id)
+        return deleted(Sighting, await hide(info.context.service(Reporting), info.context.user, key, input.reason))

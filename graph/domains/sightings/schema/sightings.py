@@ -1,5 +1,6 @@
 """Sightings: their type, and the lists of them."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
@@ -30,7 +31,7 @@ from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_READ
-from graph.domains.sightings.selection import MOST_AREAS, SightingSelection
+from graph.domains.sightings.selection import MOST_AREAS, MOST_EVENTS, SightingSelection
 from graph.domains.sightings.tiers import TrustTier
 from graph.geography.areas import Circle
 from graph.store.ordering import PageRequest
@@ -56,7 +57,7 @@ class Sighting(relay.Node):
     reported_at: auto
     expires_at: auto
     confirmations: auto
-    event_id: auto
+    event_id: strawberry.ID | None
 
     position = field(
         "Where it is, rounded. Null if the reporter gave no position.",
@@ -108,7 +109,9 @@ class SightingFilter:
     areas: list[str] | None = optional("Names or slugs of areas, at most 100.")
     categories: list[SightingCategory] | None = optional("What they are about.")
     near: CircleInput | None = optional("Near a point, by their rounded positions. Sightings without one are left out.")
-    event_id: str | None = optional("Those whose reporters name this earthquake, by any of its ids.")
+    event_ids: list[strawberry.ID] | None = optional(
+        f"Those whose reporters name one of these earthquakes, at most {MOST_EVENTS}, by global ids or any own ids."
+    )
     start_time: datetime | None = optional("Earliest time of the report, inclusive.")
     end_time: datetime | None = optional("Latest time of the report, inclusive. A date includes that whole day.")
 
@@ -128,7 +131,7 @@ async def selection_of(context: Context, filter: SightingFilter | None) -> Sight
         areas=None if filter.areas is None else _checked(filter.areas),
         categories=None if filter.categories is None else tuple(filter.categories),
         near=Circle(near.lat, near.lon, near.radius_km) if near else None,
-        event_ids=None if filter.event_id is None else await _ids_of(context, filter.event_id),
+        event_ids=None if filter.event_ids is None else await _all_ids_of(context, filter.event_ids),
         start_ms=millis_ceil(filter.start_time) if filter.start_time else None,
         end_ms=millis_floor(filter.end_time) if filter.end_time else None,
     )
@@ -141,10 +144,13 @@ def _checked(areas: Sequence[str]) -> tuple[str, ...]:
     return tuple(NamedArea.of_name(each, "areas").name for each in areas)
 
 
-async def _ids_of(context: Context, event_id: str) -> tuple[str, ...]:
-    """All ids of the earthquake with this one."""
-    event = await context.service(Catalogue).event(event_id)
-    return tuple(event.aliases) if event else ()
+async def _all_ids_of(context: Context, event_ids: Sequence[str]) -> tuple[str, ...]:
+    """All ids of the earthquakes with these ones."""
+    if len(event_ids) > MOST_EVENTS:
+        raise BadUserInput(f"`eventIds` takes at most {MOST_EVENTS} events.")
+    catalogue, keys = context.service(Catalogue), {relay.key_of(Event, each, "eventIds") for each in event_ids}
+    events = await asyncio.gather(*[catalogue.event(each) for each in sorted(keys)])
+    return tuple(dict.fromkeys(alias for event in events if event for alias in event.aliases))
 
 
 class SightingQueries:
@@ -163,18 +169,11 @@ class SightingQueries:
         info: Info,
         id: Annotated[strawberry.ID, "Its global id, or its own id."],
     ) -> model.Sighting | None:
-        found = await info.context.service(Sightings).by_id([key_of(id)], selected_attributes(info, model.Sighting))
+        found = await info.context.service(Sightings).by_id(
+            [relay.key_of(Sighting, id)], selected_attributes(info, model.Sighting)
+        )
         return next(iter(found.values()), None)
 
     @field("The categories of sightings that this service has.", scope=SIGHTINGS_READ, size=10)
     def sighting_categories(self, info: Info) -> list[SightingCategory]:
         return [SightingCategory(each) for each in info.context.service(Categories).names]
-
-
-def key_of(id: str) -> str:
-    """The key of the global id by which a client names a sighting, or the own id that it names."""
-    try:
-        type_name, key = relay.parse_global_id(id)
-    except BadUserInput:
-        return id  # other programs have ids of any form
-    return key if type_name == "Sighting" else ""

@@ -15,7 +15,7 @@ from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.domains.sightings import model
 from graph.domains.sightings.entities import BY_CONFIDENCE
-from graph.domains.sightings.reading import LONGEST_WINDOW_HOURS, Sightings, Trend
+from graph.domains.sightings.reading import LONGEST_WINDOW_S, Sightings, Trend
 from graph.domains.sightings.schema.values import SightingCategory
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.store.ordering import PageRequest
@@ -30,7 +30,7 @@ class SightingTrend:
 
     @field("The beginning of the window, a whole hour.")
     @staticmethod
-    def since(trend: strawberry.Parent[Trend]) -> datetime:
+    def starts_at(trend: strawberry.Parent[Trend]) -> datetime:
         return datetime_of_seconds(trend.since)
 
     @connection_field(
@@ -59,8 +59,8 @@ class TrendingQueries:
     async def trending(
         self,
         info: Info,
-        window_hours: Annotated[int, f"Reported within so many hours, 1 … {LONGEST_WINDOW_HOURS}."] = 6,
+        window_seconds: Annotated[int, f"Reported within so many seconds, 1 … {LONGEST_WINDOW_S:,}."] = 21_600,
     ) -> list[Trend]:
-        if not 1 <= window_hours <= LONGEST_WINDOW_HOURS:
-            raise BadUserInput(f"`windowHours` must lie between 1 and {LONGEST_WINDOW_HOURS}.")
-        return await info.context.service(Sightings).trends(window_hours)
+        if not 1 <= window_seconds <= LONGEST_WINDOW_S:
+            raise BadUserInput(f"`windowSeconds` must lie between 1 and {LONGEST_WINDOW_S:,}.")
+        return await info.context.service(Sightings).trends(window_seconds)

@@ -2,19 +2,18 @@
 
 from graph.domains.triggers.endpoints import Endpoints, disabled
 from graph.domains.triggers.event_types import DISABLED, payload_of_disabled
-from graph.domains.triggers.model import Endpoint, NewTriggerEvent
+from graph.domains.triggers.model import Endpoint, EndpointDisabledReason, NewTriggerEvent
 from graph.domains.triggers.outbox import Outbox
 from graph.observability.logs import get_logger
 from graph.store.rounds import until_applied
-
-GONE = "GONE"  # it answered 410
-FAILING = "FAILING"  # nothing but failures for days
 
 logger = get_logger(__name__)
 
 
 @until_applied("other changes of the same endpoint kept coming first")
-async def disable(endpoints: Endpoints, outbox: Outbox, endpoint: Endpoint, reason: str) -> bool | None:
+async def disable(
+    endpoints: Endpoints, outbox: Outbox, endpoint: Endpoint, reason: EndpointDisabledReason
+) -> bool | None:
     """Disable an endpoint, together with the event that tells its user. Returns whether it was still open."""
     of_user = (await endpoints.of_users([endpoint.user_id]))[endpoint.user_id]
     stored = next((each for each in of_user if each.endpoint_id == endpoint.endpoint_id), None)
@@ -30,5 +29,5 @@ async def disable(endpoints: Endpoints, outbox: Outbox, endpoint: Endpoint, reas
     )
     if not await outbox.create_some([event], lambda _: disabled(stored, reason)):
         return None
-    logger.info("An endpoint was disabled", endpoint=stored.endpoint_id, reason=reason)
+    logger.info("An endpoint was disabled", endpoint=stored.endpoint_id, reason=reason.value)
     return True

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 from graph.core.clock import Clock
 from graph.domains.triggers.deliveries import key_of_its_event
-from graph.domains.triggers.delivering.disabling import FAILING, GONE
 from graph.domains.triggers.delivering.due import DueDeliveries
 from graph.domains.triggers.delivering.health import Health
 from graph.domains.triggers.delivering.outcomes import DeliveryOutcome, body_of, given_up, outcome_of
@@ -23,7 +22,7 @@ from graph.domains.triggers.delivering.results import Result, Results
 from graph.domains.triggers.delivering.retry_policy import DeliveryRetryPolicy, is_delivered, is_gone, retry_after_ms
 from graph.domains.triggers.entities import ENDPOINT, QUEUE
 from graph.domains.triggers.inbox import advance
-from graph.domains.triggers.model import Delivery, Endpoint, EndpointState, TriggerEvent
+from graph.domains.triggers.model import Delivery, Endpoint, EndpointDisabledReason, EndpointState, TriggerEvent
 from graph.domains.triggers.queues import IDLE, PARKED, due_at
 from graph.domains.triggers.sending.answers import SendResult
 from graph.domains.triggers.sending.messages import Message
@@ -214,9 +213,9 @@ class EndpointWorker:
         now = shared.clock()
         self._note(answer, now)
         if is_gone(answer):
-            await shared.disable(endpoint, GONE)
+            await shared.disable(endpoint, EndpointDisabledReason.GONE)
         elif self._health.is_hopeless(now):
-            await shared.disable(endpoint, FAILING)
+            await shared.disable(endpoint, EndpointDisabledReason.FAILING)
         return outcome_of(delivery, answer, shared.policy, began, now)
 
     def _note(self, answer: SendResult, now: int) -> None:

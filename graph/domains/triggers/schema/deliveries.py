@@ -1,24 +1,29 @@
 """Deliveries: their type, their attempts, and their replay."""
 
+from dataclasses import replace
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import strawberry
 from strawberry import auto
 
 from graph.api import relay
-from graph.api.connection_field import NUMBERED, connection_field
+from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
-from graph.api.fields import field, optional, shows
+from graph.api.fields import field, optional
+from graph.api.mutations import MOST_CHANGED, changed, mutation
 from graph.api.record_type import record_type
 from graph.api.scalars import millis_ceil, millis_floor
 from graph.api.selected import selected_attributes
+from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.domains.triggers import model
-from graph.domains.triggers.deliveries import MOST_REPLAYED, OF_ENDPOINT, Deliveries, DeliverySelection
+from graph.domains.triggers.deliveries import MOST_REPLAYED, Deliveries, DeliverySelection
 from graph.domains.triggers.endpoints import Endpoints
+from graph.domains.triggers.entities import OF_ENDPOINT
 from graph.domains.triggers.model import DeliveryState
 from graph.domains.triggers.outbox import Outbox
+from graph.domains.triggers.schema.endpoints import EndpointInput, TriggerEndpoint
 from graph.domains.triggers.schema.events import TriggerEvent
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.domains.triggers.sending.answers import Failure
@@ -32,7 +37,7 @@ strawberry.enum(Failure, name="DeliveryFailure")
 @record_type(model.Attempt, "One HTTP request of a delivery.")
 class DeliveryAttempt:
     number: auto
-    time: auto
+    started_at: auto
     status: auto
     failure: Failure | None
     latency_ms: auto
@@ -50,11 +55,11 @@ class DeliveryAttempt:
 class Delivery(relay.Node):
     endpoint_id: strawberry.ID
     sequence: auto
-    webhook_id: auto
+    webhook_id: strawberry.ID
     event_type: auto = strawberry.field(name="type")
     state: auto
     attempt_count: auto
-    next_attempt: auto
+    next_attempt_at: auto
     created_at: auto
     ended_at: auto
     expires_at: auto
@@ -88,55 +93,67 @@ def _selection(states: list[DeliveryState] | None, start: datetime | None, end: 
 
 class DeliveryQueries:
     @connection_field(
-        "The deliveries of one of the caller's endpoints, in order of their sequence numbers, which are "
-        "the cursors. A receiver that misses numbers asks for the deliveries after the last one it has.",
+        "The deliveries of one of the caller's endpoints, in order of their sequence numbers.",
         OF_ENDPOINT,
         scope=TRIGGERS_READ,
-        arguments=NUMBERED,
     )
     async def deliveries(
         self,
         info: Info,
         page: PageRequest,
-        endpoint_id: Annotated[strawberry.ID, "The endpoint's own id."],
+        endpoint_id: Annotated[strawberry.ID, "The endpoint's global id, or its own id."],
         filter: Annotated[DeliveryFilter | None, "Which deliveries; by default all."] = None,
+        after_sequence: Annotated[
+            int | None, "Only the deliveries after this one. A receiver that misses some names the last one it has."
+        ] = None,
     ) -> Page[model.Delivery]:
-        user_id = info.context.user
-        await info.context.service(Endpoints).one(user_id, endpoint_id)
+        user_id, own_id = info.context.user, relay.key_of(TriggerEndpoint, endpoint_id, "endpointId")
+        await info.context.service(Endpoints).one(user_id, own_id)
         chosen = _selection(filter.states, filter.start_time, filter.end_time) if filter else DeliverySelection()
-        return await info.context.service(Deliveries).page(user_id, endpoint_id, chosen, page)
+        return await info.context.service(Deliveries).page(user_id, own_id, chosen, _after(page, after_sequence))
 
 
-@strawberry.input(description="Deliveries to begin again.")
-class ReplayDeliveriesInput:
-    endpoint_id: strawberry.ID = shows("The endpoint's own id.")
-    since: datetime | None = optional("Earliest creation, inclusive.")
-    until: datetime | None = optional("Latest creation, inclusive. A date includes that whole day.")
+def _after(page: PageRequest, sequence: int | None) -> PageRequest:
+    """The page that begins after a cursor and after a sequence number, as far as they are given."""
+    if sequence is None:
+        return page
+    if sequence < 0:
+        raise BadUserInput("`afterSequence` must not be below 0.")
+    after = max(sequence, page.paging.after["sequence"] if page.paging.after else 0)
+    return replace(page, paging=replace(page.paging, after={"sequence": after}))
+
+
+@strawberry.input(description="The deliveries to begin again.")
+class ReplayDeliveriesInput(EndpointInput):
+    start_time: datetime | None = optional("Earliest creation, inclusive.")
+    end_time: datetime | None = optional("Latest creation, inclusive. A date includes that whole day.")
     states: list[DeliveryState] | None = optional("What has become of them; by default those that were given up.")
 
 
 @strawberry.type(description="What was begun again.")
-class ReplayPayload:
+class ReplayDeliveriesPayload:
     replayed: int = strawberry.field(description=f"Number of deliveries, at most {MOST_REPLAYED:,} in one call.")
     has_more: bool = strawberry.field(description="Whether more are left: replay again for the rest.")
+    keys: strawberry.Private[list[str]]
+
+    @field(f"These deliveries, the oldest first; at most {MOST_CHANGED}.", cost=10, size=MOST_CHANGED)
+    @staticmethod
+    async def deliveries(payload: strawberry.Parent[Any], info: Info) -> list[model.Delivery]:
+        return await changed(info, Delivery, payload.keys)
 
 
 class DeliveryMutations:
-    @field(
+    @mutation(
         "Deliver again what has ended, the newest if it is too much for one call. "
         "Sequence numbers and webhook ids stay the same.",
         scope=TRIGGERS_WRITE,
         cost=100,
     )
-    async def replay_deliveries(
-        self,
-        info: Info,
-        input: Annotated[ReplayDeliveriesInput, "The deliveries."],
-    ) -> ReplayPayload:
-        user_id = info.context.user
-        await info.context.service(Endpoints).one(user_id, input.endpoint_id)
+    async def replay_deliveries(self, info: Info, input: ReplayDeliveriesInput) -> ReplayDeliveriesPayload:
+        user_id, endpoint_id = info.context.user, input.own_id
+        await info.context.service(Endpoints).one(user_id, endpoint_id)
         states = [DeliveryState.FAILED] if input.states is None else input.states
-        chosen = _selection(states, input.since, input.until)
-        replayed, has_more = await info.context.service(Deliveries).replay(user_id, input.endpoint_id, chosen)
-        info.context.service(Outbox).tell([input.endpoint_id])
-        return ReplayPayload(replayed=replayed, has_more=has_more)
+        chosen = _selection(states, input.start_time, input.end_time)
+        keys, has_more = await info.context.service(Deliveries).replay(user_id, endpoint_id, chosen)
+        info.context.service(Outbox).tell([endpoint_id])
+        return ReplayDeliveriesPayload(replayed=len(keys), has_more=has_more, keys=keys)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 import strawberry
 from strawberry import auto
@@ -11,6 +11,7 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info, load_own
 from graph.api.fields import field, optional, shows
+from graph.api.mutations import Deleted, deleted, mutation
 from graph.api.record_type import record_type
 from graph.api.values import value_type
 from graph.core.days import datetime_of
@@ -27,8 +28,7 @@ from graph.domains.triggers.queues import Queue
 from graph.domains.triggers.scopes import TRIGGERS_READ, TRIGGERS_WRITE
 from graph.store.ordering import PageRequest
 
-HOUR_MS = 3_600_000
-MOST_OVERLAP_HOURS = 168
+MOST_OVERLAP_SECONDS = 604_800  # a week
 
 
 @record_type(Queue, "What waits for an endpoint, and how the endpoint does.")
@@ -39,12 +39,12 @@ class EndpointQueue:
 
     @field("When the first of these failures was; null without one.")
     @staticmethod
-    def failing_since(queue: strawberry.Parent[Queue]) -> datetime | None:
+    def first_failure_at(queue: strawberry.Parent[Queue]) -> datetime | None:
         return datetime_of(queue.failing_since) if queue.failing_since else None
 
-    @field("Until when nothing is sent, after several failures in a row; null if that is over.")
+    @field("When sending begins again, after several failures in a row; null if nothing holds it up.")
     @staticmethod
-    def closed_until(queue: strawberry.Parent[Queue], info: Info) -> datetime | None:
+    def reopens_at(queue: strawberry.Parent[Queue], info: Info) -> datetime | None:
         return datetime_of(queue.open_until) if queue.open_until > info.context.clock() else None
 
 
@@ -87,7 +87,7 @@ class EndpointQueries:
 _TYPES = "Only events of these types, at most 100; all by default."
 
 
-@strawberry.input(description="An endpoint to create.")
+@strawberry.input(description="The endpoint to create.")
 class CreateEndpointInput:
     url: str = shows("Where webhooks are sent: `https://…`, at a public address.")
     types: list[str] | None = optional(_TYPES)
@@ -95,9 +95,18 @@ class CreateEndpointInput:
     ordered: bool | None = optional("Whether a delivery is sent only when the one before has ended; by default not.")
 
 
-@strawberry.input(description="An endpoint to change. What is left out stays as it is.")
-class UpdateEndpointInput:
-    endpoint_id: strawberry.ID = shows("The endpoint's own id.")
+@strawberry.input(description="One of the caller's endpoints.")
+class EndpointInput:
+    endpoint_id: strawberry.ID = shows("The endpoint's global id, or its own id.")
+
+    @property
+    def own_id(self) -> str:
+        """The endpoint's own id."""
+        return relay.key_of(TriggerEndpoint, self.endpoint_id, "endpointId")
+
+
+@strawberry.input(description="The endpoint to change. What is left out stays as it is.")
+class UpdateEndpointInput(EndpointInput):
     url: str | None = optional("Where webhooks are sent.")
     types: list[str] | None = optional("Only events of these types, at most 100.")
     all_types: bool | None = optional("Whether it wants events of all types again.")
@@ -105,15 +114,11 @@ class UpdateEndpointInput:
     ordered: bool | None = optional("Whether a delivery is sent only when the one before has ended.")
 
 
-@strawberry.input(description="One of the caller's endpoints.")
-class EndpointInput:
-    endpoint_id: strawberry.ID = shows("The endpoint's own id.")
-
-
 @strawberry.input(description="The endpoint whose secret is replaced.")
-class RotateSecretInput:
-    endpoint_id: strawberry.ID = shows("The endpoint's own id.")
-    overlap_hours: float = shows(f"Hours in which the secret before signs too, 0 … {MOST_OVERLAP_HOURS}.", default=24.0)
+class RotateEndpointSecretInput(EndpointInput):
+    overlap_seconds: float = shows(
+        f"How long the secret before signs too, 0 … {MOST_OVERLAP_SECONDS:,}.", default=86_400.0
+    )
 
 
 @strawberry.type(description="The endpoint.")
@@ -127,11 +132,6 @@ class EndpointSecretPayload:
     secret: str = shows("The secret that signs its webhooks, `whsec_…`. It is shown only here: keep it safe.")
 
 
-@strawberry.type(description="The deleted endpoint.")
-class DeleteEndpointPayload:
-    endpoint_id: strawberry.ID = strawberry.field(description="Its id.")
-
-
 @value
 class SentTest:
     """The test, which is sent once. Ask for the delivery again to see what came of it."""
@@ -142,49 +142,45 @@ class SentTest:
 
 value_type(SentTest, "TestEndpointPayload")
 
-_ENDPOINT = "The endpoint."
-
 
 class EndpointMutations:
-    @field("Create an endpoint. Its address is checked now, and again at each attempt.", scope=TRIGGERS_WRITE, cost=10)
-    async def create_endpoint(self, info: Info, input: Annotated[CreateEndpointInput, _ENDPOINT]) -> WithSecret:
+    @mutation(
+        "Create an endpoint. Its address is checked now, and again at each attempt.", scope=TRIGGERS_WRITE, cost=10
+    )
+    async def create_endpoint(self, info: Info, input: CreateEndpointInput) -> WithSecret:
         given = EndpointChanges(types=input.types, description=input.description, ordered=input.ordered)
         return await info.context.service(Endpoints).create(info.context.user, input.url, given)
 
-    @field("Change an endpoint.", of=EndpointPayload, scope=TRIGGERS_WRITE, cost=10)
-    async def update_endpoint(self, info: Info, input: Annotated[UpdateEndpointInput, _ENDPOINT]) -> Any:
+    @mutation("Change an endpoint.", of=EndpointPayload, scope=TRIGGERS_WRITE, cost=10)
+    async def update_endpoint(self, info: Info, input: UpdateEndpointInput) -> Any:
         given = EndpointChanges(input.url, input.types, input.description, input.ordered, bool(input.all_types))
-        return await info.context.service(Endpoints).update(info.context.user, input.endpoint_id, given)
+        return await info.context.service(Endpoints).update(info.context.user, input.own_id, given)
 
-    @field("Let deliveries wait, until the endpoint is resumed.", of=EndpointPayload, scope=TRIGGERS_WRITE)
-    async def pause_endpoint(self, info: Info, input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
-        return await info.context.service(Endpoints).pause(info.context.user, input.endpoint_id)
+    @mutation("Let deliveries wait, until the endpoint is resumed.", of=EndpointPayload, scope=TRIGGERS_WRITE)
+    async def pause_endpoint(self, info: Info, input: EndpointInput) -> Any:
+        return await info.context.service(Endpoints).pause(info.context.user, input.own_id)
 
-    @field(
+    @mutation(
         "Go on with what waits, after a pause, or after the service disabled the endpoint.",
         of=EndpointPayload,
         scope=TRIGGERS_WRITE,
     )
-    async def resume_endpoint(self, info: Info, input: Annotated[EndpointInput, _ENDPOINT]) -> Any:
-        endpoint = await info.context.service(Endpoints).resume(info.context.user, input.endpoint_id)
+    async def resume_endpoint(self, info: Info, input: EndpointInput) -> Any:
+        endpoint = await info.context.service(Endpoints).resume(info.context.user, input.own_id)
         info.context.service(Outbox).tell([endpoint.endpoint_id])
         return endpoint
 
-    @field("Replace the secret. For a while, webhooks are signed with both.", scope=TRIGGERS_WRITE)
-    async def rotate_secret(self, info: Info, input: Annotated[RotateSecretInput, _ENDPOINT]) -> WithSecret:
-        if not 0 <= input.overlap_hours <= MOST_OVERLAP_HOURS:
-            raise BadUserInput(f"`overlapHours` must lie between 0 and {MOST_OVERLAP_HOURS}.")
-        overlap_ms = round(input.overlap_hours * HOUR_MS)
-        return await info.context.service(Endpoints).rotate_secret(info.context.user, input.endpoint_id, overlap_ms)
+    @mutation("Replace the secret. For a while, webhooks are signed with both.", scope=TRIGGERS_WRITE)
+    async def rotate_endpoint_secret(self, info: Info, input: RotateEndpointSecretInput) -> WithSecret:
+        if not 0 <= input.overlap_seconds <= MOST_OVERLAP_SECONDS:
+            raise BadUserInput(f"`overlapSeconds` must lie between 0 and {MOST_OVERLAP_SECONDS:,}.")
+        overlap_ms = round(input.overlap_seconds * 1000)
+        return await info.context.service(Endpoints).rotate_secret(info.context.user, input.own_id, overlap_ms)
 
-    @field(
-        "Send a test to an endpoint, whatever types it wants. It is not repeated.",
-        scope=TRIGGERS_WRITE,
-        cost=10,
-    )
-    async def test_endpoint(self, info: Info, input: Annotated[EndpointInput, _ENDPOINT]) -> SentTest:
+    @mutation("Send a test to an endpoint, whatever types it wants. It is not repeated.", scope=TRIGGERS_WRITE, cost=10)
+    async def test_endpoint(self, info: Info, input: EndpointInput) -> SentTest:
         context, user_id = info.context, info.context.user
-        endpoint = await context.service(Endpoints).enabled(user_id, input.endpoint_id)
+        endpoint = await context.service(Endpoints).enabled(user_id, input.own_id)
         created = await context.service(Outbox).create(
             NewTriggerEvent(
                 user_id,
@@ -199,9 +195,9 @@ class EndpointMutations:
             raise NotThere("endpointId", "endpoint")
         return SentTest(created.trigger_event, next(iter(deliveries.values())))
 
-    @field("Delete an endpoint, with its watches. What waits for it is given up.", scope=TRIGGERS_WRITE, cost=10)
-    async def delete_endpoint(self, info: Info, input: Annotated[EndpointInput, _ENDPOINT]) -> DeleteEndpointPayload:
-        context, user_id = info.context, info.context.user
-        await context.service(Endpoints).delete(user_id, input.endpoint_id)
-        context.service(Outbox).tell([input.endpoint_id])
-        return DeleteEndpointPayload(endpoint_id=input.endpoint_id)
+    @mutation("Delete an endpoint, with its watches. What waits for it is given up.", scope=TRIGGERS_WRITE, cost=10)
+    async def delete_endpoint(self, info: Info, input: EndpointInput) -> Deleted:
+        context, endpoint_id = info.context, input.own_id
+        await context.service(Endpoints).delete(context.user, endpoint_id)
+        context.service(Outbox).tell([endpoint_id])
+        return deleted(TriggerEndpoint, endpoint_id)

@@ -11,6 +11,7 @@ from graph.api import notices, relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
 from graph.api.fields import field, optional, shows, subscription
+from graph.api.mutations import MOST_CHANGED, changed, mutation
 from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
 from graph.api.values import value_type
@@ -19,9 +20,9 @@ from graph.core.paging import Page
 from graph.core.times import first_microsecond, last_microsecond
 from graph.domains.triggers import model
 from graph.domains.triggers.checking import LONGEST_CORRELATION_ID, OWN_WORDS, check_event
-from graph.domains.triggers.deliveries import OF_EVENT, Deliveries
-from graph.domains.triggers.entities import INBOX
-from graph.domains.triggers.inbox import EventSelection, Inbox
+from graph.domains.triggers.deliveries import Deliveries
+from graph.domains.triggers.entities import INBOX, OF_EVENT
+from graph.domains.triggers.inbox import MOST_TYPES, EventSelection, Inbox
 from graph.domains.triggers.live import TriggerEventBroadcast
 from graph.domains.triggers.model import (
     API_VERSION,
@@ -51,7 +52,7 @@ class TriggerEvent(relay.Node):
     payload: JSON
     status: auto
     timestamp: auto
-    time: auto
+    created_at: auto
     retry_count: auto
     metadata: JSON | None
     expires_at: auto
@@ -68,8 +69,10 @@ class TriggerEvent(relay.Node):
 
 @strawberry.input(description="The selected trigger events: those that fulfil all given conditions.")
 class TriggerEventFilter:
-    event_type: str | None = optional("Their type. `user.created` does not include `user.created_late`.", name="type")
-    status: TriggerEventStatus | None = optional("How far they have come.")
+    types: list[str] | None = optional(
+        f"Their types, at most {MOST_TYPES}. `user.created` does not include `user.created_late`."
+    )
+    statuses: list[TriggerEventStatus] | None = optional("How far they have come.")
     start_time: datetime | None = optional("Earliest creation, inclusive.")
     end_time: datetime | None = optional(
         "Latest creation, inclusive. A date includes that whole day, a millisecond its microseconds."
@@ -81,8 +84,8 @@ def selection_of(filter: TriggerEventFilter | None) -> EventSelection:
     if filter is None:
         return EventSelection()
     return EventSelection(
-        filter.event_type,
-        filter.status,
+        None if filter.types is None else tuple(filter.types),
+        None if filter.statuses is None else tuple(filter.statuses),
         model.timestamp_at(first_microsecond(filter.start_time)) if filter.start_time else None,
         model.timestamp_at(last_microsecond(filter.end_time)) if filter.end_time else None,
     )
@@ -99,7 +102,7 @@ class TriggerEventQueries:
         return await info.context.service(Inbox).page(info.context.user, selection_of(filter), page)
 
 
-@strawberry.input(description="An event to create.")
+@strawberry.input(description="The event to create.")
 class CreateTriggerEventInput:
     event_type: str = shows(
         "Its type: words of letters, digits and `_`, separated by dots, such as `order.completed`; at most "
@@ -114,32 +117,34 @@ class CreateTriggerEventInput:
     )
 
 
-value_type(Created, "TriggerEventPayload")
+value_type(Created, "CreateTriggerEventPayload")
 
 
-@strawberry.input(description="Events that were processed.")
+@strawberry.input(description="The events that were processed.")
 class AcknowledgeTriggerEventsInput:
     ids: list[strawberry.ID] = shows(f"Their global ids, at most {MOST_ACKNOWLEDGED:,}.")
 
 
 @strawberry.type(description="What became of the events.")
-class AcknowledgePayload:
+class AcknowledgeTriggerEventsPayload:
     acknowledged: int = strawberry.field(description="Number of events that are delivered by this call.")
     already_acknowledged: int = strawberry.field(description="Number of events that were delivered before.")
     missing: list[strawberry.ID] = strawberry.field(description="The ids of events that the caller does not have.")
+    keys: strawberry.Private[list[str]]
+
+    @field(f"The events that are delivered by this call; at most {MOST_CHANGED}.", cost=10)
+    @staticmethod
+    async def trigger_events(payload: strawberry.Parent[Any], info: Info) -> list[model.TriggerEvent]:
+        return await changed(info, TriggerEvent, payload.keys)
 
 
 class TriggerEventMutations:
-    @field(
+    @mutation(
         "Create an event. It is stored in the inbox, and delivered to each endpoint that wants its type.",
         scope=TRIGGERS_WRITE,
         cost=10,
     )
-    async def create_trigger_event(
-        self,
-        info: Info,
-        input: Annotated[CreateTriggerEventInput, "The event."],
-    ) -> Created:
+    async def create_trigger_event(self, info: Info, input: CreateTriggerEventInput) -> Created:
         context = info.context
         metadata = {
             "source_ip": context.address,
@@ -157,33 +162,24 @@ class TriggerEventMutations:
         check_event(event)
         return await context.service(Outbox).create(event)
 
-    @field(
+    @mutation(
         "Acknowledge events, which makes them delivered. To do it again is harmless.",
         scope=TRIGGERS_WRITE,
-        size=ListSize(slicing_arguments=["input.ids"], sized_fields=["missing"]),
+        size=ListSize(slicing_arguments=["input.ids"], sized_fields=["missing", "triggerEvents"]),
     )
     async def acknowledge_trigger_events(
-        self,
-        info: Info,
-        input: Annotated[AcknowledgeTriggerEventsInput, "The events."],
-    ) -> AcknowledgePayload:
+        self, info: Info, input: AcknowledgeTriggerEventsInput
+    ) -> AcknowledgeTriggerEventsPayload:
         if len(input.ids) > MOST_ACKNOWLEDGED:
             raise BadUserInput(f"`ids` takes at most {MOST_ACKNOWLEDGED:,} ids.")
-        keys = {each: _key_of(each) for each in input.ids}
-        named = {key for key in keys.values() if key}
-        found = await info.context.service(Inbox).acknowledge(info.context.user, named)
-        already = sum(found.values())
-        return AcknowledgePayload(
-            acknowledged=len(found) - already,
-            already_acknowledged=already,
+        keys = {each: relay.key_of(TriggerEvent, each, "ids") for each in input.ids}
+        found = await info.context.service(Inbox).acknowledge(info.context.user, dict.fromkeys(keys.values()))
+        return AcknowledgeTriggerEventsPayload(
+            acknowledged=len(found) - sum(found.values()),
+            already_acknowledged=sum(found.values()),
             missing=[each for each, key in keys.items() if key not in found],
+            keys=[key for key, already in found.items() if not already],
         )
-
-
-def _key_of(node_id: str) -> str | None:
-    """What identifies the event with this global id; None if it is the id of another type."""
-    type_name, key = relay.parse_global_id(node_id)
-    return key if type_name == "TriggerEvent" else None
 
 
 class TriggerEventSubscriptions:

@@ -50,7 +50,7 @@ class People:
 
     def hide(self, sighting_id: str) -> None:
         """Hide a sighting, as a moderator."""
-        mutation = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { sightingId } }'
+        mutation = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { deletedId } }'
         self.ask("moderator", mutation, id=sighting_id)
 
 

@@ -18,13 +18,13 @@ HOMES = ((35.5712, -117.5812), (35.6201, -117.5598))
 AREAS = "slug,name,lat,lon\n" + "".join(f"town{n},Town {n},{lat},{lon}\n" for n, (lat, lon) in enumerate(HOMES))
 FELT = {"felt": 1, "motion": 3}
 SIGHTED = """sightingId category area text reportedAt expiresAt confirmations freshness reporterTier own
-  position { lat lon precisionKm } confidence { total } candidates { km }"""
+  position { lat lon precisionKm } confidence { total } candidates { distanceKm }"""
 REPORT = f"""mutation ($input: ReportSightingInput!) {{
   reportSighting(input: $input) {{ created confirmed sighting {{ {SIGHTED} }} }} }}"""
 ALL_THAT_IS_PUBLIC = f"""{{
   sightings(first: 50) {{ nodes {{ {SIGHTED} }} }}
   trending {{ category count sightings(first: 50) {{ nodes {{ sightingId }} }} }}
-  areas(first: 50) {{ nodes {{ slug name lat lon activeUntil }} }}
+  areas(first: 50) {{ nodes {{ slug name lat lon lastExpiresAt }} }}
   profile {{ reports confirmations confirmationsReceived }}
   event(eventId: "us1") {{
     feltIntensity {{ reports cdi cells {{ reports intensity expected outlier position {{ lat lon precisionKm }} }} }}

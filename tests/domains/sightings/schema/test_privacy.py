@@ -52,7 +52,7 @@ WITH_POSITIONS = {
 }
 DEPTH = 5
 
-PAYLOAD = selection(schema.type_map["SightingPayload"], DEPTH)
+PAYLOAD = selection(schema.type_map["ReportSightingPayload"], DEPTH)
 REPORT = """mutation($lat: Float!, $lon: Float!, $category: SightingCategory!) { reportSighting(input: {
   category: $category, lat: $lat, lon: $lon, text: "It shook.", eventId: "ci1", area: "Wells",
   questionnaire: {felt: 1, motion: 3, reaction: 2}}) PAYLOAD }""".replace("PAYLOAD", PAYLOAD)
@@ -81,7 +81,7 @@ class Town:
 
     def told(self) -> list[str]:
         """The ids of the sightings that Ben's watch was told of, oldest first."""
-        query = '{ triggerEvents(filter: {type: "sighting.reported"}) { nodes { payload metadata } } }'
+        query = '{ triggerEvents(filter: {types: ["sighting.reported"]}) { nodes { payload metadata } } }'
         nodes: list[dict[str, Any]] = self.ask(BEN, query)["triggerEvents"]["nodes"]
         return [node["payload"]["sighting"]["sightingId"] for node in nodes[::-1]]
 
@@ -102,7 +102,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
         town = Town(service)
         event = {"eventId": "ci1", "eventTsMs": clock.now - 60_000, "mag": 6.1, **EPICENTRE}
         service.ask(INGEST, {"events": [event]})
-        town.ask(BEN, 'mutation { watchArea(input: {area: "Wells"}) { watch { watchId } } }')
+        town.ask(BEN, 'mutation { createAreaWatch(input: {area: "Wells"}) { areaWatch { watchId } } }')
         subscribed = Event()
         told = Thread(target=_listen, args=(town, subscribed))
         told.start()
@@ -122,7 +122,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
 
 INGEST = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
 CONFIRM = f"mutation($id: ID!) {{ confirmSighting(input: {{id: $id}}) {PAYLOAD} }}"
-HIDE = 'mutation($id: ID!) { hideSighting(input: {id: $id, reason: "It is spam."}) { sightingId } }'
+HIDE = 'mutation($id: ID!) { hideSighting(input: {id: $id, reason: "It is spam."}) { deletedId } }'
 
 
 def _listen(town: Town, subscribed: Event) -> None:

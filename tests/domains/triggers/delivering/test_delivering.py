@@ -9,7 +9,7 @@ from standardwebhooks import Webhook
 from graph.domains.triggers.endpoints import EndpointChanges
 from graph.domains.triggers.entities import TRIGGER_EVENT
 from graph.domains.triggers.inbox import EventSelection
-from graph.domains.triggers.model import DeliveryState, EndpointState
+from graph.domains.triggers.model import DeliveryState, EndpointDisabledReason, EndpointState
 from graph.domains.triggers.sending.answers import Failure
 from graph.domains.triggers.statuses import TriggerEventStatus
 from graph.store.contract import Database, Delete, Put, Update
@@ -70,7 +70,7 @@ async def test_a_delivery_that_fails_is_repeated_and_given_up_after_the_last_att
         times.append(shop.clock.now - start)
 
     assert times == [0, 5 * SECOND, 65 * SECOND, 365 * SECOND]
-    assert [(each.time, each.status, each.failure) for each in await shop.attempts(endpoint)] == [
+    assert [(each.started_at, each.status, each.failure) for each in await shop.attempts(endpoint)] == [
         (datetime.fromtimestamp((start + time) / 1000, UTC), code, failure)
         for time, (_, code, failure) in zip(times, FAILED_ATTEMPTS, strict=True)
     ]
@@ -100,7 +100,7 @@ async def test_an_event_is_failed_between_two_attempts_and_retrying_during_one(a
         shop.hook.answer(failing(reply))
         await shop.deliver_after(wait)
         assert await shop.statuses() == [after]
-        of_status = EventSelection(status=after)
+        of_status = EventSelection(statuses=(after,))
         assert len(await shop.page(of_status)) == 1
 
     assert during == [[RECEIVED], [RETRYING], [RETRYING]]
@@ -189,7 +189,7 @@ async def test_a_410_disables_the_endpoint_at_once_and_tells_its_user(any_shop: 
     await shop.deliver()
 
     stored = await shop.stored(gone)
-    assert (stored.state, stored.reason) == (EndpointState.DISABLED, "GONE")
+    assert (stored.state, stored.reason) == (EndpointState.DISABLED, EndpointDisabledReason.GONE)
     assert await shop.states(gone) == ["failed", "waiting", "waiting"]
     told = (await shop.events())[-1]
     payload = {"endpointId": gone.endpoint_id, "url": gone.url, "reason": "GONE"}
@@ -227,7 +227,7 @@ async def test_an_endpoint_is_disabled_after_five_days_of_nothing_but_failures(s
     await shop.deliver_after(HOUR)
 
     stored = await shop.stored(endpoint)
-    assert (stored.state, stored.reason) == (EndpointState.DISABLED, "FAILING")
+    assert (stored.state, stored.reason) == (EndpointState.DISABLED, EndpointDisabledReason.FAILING)
     assert [event.event_type for event in await shop.events()].count("endpoint.disabled") == 1
 
 

@@ -156,7 +156,7 @@ class Workshop(Triggers):
         """Begin the deliveries in these states again; all that have ended, if none is given."""
         selection = DeliverySelection(states or None)
         replayed, _ = await self.deliveries.replay(endpoint.user_id, endpoint.endpoint_id, selection)
-        return replayed
+        return len(replayed)
 
     async def deliver(self) -> None:
         """Deliver all that is due at the moment at which the clock stands."""

@@ -17,8 +17,8 @@ from tests.service import Service, running
 from tests.settings import Settings
 
 CREATE = """mutation ($input: CreateTriggerEventInput!) { createTriggerEvent(input: $input) {
-  duplicate triggerEvent { id eventId type payload status timestamp time retryCount metadata expiresAt
-    deliveries { nodes { id sequence state attemptCount nextAttempt endedAt event { eventId } attempts { number } } }
+  duplicate triggerEvent { id eventId type payload status timestamp createdAt retryCount metadata expiresAt
+    deliveries { nodes { id sequence state attemptCount nextAttemptAt endedAt event { eventId } attempts { number } } }
   }
 } }"""
 INBOX = """query ($filter: TriggerEventFilter, $first: Int, $after: String) {
@@ -27,7 +27,7 @@ INBOX = """query ($filter: TriggerEventFilter, $first: Int, $after: String) {
   }
 }"""
 ACKNOWLEDGE = """mutation ($ids: [ID!]!) {
-  acknowledgeTriggerEvents(input: {ids: $ids}) { acknowledged alreadyAcknowledged missing }
+  acknowledgeTriggerEvents(input: {ids: $ids}) { acknowledged alreadyAcknowledged missing triggerEvents { id status } }
 }"""
 CREATE_ENDPOINT = """mutation ($input: CreateEndpointInput!) { createEndpoint(input: $input) {
   secret endpoint { id endpointId url types description ordered state reason queue { sequence waiting failures } }
@@ -93,14 +93,14 @@ def test_an_event_comes_back_with_all_that_was_given_and_its_delivery(service: S
         *(payload, "RECEIVED"),
     )
     assert event["metadata"] == {"source_ip": "127.0.0.1", "api_version": "v1", "correlation_id": "req-abc123"}
-    assert event["time"] == f"{event['timestamp'][:-4]}Z"
+    assert event["createdAt"] == f"{event['timestamp'][:-4]}Z"
     (delivery,) = event["deliveries"]["nodes"]
     assert delivery == {
         "id": global_id("Delivery", f"{endpoint['endpointId']}#1"),
         "sequence": 1,
         "state": "WAITING",
         "attemptCount": 0,
-        "nextAttempt": None,
+        "nextAttemptAt": None,
         "endedAt": None,
         "event": {"eventId": event["eventId"]},
         "attempts": [],
@@ -115,17 +115,19 @@ def test_an_event_comes_back_with_all_that_was_given_and_its_delivery(service: S
 
 def test_acknowledged_events_leave_the_inbox_of_received_ones(service: Service) -> None:
     first, second = (create(service)["triggerEvent"]["id"] for _ in range(2))
-    missing = [global_id("TriggerEvent", "x"), global_id("Watch", "x")]
+    missing = [global_id("TriggerEvent", "x"), "garbage"]
     answer = service.ask(ACKNOWLEDGE, {"ids": [first, *missing, first]})["acknowledgeTriggerEvents"]
-    assert answer == {"acknowledged": 1, "alreadyAcknowledged": 0, "missing": missing}
+    changed = {"triggerEvents": [{"id": first, "status": "DELIVERED"}]}
+    assert answer == {"acknowledged": 1, "alreadyAcknowledged": 0, "missing": missing, **changed}
     assert service.ask(ACKNOWLEDGE, {"ids": [first, second]})["acknowledgeTriggerEvents"] == {
         "acknowledged": 1,
         "alreadyAcknowledged": 1,
         "missing": [],
+        "triggerEvents": [{"id": second, "status": "DELIVERED"}],
     }
-    assert inbox(service, filter={"status": "RECEIVED"}) == []
+    assert inbox(service, filter={"statuses": ["RECEIVED"]}) == []
     assert service.ask(ACKNOWLEDGE, {"ids": []})["acknowledgeTriggerEvents"]["missing"] == []
-    assert service.codes(ACKNOWLEDGE, {"ids": ["garbage"]}) == ["BAD_USER_INPUT"]
+    assert service.codes(ACKNOWLEDGE, {"ids": [global_id("Watch", "x")]}) == ["BAD_USER_INPUT"]
     assert service.codes(ACKNOWLEDGE, {"ids": [first] * 1001}) in (["BAD_USER_INPUT"], ["QUERY_TOO_COMPLEX"])
 
 
@@ -238,9 +240,9 @@ def test_an_impossible_endpoint_is_refused(service: Service) -> None:
     for each, code in impossible:
         assert refused(service, CREATE_ENDPOINT, each) == code, each
         assert refused(service, UPDATE_ENDPOINT, {"endpointId": endpoint_id, **each}) == code, each
-    rotate = "mutation ($input: RotateSecretInput!) { rotateSecret(input: $input) { secret } }"
-    for hours in (-0.1, 168.1, 1e300):
-        assert refused(service, rotate, {"endpointId": endpoint_id, "overlapHours": hours}) == "BAD_USER_INPUT"
+    rotate = "mutation ($input: RotateEndpointSecretInput!) { rotateEndpointSecret(input: $input) { secret } }"
+    for seconds in (-0.1, 604_800.1, 1e300):
+        assert refused(service, rotate, {"endpointId": endpoint_id, "overlapSeconds": seconds}) == "BAD_USER_INPUT"
     found = service.ask("{ triggerEndpoints { nodes { url types } } }")["triggerEndpoints"]["nodes"]
     assert found == [{"url": URL, "types": None}]
 
@@ -280,9 +282,9 @@ def test_an_endpoint_is_changed_paused_resumed_and_deleted(service: Service) -> 
     tested = do("testEndpoint", "triggerEvent { type payload } delivery { sequence event { type } }")
     assert tested["triggerEvent"]["payload"]["endpointId"] == endpoint["endpointId"]
     assert tested["delivery"] == {"sequence": 1, "event": {"type": "endpoint.test"}}
-    assert do("rotateSecret", "secret")["secret"] != created["secret"]
-    assert do("deleteEndpoint", "endpointId") == {"endpointId": endpoint["endpointId"]}
-    for name in ("deleteEndpoint", "pauseEndpoint", "resumeEndpoint", "rotateSecret", "testEndpoint"):
+    assert do("rotateEndpointSecret", "secret")["secret"] != created["secret"]
+    assert do("deleteEndpoint", "deletedId") == {"deletedId": endpoint["id"]}
+    for name in ("deleteEndpoint", "pauseEndpoint", "resumeEndpoint", "rotateEndpointSecret", "testEndpoint"):
         assert do(name, "__typename") == "NOT_FOUND", name
 
 
@@ -290,17 +292,21 @@ def test_deliveries_are_asked_for_by_number_and_range(service: Service) -> None:
     endpoint_id = create_endpoint(service)["endpoint"]["endpointId"]
     for _ in range(3):
         create(service)
-    document = """query ($id: ID!, $after: Int, $last: Int, $before: Int, $filter: DeliveryFilter) {
-      deliveries(endpointId: $id, after: $after, last: $last, before: $before, filter: $filter) {
-        nodes { sequence } edges { cursor } pageInfo { startCursor }
-      }
+    document = """query ($id: ID!, $from: Int, $after: String, $last: Int, $before: String, $filter: DeliveryFilter) {
+      deliveries(
+        endpointId: $id, afterSequence: $from, after: $after, last: $last, before: $before, filter: $filter
+      ) { nodes { sequence } edges { cursor } }
     }"""
 
     def numbers(**variables: Any) -> list[int]:
         answer = service.ask(document, {"id": endpoint_id, **variables})["deliveries"]
         return [node["sequence"] for node in answer["nodes"]]
 
-    assert (numbers(after=0), numbers(after=3), numbers(last=2, before=0)) == ([1, 2, 3], [], [])
+    first, _, last = (edge["cursor"] for edge in service.ask(document, {"id": endpoint_id})["deliveries"]["edges"])
+    assert [numbers(**{"from": number}) for number in (0, 1, 3, 2**31 - 1)] == [[1, 2, 3], [2, 3], [], []]
+    assert (numbers(after=first, **{"from": 2}), numbers(after=first, **{"from": 0})) == ([3], [2, 3])
+    assert numbers(last=1, before=last, **{"from": 1}) == [2]
+    assert service.codes(document, {"id": endpoint_id, "from": -1}) == ["BAD_USER_INPUT"]
     assert numbers(filter={"states": ["WAITING"], "startTime": "2023-01-01"}) == [1, 2, 3]
     assert numbers(filter={"endTime": "2023-01-01"}) == []
     backwards = {"startTime": "2023-01-02", "endTime": "2023-01-01"}
@@ -316,10 +322,12 @@ def test_a_page_of_the_inbox_is_selected_by_type_status_and_time(service: Servic
     def found(**filter_: Any) -> list[int]:
         return [node["payload"]["n"] for node in inbox(service, filter=filter_)]
 
-    assert (found(), found(type="user.created"), found(status="FAILED")) == ([2, 1, 0], [0], [])
+    assert (found(), found(types=["user.created"]), found(statuses=["FAILED"])) == ([2, 1, 0], [0], [])
     assert (found(startTime="0001-01-01T00:00:00Z"), found(endTime="0999-12-31")) == ([2, 1, 0], [])
-    assert found(startTime="2023-01-01", endTime="9999-12-31T23:59:59.999999Z", type="order.completed") == [2]
-    for bad in ({"type": "a b"}, {"startTime": "2023-01-02", "endTime": "2023-01-01"}):
+    assert found(startTime="2023-01-01", endTime="9999-12-31T23:59:59.999999Z", types=["order.completed"]) == [2]
+    assert found(types=["order.completed", "user.created"], statuses=["RECEIVED", "FAILED"]) == [2, 0]
+    assert (found(types=[]), found(statuses=[])) == ([], [])
+    for bad in ({"types": ["a b"]}, {"types": ["a"] * 21}, {"startTime": "2023-01-02", "endTime": "2023-01-01"}):
         assert service.codes(INBOX, {"filter": bad}) == ["BAD_USER_INPUT"]
 
 
