@@ -28,10 +28,11 @@ def mutation(description: str, **options: Unpack[Options]) -> Decorator:
 
     def decorate(resolver: Any) -> Any:
         taken, noun = resolver.__annotations__, "".join(map(str.capitalize, resolver.__name__.split("_")))
-        of: Options = {"of": _own(options.get("of", taken["return"]), f"{noun}Payload", strawberry.type)}
+        payload = _own(options.get("of", taken["return"]), f"{noun}Payload", strawberry.type)
         given = _own(taken["input"], f"{noun}Input", strawberry.input)
         taken["input"] = Annotated[given, given.__strawberry_definition__.description]
-        return field(description, **{**options, **of})(resolver)
+        own: Options = {**options, "of": payload}
+        return field(description, **own)(resolver)
 
     return decorate
 

@@ -44,7 +44,7 @@ class Delivering:
     database: Database
     sender: MessageSender
     results: Results
-    disable: Callable[[Endpoint, str], Awaitable[object]]  # with the reason
+    disable: Callable[[Endpoint, EndpointDisabledReason], Awaitable[object]]  # with the reason
     policy: DeliveryRetryPolicy
     clock: Clock
     slots: Slots  # requests to all endpoints, by user
