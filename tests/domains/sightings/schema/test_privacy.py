@@ -47,7 +47,7 @@ ARGUMENTS = {
     "affectedBy": 'calibration: "gain.nc", version: "1.0.0"',
 }
 WITH_POSITIONS = {
-    *("sightings", "sighting", "trending", "areas", "events", "event"),
+    *("sightings", "sighting", "trending", "areas", "events", "event", "eventVersions", "eventVersion"),
     *("catalogueStatistics", "triggerEvents", "triggerEventTypes"),
 }
 DEPTH = 5
