@@ -1,6 +1,6 @@
 """Events grouped by a text, and the extent of a number: what a list would otherwise be counted for. No I/O."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 
 from graph.core.described import DescribedText, described, value
@@ -28,7 +28,9 @@ class EventGroup:
 
     name: str = described("The text. Of all but a region, in lower case, with a space for each `_`.")
     count: int = described("The number of events.")
-    greatest_magnitude: float = described("The magnitude of the largest event.")
+    greatest_magnitude: float | None = described(
+        "The magnitude of the largest event; null where too many events to be read are counted from summaries."
+    )
 
 
 @value
@@ -66,7 +68,7 @@ class Groups:
         self._limit = limit
         self._name_of = region_of if by is EventGrouping.PLACE else _plain
         self._names: dict[str | None, str] = {}  # by text
-        self._found: dict[str, tuple[int, float]] = {}
+        self._found: dict[str, tuple[int, float | None]] = {}
 
     def add(self, texts: Iterable[str | None], magnitudes: Iterable[float]) -> None:
         """Add events by their texts and magnitudes."""
@@ -75,11 +77,15 @@ class Groups:
             if (name := names.get(text)) is None:
                 name = names[text] = self._name_of(text or "")
             count, greatest = found.get(name, (0, magnitude))
-            found[name] = count + 1, max(greatest, magnitude)
+            found[name] = count + 1, magnitude if greatest is None else max(greatest, magnitude)
+
+    def count(self, counts: Mapping[str, int]) -> None:
+        """Add the number of events of each name."""
+        self._found |= {name: (count, None) for name, count in counts.items()}
 
     def found(self) -> EventGroups:
         """The groups."""
-        unknown, _ = self._found.pop("", (0, 0.0))
+        unknown, _ = self._found.pop("", (0, None))
         groups = sorted(self._found.items(), key=lambda each: (-each[1][0], each[0]))
         shown = [EventGroup(name, count, greatest) for name, (count, greatest) in groups[: self._limit]]
         return EventGroups(tuple(shown), len(groups), unknown)

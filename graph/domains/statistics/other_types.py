@@ -1,12 +1,12 @@
-"""Counts for statistics: events that are no earthquakes, which the summaries count by magnitude too, and coarse cells.
+"""Counts for statistics: events that are no earthquakes, which the summaries count by magnitude too, and facets.
 
 The summaries name the days that have any, if they count types: an event's type is `earthquake`, or absent,
 or another one. The events of other types are a few in a hundred, and stay the same while the year's summary
-does, so those of a whole year are kept. The cells are counted by facets, where events are too many to be read.
+does, so those of a whole year are kept. Cells and texts are counted by facets, where events are too many to be read.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from cachetools import FIFOCache
@@ -14,10 +14,11 @@ from cachetools import FIFOCache
 from graph.core.spans import TimeSpan, YearPart
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT
-from graph.domains.earthquakes.facets import COARSE_CELL
+from graph.domains.earthquakes.facets import COARSE_CELL, TextFacet
 from graph.domains.earthquakes.magnitudes import Bin, MagnitudeRange, bin_of
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import CACHED_YEARS, Summaries, Summary
+from graph.domains.earthquakes.summaries.facets_of_days import Facets
 from graph.domains.statistics.events import EARTHQUAKE, is_earthquake
 from graph.geography.cells import cell_of, coarse_of
 from graph.store.conditions import AnyOf, Compare, all_of
@@ -45,8 +46,35 @@ class CountedBy(NamedTuple, Generic[K]):
     key: Callable[[Item], K]
 
 
+class ByFacet(NamedTuple, Generic[K]):
+    """What events are counted by that facets count, too."""
+
+    read: CountedBy[K]
+    prefix: str  # of the names that a year counts
+    of_name: Callable[[str], K]  # the rest of such a name → what is counted
+    of_days: Callable[[Facets, range], Iterable[tuple[K, int]]]
+
+
+def by_text(facet: TextFacet) -> ByFacet[str]:
+    """Counts a text by what follows its attribute in its names: empty for none, with `~` for unusual ones."""
+    prefix = f"{facet.attribute}:"
+    return ByFacet(
+        CountedBy(
+            frozenset({facet.attribute}), lambda item: facet.name(item.get(facet.attribute)).removeprefix(prefix)
+        ),
+        prefix,
+        str,
+        lambda facets, places: facets.texts(prefix, places),
+    )
+
+
 DAY_AND_BIN = CountedBy(frozenset({"mag"}), lambda item: (item["dayBucket"], bin_of(item["mag"])))
-BY_COARSE_CELL = CountedBy(frozenset({"lat", "lon"}), lambda item: coarse_of(cell_of(item["lat"], item["lon"])))
+BY_COARSE_CELL = ByFacet(
+    CountedBy(frozenset({"lat", "lon"}), lambda item: coarse_of(cell_of(item["lat"], item["lon"]))),
+    COARSE_CELL,
+    int,
+    lambda facets, places: ((coarse_of(cell), count) for cell, count in facets.cells(places)),
+)
 
 
 class OtherTypes:
@@ -75,19 +103,16 @@ class OtherTypes:
             await give_way()
         return counts
 
-    async def coarse_cells(self, selection: Selection) -> Counter[int]:
-        """Coarse cell → the events of other types.
+    async def counted_by(self, selection: Selection, by: CountedBy[K]) -> Counter[K]:
+        """The events of other types by something else.
 
         Args:
             selection: by time alone.
         """
-        counts: Counter[int] = Counter()
+        counts: Counter[K] = Counter()
         for part in TimeSpan.of(*selection.span).years(await self._summaries.years()):
             if most_others(part.value):
-                year = (
-                    self._year(part, BY_COARSE_CELL) if part.is_whole else self._read(part, selection, BY_COARSE_CELL)
-                )
-                counts.update(await year)
+                counts.update(await (self._year(part, by) if part.is_whole else self._read(part, selection, by)))
                 await give_way()
         return counts
 
@@ -141,17 +166,17 @@ def _lies_in(of: Bin, magnitudes: MagnitudeRange) -> bool:
     return magnitudes.maximum is None or tenths < magnitudes.bins[-1] or on_edge
 
 
-async def coarse_cells(summaries: Summaries, span: TimeSpan) -> Counter[int] | None:
-    """Coarse cell → the number of events of all types, on the days that the span covers as a whole.
+async def facet_counts(summaries: Summaries, span: TimeSpan, by: ByFacet[K]) -> Counter[K] | None:
+    """The number of events of all types, on the days that the span covers as a whole.
 
     None if the facets do not count all of them.
     """
-    counts: Counter[int] = Counter()
+    counts: Counter[K] = Counter()
     whole: dict[str, Summary] = {}
     for part in span.years(await summaries.years()):
         if part.is_whole:
             whole[part.year] = part.value
-        elif not await _add_days(counts, summaries, part):
+        elif not await _add_days(counts, summaries, part, by):
             return None
     facets = await summaries.facets_of(whole)
     if len(facets) < len(whole):
@@ -160,12 +185,12 @@ async def coarse_cells(summaries: Summaries, span: TimeSpan) -> Counter[int] | N
         await charge_rows(tested=len(item))
         await give_way()
         for name, count in item.items():
-            if name.startswith(COARSE_CELL):
-                counts[int(name[len(COARSE_CELL) :])] += count
+            if name.startswith(by.prefix):
+                counts[by.of_name(name[len(by.prefix) :])] += count
     return counts
 
 
-async def _add_days(counts: Counter[int], summaries: Summaries, part: YearPart[Summary]) -> bool:
+async def _add_days(counts: Counter[K], summaries: Summaries, part: YearPart[Summary], by: ByFacet[K]) -> bool:
     """Add the days of a part of a year. Returns whether the facets count all of their events."""
     year = await summaries.days(part.year, part.value)
     days = year.between(part.first, part.last)
@@ -178,7 +203,7 @@ async def _add_days(counts: Counter[int], summaries: Summaries, part: YearPart[S
         if any(place in places for place in facets.uncounted):
             return False
         await charge_rows(tested=facets.size)
-        for cell, count in facets.cells(places):
-            counts[coarse_of(cell)] += count
+        for key, count in by.of_days(facets, places):
+            counts[key] += count
         await give_way()
     return True

@@ -12,9 +12,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, S
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import cached_property
-from heapq import merge
-from itertools import islice
-from operator import itemgetter
 
 from graph.core.days import DAY_MS, day_bucket, day_span
 from graph.core.errors import QueryTooComplex
@@ -26,9 +23,9 @@ from graph.domains.earthquakes.revisions.views import LATEST, PRESENT, Stream, V
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries import Summaries, Summary
 from graph.domains.statistics.events import Events, is_earthquake
+from graph.domains.statistics.in_order import in_order
 from graph.domains.statistics.once import once
-from graph.domains.statistics.other_types import DayCounts, OtherTypes, coarse_cells
-from graph.geography.cells import cell_of, coarse_of
+from graph.domains.statistics.other_types import ByFacet, DayCounts, K, OtherTypes, facet_counts
 from graph.store.conditions import Condition, all_of
 from graph.store.contract import Database
 from graph.store.entity import Item
@@ -148,7 +145,7 @@ class Population:
                     versions[-1] += kept
                 if len(events) + sum(map(len, versions)) > self.most_events:
                     return TooManyEvents(self.most_events)
-        async for some in _merged(versions):
+        async for some in in_order(versions):
             events.add(some, self.holds)
         return events
 
@@ -234,18 +231,18 @@ class Population:
         return events
 
     @property
-    def has_coarse_cells(self) -> bool:
-        """Whether the summaries count it by coarse cells: by time alone."""
+    def has_facets(self) -> bool:
+        """Whether facets count it: by time alone."""
         return self.is_summarised and self.selection.magnitudes.everything
 
-    async def coarse_cells(self) -> Counter[int] | None:
-        """Coarse cell → the number of its events; None if the facets do not count all of them."""
-        counts = await coarse_cells(self.summaries, self.span)
+    async def counted_by(self, by: ByFacet[K]) -> Counter[K] | None:
+        """The number of its events by a facet; None if the facets do not count all of them."""
+        counts = await facet_counts(self.summaries, self.span, by) if self.has_facets else None
         if counts is None:
             return None
-        async for items in self._items(await self._promises_of_cut_days(), None, frozenset({"lat", "lon"})):
-            counts.update(coarse_of(cell_of(item["lat"], item["lon"])) for item in items)
-        counts.subtract(await self.other_types.coarse_cells(self.selection))
+        async for items in self._items(await self._promises_of_cut_days(), None, by.read.attributes):
+            counts.update(map(by.read.key, items))
+        counts.subtract(await self.other_types.counted_by(self.selection, by.read))
         return +counts
 
     async def sample(self) -> Events:
@@ -340,14 +337,3 @@ class Population:
 def _names_types(selection: Selection) -> bool:
     """Whether a selection, or one in it, names types."""
     return selection.types is not None or any(map(_names_types, selection.nested))
-
-
-async def _merged(versions: Sequence[Sequence[Item]]) -> AsyncIterator[Sequence[Item]]:
-    """Versions in order of time, some at a time. One that moved while they were read is there once."""
-    last = None
-    merged = merge(*versions, key=itemgetter("eventTsMs", "eventId"))
-    while some := [*islice(merged, COUNTED_AT_ONCE)]:
-        ids = [last, *[item["eventId"] for item in some]]
-        yield [item for item, before in zip(some, ids, strict=False) if item["eventId"] != before]
-        last = ids[-1]
-        await give_way()

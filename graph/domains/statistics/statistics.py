@@ -8,18 +8,16 @@ from typing import Annotated
 
 from graph.core.days import hour_of
 from graph.core.errors import BadUserInput
+from graph.domains.earthquakes.facets import MAGNITUDE_TYPE, NETWORK
 from graph.domains.earthquakes.magnitudes import bin_of
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.views import PRESENT
 from graph.domains.statistics import assessment
 from graph.domains.statistics.assessment import Confidence
-from graph.domains.statistics.b_positive import BOverTime, BPositive, BWindow, b_positive, b_windows
+from graph.domains.statistics.b_positive import BPositive, b_positive
 from graph.domains.statistics.events import Events
-from graph.domains.statistics.goodness_of_fit import GoodnessOfFit
-from graph.domains.statistics.great_events import great_events
 from graph.domains.statistics.groups import MOST_GROUPS, EventGrouping, EventGroups, Groups, NumberSummary, summary_of
 from graph.domains.statistics.gutenberg_richter import (
-    LEAST_EVENTS,
     Completeness,
     GutenbergRichter,
     completeness,
@@ -38,12 +36,11 @@ from graph.domains.statistics.in_space import (
 )
 from graph.domains.statistics.inter_event_times import MOST_QUANTILES, InterEventTimes, inter_event_times
 from graph.domains.statistics.largest import largest_of
+from graph.domains.statistics.magnitude_relation import MagnitudeRelation
 from graph.domains.statistics.moment import SeismicMoment, seismic_moment
-from graph.domains.statistics.networks import Mixture, mixture
-from graph.domains.statistics.once import once
+from graph.domains.statistics.other_types import BY_COARSE_CELL, by_text
 from graph.domains.statistics.population import Population, TooManyEvents
 from graph.domains.statistics.rates import MOST_MAGNITUDES, Rate, rates
-from graph.domains.statistics.reliability import Verdict, verdict
 from graph.domains.statistics.series import Interval, Series, check_length, series_of
 from graph.geography.cells import COARSE_DEGREES
 from graph.store.contract import Database
@@ -51,10 +48,9 @@ from graph.store.query import Needed
 from graph.work.account import give_way
 
 EVENTS_AT_ONCE = 2_000  # counted in columns, in some milliseconds
-WINDOWS_AT_ONCE = 20
-MOST_WINDOW_EVENTS = 100_000
 MOST_DIFFERENCE_BINS = 20  # two magnitudes
 GROUPED = {EventGrouping.TYPE: "type", EventGrouping.MAGNITUDE_TYPE: "magType", EventGrouping.PLACE: "place"}
+COUNTED = {EventGrouping.NETWORK: by_text(NETWORK), EventGrouping.MAGNITUDE_TYPE: by_text(MAGNITUDE_TYPE)}
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -70,15 +66,15 @@ class Statistics:
         """Lower edge of a magnitude bin, in tenths → the number of its events."""
         return await self.population.tenths()
 
-    async def gutenberg_richter(self, least: Completeness) -> "MagnitudeRelation":
+    async def gutenberg_richter(self, least: Completeness) -> MagnitudeRelation:
         """The relation of the events from a magnitude of completeness on."""
         counts = await self.counts()
         if await self.population.lacks_greater():
             # The cut would make the slope too steep.
             reason = "It takes all great events, and `maxMagnitude` leaves some out: raise it, or leave it out."
-            return MagnitudeRelation(self, GutenbergRichter(completeness=least.magnitude, reason=reason))
+            return MagnitudeRelation(self.population, GutenbergRichter(completeness=least.magnitude, reason=reason))
         years = await self.population.years()
-        return MagnitudeRelation(self, gutenberg_richter(counts, least, years=years))
+        return MagnitudeRelation(self.population, gutenberg_richter(counts, least, years=years))
 
     async def completeness(self, *, given: float | None, corrected: bool) -> Completeness:
         """The given magnitude of completeness, or that of maximum curvature.
@@ -193,7 +189,7 @@ class Statistics:
         by: Annotated[EventGrouping, "What they are grouped by."],
         limit: Annotated[int, f"At most so many groups, 1 … {MOST_GROUPS:,}."] = 10,
     ) -> EventGroups:
-        """The number of events by a text.
+        """The number of events by a text; of too many events, by those texts that the summaries count.
 
         Raises:
             BadUserInput: The limit is not possible.
@@ -201,7 +197,14 @@ class Statistics:
         groups = Groups(by, limit)
         events = await self.population.events()
         if isinstance(events, TooManyEvents):
-            return EventGroups(reason=events.reason)
+            facet = COUNTED.get(by)
+            counts = await self.population.counted_by(facet) if facet else None
+            # Unusual texts have no names of their own, and an event without a network has that of its id.
+            unnamed = by is EventGrouping.NETWORK
+            if counts is None or any(name.startswith("~") or (unnamed and not name) for name in counts):
+                return EventGroups(reason=events.reason)
+            groups.count(counts)
+            return groups.found()
         texts = events.networks if by is EventGrouping.NETWORK else events.texts[GROUPED[by]]
         async for part in _parts(events):
             groups.add(texts[part], events.magnitudes[part])
@@ -264,96 +267,13 @@ class Statistics:
         return counts.grid()
 
     async def _coarse_grid(self, degrees: float, too_many: TooManyEvents) -> Grid:
-        if not self.population.has_coarse_cells:
+        if not self.population.has_facets:
             return Grid(degrees, reason=too_many.reason)
         if degrees % COARSE_DEGREES:
             advice = f"narrow the time range or the area, or take cells of {COARSE_DEGREES} degrees"
             return Grid(degrees, reason=f"{too_many.limit}: {advice}.")
-        counts = await self.population.coarse_cells()
+        counts = await self.population.counted_by(BY_COARSE_CELL)
         return Grid(degrees, reason=too_many.reason) if counts is None else grid_of_coarse_cells(int(degrees), counts)
-
-
-class MagnitudeRelation:
-    """A Gutenberg-Richter relation, and what tells how far it can be trusted."""
-
-    def __init__(self, of: Statistics, found: GutenbergRichter) -> None:
-        self.b = found.b
-        self.uncertainty = found.uncertainty
-        self.a = found.a
-        self.a_per_year = found.a_per_year
-        self.events = found.events
-        self.completeness = found.completeness
-        self._no_estimate = found.reason
-        self._of = of
-
-    @once
-    async def networks(self) -> Mixture:
-        """The networks of the events, or of a sample of many."""
-        events = await self._of.population.sample()
-        return mixture(zip(events.networks, events.tenths, strict=True), self.completeness)
-
-    @once
-    async def goodness_of_fit(self) -> GoodnessOfFit | None:
-        """Whether the magnitudes are exponential; None without a b-value."""
-        if self.b is None or self.completeness is None:
-            return None
-        return await assessment.goodness_of_fit(await self._of.counts(), self.completeness)
-
-    async def verdict(self) -> Verdict | None:
-        """The reliability and the reason; None without a b-value."""
-        fit = await self.goodness_of_fit()
-        if not fit or self.b is None or self.completeness is None:
-            return None
-        great = great_events(await self._of.counts(), self.completeness, self.b)
-        return verdict(fit, await self.networks(), great)
-
-    async def reason(self) -> str | None:
-        """Why there is no b-value, or why it is not to be trusted."""
-        if self.b is None:
-            return self._no_estimate
-        judged = await self.verdict()
-        return judged.reason if judged else None
-
-    async def bootstrap(self, confidence: Confidence = 0.95) -> assessment.EstimateInterval | None:
-        """The interval of the b-value by resampling; None without one.
-
-        Raises:
-            BadUserInput: The confidence is not possible.
-        """
-        assessment.check_confidence(confidence)
-        if self.b is None or self.completeness is None:
-            return None
-        return await assessment.bootstrap(await self._of.counts(), self.completeness, confidence)
-
-    async def over_time(
-        self,
-        events: Annotated[int, f"Events of each window at and above the completeness, {LEAST_EVENTS} or more."] = 200,
-        step: Annotated[
-            int | None,
-            "Events from one window's start to the next one's; by default half a window.",
-        ] = None,
-    ) -> BOverTime:
-        """The b-values of windows of so many events above the completeness.
-
-        Raises:
-            BadUserInput: A window or a step is not possible, or there are too many windows.
-        """
-        if not LEAST_EVENTS <= events <= MOST_WINDOW_EVENTS:
-            raise BadUserInput(f"`events` must be from {LEAST_EVENTS} to {MOST_WINDOW_EVENTS:,}.")
-        if step is not None and step < 1:
-            raise BadUserInput("`step` must be at least 1.")
-        read = await self._of.population.events()
-        if self.completeness is None:
-            return BOverTime(reason=self._no_estimate)
-        if isinstance(read, TooManyEvents):
-            return BOverTime(reason=read.reason)
-        windows: list[BWindow] = []
-        for window in b_windows(read.times, read.tenths, self.completeness, events, step or max(events // 2, 1)):
-            windows.append(window)
-            if len(windows) % WINDOWS_AT_ONCE == 0:
-                await give_way()
-        reason = None if windows else f"Fewer than {events} events reach the magnitude of completeness."
-        return BOverTime(tuple(windows), reason)
 
 
 async def _parts(events: Events) -> AsyncIterator[slice]:

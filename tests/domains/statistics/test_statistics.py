@@ -322,6 +322,8 @@ async def test_events_are_grouped_by_a_text_the_most_first(engine: str) -> None:
         others = await statistics_of(database).of(Selection(none_of=Selection(types=("earthquake",))))
         assert (await others.groups(EventGrouping.TYPE)).groups == (EventGroup("quarry blast", 1, 6.0),)
         few = await statistics_of(database, most_events=2).of(Selection())
+        counted = await few.groups(EventGrouping.MAGNITUDE_TYPE)
+        assert (counted.groups, counted.number, counted.unknown) == ((EventGroup("mb lg", 2, None),), 1, 1)
         assert (await few.groups(EventGrouping.PLACE)).reason == (
             "It takes the events themselves, of which at most 2 are read: "
             "narrow the time range, the magnitudes or the area."

@@ -58,6 +58,12 @@ class Facets:
             first = bisect_left(cells, run.start)
             yield self._of_cells[begins[first] : begins[bisect_left(cells, run.stop, first)]]
 
+    def texts(self, prefix: str, places: range) -> Iterator[tuple[str, int]]:
+        """What follows a prefix in each name that begins with it, and the number of its events on some days."""
+        for name in list(self._named):
+            if name.startswith(prefix) and (entries := self.of(name, places)):
+                yield name[len(prefix) :], sum([entry & COUNT_MASK for entry in entries])
+
     @property
     def size(self) -> int:
         """The number of entries of all cells."""

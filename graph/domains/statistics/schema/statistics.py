@@ -23,11 +23,12 @@ from graph.domains.statistics import goodness_of_fit as goodness
 from graph.domains.statistics import inter_event_times as gaps
 from graph.domains.statistics import rates as event_rates
 from graph.domains.statistics import series as of_periods
+from graph.domains.statistics.magnitude_relation import MagnitudeRelation
 from graph.domains.statistics.networks import Network
 from graph.domains.statistics.population import SAMPLE
 from graph.domains.statistics.reader import StatisticsReader
 from graph.domains.statistics.reliability import Reliability
-from graph.domains.statistics.statistics import QUANTILES, MagnitudeRelation, Statistics
+from graph.domains.statistics.statistics import QUANTILES, Statistics
 from graph.geography.cells import COARSE_DEGREES
 
 OF_EVENTS = 10  # a part that reads events, which are charged as they are read
