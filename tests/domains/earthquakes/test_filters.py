@@ -97,6 +97,19 @@ async def test_a_magnitude_on_a_bound_is_selected(engine: str) -> None:
     await agree(engine, {str(mag): {"mag": mag} for mag in magnitudes}, expected)
 
 
+LARGEST: list[Selection] = [
+    Selection(any_of=(Selection(tsunami=True), *[Selection(tsunami=False)] * 39)),
+    Selection(any_of=tuple(Selection(event_ids=(*map(str, range(100)),)) for _ in range(4))),
+    Selection(none_of=Selection(any_of=tuple(Selection(box=Box(1, 2, 179, -179)) for _ in range(13)))),
+]
+
+
+async def test_an_engine_takes_the_largest_filter(engine: str) -> None:
+    """DynamoDB takes expressions of 4 KB."""
+    assert [selection.size for selection in LARGEST] == [40, 40, 39]
+    await agree(engine, {"10": {"tsunami": None}}, dict(zip(LARGEST, [{"10"}] * 3, strict=True)))
+
+
 # Totals
 
 

@@ -107,7 +107,7 @@ circles = st.builds(Circle, st.integers(-89, 89), st.integers(-179, 179), st.sam
 boxes = st.builds(
     lambda south, west: Box(south, south + 10, west, west + 20), st.integers(-80, 70), st.integers(-170, 150)
 )
-selections = st.builds(
+flat = st.builds(
     lambda span, minimum, **others: Selection(span[0], span[1], MagnitudeRange(minimum), **others),
     bounds,
     magnitudes,
@@ -116,6 +116,8 @@ selections = st.builds(
     min_depth=st.none() | st.just(10.0),
     types=st.none() | st.just(("ice quake",)) | st.just(("zzz",)),
 )
+nested = st.builds(lambda *some, but: Selection(any_of=some, none_of=but), flat, flat, but=st.none() | flat)
+selections = flat | nested
 pagings = st.builds(
     lambda size, backward, after: Paging(
         size, backward, **({"before" if backward else "after": after.item} if after else {})
@@ -179,6 +181,15 @@ async def test_a_page_by_time_alone_costs_nothing_more_and_neighbours_what_has_t
 
     around = Selection.around(THE_EVENTS[-1], radius_km=1.0, days=3653)
     assert await charged(database, lambda c: c.page(around, Paging(1)), page=1) >= EVENTS // ROWS_TESTED_PER_POINT
+
+
+async def test_a_filter_with_many_conditions_costs_as_many_usual_ones(database: CountedDatabase) -> None:
+    spent = []
+    for number in (1, 40):
+        nowhere = Selection(any_of=tuple(Selection(place=f"nowhere {each}") for each in range(number)))
+        spent.append(await charged(database, lambda c, of=nowhere: c.page(of, Paging(1))))  # type: ignore[misc]
+    assert spent[0] >= EVENTS // ROWS_TESTED_PER_POINT
+    assert 5 * spent[0] < spent[1] <= 6 * spent[0] + 6
 
 
 async def test_an_operation_ends_where_its_points_do(database: CountedDatabase) -> None:

@@ -30,6 +30,7 @@ LIMITS = (
     f"A filter with `or` or `not` takes at most {MOST_CONDITIONS} conditions in all, on {MOST_LEVELS} levels below it. "
     "An area counts as three conditions, a list once for each ten values."
 )
+TOO_LARGE = f"`filter` is too large. {LIMITS}"
 
 CONDITIONS = conditions_of(Selection)
 """The conditions of the filter, beside times, magnitudes and areas, by the names of their fields."""
@@ -115,12 +116,23 @@ class EventFilter(TimesAndMagnitudes):
     @property
     def selection(self) -> Selection:
         """The filter as a selection."""
+        self._check_number()
         selection = super().selection
         for low, high in RANGES:
             check_order(camel_case(low), getattr(self, low), camel_case(high), getattr(self, high))
         if selection.nested and (selection.depth > MOST_LEVELS or selection.size > MOST_CONDITIONS):
-            raise BadUserInput(f"`filter` is too large. {LIMITS}")
+            raise BadUserInput(TOO_LARGE)
         return selection
+
+    def _check_number(self) -> None:
+        """Refuse too many filters in this one before selections are made of them."""
+        number, left = -1, [self]
+        while left:
+            each = left.pop()
+            left += [*(each.or_ or ()), *([each.not_] if each.not_ else ())]
+            number += 1
+            if number > MOST_CONDITIONS:
+                raise BadUserInput(TOO_LARGE)
 
     def conditions(self) -> dict[str, Any]:
         """The arguments of the selection."""

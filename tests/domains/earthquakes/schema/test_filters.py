@@ -57,6 +57,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"not": {"eventIds": ["us1"] * 401}}, "`eventIds` takes at most 100 values."),
     ({"or": [{"circle": {"lat": 1, "lon": 2, "radiusKm": 3}}] * 13, "not": {"minSig": 1, "maxSig": 2}}, TOO_LARGE),
     (nested(6), TOO_LARGE),
+    ({"or": [{"or": [{}] * 900}] * 20}, TOO_LARGE),
     ({"maxGap": 1e200}, "`maxGap` is outside of all possible values: choose a realistic one."),
 ]
 OF_ANOTHER_TYPE: list[dict[str, Any]] = [
