@@ -56,8 +56,8 @@ def translate(condition: Condition, entity: Entity) -> Term:
                 return _constant(isinstance(condition, AllOf))
             return f"({operator.join(sql for sql, _ in parts)})", [value for _, values in parts for value in values]
         case Not(part):
-            sql, values = translate(part, entity)
-            return f"({sql}) IS NOT TRUE", values  # a comparison with NULL is NULL
+            sql, bound = translate(part, entity)
+            return f"({sql}) IS NOT TRUE", bound  # a comparison with NULL is NULL
 
 
 def _tested(entity: Entity, name: str, kind: type, test: Callable[[str], Term]) -> Term:

@@ -105,7 +105,7 @@ records = st.tuples(
     st.sampled_from(["us1", "us2", "us3"]), st.sampled_from([4.0, 5.0]), st.sampled_from(["reviewed", "deleted"])
 )
 filters = st.sampled_from(
-    [{}, {"minMagnitude": 4.5}, {"ids": ["us1"]}, {"circle": {"lat": 1, "lon": 2, "radiusKm": 9}}]
+    [{}, {"minMagnitude": 4.5}, {"eventIds": ["us1"]}, {"circle": {"lat": 1, "lon": 2, "radiusKm": 9}}]
 )
 steps = st.lists(
     st.one_of(

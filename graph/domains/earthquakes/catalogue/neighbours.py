@@ -13,7 +13,7 @@ class Neighbour:
     """An event near another one."""
 
     node: Event
-    of: Event  # the other one
+    centre: Event  # the other one
 
     @property
     def cursor(self) -> str:
@@ -23,21 +23,21 @@ class Neighbour:
     @property
     def distance_km(self) -> float:
         """The great-circle distance of the epicentres."""
-        return distance_km(self.of.lat, self.of.lon, self.node.item)
+        return distance_km(self.centre.lat, self.centre.lon, self.node.item)
 
     @property
     def azimuth(self) -> float:
         """The direction of the event from the other one, degrees clockwise from north, 0 … 360 exclusive."""
-        return azimuth(self.of.lat, self.of.lon, self.node.item)
+        return azimuth(self.centre.lat, self.centre.lon, self.node.item)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbourhood(EventPage):
     """A page of the events near an event."""
 
-    of: Event
+    centre: Event
 
     @property
     def neighbours(self) -> Sequence[Neighbour]:
         """Its events."""
-        return [Neighbour(event, self.of) for event in self.records]
+        return [Neighbour(event, self.centre) for event in self.records]

@@ -168,7 +168,7 @@ class Event(relay.Node, SeismicEvent):
         days: Annotated[float, "At most so many days before or after, 0 … 3,653."] = 30,
     ) -> Neighbourhood:
         found = await event_page(info, Selection.around(event, radius_km=radius_km, days=days), page)
-        return Neighbourhood(**vars(found), of=event)
+        return Neighbourhood(**vars(found), centre=event)
 
 
 @record_type(model.EventVersion, load=load_by(Catalogue, Catalogue.versions), scope=EVENTS_READ)
@@ -233,7 +233,7 @@ class NearbyEventEdge:
 
 @record_type(Neighbourhood, "A page of events near an event.")
 class NearbyEventConnection(_PageOfCatalogue, relay.CountedConnection[Event]):
-    edges: list[NearbyEventEdge] = shows(
+    edges: list[NearbyEventEdge] = shows(  # type: ignore[assignment]  # an edge with more fields
         "The page's events with their distances, in order.",
         resolver=_neighbours,
         metadata=passes_records_on(),
