@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance.clients.tools import gateways as gateways
 from tests.acceptance.clients.tools import gql as gql
 from tests.acceptance.clients.tools import node_modules as node_modules
 from tests.acceptance.clients.tools import project as project

@@ -1,7 +1,7 @@
 """The tools of other projects that judge the graph: the pinned versions or, in a thorough run, today's.
 
-`npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved` in documented/ makes the lock of
-those of JavaScript, `scripts/lock` that of those of Python. A tool that fails prints its own message.
+`npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved` in documented/ or supergraph/ makes
+the lock of those of JavaScript, `scripts/lock` that of those of Python. A tool that fails prints its own message.
 """
 
 from collections.abc import Callable
@@ -15,6 +15,7 @@ from tests.effort import THOROUGH
 from tests.sharing import folder_of_run, made_once
 
 HERE = Path(__file__).parent / "documented"
+SUPERGRAPH = HERE.with_name("supergraph")
 RELAY_COMPILER = NpmPackage(
     "relay-compiler",
     "21.0.1",
@@ -32,6 +33,12 @@ def node_modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return npm_lock.newest(HERE, target, RELAY_COMPILER.name) if THOROUGH else npm_lock.installed(HERE)
 
     return _installed_once(tmp_path_factory, "npm", install)
+
+
+@pytest.fixture(scope="session")
+def gateways(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The packages of npm that compose supergraphs and serve them, always the pinned ones."""
+    return _installed_once(tmp_path_factory, "supergraph", lambda target: npm_lock.installed(SUPERGRAPH))
 
 
 @pytest.fixture
