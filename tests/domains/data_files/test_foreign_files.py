@@ -185,11 +185,11 @@ def test_the_files_of_a_day_are_listed_filtered_and_paged(service: Service) -> N
 
 def test_calibrations_are_found_by_what_they_calibrate(service: Service) -> None:
     fields = "calibrates calibrationVersion archiveTime file { name }"
-    for arguments in ("", '(product: "L0")', '(product: "L0", version: LATEST)', '(product: "L0", version: "1.0.0")'):
-        found = service.ask(f"{{ calibrations{arguments} {{ nodes {{ {fields} }} }} }}")
+    for conditions in ("", 'calibrates: "L0"', 'calibrates: "L0", version: LATEST', 'calibrates: "L0", version: "1.0.0"'):
+        found = service.ask(f"{{ calibrations(filter: {{{conditions}}}) {{ nodes {{ {fields} }} }} }}")
         assert found["calibrations"]["nodes"] == [
             {"calibrates": "L0", "calibrationVersion": "1.0.0", "archiveTime": START, "file": {"name": CALIBRATION}}
-        ], arguments
+        ], conditions
 
 
 RUN = """mutation { recordRun(input: {algorithm: "decode",

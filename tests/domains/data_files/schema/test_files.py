@@ -127,8 +127,8 @@ def test_bad_files_are_rejected_with_their_codes_and_places(tmp_path: Path) -> N
 WITHOUT = schema_of(tuple(domain for domain in DOMAINS if "data_files" not in (domain.name, *domain.needs))).graphql
 ROOTS = {
     "dataFile": '(name: "L0_CONS_file.PDS")',
-    "dataFiles": '(first: 2, filter: {from: "2024-01-01", version: LATEST})',
-    "calibrations": '(product: "L0", version: LATEST_MAJOR)',
+    "dataFiles": '(first: 2, filter: {startDate: "2024-01-01", version: LATEST})',
+    "calibrations": '(filter: {calibrates: "L0", version: LATEST_MAJOR})',
     "run": f'(runId: "{RUN_ID}")',
     "affectedBy": '(calibration: "cal.nc", version: "1.0.0")',
 }
