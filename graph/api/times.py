@@ -28,13 +28,3 @@ def time_field(attribute: str, description: str, *needed: str) -> Any:
         return None if time_ms is None else possible_datetime(time_ms)
 
     return strawberry.field(description=description, resolver=resolve, metadata=needs(*needed))
-
-
-def time_name(millis_name: str) -> str:
-    """The name in the schema of the `DateTime` beside a field of epoch milliseconds."""
-    if millis_name in ("eventTsMs", "timestamp"):
-        return "time"
-    for ending in ("At", "Ms", "time"):
-        if millis_name.endswith(ending):
-            return f"{millis_name.removesuffix(ending)}Time"
-    return f"{millis_name}Time"

@@ -185,7 +185,12 @@ def test_the_files_of_a_day_are_listed_filtered_and_paged(service: Service) -> N
 
 def test_calibrations_are_found_by_what_they_calibrate(service: Service) -> None:
     fields = "calibrates calibrationVersion archiveTime file { name }"
-    for conditions in ("", 'calibrates: "L0"', 'calibrates: "L0", version: LATEST', 'calibrates: "L0", version: "1.0.0"'):
+    for conditions in (
+        "",
+        'calibrates: "L0"',
+        'calibrates: "L0", version: LATEST',
+        'calibrates: "L0", version: "1.0.0"',
+    ):
         found = service.ask(f"{{ calibrations(filter: {{{conditions}}}) {{ nodes {{ {fields} }} }} }}")
         assert found["calibrations"]["nodes"] == [
             {"calibrates": "L0", "calibrationVersion": "1.0.0", "archiveTime": START, "file": {"name": CALIBRATION}}

@@ -59,6 +59,6 @@ class RunQueries:
     async def run(
         self,
         info: Info,
-        run_id: Annotated[strawberry.ID, "Its own id, a UUID."],
+        run_id: Annotated[strawberry.ID, "Its global id, or its own id, a UUID."],
     ) -> model.Run | None:
-        return await info.context.loader(load_runs, None).load(run_id)
+        return await info.context.loader(load_runs, None).load(relay.key_of(Run, run_id, "runId"))

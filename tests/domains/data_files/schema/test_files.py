@@ -7,7 +7,7 @@ from typing import Any
 from graph.api.relay import global_id
 from graph.app import schema_of
 from graph.domains import DOMAINS
-from tests.domains.data_files.schema.conftest import REGISTER, RUN_ID, serving_files
+from tests.domains.data_files.schema.conftest import RECORD, REGISTER, RUN_ID, serving_files
 from tests.domains.triggers.schema.probes import selection
 from tests.schemas import schema
 from tests.service import Service
@@ -34,6 +34,18 @@ def test_ids_of_nothing_are_null(archive: Service) -> None:
     for key in ("none.nc", "a@0", "a@1", "a@999999", "a@01", "a@1000000", "@", "x" * 400):
         ids = [global_id(kind, key) for kind in ("DataFile", "DataFileRevision", "Run")]
         assert archive.ask("query($ids: [ID!]!) { nodes(ids: $ids) { id } }", {"ids": ids})["nodes"] == [None] * 3
+
+
+def test_a_run_is_found_and_completed_by_its_own_id_and_its_global_one(tmp_path: Path) -> None:
+    node_id = global_id("Run", RUN_ID)
+    with serving_files(tmp_path / "files.db") as service:
+        for given, state in ((RUN_ID, "RUNNING"), (node_id, "COMPLETE")):
+            service.ask(RECORD, {"run": {"algorithm": "decode", "runId": given, "state": state}})
+            for run_id in (RUN_ID, node_id):
+                query = "query($id: ID!) { run(runId: $id) { id runId state } }"
+                found = service.ask(query, {"id": run_id})["run"]
+                assert found == {"id": node_id, "runId": RUN_ID, "state": state}
+        assert service.codes(query, {"id": global_id("DataFile", RUN_ID)}) == ["BAD_USER_INPUT"]
 
 
 # Filters
