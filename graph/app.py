@@ -25,6 +25,7 @@ from graph.core.paging import USUAL_SIZES, PageSizes
 from graph.domain import Domain, ImproperDomains, Resources, exact_names, in_a_line, routes_of, scopes_of, switched_on
 from graph.domains import installed
 from graph.feed.adopter import tasks_of
+from graph.feed.states import FeedStates
 from graph.observability.logs import get_logger
 from graph.observability.metrics import Metrics
 from graph.observability.requests import timed_requests
@@ -43,7 +44,9 @@ from graph.transport.exchange import ExecutionLimits, Process, process_of
 from graph.transport.origins import with_cors
 from graph.transport.request import Head
 from graph.transport.request_ids import RequestIds
+from graph.transport.schema_file import SCHEMA_PATH, schema_routes
 from graph.transport.sse import HEART_BEAT_S
+from graph.transport.validators import Validators
 from graph.transport.websocket import SocketLimits, WebSocketEndpoint
 from graph.work.account import Work, WorkLimits
 from graph.work.loop_watch import loop_watched
@@ -53,7 +56,7 @@ from graph.work.tasks import BackgroundTasks
 from graph.work.threads import FairThreads
 
 GRAPH_PATH = "/graphql"
-OWN_PATHS = (GRAPH_PATH, "/healthz", "/readyz", "/metrics")
+OWN_PATHS = (GRAPH_PATH, SCHEMA_PATH, "/healthz", "/readyz", "/metrics")
 
 logger = get_logger(__name__)
 
@@ -143,6 +146,7 @@ def create_app(
                     downloads=Slots(of_caller=settings.max_heavy_operations),
                     sockets=Slots(of_caller=settings.max_subscriptions),
                     endings=resources.endings,
+                    feeds=FeedStates(resources.database, sole_writer=settings.sole_writer),
                 )
             }
 
@@ -150,7 +154,12 @@ def create_app(
     examples = [example for domain in on if domain.examples for example in graphiql.examples_of(domain.examples)]
     links = [Link(page.name, page.path) for domain in on for page in domain.pages(settings)]
     links += [Link("GraphiQL", GRAPH_PATH)] if settings.graphiql else []
-    graph = GraphQLEndpoint(entrance, examples=examples if settings.graphiql else None, heart_beat_s=heart_beat_s)
+    graph = GraphQLEndpoint(
+        entrance,
+        examples=examples if settings.graphiql else None,
+        schema_path=SCHEMA_PATH if settings.introspection else None,
+        heart_beat_s=heart_beat_s,
+    )
     limits = socket_limits or SocketLimits(settings.max_socket_operations)
     app: ASGIApp = Starlette(
         routes=[
@@ -160,6 +169,7 @@ def create_app(
             Route("/healthz", _healthz),
             Route("/readyz", partial(_readyz, on)),
             Route("/metrics", Scrape(metrics).answer),
+            *(schema_routes(_served_schema(settings, domains).printed) if settings.introspection else ()),
             *routes_of(on, settings, OWN_PATHS),
             Route("/", lambda request: RedirectResponse(GRAPH_PATH)),  # unless a domain has a page there
         ],
@@ -188,10 +198,15 @@ def build_entrance(settings: Settings, domains: Sequence[Domain] = ()) -> Entran
     Raises:
         UnusableList: The list of documents cannot be used.
     """
-    served = switched_on(domains or installed(), settings.domains)
-    schema = schema_of(served, settings.page_sizes, compiled=settings.compiled, federation=settings.federation)
+    schema = _served_schema(settings, domains)
     documents = Documents(schema.graphql, settings)
-    return Entrance(documents, persisted(settings.allowed_documents, documents))
+    validators = Validators(schema.printed, settings)
+    return Entrance(documents, persisted(settings.allowed_documents, documents), validators)
+
+
+def _served_schema(settings: Settings, domains: Sequence[Domain]) -> Schema:
+    served = switched_on(domains or installed(), settings.domains)
+    return schema_of(served, settings.page_sizes, compiled=settings.compiled, federation=settings.federation)
 
 
 async def _healthz(request: Request) -> Response:

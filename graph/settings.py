@@ -122,6 +122,11 @@ class Settings(DomainNames):
         description="Where the tables are kept: `sqlite:///FILE`, `dynamodb://`, or `dynamodb://PREFIX` "
         "with PREFIX before each name.",
     )
+    sole_writer: bool = Field(
+        False,
+        description="Whether no other program writes DynamoDB's tables, so that answers that are read from them by GET "
+        "may have a tag.",
+    )
     environment: str = Field(
         "dev", pattern="^[A-Za-z0-9_-]+$", description="Value of `{env}` in the names of DynamoDB's tables."
     )

@@ -31,6 +31,7 @@ SETTINGS: dict[str, tuple[Any, dict[str, Any], list[str]]] = {
         },
         ["mysql://quakes", "sqlite://quakes.db", "sqlite:///", "dynamodb://a/b", "quakes.db"],
     ),
+    "sole_writer": (False, {"true": True}, ["perhaps"]),
     "environment": ("dev", {"prod-eu_1": "prod-eu_1"}, ["prod/eu", "{env}", "a.b"]),
     "table_billing": ("documented", {"on-demand": "on-demand", "provisioned": "provisioned"}, ["monthly", "ON-DEMAND"]),
     "table_capacity": (None, {"5-100": "5-100", "7-7": "7-7"}, ["5", "0-5", "10-5", "5-1000000", "few-many"]),

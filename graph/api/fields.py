@@ -14,11 +14,13 @@ import strawberry
 from strawberry.types.field import StrawberryField
 
 from graph.access.callers import Scope
+from graph.api.feeds import reads_feeds
 from graph.api.recorded import Facts, recorded
 from graph.api.scopes import RequiresScopes
 from graph.api.selected import needs
 from graph.api.shown import shown
 from graph.api.sizes import Cost, ListSize
+from graph.feed.sequence import SequenceEntities
 
 Decorator = Callable[[Any], Any]
 
@@ -33,6 +35,7 @@ class Options(TypedDict, total=False):
     scope: Scope  # required of the caller
     cost: int  # points, see `Cost`
     size: ListSize | int  # of its list, or the assumed one
+    feeds: Iterable[SequenceEntities]  # whose records are all that it reads, see `feeds`
     reads: Iterable[str]  # the attributes that the resolver reads of its record or of its page's records
     route: str  # of its request logs
     facts: Facts  # for its request logs
@@ -60,6 +63,8 @@ def strawberry_field(description: str, options: Options, **others: Any) -> Straw
     """The field without its resolver."""
     directives = [_directive(name, value) for name, value in options.items() if name in ("scope", "cost", "size")]
     metadata: dict[Any, Any] = {**needs(*options["reads"])} if "reads" in options else {}
+    if "feeds" in options:
+        metadata |= reads_feeds(options["feeds"])
     if "before" in options:
         metadata[BEFORE] = options["before"]
     if "route" in options or "facts" in options:

@@ -10,6 +10,7 @@ from strawberry.types import Info
 from graph.access.callers import Scope
 from graph.api import relay
 from graph.api.context import Context
+from graph.api.feeds import Feeds, reads_feeds
 from graph.api.scopes import requires_scopes_of
 from graph.api.selected import selected_attributes
 from graph.api.sizes import ListSize
@@ -32,9 +33,13 @@ def node_queries(nodes: Iterable[Node]) -> type:
     by_name = {relay.type_name_of(node): node.found_by for node in nodes}
 
     def scopes_of_ids(arguments: Mapping[str, Any]) -> set[Scope]:
-        """The scopes that `id` or `ids` need. A value that is no id needs none: the field refuses it."""
-        given = arguments["ids"] if "ids" in arguments else [arguments.get("id")]
-        return scopes_of(by_name, given, named_by_id)
+        return scopes_of(by_name, _ids_in(arguments), named_by_id)
+
+    def feeds_of_ids(arguments: Mapping[str, Any]) -> Feeds | None:
+        of_types = {node.feeds for node in _found_by(by_name, _ids_in(arguments), named_by_id)}
+        return None if None in of_types else frozenset().union(*filter(None, of_types))
+
+    of_ids = {**requires_scopes_of(scopes_of_ids), **reads_feeds(feeds_of_ids)}
 
     @strawberry.type
     class NodeQueries:
@@ -42,7 +47,7 @@ def node_queries(nodes: Iterable[Node]) -> type:
             description="The object with this global id; null if it does not exist. "
             "Needs the scope of the object's type.",
             graphql_type=relay.Node | None,
-            metadata=requires_scopes_of(scopes_of_ids),
+            metadata=of_ids,
         )
         async def node(
             self,
@@ -59,7 +64,7 @@ def node_queries(nodes: Iterable[Node]) -> type:
             "and with an error for each that is no id. Needs the scopes of the objects' types.",
             graphql_type=list[relay.Node | None],
             directives=[ListSize(slicing_arguments=["ids"])],
-            metadata=requires_scopes_of(scopes_of_ids),
+            metadata=of_ids,
         )
         async def nodes(
             self,
@@ -73,11 +78,20 @@ def node_queries(nodes: Iterable[Node]) -> type:
     return NodeQueries
 
 
+def _ids_in(arguments: Mapping[str, Any]) -> Any:
+    return arguments["ids"] if "ids" in arguments else arguments.get("id")
+
+
 def scopes_of(nodes: Nodes, given: Any, named: Callable[[Nodes, Any], Named]) -> set[Scope]:
     """The scopes that a list of names needs, as a client sent it. What is no name needs none: the field refuses it."""
+    return {node.scope for node in _found_by(nodes, given, named) if node.scope}
+
+
+def _found_by(nodes: Nodes, given: Any, named: Callable[[Nodes, Any], Named]) -> list[relay.FoundBy]:
+    """How the objects of a list of names are found, as a client sent it."""
     names = given if isinstance(given, list) else [given]  # GraphQL accepts one value as a list of one
     found = [named(nodes, each) for each in names] if len(names) <= MOST_NODES else []
-    return {scope for each in found if isinstance(each, tuple) and (scope := nodes[each[0]].scope)}
+    return [nodes[each[0]] for each in found if isinstance(each, tuple)]
 
 
 async def find_nodes(nodes: Nodes, info: Info[Context, None], wanted: Sequence[Named]) -> list[Any]:

@@ -18,8 +18,10 @@ from strawberry.types.field import StrawberryField
 from graph.access.callers import Scope
 from graph.api import relay, shown
 from graph.api.context import Load
+from graph.api.feeds import note_feeds
 from graph.api.fields import shows
 from graph.api.scalars import EpochMillis
+from graph.feed.sequence import SequenceEntities
 from graph.store.attributes import Whole
 from graph.store.query import Needed
 from graph.store.records import Derived, Record, Stored
@@ -40,6 +42,7 @@ def record_type(
     key: str | None = None,
     pages: str | None = None,
     counted: bool = False,
+    feeds: Iterable[SequenceEntities] | None = None,
 ) -> Callable[[type[T]], type[T]]:
     """Make a type of the graph.
 
@@ -51,14 +54,18 @@ def record_type(
         key: the attribute by which `load` finds them, if it is one: other graphs know them by it.
         pages: the objects of a page, if there is a connection of them, whose type has no fields of its own.
         counted: whether this connection has `totalCount`, which is the `total` of its pages.
+        feeds: whose records are all that the objects hold, that `load` reads, and that the type's own resolvers
+            without `info` read, see `feeds`.
     """
 
     def decorate(of: type[T]) -> type[T]:
         _complete(of, record)
         made: Any = strawberry.type(of, description=description or record.__doc__.partition("\n")[0])
         shown.types[record] = made
+        if feeds is not None:
+            note_feeds(made, feeds)
         if load:
-            made.found_by = relay.FoundBy(record, load, scope, key)
+            made.found_by = relay.FoundBy(record, load, scope, key, None if feeds is None else frozenset(feeds))
         if pages:
             shown.pages[record] = relay.connection(made, pages, counted=counted)
         return cast("type[T]", made)
@@ -67,12 +74,16 @@ def record_type(
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(strawberry.field, StrawberryField, shows))
-def record_interface(record: type[Record], description: str) -> Callable[[type[T]], type[T]]:
+def record_interface(
+    record: type[Record], description: str, *, feeds: Iterable[SequenceEntities]
+) -> Callable[[type[T]], type[T]]:
     """Make an interface of the fields that several types have, all of which show records of this class."""
 
     def decorate(of: type[T]) -> type[T]:
         _complete(of, record)
-        return strawberry.interface(of, description=description)
+        made = strawberry.interface(of, description=description)
+        note_feeds(made, feeds)
+        return made
 
     return decorate
 

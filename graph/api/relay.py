@@ -17,11 +17,13 @@ from strawberry.types import Info
 
 from graph.access.callers import Scope
 from graph.api.context import Load
+from graph.api.feeds import reads_feeds
 from graph.api.fields import field
 from graph.api.selected import needs, passes_records_on
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
+from graph.feed.sequence import SequenceEntities
 from graph.store.query import Needed
 from graph.store.records import Record
 
@@ -38,6 +40,10 @@ PAGE_SIZE = ListSize(slicing_arguments=["first", "last"], sized_fields=["edges",
 
 COUNTING = 10
 """The price of a total. What its count reads besides is charged as it is read."""
+
+OF_OBJECT = {**needs(), **reads_feeds(())}
+OF_RECORDS = {**passes_records_on(), **reads_feeds(())}
+"""The metadata of fields that read only what gave them their object."""
 
 ID_VERSION = 1
 _ID = re.compile(r"(?P<version>\d{1,4}):(?P<type>[A-Z][A-Za-z]*):(?P<key>[^\x00-\x1f\x7f]{1,500})")
@@ -88,13 +94,14 @@ class FoundBy:
     load: Load[str, Needed, Any]  # loads the existing ones with these keys, with the needed attributes
     scope: Scope | None  # required to read them
     key: str | None = None  # the attribute with which their global ids end, if it is one
+    feeds: frozenset[SequenceEntities] | None = None  # all that `load` reads; None if that is not known
 
 
 @strawberry.interface(description="An object with a stable id, by which `node` finds it again.")
 class Node:
     found_by: ClassVar[FoundBy]  # set by `record_type`
 
-    @strawberry.field(description="Global id: opaque, stable, URL-safe.", metadata=needs())
+    @strawberry.field(description="Global id: opaque, stable, URL-safe.", metadata=OF_OBJECT)
     @staticmethod
     def id(record: strawberry.Parent[Any]) -> strawberry.ID:
         return global_id(*record.identity)
@@ -114,22 +121,22 @@ def type_name_of(node: type[Node]) -> str:
 @strawberry.type(description="Whether more nodes precede or follow a page, and the page's cursors.")
 class PageInfo:
     # These two are values or awaitable: see `Page`.
-    @strawberry.field(description="Whether more nodes follow the page. Exact.", metadata=needs())
+    @strawberry.field(description="Whether more nodes follow the page. Exact.", metadata=OF_OBJECT)
     @staticmethod
     def has_next_page(page: strawberry.Parent[Page[Any]]) -> bool:
         return cast("bool", page.has_next)
 
-    @strawberry.field(description="Whether more nodes precede the page. Exact.", metadata=needs())
+    @strawberry.field(description="Whether more nodes precede the page. Exact.", metadata=OF_OBJECT)
     @staticmethod
     def has_previous_page(page: strawberry.Parent[Page[Any]]) -> bool:
         return cast("bool", page.has_previous)
 
-    @strawberry.field(description="The cursor of the first edge; null for an empty page.", metadata=needs())
+    @strawberry.field(description="The cursor of the first edge; null for an empty page.", metadata=OF_OBJECT)
     @staticmethod
     def start_cursor(page: strawberry.Parent[Page[Any]]) -> str | None:
         return page.records[0].cursor if page.records else None
 
-    @strawberry.field(description="The cursor of the last edge; null for an empty page.", metadata=needs())
+    @strawberry.field(description="The cursor of the last edge; null for an empty page.", metadata=OF_OBJECT)
     @staticmethod
     def end_cursor(page: strawberry.Parent[Page[Any]]) -> str | None:
         return page.records[-1].cursor if page.records else None
@@ -174,23 +181,23 @@ def _records(page: strawberry.Parent[Page[Any]]) -> Any:
 @strawberry.type(description="A node of a connection, with its cursor.")
 class Edge(Generic[NodeType]):
     cursor: str = strawberry.field(  # every query reads the position
-        description="The node's position: pass it back unchanged as `after` or `before`.", metadata=needs()
+        description="The node's position: pass it back unchanged as `after` or `before`.", metadata=OF_OBJECT
     )
-    node: NodeType = strawberry.field(description="The node itself.", resolver=itself, metadata=passes_records_on())
+    node: NodeType = strawberry.field(description="The node itself.", resolver=itself, metadata=OF_RECORDS)
 
 
 @strawberry.type(description="A page of a list.")
 class Connection(Generic[NodeType]):
     edges: list[Edge[NodeType]] = strawberry.field(
-        description="The page's nodes with their cursors, in order.", resolver=_records, metadata=passes_records_on()
+        description="The page's nodes with their cursors, in order.", resolver=_records, metadata=OF_RECORDS
     )
     nodes: list[NodeType] = strawberry.field(
-        description="The page's nodes without cursors, in order.", resolver=_records, metadata=passes_records_on()
+        description="The page's nodes without cursors, in order.", resolver=_records, metadata=OF_RECORDS
     )
     page_info: PageInfo = strawberry.field(
         description="Whether more nodes precede or follow the page, and its cursors.",
         resolver=itself,
-        metadata=passes_records_on(),
+        metadata=OF_RECORDS,
     )
 
 
@@ -201,14 +208,14 @@ def total_count(description: str) -> Any:
         total = await page.read_total()
         return total if isinstance(total, int) else None
 
-    return field(description, cost=COUNTING, reads=[])(staticmethod(resolve))
+    return field(description, cost=COUNTING, feeds=[], reads=[])(staticmethod(resolve))
 
 
 @strawberry.type(description="A page of a list that may be counted.")
 class CountedConnection(Connection[NodeType]):
     total_count = total_count("The exact number of nodes on all pages; null with a `totalCountReason`.")
 
-    @field("Why the nodes are not counted; null if they are.", cost=COUNTING, reads=[])
+    @field("Why the nodes are not counted; null if they are.", cost=COUNTING, feeds=[], reads=[])
     @staticmethod
     async def total_count_reason(page: strawberry.Parent[Page[Any]]) -> str | None:
         total = await page.read_total()

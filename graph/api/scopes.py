@@ -7,7 +7,7 @@ The first is for a field that always needs the same scope. The schema shows it a
 the field's description. The second is for a field whose arguments decide which scopes it needs.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -16,21 +16,15 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     GraphQLField,
-    GraphQLInterfaceType,
-    GraphQLNamedType,
-    GraphQLObjectType,
     GraphQLSchema,
     OperationDefinitionNode,
-    SelectionSetNode,
-    get_named_type,
-    value_from_ast_untyped,
 )
 from strawberry.schema_directive import Location
 
 from graph.access.callers import Scope
 from graph.api.fast.nodes import has_variables
 from graph.api.fast.plain_fields import field_of
-from graph.api.selections import defaults_of, selected_fields
+from graph.api.selections import arguments_of, defaults_of, fields_of
 from graph.api.sizes import directive_of
 
 Arguments = Mapping[str, Any]
@@ -76,7 +70,7 @@ def required_scopes(
     """The scopes that a valid operation needs, for its own fields and those of its fragments."""
     always: set[Scope] = set()
     by_variables: list[_ByArguments] = []
-    for definition, node in _fields(schema, operation, fragments):
+    for _, definition, node in fields_of(schema, operation, fragments):
         if scope := required_scope(definition):
             always.add(scope)
         field = field_of(definition)
@@ -107,26 +101,4 @@ class _ByArguments:
 
     def scopes(self, variables: dict[str, Any]) -> set[Scope]:
         """The scopes that the field needs with these variables."""
-        given = {
-            argument.name.value: value_from_ast_untyped(argument.value, variables)
-            for argument in self.node.arguments or ()
-        }
-        return set(self.scopes_of(given))
-
-
-def _fields(
-    schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
-) -> Iterator[tuple[GraphQLField, FieldNode]]:
-    """The fields of an operation and its fragments, each once, with their definitions."""
-    root = schema.get_root_type(operation.operation)
-    assert root is not None  # noqa: S101 — the document is valid
-    below: list[tuple[GraphQLNamedType, SelectionSetNode]] = [(root, operation.selection_set)]
-    spread: set[str] = set()
-    while below:
-        for parent, node in selected_fields(schema, fragments, *below.pop(), spread):
-            if not isinstance(parent, GraphQLObjectType | GraphQLInterfaceType):
-                continue  # `__typename` of a union
-            if definition := schema.get_field(parent, node.name.value):
-                yield definition, node
-                if node.selection_set:
-                    below.append((get_named_type(definition.type), node.selection_set))
+        return set(self.scopes_of(arguments_of(self.node, variables)))

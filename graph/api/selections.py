@@ -1,4 +1,4 @@
-"""The fields that a document selects on an object, those of its fragments included, and its variables' defaults."""
+"""The fields that a document selects, those of its fragments included, their arguments, and its variables' defaults."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,11 +7,15 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
+    GraphQLField,
+    GraphQLInterfaceType,
     GraphQLNamedType,
+    GraphQLObjectType,
     GraphQLSchema,
     InlineFragmentNode,
     OperationDefinitionNode,
     SelectionSetNode,
+    get_named_type,
     value_from_ast_untyped,
 )
 
@@ -41,6 +45,29 @@ def selected_fields(
                 fragment = fragments[name]
                 of = schema.type_map[fragment.type_condition.name.value]
                 yield from selected_fields(schema, fragments, of, fragment.selection_set, spread)
+
+
+def fields_of(
+    schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
+) -> Iterator[tuple[GraphQLObjectType | GraphQLInterfaceType, GraphQLField, FieldNode]]:
+    """The fields of a valid operation and its fragments, each once, with their types and definitions."""
+    root = schema.get_root_type(operation.operation)
+    assert root is not None  # noqa: S101 — the document is valid
+    below: list[tuple[GraphQLNamedType, SelectionSetNode]] = [(root, operation.selection_set)]
+    spread: set[str] = set()
+    while below:
+        for parent, node in selected_fields(schema, fragments, *below.pop(), spread):
+            if not isinstance(parent, GraphQLObjectType | GraphQLInterfaceType):
+                continue  # `__typename` of a union
+            if definition := schema.get_field(parent, node.name.value):
+                yield parent, definition, node
+                if node.selection_set:
+                    below.append((get_named_type(definition.type), node.selection_set))
+
+
+def arguments_of(node: FieldNode, variables: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a field of a document, unchecked."""
+    return {each.name.value: value_from_ast_untyped(each.value, variables) for each in node.arguments or ()}
 
 
 def defaults_of(operation: OperationDefinitionNode) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import strawberry
 
+from graph.api.feeds import reads_feeds
 from graph.api.selected import needs
 from graph.core.days import possible_datetime
 
@@ -27,4 +28,4 @@ def time_field(attribute: str, description: str, *needed: str) -> Any:
         time_ms = getattr(parent, attribute)
         return None if time_ms is None else possible_datetime(time_ms)
 
-    return strawberry.field(description=description, resolver=resolve, metadata=needs(*needed))
+    return strawberry.field(description=description, resolver=resolve, metadata={**needs(*needed), **reads_feeds(())})

@@ -4,12 +4,17 @@ Each transaction that stores records takes the next number. It applies only if t
 latest. So a change with a lower number was stored earlier, no number is left out, and no change is ever
 inserted before another. A record holds the number of its change. Records without a number are older
 than all that have one.
+
+Beside the latest number stands a state, a random text that is new with each change, and with each transaction that
+writes without a number what readers of the records see. So two equal states are those of the same records, even if a
+store is restored, or begun anew under the same name.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from secrets import token_hex
 from typing import Self
 
 from graph.store.attributes import Attribute, JsonDocument, Text, Whole
@@ -21,6 +26,7 @@ from graph.store.query import Query
 from graph.store.rounds import until_applied
 
 DIGITS = 12
+STATE_BYTES = 12  # random ones; two changes never have the same
 MOST_NUMBERS = 1000  # that others may take before a transaction, one after the other
 
 
@@ -38,7 +44,7 @@ class SequenceEntities:
     """The entities of a sequence in a table, with the names that its domain chooses."""
 
     change: Entity  # `number`, and the keys of the records that were stored with it, in order
-    latest: Entity  # `number` of the latest change
+    latest: Entity  # `number` of the latest change, if there is any, and the `state` of the records
     keys: str  # attribute of a change: the keys of its records
     number: str  # attribute of a record: the number of its change; the record's entity declares it
     origins: Origins | None = None
@@ -75,7 +81,10 @@ class SequenceEntities:
                 f"LATEST_{name}",
                 table,
                 key=(f"{partition}#LATEST", "STATE"),
-                attributes=(Whole("number", least=1),),
+                attributes=(
+                    Whole("number", least=1, optional=True),
+                    Text("state", longest=2 * STATE_BYTES, optional=True),
+                ),
                 label=name,
             ),
             keys,
@@ -86,6 +95,18 @@ class SequenceEntities:
     def number_of(self, item: Item) -> int:
         """The number of a record's change; 0 for a record older than the sequence."""
         return int(item.get(self.number, 0))
+
+    def new_state(self) -> Update:
+        """The action of a transaction without a number that changes what readers of the records see."""
+        return Update(self.latest.key_for(), set={"state": token_hex(STATE_BYTES)})
+
+
+async def states_of(database: Database, sequences: Collection[SequenceEntities]) -> list[Item]:
+    """The latest number and the state of each sequence, in the order of their tables and names."""
+    latest = sorted((each.latest for each in sequences), key=lambda entity: (entity.table.name, entity.name))
+    keys = [entity.key_for() for entity in latest]
+    found = await database.get_many(keys) if keys else {}
+    return [found.get(key, {}) for key in keys]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +160,8 @@ class Reservation:
         source = {of.origins.attribute: origin} if of.origins and origin else {}
         change = Put(of.change, {"number": self.number, of.keys: list(keys), **expiry, **source})
         before = Compare("number", "=", self.number - 1) if self.number > 1 else Absent("number")
-        return change, Update(of.latest.key_for(), set={"number": self.number}, condition=before)
+        latest = of.new_state()
+        return change, Update(latest.key, set={"number": self.number, **latest.set}, condition=before)
 
 
 class ChangeSequence:
@@ -158,7 +180,7 @@ class ChangeSequence:
     async def latest(self) -> int:
         """The number of the last change; 0 if there is none."""
         state = await self._database.get(self.entities.latest.key_for())
-        return int(state["number"]) if state else 0
+        return int(state.get("number", 0)) if state else 0
 
     async def since(self, number: int, most: int) -> list[Change]:
         """At most so many changes after a number, in order."""

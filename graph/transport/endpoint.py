@@ -29,6 +29,7 @@ from graph.transport.errors import code_of, format_refusal
 from graph.transport.exchange import Exchange, exchange_by_http
 from graph.transport.request import EVENT_STREAM, GRAPHQL_JSON, JSON, Head, read_request
 from graph.transport.sse import HEART_BEAT_S, as_json, send_events
+from graph.transport.validators import Conditions
 
 COST_HEADER = "graphql-cost"  # asks for `extensions.cost`
 
@@ -52,6 +53,7 @@ class GraphQLEndpoint:
         entrance: Entrance,
         *,
         examples: Sequence[graphiql.Example] | None = None,
+        schema_path: str | None = None,
         heart_beat_s: float = HEART_BEAT_S,
     ) -> None:
         """Make the endpoint.
@@ -59,17 +61,19 @@ class GraphQLEndpoint:
         Args:
             entrance: decides which operations may be executed.
             examples: the tabs of GraphiQL, which browsers get; None switches GraphiQL off.
+            schema_path: of the schema as a file, which GraphiQL's page names.
             heart_beat_s: seconds between two heart beats on a silent stream.
         """
         self._entrance = entrance
         self._heart_beat_s = heart_beat_s
         self._examples = examples
+        self._schema_path = schema_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
         head = Head(scope)
         if self._examples is not None and head.method in ("GET", "HEAD") and "text/html" in head.accepted:
-            await graphiql.page(scope["path"], self._examples)(scope, receive, send)
+            await graphiql.page(scope["path"], self._examples, schema_path=self._schema_path)(scope, receive, send)
             return
         try:
             with exchange_by_http(scope, head.headers) as exchange:
@@ -100,7 +104,14 @@ class GraphQLEndpoint:
             caller = exchange.process.authenticate(head.headers.get("authorization"))
             exchange.context.caller = caller if isinstance(caller, Caller) else await caller
             on_behalf_of(exchange.context.caller.subject)
-            admitted = await self._entrance.admitted(exchange, request, reading=head.method != "POST", receive=receive)
+            reading, shows_cost = head.method != "POST", bool(head.headers.get(COST_HEADER))
+            conditions = Conditions.of(head, media) if reading and media and not shows_cost else None
+            admitted = await self._entrance.admitted(
+                exchange, request, reading=reading, receive=receive, conditions=conditions
+            )
+            if admitted.is_known:
+                exchange.end_unchanged()
+                return 304, list(_tagged(exchange, head).items()), b""
             is_subscription = admitted.operation.type == "subscription"
             if head.method == "HEAD" and (is_subscription or media is None):
                 raise BadRequest("A stream is sent by GET or POST alone.", status=405, allow="GET, POST")
@@ -123,8 +134,20 @@ class GraphQLEndpoint:
         if media is None and status == 200:
             return _Stream(_one(written), None)
         own = {name.lower().encode(): value.encode() for name, value in headers.items()}
+        if exchange.tag and "errors" not in body:
+            own = _tagged(exchange, head)
         answer_headers = {**ANSWER_HEADERS[media or JSON], b"content-length": b"%d" % len(written), **own}
         return status, list(answer_headers.items()), written
+
+
+def _tagged(exchange: Exchange, head: Head) -> dict[bytes, bytes]:
+    """The headers of an answer that may be kept, and asked for again with its tag."""
+    private = b"private, " if "authorization" in head.headers else b""
+    return {
+        b"etag": f"W/{exchange.tag}".encode(),
+        b"cache-control": private + b"no-cache",
+        b"vary": b"Accept, Authorization",
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from graph.observability.metrics import OK
 from graph.transport.errors import code_of, format_result, refusal_of
 from graph.transport.exchange import Exchange
 from graph.transport.request import GraphQLRequest
+from graph.transport.validators import Conditions, Validators
 from graph.work.length import Length
 
 CHARACTERS_ON_THE_LOOP = 1000  # of a document, which takes some 3 ms to parse and validate
@@ -36,12 +37,19 @@ VALUES_ON_THE_LOOP = 1000  # of variables; graphql-core takes some 10 µs for ea
 class Entrance:
     """Decides which operations may be executed, and charges their callers."""
 
-    def __init__(self, documents: Documents, persisted: Persisted) -> None:
+    def __init__(self, documents: Documents, persisted: Persisted, validators: Validators) -> None:
         self._documents = documents
         self._persisted = persisted
+        self._validators = validators
 
     async def admitted(
-        self, exchange: Exchange, request: GraphQLRequest, *, reading: bool = False, receive: Receive | None = None
+        self,
+        exchange: Exchange,
+        request: GraphQLRequest,
+        *,
+        reading: bool = False,
+        receive: Receive | None = None,
+        conditions: Conditions | None = None,
     ) -> "Admitted":
         """Check the requested operation and charge its caller.
 
@@ -50,6 +58,8 @@ class Entrance:
             reading: whether mutations are refused.
             receive: the request's channel, after its body was read. All but a mutation that has begun is cancelled
                 when the client disconnects.
+            conditions: of an answer that may have a tag, which the exchange receives. If the client has the answer, a
+                point is charged for knowing so.
 
         Raises:
             GraphError, InvalidDocument: The operation is refused.
@@ -74,9 +84,19 @@ class Entrance:
                     f"The operation costs {points:,} points, and one may cost {limit:,}: "
                     "ask for smaller pages or fewer fields at once."
                 )
-            if charged := exchange.admit(points):
+            paid, is_known = 0, False
+            if conditions:
+                if conditions.known:
+                    paid = 1  # before the store is asked
+                    if charged := exchange.admit(paid):
+                        await charged
+                exchange.tag = await self._validators.tag(exchange, conditions, text, operation, variables)
+                is_known = exchange.tag in conditions.known
+            if is_known:
+                answer.points = paid
+            elif points > paid and (charged := exchange.admit(points - paid)):
                 await charged
-        return Admitted(exchange, request, operation, points, limit, receive)
+        return Admitted(exchange, request, operation, points, limit, receive, is_known)
 
     async def _prepared(self, text: str, operation_name: str | None, exchange: Exchange) -> Document:
         """Prepare a document and the requested operation. A long document is prepared on a thread."""
@@ -108,6 +128,7 @@ class Admitted:
     points: int  # its price
     most: int  # points that it may cost, with those for reading
     receive: Receive | None  # see `Entrance.admitted`
+    is_known: bool = False  # whether the client has the answer, so that nothing is to be executed
 
     async def result(self) -> dict[str, Any]:
         """Execute a query or mutation, and format its result."""
@@ -169,6 +190,8 @@ class Admitted:
                 await granted
             result = await execute(self.operation.plan, Request(variables, self.exchange.context, root))
         answer.points = (answer.points or 0) + account.spent
+        if result.errors or not account.is_current:
+            self.exchange.tag = None
         return result
 
     async def _variables(self) -> VariableValues:

@@ -28,6 +28,7 @@ from graph.core.clock import Clock
 from graph.core.errors import GraphError, InternalServerError, RateLimited
 from graph.core.paging import PageSizes
 from graph.core.services import Services
+from graph.feed.states import FeedStates
 from graph.observability.metrics import OK
 from graph.observability.requests import ABANDONED, RequestOutcome, record
 from graph.observability.timed import Timed
@@ -82,6 +83,7 @@ class Process:
     downloads: Slots
     sockets: Slots
     endings: Endings
+    feeds: FeedStates
 
 
 def process_of(scope: Scope) -> Process:
@@ -118,6 +120,7 @@ class Exchange:
         self.at_end: AtEnd = _nothing  # for a route: told the outcome before it is recorded; may add facts
         self.is_sending = False  # whether the head of a long answer is sent, so that no refusal is possible
         self.answer = RequestOutcome()  # the outcome, which the transport fills in
+        self.tag: str | None = None  # of the answer, as long as it can have one
         self.context = Context(
             services=process.services,
             recording=process.recording,
@@ -201,6 +204,12 @@ class Exchange:
         self.answer.code, self.answer.status = known.code, known.status
         if not (isinstance(error, RateLimited) or self.context.is_recorded):
             self._record(known.status, known.code, is_refusal=True)
+
+    def end_unchanged(self) -> None:
+        """Record that the client has the answer already, so that no root field runs."""
+        self.answer.code, self.answer.status = OK, 304
+        self.context.is_recorded = True
+        self._record(304, None)
 
     def end_route(self, seconds: float) -> None:
         """Count and record an admitted request of a route, whose outcome is known."""

@@ -74,6 +74,7 @@ class Account:
     spent: int = 0  # points
     owed: float = 0.0  # part of a point that is not charged yet
     is_heavy: bool = False
+    is_current: bool = True  # whether all that it has read was the newest, as far as the engine can tell
     _slots: Slots | None = None  # of which it has one
     _entering: asyncio.Lock | None = None  # of an operation with a slot; its parts may read at the same time
     _holds_slot: bool = False
@@ -215,6 +216,12 @@ async def charge_rows(*, tested: int = 0, read: int = 0) -> None:
     """
     if account := _current.get():
         await account.spend(tested / ROWS_TESTED_PER_POINT + read / ROWS_READ_PER_POINT)
+
+
+def note_lagging_read() -> None:
+    """Note that what the operation in progress reads may be older than the last completed write."""
+    if account := _current.get():
+        account.is_current = False
 
 
 def charge_time(seconds: float) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.feed.sequence import Change, Reservation, sliced
+from graph.feed.sequence import STATE_BYTES, Change, Reservation, sliced
 from graph.store.contract import Database
 from graph.store.entity import Item
 from tests.domains.entities import documented
@@ -44,6 +44,7 @@ async def test_the_items_have_the_names_that_the_domain_gives(database: Database
 
     items = [documented(entity, item) for entity in ENTITIES async for item in database.scan(entity)]
 
+    assert len(items[-1].pop("state")) == 2 * STATE_BYTES
     assert items == [
         {"pk": "NOTE#a", "sk": "NOTE", "entity": "NOTE", "noteId": "a", "change": 1},
         {"pk": "NOTES", "sk": "000000000001", "entity": "CHANGE", "noteIds": ["a"]},

@@ -41,6 +41,7 @@ def a_process(**given: Any) -> Process:
         "downloads": Slots(of_caller=1),
         "sockets": Slots(of_caller=1),
         "endings": Endings(),
+        "feeds": None,  # only a GET needs them
     }
     return Process(**{**held, **given})
 

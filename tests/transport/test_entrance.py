@@ -10,8 +10,10 @@ from graph.api.documents.prepared import Document, Documents
 from graph.core.errors import OperationResolutionFailure
 from graph.transport.entrance import Entrance
 from graph.transport.request import GraphQLRequest
+from graph.transport.validators import Validators
 from graph.work.account import Work
 from graph.work.pace import SHORT_AT_ONCE, Pace
+from tests.settings import Settings
 from tests.transport.processes import a_process, an_exchange
 
 LOOKUPS = 2 * SHORT_AT_ONCE
@@ -39,7 +41,7 @@ class SlowDocuments:
 async def test_an_iteration_of_the_loop_prepares_one_new_document_at_most() -> None:
     documents = SlowDocuments()
     pace = Pace(burst_s=0.001, resting_iterations=1, clock=lambda: documents.now, used=lambda: documents.now)
-    entrance = Entrance(cast("Documents", documents), AutomaticDocuments())
+    entrance = Entrance(cast("Documents", documents), AutomaticDocuments(), Validators("", Settings()))
     process = a_process(work=Work(pace=pace))
 
     async def admitted(number: int) -> None:

@@ -31,6 +31,7 @@ from graph.api.documents.parsing import parse_document
 from graph.api.documents.validation import RULES, validation_errors
 from graph.api.fast.coercion import Coercions
 from graph.api.fast.plan import MOST_ERRORS, OperationPlan
+from graph.api.feeds import FeedsOf, feeds_of
 from graph.api.scopes import RequiredScopes, required_scopes
 from graph.core.errors import OperationResolutionFailure
 from graph.settings import Settings
@@ -68,6 +69,7 @@ class Operation:
     scopes: RequiredScopes  # variables → the scopes that its caller must have
     points: Callable[[Mapping[str, Any]], int]  # variables → its cost
     least_limit: int  # points that it may cost at any limit
+    feeds: FeedsOf  # variables → the feeds that its answer depends on, alone; None if they are not known
 
 
 class Document:
@@ -183,4 +185,5 @@ class Documents:
             required_scopes(self._schema, node, fragments),
             self._pricing.price(node, fragments),
             self._pricing.least_limit(node, fragments),
+            feeds_of(self._schema, node, fragments),
         )

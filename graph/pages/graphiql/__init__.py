@@ -53,17 +53,26 @@ THIRD_PARTY = packages.files_of("graphiql")
 OWN = {_own_name(path): path for path in (_HERE / "graphiql.css", _HERE / "graphiql.js")}
 
 
-def page(graphql_path: str, examples: Iterable[Example], *, from_package: bool | None = None) -> Response:
+def page(
+    graphql_path: str,
+    examples: Iterable[Example],
+    *,
+    schema_path: str | None = None,
+    from_package: bool | None = None,
+) -> Response:
     """The web page for a browser that opens `graphql_path`. Its queries go to the same path.
 
     Args:
         graphql_path: the path as the browser sees it.
         examples: the tabs that it opens at its start.
+        schema_path: of the schema as a file, if there is one.
         from_package: whether to load GraphiQL's files from this package; by default, if it has them.
     """
     packaged = packages.packaged(THIRD_PARTY) if from_package is None else from_package
     elements = [_element(f"/{file.url(from_package=True)}") if packaged else _checked(file) for file in THIRD_PARTY]
     elements += [_element(f"{PATH}/{name}") for name in OWN]
+    if schema_path:
+        elements.insert(0, f'<link rel="alternate" type="text/plain" title="Schema" href="{escape(schema_path)}">')
     loaded = "\n".join(elements)
     tabs = json.dumps([{"query": example.query, "variables": example.variables} for example in examples])
     return HTMLResponse(

@@ -34,7 +34,7 @@ from graph.store.meter import Meter
 from graph.store.query import ItemPage, Query
 from graph.store.rows import joined
 from graph.store.values import InvalidItem
-from graph.work.account import give_way, slot_of
+from graph.work.account import give_way, note_lagging_read, slot_of
 from graph.work.slots import Slots
 
 T = TypeVar("T")
@@ -235,6 +235,8 @@ class DynamoDatabase(Database):
         return sum([counted async for counted in in_order(work, PARTITIONS_AT_ONCE)])
 
     def _prepared(self, query: Query, *, count: bool = False) -> PreparedDynamoQuery:
+        if query.index is not None:
+            note_lagging_read()
         return PreparedDynamoQuery(self._requests, query, self._query, self._now(), count=count)
 
     async def scan(self, entity: Entity, *, attributes: Collection[str] | None = None) -> AsyncIterator[Item]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate
 from typing import Self
 
-from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT
+from graph.domains.earthquakes.entities import DAY_SUMMARY, EVENT, EVENT_SEQUENCE
 from graph.domains.earthquakes.ingest.write import Write
 from graph.domains.earthquakes.summaries import Tally
 from graph.feed.sequence import Reservation
@@ -51,6 +51,8 @@ class Transaction:
         if reservation:
             keys = [key for write in self._writes for key in write.keys]
             actions += reservation.actions(keys, origin=payload_id)
+        else:
+            actions.append(EVENT_SEQUENCE.new_state())
         self._of_summaries, self._before = list(self._tally.updates(now)), actions
         return [*actions, *self._of_summaries]
 

@@ -15,6 +15,7 @@ from graph.api.scalars import millis_ceil
 from graph.api.selected import selected_attributes
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
+from graph.domains.earthquakes.entities import EVENT_SEQUENCE
 from graph.domains.earthquakes.revisions.views import Deleted, View
 from graph.domains.earthquakes.schema.event_order import EventOrder
 from graph.domains.earthquakes.schema.events import PAGE_SIZE, Event, EventVersionConnection, event_page
@@ -41,7 +42,7 @@ EventId = Annotated[strawberry.ID, "USGS event id, such as `us7000kz6a`, or the 
 Filter = Annotated[EventFilter | None, "Which events; by default all."]
 OrderBy = Annotated[EventOrder, "Their order."]
 Listed = Annotated[Deleted, "Whether the list has deleted events."]
-_LIST: Any = {"scope": EVENTS_READ, "size": PAGE_SIZE, "facts": _facts}
+_LIST: Any = {"scope": EVENTS_READ, "size": PAGE_SIZE, "feeds": [EVENT_SEQUENCE], "facts": _facts}
 
 
 def _cursors(arguments: Mapping[str, Any]) -> Order:
@@ -54,6 +55,7 @@ class EventQueries:
         "The event with this id or any alias of it, as it is now; null if the catalogue does not have it. "
         "A deleted event has a `deletion`.",
         scope=EVENTS_READ,
+        feeds=[EVENT_SEQUENCE],
         route="/earthquakes/event",
     )
     async def event(self, info: Info, event_id: EventId) -> model.Event | None:
@@ -64,6 +66,7 @@ class EventQueries:
     @field(
         "The event with this id or any alias of it, as it was; null if it was not known then.",
         scope=EVENTS_READ,
+        feeds=[EVENT_SEQUENCE],
         route="/earthquakes/version",
     )
     async def event_version(

@@ -24,6 +24,7 @@ from graph.domains.earthquakes import model
 from graph.domains.earthquakes.assessments import ALERT_LEVELS, REVIEW_STATUSES, AlertLevel, ReviewStatus
 from graph.domains.earthquakes.catalogue import Catalogue, EventPage
 from graph.domains.earthquakes.catalogue.neighbours import Neighbour, Neighbourhood
+from graph.domains.earthquakes.entities import EVENT_SEQUENCE
 from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
 from graph.domains.earthquakes.revisions.views import PRESENT, View
 from graph.domains.earthquakes.schema.event_order import EventOrder
@@ -40,7 +41,7 @@ FEW = ListSize(assumed_size=5)
 """The directive of a list of an event's names."""
 
 
-@record_interface(model.Event, "What an event has, as it is now or as it was.")
+@record_interface(model.Event, "What an event has, as it is now or as it was.", feeds=[EVENT_SEQUENCE])
 class SeismicEvent:
     event_id: strawberry.ID
     event_ts_ms: auto
@@ -129,6 +130,7 @@ class SeismicEvent:
     @field(
         "The event that this one turned out to be. It has left the lists; the other one has its ids.",
         cost=10,
+        feeds=[EVENT_SEQUENCE],
         reads=["mergedInto"],
     )
     @staticmethod
@@ -138,7 +140,13 @@ class SeismicEvent:
         return await info.context.service(Catalogue).event(event.merged_into, selected_attributes(info, model.Event))
 
 
-@record_type(model.Event, load=load_by(Catalogue, Catalogue.events), scope=EVENTS_READ, key="event_id")
+@record_type(
+    model.Event,
+    load=load_by(Catalogue, Catalogue.events),
+    scope=EVENTS_READ,
+    key="event_id",
+    feeds=[EVENT_SEQUENCE],
+)
 class Event(relay.Node, SeismicEvent):
     @classmethod
     def is_type_of(cls, record: object, info: object) -> bool:
@@ -146,7 +154,12 @@ class Event(relay.Node, SeismicEvent):
         return isinstance(record, model.Event) and not isinstance(record, model.EventVersion)
 
     @connection_field(
-        "The versions of this event, the first one first.", REVISIONS, size=relay.PAGE_SIZE, cost=10, reads=["revision"]
+        "The versions of this event, the first one first.",
+        REVISIONS,
+        size=relay.PAGE_SIZE,
+        cost=10,
+        feeds=[EVENT_SEQUENCE],
+        reads=["revision"],
     )
     @staticmethod
     async def revisions(event: strawberry.Parent[model.Event], info: Info, page: PageRequest) -> Page[EventRevision]:
@@ -157,6 +170,7 @@ class Event(relay.Node, SeismicEvent):
         model.BY_TIME,
         size=PAGE_SIZE,
         cost=10,  # its plan; what it reads besides is charged as it is read
+        feeds=[EVENT_SEQUENCE],
         reads=["lat", "lon"],
     )
     @staticmethod
@@ -171,9 +185,9 @@ class Event(relay.Node, SeismicEvent):
         return Neighbourhood(**vars(found), centre=event)
 
 
-@record_type(model.EventVersion, load=load_by(Catalogue, Catalogue.versions), scope=EVENTS_READ)
+@record_type(model.EventVersion, load=load_by(Catalogue, Catalogue.versions), scope=EVENTS_READ, feeds=[EVENT_SEQUENCE])
 class EventVersion(relay.Node, SeismicEvent):
-    @field("The event as it is now.", cost=2, reads=[])
+    @field("The event as it is now.", cost=2, feeds=[EVENT_SEQUENCE], reads=[])
     @staticmethod
     async def event(version: strawberry.Parent[model.EventVersion], info: Info) -> model.Event:
         attributes = selected_attributes(info, model.Event)
@@ -193,13 +207,14 @@ class _PageOfCatalogue:
         "The page as a GeoJSON FeatureCollection in the form of USGS's feeds: each with the event's id, "
         "longitude and latitude in degrees, depth in km if known, and the other fields by USGS's names.",
         cost=16,  # of each event: it takes as long as so many fields
+        feeds=[],
         reads=geojson.READ,
     )
     @staticmethod
     def as_geo_json(page: strawberry.Parent[EventPage]) -> JSON:
         return cast("JSON", geojson.feature_collection(page.records))
 
-    @field("Day buckets read for this page.", reads=[])
+    @field("Day buckets read for this page.", feeds=[], reads=[])
     @staticmethod
     def buckets_scanned(page: strawberry.Parent[EventPage]) -> int:
         return page.partitions
@@ -236,7 +251,7 @@ class NearbyEventConnection(_PageOfCatalogue, relay.CountedConnection[Event]):
     edges: list[NearbyEventEdge] = shows(  # type: ignore[assignment]  # an edge with more fields
         "The page's events with their distances, in order.",
         resolver=_neighbours,
-        metadata=passes_records_on(),
+        metadata=relay.OF_RECORDS,
     )
 
 

@@ -10,7 +10,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from graph.domains.earthquake_events import TIME_ORDERED
-from graph.domains.earthquakes.entities import DAY_FACETS, DAY_SUMMARY, EVENT, REVISION, YEAR_FACETS, YEAR_SUMMARY
+from graph.domains.earthquakes.entities import (
+    DAY_FACETS,
+    DAY_SUMMARY,
+    EVENT,
+    EVENT_SEQUENCE,
+    REVISION,
+    YEAR_FACETS,
+    YEAR_SUMMARY,
+)
 from graph.domains.earthquakes.facets import ATTRIBUTES, name_of_year
 from graph.domains.earthquakes.model import day_of, is_foreign
 from graph.domains.earthquakes.summaries.state import forget_differences
@@ -72,7 +80,7 @@ async def recount(database: Database, day: str, event_ids: Collection[str] = ())
     for name, number in _differences(of_facets.set, before.get(facets, {})).items():
         names[name_of_year(name)] += number
     of_year = [Update(year, add={**added, "revision": 1}), Update(facets_key(year), add={**names, "revision": 1})]
-    return not await database.transact([*corrected, *of_year])
+    return not await database.transact([*corrected, *of_year, EVENT_SEQUENCE.new_state()])
 
 
 def corrections(key: Key, counted: Mapping[Key, Mapping[str, int]], stored: Mapping[Key, Item]) -> list[Update]:
@@ -142,13 +150,13 @@ async def rebuild_summaries(database: Database) -> RebuildReport:
         counts = tally.counts()
         periods = {key for key in (*counts, *before) if key.entity in SUMMARIES}
         wrong = {key: found for key in periods if (found := corrections(key, counts, before))}
-        applied = [not await database.transact(found) for found in wrong.values()]
+        applied = [not await database.transact([*found, EVENT_SEQUENCE.new_state()]) for found in wrong.values()]
         for year in {year_of(key) for key in wrong}:
             # Processes that have cached the year's days, some perhaps uncorrected, must read them again.
             present = Present("events")
-            await database.transact(
-                [Update(year, add={"revision": 1}, condition=present), Update(facets_key(year), add={"revision": 1})]
-            )
+            of_year = Update(year, add={"revision": 1}, condition=present)
+            of_facets = Update(facets_key(year), add={"revision": 1})
+            await database.transact([of_year, of_facets, EVENT_SEQUENCE.new_state()])
         corrected += sum(applied)
         if all(applied):
             await forget_differences(database)

@@ -12,6 +12,7 @@ from graph.api.selected import selected_attributes
 from graph.api.sizes import ListSize
 from graph.api.values import value_type
 from graph.domains.earthquakes import model
+from graph.domains.earthquakes.entities import EVENT_SEQUENCE
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
 from graph.domains.earthquakes.revisions.views import View
 from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
@@ -61,6 +62,7 @@ value_type(b_positive.BOverTime, "BValuesOverTime", windows={"size": b_positive.
     MagnitudeRelation,
     "The relation log10 N = a - b M, N being the number of events with at least magnitude M, "
     "estimated from the events at and above the magnitude of completeness.",
+    feeds=[EVENT_SEQUENCE],
 )
 class GutenbergRichter:
     completeness: float | None = strawberry.field(
@@ -131,6 +133,7 @@ CompletenessMagnitude = Annotated[
     Statistics,
     "Statistics of the selected events: of earthquakes alone, unless the filter names `types`. Earthquakes "
     "are the events of type `earthquake`, in any case, and those without a type.",
+    feeds=[EVENT_SEQUENCE],
 )
 class CatalogueStatistics:
     @field("The number of events.", cost=1, reads=[])
@@ -142,6 +145,7 @@ class CatalogueStatistics:
         "The event with the greatest magnitude, the latest of equals. Null if there is none, "
         "or if the events of the greatest bin are on too many days. An error with `asOf`.",
         cost=10,
+        feeds=[EVENT_SEQUENCE],
         reads=[],
     )
     @staticmethod
@@ -237,6 +241,7 @@ class StatisticsQueries:
         "then, and for what needs the events themselves, their number is limited.",
         scope=EVENTS_READ,
         cost=10,
+        feeds=[EVENT_SEQUENCE],
         route="/earthquakes/statistics",
         facts=filter_facts,
         before="ingestStatus",

@@ -1,4 +1,5 @@
-// Asks the graph: one POST a document. What it refuses is thrown, in its own words.
+// Asks the graph: a GET for a query, a POST for everything else. What it refuses is thrown, in its own words. The browser
+// keeps the answers to GETs, and asks whether they have changed: see "Answers that have not changed" in `docs/queries.md`.
 
 /** Where the service is: the page knows the way to its root, whatever path a proxy has put both under. */
 const ROOT = new URL(document.documentElement.dataset.root ?? "", document.baseURI);
@@ -7,6 +8,8 @@ const ROOT = new URL(document.documentElement.dataset.root ?? "", document.baseU
 export const address = (path) => new URL(path, ROOT).href;
 
 const GRAPH_URL = address("graphql");
+const LONGEST_URL = 6000; // characters; some proxies refuse 8,000
+const OF_GRAPH = "application/graphql-response+json";
 
 /** What the graph, or something before it, answered in place of data. */
 export class Refused extends Error {
@@ -56,7 +59,10 @@ export function wording(error) {
  * @throws {Refused} where the answer has errors
  */
 export async function ask(query, variables, signal) {
-  const response = await post(query, variables, "application/graphql-response+json", signal);
+  const asking = `${GRAPH_URL}?${new URLSearchParams({ query, variables: JSON.stringify(variables) })}`;
+  const response = await (query.startsWith("query") && asking.length <= LONGEST_URL
+    ? fetch(asking, { headers: { Accept: OF_GRAPH, ...authorized() }, signal })
+    : post(query, variables, OF_GRAPH, signal));
   const answer = await response.text().then(parsed).catch(() => null);
   if (!answer?.data || answer.errors) {
     throw refusal(response, answer);

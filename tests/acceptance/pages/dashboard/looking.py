@@ -4,7 +4,9 @@ import asyncio
 import re
 from collections.abc import Collection
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
+import orjson
 from playwright.async_api import Page, Request, Route, expect
 
 from tests.processes import TIMEOUT_S
@@ -137,22 +139,43 @@ def sent(page: Page, operation: str = "") -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
 
     def note(request: Request) -> None:
-        body = request.post_data_json if request.method == "POST" else None
-        if isinstance(body, dict) and f" {operation}" in body["query"]:
-            found.append(body["variables"])
+        if f" {operation}" in document_of(request):
+            found.append(variables_of(request))
 
     page.on("request", note)
     return found
+
+
+GRAPH = "**/graphql*"
+"""The requests of the page to the graph, by GET and by POST."""
+
+
+def document_of(request: Request) -> str:
+    """The document that the page sends with a request; empty if it sends none."""
+    return str(_sent_with(request).get("query", ""))
+
+
+def variables_of(request: Request) -> dict[str, Any]:
+    """The variables that the page sends with a document."""
+    found: dict[str, Any] = _sent_with(request)["variables"]
+    return found
+
+
+def _sent_with(request: Request) -> dict[str, Any]:
+    if request.method == "POST":
+        return request.post_data_json if isinstance(request.post_data_json, dict) else {}
+    found: dict[str, Any] = dict(parse_qsl(urlsplit(request.url).query))
+    return {**found, "variables": orjson.loads(found.get("variables", "{}"))}
 
 
 async def refuse(page: Page, operations: Collection[str]) -> None:
     """Answer these operations of the page in the service's place: there is none of what they ask for."""
 
     async def answer(route: Route) -> None:
-        name = re.findall(r"(?:query|mutation|subscription) (\w+)", str(route.request.post_data))[0]
+        name = re.findall(r"(?:query|mutation|subscription) (\w+)", document_of(route.request))[0]
         if name in operations:
             await route.fulfill(status=503, json={"errors": [{"message": f"No {name}."}]})
         else:
             await route.continue_()
 
-    await page.route("**/graphql", answer)
+    await page.route(GRAPH, answer)

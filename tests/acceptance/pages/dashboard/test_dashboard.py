@@ -2,7 +2,8 @@
 
 import json
 import re
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.async_api import Page, Route, expect
@@ -12,6 +13,7 @@ from tests.acceptance.browser import Visit
 from tests.acceptance.pages.dashboard.conftest import Opener
 from tests.acceptance.pages.dashboard.looking import (
     EVENTS,
+    GRAPH,
     STRONG,
     WEEK,
     becomes,
@@ -95,6 +97,30 @@ async def test_a_filter_changes_address_list_map_and_plots_and_back_and_forward_
     await settled(page, STRONG)
     assert await items(page) == shown
     await expect(least).to_have_value("4.5")
+
+
+async def test_what_has_not_changed_is_not_sent_again(page: Page, shared: str) -> None:
+    """The browser keeps the answers, and the service confirms them."""
+    await loaded(page, shared)
+    devtools = await page.context.new_cdp_session(page)
+    names, statuses = dict[str, str](), dict[str, int]()
+
+    def note_request(sent: dict[str, Any]) -> None:
+        if found := parse_qs(urlsplit(sent["request"]["url"]).query).get("query"):
+            names[sent["requestId"]] = found[0].split()[1].partition("(")[0]
+
+    devtools.on("Network.requestWillBeSent", note_request)
+    devtools.on(
+        "Network.responseReceivedExtraInfo",
+        lambda answer: statuses.update({answer["requestId"]: answer["statusCode"]}),
+    )
+    await devtools.send("Network.enable")
+    await page.reload()
+    await settled(page)
+    await expect(page.locator("#connection")).to_contain_text("Live")
+
+    found = {name: statuses[at] for at, name in names.items() if name in ("Newest", "Events", "List", "Statistics")}
+    assert found == {"Newest": 304, "Events": 304, "List": 304, "Statistics": 304}
 
 
 async def test_all_filters_are_sent(page: Page, shared: str) -> None:
@@ -276,7 +302,7 @@ async def test_a_problem_is_shown_until_it_is_solved(page: Page, shared: str) ->
     await expect(page).to_have_url(re.compile("#list$"))
     await expect(told).to_have_text(wrong)
 
-    await page.unroute("**/graphql")
+    await page.unroute(GRAPH)
     await page.get_by_role("button", name="Try again").click()
     await drawn(page, EVENTS)
     await expect(told).to_have_text(wrong[1:])
@@ -321,7 +347,7 @@ async def test_what_a_service_cannot_answer_is_reported_in_the_words_of_the_page
         else:
             await route.abort()
 
-    await page.route("**/graphql", answer)
+    await page.route(GRAPH, answer)
     await page.goto(shared)
     await expect(alert).to_contain_text("The service cannot be reached")
     await expect(page.locator("#summary")).to_have_text("The events could not be loaded.")
@@ -341,7 +367,7 @@ async def test_what_a_service_cannot_answer_is_reported_in_the_words_of_the_page
         await alert.get_by_role("button", name="Try again").click()
         await expect(alert.locator("p")).to_have_text([text])
 
-    await page.unroute("**/graphql")
+    await page.unroute(GRAPH)
     await alert.get_by_role("button", name="Try again").click()
     await settled(page)
     await expect(alert).to_be_empty()

@@ -9,7 +9,11 @@ from playwright.async_api import Page, ViewportSize, expect
 
 from tests.acceptance.browser import VIEWPORT, Visit, without_complaints
 from tests.acceptance.pages.dashboard.conftest import Opener
-from tests.acceptance.pages.dashboard.looking import fits, sent
+from tests.acceptance.pages.dashboard.looking import (
+    document_of,
+    fits,
+    sent,
+)
 from tests.acceptance.pages.dashboard.plotting import FRAMES
 from tests.acceptance.pages.dashboard.subscription import an_event
 
@@ -179,7 +183,7 @@ async def test_text_of_an_event_stays_text_and_only_web_addresses_are_links(page
 async def test_a_service_without_sightings_is_not_asked_what_was_felt(page: Page, opened: Opener) -> None:
     url = opened(domains=("earthquakes",)).url
     felt = sent(page, "Felt(")
-    async with page.expect_response(lambda answer: "query Effects" in (answer.request.post_data or "")):
+    async with page.expect_response(lambda answer: "query Effects" in document_of(answer.request)):
         await opened_card(page, url, BRIG, None)
 
     assert felt == []

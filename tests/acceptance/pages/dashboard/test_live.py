@@ -12,10 +12,12 @@ from tests.acceptance.pages.dashboard.conftest import Opener
 from tests.acceptance.pages.dashboard.looking import (
     EARTHQUAKES,
     EVENTS,
+    GRAPH,
     STRONG,
     WEEK,
     becomes,
     colour_of,
+    document_of,
     drawn,
     is_drawn,
     items,
@@ -23,6 +25,7 @@ from tests.acceptance.pages.dashboard.looking import (
     loaded,
     settled,
     stop_clock,
+    variables_of,
     with_filters,
 )
 from tests.acceptance.pages.dashboard.subscription import Subscription, an_event, store
@@ -381,7 +384,7 @@ async def test_events_that_arrive_while_the_page_loads_are_shown_once(page: Page
 
     async def arrive_first(route: Route) -> None:
         """What a page of events brings, the subscription has told before."""
-        if "query Events(" not in str(route.request.post_data):
+        if "query Events(" not in document_of(route.request):
             await route.continue_()
             return
         answer = await route.fetch()
@@ -390,7 +393,7 @@ async def test_events_that_arrive_while_the_page_loads_are_shown_once(page: Page
         await is_drawn(page, newest["eventId"])
         await route.fulfill(response=answer)
 
-    await page.route("**/graphql", arrive_first)
+    await page.route(GRAPH, arrive_first)
     await live(page, subscription.url)
 
     await drawn(page, EVENTS)
@@ -404,12 +407,12 @@ async def test_no_event_is_missed_between_the_first_query_and_the_subscription(
     asked: list[str] = []
 
     async def store_and_note(route: Route) -> None:
-        asked.append(re.findall(r"(?:query|subscription) (\w+)", str(route.request.post_data))[0])
+        asked.append(re.findall(r"(?:query|subscription) (\w+)", document_of(route.request))[0])
         if asked[-1] == "Live":
             store(subscription.url, an_event("stored1"))
         await route.continue_()
 
-    await page.route("**/graphql", store_and_note)
+    await page.route(GRAPH, store_and_note)
     await page.goto(subscription.url)
     await settled(page, EVENTS + 1)
 
@@ -426,17 +429,16 @@ async def test_an_event_shown_first_on_the_map_reaches_the_list_and_the_counts(
 
     async def store_between(route: Route) -> None:
         """The map is loaded behind the list and the statistics, and has what is stored in between."""
-        asked = str(route.request.post_data)
-        if "query Events(" in asked and '"after":null' in asked:
+        if "query Events(" in document_of(route.request) and variables_of(route.request)["after"] is None:
             await expect(page.locator("#list .caption")).to_contain_text(f"of {EVENTS}")
             await expect(page.locator("#magnitude-frequency-caption")).to_contain_text(f"{EARTHQUAKES} earthquakes")
             store(subscription.url, an_event("new1"))
         await route.continue_()
 
-    await page.route("**/graphql", store_between)
+    await page.route(GRAPH, store_between)
     await page.goto(subscription.url)
     await is_drawn(page, "new1")
-    await page.unroute("**/graphql")
+    await page.unroute(GRAPH)
     subscription.notice(an_event("new1"))
 
     await expect(page.locator("#list li").first).to_have_attribute("data-event-id", "new1")
@@ -470,7 +472,7 @@ async def test_the_page_loads_even_if_the_stream_is_delayed(page: Page, subscrip
             await passes.wait()
         await route.continue_()
 
-    await page.route("**/graphql", hold_back)
+    await page.route(GRAPH, hold_back)
     await loaded(page, subscription.url)
     await expect(page.locator("#connection")).to_have_text("Connecting…")
     store(subscription.url, an_event("stored1"))
@@ -506,12 +508,12 @@ async def test_a_failed_load_is_repeated_when_the_stream_is_open(page: Page, sub
     async def refuse(route: Route) -> None:
         if route.request.headers["accept"] == "text/event-stream" and not subscription.refusals:
             await mended.wait()
-        if "query Events(" in str(route.request.post_data) and not mended.is_set():
+        if "query Events(" in document_of(route.request) and not mended.is_set():
             await route.fulfill(status=503, json={"errors": [later]})
         else:
             await route.continue_()
 
-    await page.route("**/graphql", refuse)
+    await page.route(GRAPH, refuse)
     await page.goto(subscription.url)
     await expect(page.get_by_role("alert")).to_contain_text("Later.")
     await expect(page.locator("#summary")).to_have_text(

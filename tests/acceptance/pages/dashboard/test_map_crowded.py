@@ -11,7 +11,15 @@ from playwright.async_api import Page, Route, expect
 
 from tests.acceptance.browser import Visit
 from tests.acceptance.pages.dashboard.conftest import app_on, shown_copy
-from tests.acceptance.pages.dashboard.looking import drawn, items, on_map, sent, until
+from tests.acceptance.pages.dashboard.looking import (
+    GRAPH,
+    document_of,
+    drawn,
+    items,
+    on_map,
+    sent,
+    until,
+)
 from tests.acceptance.pages.dashboard.reports import TESTER, People
 from tests.acceptance.pages.dashboard.subscription import store
 from tests.acceptance.pages.dashboard.test_map import MAP, look, place_of, rested, view
@@ -79,7 +87,7 @@ async def counted(page: Page, url: str) -> None:
 
 async def moved(page: Page, lon: float, lat: float, zoom: float) -> None:
     """Look elsewhere, and wait until the page asks what there is."""
-    async with page.expect_request(lambda request: "query View(" in (request.post_data or "")):
+    async with page.expect_request(lambda request: "query View(" in document_of(request)):
         await look(page, lon, lat, zoom)
 
 
@@ -165,13 +173,13 @@ async def test_what_cannot_be_counted_is_said_and_what_cannot_be_asked_for_until
     answers: list[tuple[int, dict[str, Any]]] = [(200, {"data": counts})]
 
     async def answer(route: Route) -> None:
-        if answers and "query View(" in str(route.request.post_data):
+        if answers and "query View(" in document_of(route.request):
             status, body = answers[0]
             await route.fulfill(status=status, json=body)
         else:
             await route.continue_()
 
-    await page.route("**/graphql", answer)
+    await page.route(GRAPH, answer)
     await page.goto(crowded)
     await expect(page.locator("#map-caption")).to_have_text(
         "3,610 events; the largest of magnitude 7.4, Sanriku, Japan. Shown are the largest 200 of this view. "

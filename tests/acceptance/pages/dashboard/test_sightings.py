@@ -13,7 +13,15 @@ from graph.domains.sightings.confidence import Confidence, Freshness
 from graph.domains.sightings.scopes import SIGHTINGS_READ
 from graph.domains.sightings.tiers import TrustTier
 from tests.acceptance.pages.dashboard.conftest import Opener
-from tests.acceptance.pages.dashboard.looking import STRONG, loaded, refuse, sent, stop_clock
+from tests.acceptance.pages.dashboard.looking import (
+    GRAPH,
+    STRONG,
+    document_of,
+    loaded,
+    refuse,
+    sent,
+    stop_clock,
+)
 from tests.acceptance.pages.dashboard.reports import ANNA, BEN, RIDGECREST, TESTER, People, address, at_noon
 from tests.store.samples import NOON, NOON_SECONDS, HeldClock
 
@@ -154,7 +162,7 @@ async def test_a_ring_fades_by_itself_and_is_gone_when_the_sighting_expires(brow
     page = await browser.new_page(viewport={"width": 800, "height": 600})
     await page.clock.install(time=NOON_TIME)
     await to(page, address(url), reports=1)
-    await page.route("**/graphql", lambda route: route.abort())  # the service is not asked again
+    await page.route(GRAPH, lambda route: route.abort())  # the service is not asked again
     await page.evaluate("window.isStill = true")
     ring, look = page.locator(RINGS), page.locator(f"{ITEMS} .state")
     opacities = [float(await ring.get_attribute("opacity") or "")]
@@ -189,11 +197,11 @@ async def test_it_resumes_where_its_connection_broke(own_page: Page, url: str) -
     people.report(ANNA, **RIDGECREST)
     await expect(own_page.locator(ITEMS)).to_have_count(1)
 
-    await own_page.route("**/graphql", lambda route: route.abort())
+    await own_page.route(GRAPH, lambda route: route.abort())
     await own_page.clock.fast_forward(41_000)  # in silence
     await expect(own_page.locator("#connection")).to_have_text(re.compile("^Reconnecting"))
     people.report(BEN, area="Downtown")
-    await own_page.unroute("**/graphql")
+    await own_page.unroute(GRAPH)
     await own_page.clock.fast_forward(61_000)
 
     await expect(own_page.locator(ITEMS)).to_have_count(2)
@@ -382,7 +390,7 @@ async def test_a_service_without_sightings_is_asked_for_none(page: Page, opened:
 
 async def test_who_may_not_read_sightings_sees_none_and_all_else(page: Page, opened: Opener) -> None:
     url = opened(public_read=False).url
-    async with page.expect_response(lambda answer: "query Sightings" in (answer.request.post_data or "")):
+    async with page.expect_response(lambda answer: "query Sightings" in document_of(answer.request)):
         await loaded(page, address(url, EVENTS_READ))
     await page.locator("#list li[data-event-id] a").first.click()
 
@@ -410,7 +418,7 @@ async def test_what_could_not_be_loaded_is_told_and_asked_for_again(page: Page, 
     await at_noon(page)
     await page.goto(address(url))
     await expect(page.get_by_role("alert").locator("p")).to_have_text("No Sightings.")
-    await page.unroute("**/graphql")
+    await page.unroute(GRAPH)
     await page.get_by_role("button", name="Try again").click()
 
     await expect(page.locator(ITEMS)).to_have_count(1)
@@ -437,7 +445,7 @@ async def test_an_earthquake_tells_how_it_was_felt_here(page: Page, opened: Open
     await expect(card).to_contain_text("Intensity, by USGS's reportsnot known")
 
     felt = sent(page, "Felt(")
-    async with page.expect_response(lambda answer: "query Felt" in (answer.request.post_data or "")) as answered:
+    async with page.expect_response(lambda answer: "query Felt" in document_of(answer.request)) as answered:
         await page.locator("#list li[data-event-id=us6000kxp7] a").click()
     await (await answered.value).finished()
     await expect(page.get_by_role("dialog", name="Java").locator("dt", has_text="Felt here")).to_have_count(0)

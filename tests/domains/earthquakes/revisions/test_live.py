@@ -15,6 +15,7 @@ from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.earthquakes.revisions.versions import RevisionKind
 from graph.domains.earthquakes.selection import Selection
 from graph.feed.broadcast import SubscriberMessage
+from graph.feed.sequence import STATE_BYTES
 from graph.store.contract import Database
 from tests.domains.earthquakes.builders import an_event, catalogue_of, events_at, ids, ingest
 from tests.domains.earthquakes.oracle import selects
@@ -53,6 +54,7 @@ async def test_each_transaction_has_the_next_number_and_its_events_have_it_too(d
     key = {"pk": "ARRIVALS", "sk": "000000000002", "entity": "ARRIVAL"}
     assert late == {**key, **index, "eventIds": ["late"], "payload": payload}
     latest = documented(EVENT_SEQUENCE.latest, await database.get(EVENT_SEQUENCE.latest.key_for()) or {})
+    assert len(latest.pop("state")) == 2 * STATE_BYTES
     assert latest == {"pk": "ARRIVALS#LATEST", "sk": "STATE", "entity": "ARRIVAL", "number": 2}
     stored = await database.get(EVENT.key_for("late"))
     assert stored

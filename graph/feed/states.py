@@ -1,0 +1,28 @@
+"""The states of feeds, as far as they can be known: while one stays the same, so do the records that it orders."""
+
+from collections.abc import Collection
+
+from graph.feed.sequence import SequenceEntities, states_of
+from graph.store.contract import Database
+from graph.store.entity import Item
+
+
+class FeedStates:
+    """Reads the states of feeds, always from the store: other processes may write, too."""
+
+    def __init__(self, database: Database, *, sole_writer: bool) -> None:
+        """Make the reader.
+
+        Args:
+            database: whose feeds they are.
+            sole_writer: whether no other program writes tables that it could write. What it writes is read before it
+                is adopted, and only then it is in the feed.
+        """
+        self._database = database
+        self._knows = sole_writer or database.other_writers is None
+
+    async def of(self, sequences: Collection[SequenceEntities]) -> list[Item] | None:
+        """The states of these feeds in the order of their names; None if a state may stay the same during a change."""
+        if sequences and not self._knows:
+            return None
+        return await states_of(self._database, sequences)
