@@ -29,10 +29,9 @@ from graph.store.records import Record
 
 NodeType = TypeVar("NodeType")
 
-MOST = "; at most 1,000, unless the service is configured otherwise"
-First = Annotated[int | None, f"The number of nodes after `after`, or from the beginning{MOST}."]
+First = Annotated[int | None, "The number of nodes after `after`, or from the beginning."]
 After = Annotated[str | None, "A cursor: the page begins after it."]
-Last = Annotated[int | None, f"How many nodes, up to the last, or up to `before`{MOST}."]
+Last = Annotated[int | None, "How many nodes, up to the last, or up to `before`."]
 Before = Annotated[str | None, "A cursor: the page ends before it."]
 
 PAGE_SIZE = ListSize(slicing_arguments=["first", "last"], sized_fields=["edges", "nodes"])
