@@ -150,7 +150,7 @@ class Deliveries:
     async def _begin(self, user_id: str, endpoint_id: str, keys: Sequence[Key]) -> list[str] | None:
         """Begin some deliveries again in one transaction. Returns what identifies those that there were."""
         found = await self._database.get_many(keys)
-        deliveries = [Delivery(item) for item in found.values() if _is_ended(item)]
+        deliveries = [Delivery(found[key]) for key in keys if key in found and _is_ended(found[key])]
         if not deliveries:
             return []
         refused = await self._database.transact(await self._actions(user_id, endpoint_id, deliveries))
