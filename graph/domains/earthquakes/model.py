@@ -109,7 +109,7 @@ class Event(Record):
         "Event id, at most 64 characters: the one under which its source first published it, as far as that is known "
         "when it is stored. It never changes.",
     )
-    event_ts_ms = stored("eventTsMs", MILLIS, "Origin time, epoch milliseconds.")
+    event_ts_ms = stored("eventTsMs", MILLIS, "As documented: the origin time, epoch milliseconds.")
     mag = stored("mag", Real(least=LEAST_MAG, greatest=GREATEST_MAG), "Magnitude, clamped to -2.0 … 10.0.")
     place = stored("place", Text(longest=LONGEST_PLACE), "The name of the place; the coordinates if it has no name.")
     lat = stored("lat", Real(least=-90, greatest=90, unit="degrees north"), "Latitude, degrees north, -90 … 90.")
@@ -124,7 +124,7 @@ class Event(Record):
         "UTC day of the origin time, `YYYYMMDD`.",
     )
     source = stored("source", LONG_TEXT, "The source of the record, `USGS`.")
-    ingested_at = stored("ingestedAt", MILLIS, "When it was first stored, epoch milliseconds.")
+    ingested_at = stored("ingestedAt", MILLIS, "As documented: when it was first stored, epoch milliseconds.")
     mag_type = optional("magType", LONG_TEXT, "How the magnitude was measured, such as `ml` or `mww`.")
     type = optional("type", LONG_TEXT, "The type of event, such as `earthquake` or `quarry blast`.")
     status = optional("status", LONG_TEXT, "`automatic` or `reviewed`, as of the ingest.")
