@@ -11,7 +11,7 @@ from graph.core.errors import BadUserInput
 MOST_PERIODS = 40_000  # a little more than the days of a century
 
 
-class Interval(DescribedText):
+class SeriesInterval(DescribedText):
     """The length of the periods of a series, UTC."""
 
     HOUR = "HOUR", "An hour."
@@ -25,7 +25,7 @@ class Interval(DescribedText):
 class Series:
     """The number of events in each period, without gaps."""
 
-    interval: Interval = described("The length of a period.")
+    interval: SeriesInterval = described("The length of a period.")
     starts_at: int | None = instant("The start of the first period; null if there is none.", default=None)
     counts: tuple[int, ...] = described(
         "The events of each period, zeros included. The time range may cut the first and the last period.", default=()
@@ -33,7 +33,7 @@ class Series:
     reason: str | None = described("Why there are no counts by hour; null if there are.", default=None)
 
 
-def series_of(counted: Mapping[str, int], interval: Interval, *, first: str | None, last: str | None) -> Series:
+def series_of(counted: Mapping[str, int], interval: SeriesInterval, *, first: str | None, last: str | None) -> Series:
     """The number of events in each period.
 
     Args:
@@ -56,7 +56,7 @@ def series_of(counted: Mapping[str, int], interval: Interval, *, first: str | No
     return Series(interval, _start(interval, begin), tuple([counts[number] for number in range(begin, end + 1)]))
 
 
-def check_length(first: str, last: str, interval: Interval) -> None:
+def check_length(first: str, last: str, interval: SeriesInterval) -> None:
     """Raise `BadUserInput` if there are too many periods from one hour or day bucket to another."""
     _check_length(_number(last, interval) - _number(first, interval))
 
@@ -66,32 +66,32 @@ def _check_length(periods: int) -> None:
         raise BadUserInput(f"That is more than {MOST_PERIODS:,} periods: take a longer `interval`.")
 
 
-def _number(name: str, interval: Interval) -> int:
+def _number(name: str, interval: SeriesInterval) -> int:
     """The number of a period among all periods of its length."""
     match interval:
-        case Interval.HOUR:
+        case SeriesInterval.HOUR:
             return date_of(name[:8]).toordinal() * 24 + int(name[8:] or 0)
-        case Interval.DAY:
+        case SeriesInterval.DAY:
             return date_of(name[:8]).toordinal()
-        case Interval.WEEK:
+        case SeriesInterval.WEEK:
             return (date_of(name[:8]).toordinal() - 1) // 7  # the first day of the calendar is a Monday
-        case Interval.MONTH:
+        case SeriesInterval.MONTH:
             return int(name[:4]) * 12 + int(name[4:6])
-        case Interval.YEAR:
+        case SeriesInterval.YEAR:
             return int(name[:4])
 
 
-def _start(interval: Interval, number: int) -> int:
+def _start(interval: SeriesInterval, number: int) -> int:
     """The start of a period, by its number, epoch milliseconds."""
     match interval:
-        case Interval.HOUR:
+        case SeriesInterval.HOUR:
             return (number - EPOCH * 24) * HOUR_MS
-        case Interval.DAY:
+        case SeriesInterval.DAY:
             days = number
-        case Interval.WEEK:
+        case SeriesInterval.WEEK:
             days = number * 7 + 1
-        case Interval.MONTH:
+        case SeriesInterval.MONTH:
             days = date((number - 1) // 12, (number - 1) % 12 + 1, 1).toordinal()
-        case Interval.YEAR:
+        case SeriesInterval.YEAR:
             days = date(number, 1, 1).toordinal()
     return (days - EPOCH) * DAY_MS

@@ -41,7 +41,7 @@ from graph.domains.statistics.moment import SeismicMoment, seismic_moment
 from graph.domains.statistics.other_types import BY_COARSE_CELL, by_text
 from graph.domains.statistics.population import Population, TooManyEvents
 from graph.domains.statistics.rates import MOST_MAGNITUDES, Rate, rates
-from graph.domains.statistics.series import Interval, Series, check_length, series_of
+from graph.domains.statistics.series import Series, SeriesInterval, check_length, series_of
 from graph.geography.cells import COARSE_DEGREES
 from graph.store.contract import Database
 from graph.store.query import Needed
@@ -86,7 +86,9 @@ class Statistics:
             return Completeness.given(given)
         return completeness(await self.counts(), corrected=corrected)
 
-    async def series(self, interval: Annotated[Interval, "The length of a period."] = Interval.MONTH) -> Series:
+    async def series(
+        self, interval: Annotated[SeriesInterval, "The length of a period."] = SeriesInterval.MONTH
+    ) -> Series:
         """The number of events in each period: over the time range or, where it is open, to the outermost event.
 
         Raises:
@@ -98,8 +100,8 @@ class Statistics:
         first_ms, last_ms = selection.span
         first = None if selection.start_ms is None else hour_of(first_ms)
         last = None if selection.end_ms is None else hour_of(last_ms)
-        if interval is not Interval.HOUR:
-            counted = await population.days(years=interval is Interval.YEAR)
+        if interval is not SeriesInterval.HOUR:
+            counted = await population.days(years=interval is SeriesInterval.YEAR)
             return series_of(counted, interval, first=first, last=last)
         outermost = (first, last) if first and last else await population.outermost_days()
         if (begin := first or outermost[0]) and (end := last or outermost[1]):

@@ -13,7 +13,7 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.request_logs.access_patterns import RequestLogs
 from graph.domains.request_logs.analytics import popular_filters
-from graph.domains.statistics.series import Interval
+from graph.domains.statistics.series import SeriesInterval
 from graph.geography.areas import Box
 from graph.store.contract import Database, Put
 from graph.store.time_walk import ITEMS_IN_MEMORY, ROWS_PER_BATCH
@@ -66,13 +66,13 @@ async def database() -> AsyncIterator[Database]:
 async def test_series_plans_and_totals_of_many_years_offer_to_give_way_after_each(database: Database) -> None:
     await database.put_many(summaries())
     days = (date(YEARS.stop, 1, 1) - date(YEARS.start, 1, 1)).days
-    for interval in Interval:
+    for interval in SeriesInterval:
         pace = CountedPace()
         statistics = await statistics_of(database).of(Selection(magnitudes=MagnitudeRange(4.5)))
         with an_account(Work(pace=pace)) as account:
             series = await statistics.series(interval)
         assert sum(series.counts) == days * 55, "bins 4.5 to 9.9"
-        if interval is not Interval.YEAR:
+        if interval is not SeriesInterval.YEAR:
             assert pace.offers >= len(YEARS)
             assert account.spent >= days // 100
 

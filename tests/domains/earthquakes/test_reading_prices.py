@@ -18,7 +18,7 @@ from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.statistics.gutenberg_richter import Completeness
-from graph.domains.statistics.series import Interval
+from graph.domains.statistics.series import SeriesInterval
 from graph.geography.areas import Box, Circle
 from graph.store.conditions import all_of, conjuncts, predicate
 from graph.store.contract import Database
@@ -149,13 +149,18 @@ async def test_pages_and_a_total_cost_at_least_what_their_plans_read(
 
 
 @A_FEW
-@given(selection=selections, span=bounds, minimum=st.sampled_from([None, 0.5, 3.0]), interval=st.sampled_from(Interval))
+@given(
+    selection=selections,
+    span=bounds,
+    minimum=st.sampled_from([None, 0.5, 3.0]),
+    interval=st.sampled_from(SeriesInterval),
+)
 async def test_statistics_cost_at_least_what_they_read(
     database: CountedDatabase,
     selection: Selection,
     span: tuple[int | None, int | None],
     minimum: float | None,
-    interval: Interval,
+    interval: SeriesInterval,
 ) -> None:
     async def by_summaries(_: Catalogue) -> None:
         of = await statistics_of(database).of(Selection(span[0], span[1], MagnitudeRange(minimum)))

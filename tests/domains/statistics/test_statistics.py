@@ -23,7 +23,7 @@ from graph.domains.earthquakes.selection import Selection
 from graph.domains.earthquakes.summaries.summary import year_key
 from graph.domains.statistics.groups import EventGroup, EventGrouping, region_of
 from graph.domains.statistics.in_space import MOST_CELLS
-from graph.domains.statistics.series import MOST_PERIODS, Interval, Series
+from graph.domains.statistics.series import MOST_PERIODS, Series, SeriesInterval
 from graph.geography.areas import Box, Circle
 from graph.store.contract import Update
 from tests.domains.earthquakes.builders import NOON, an_event, at, events_at, ingest, stored
@@ -49,17 +49,17 @@ def names_types(selection: Selection) -> bool:
     return selection.types is not None or any(map(names_types, selection.nested))
 
 
-def period(event: Event, interval: Interval) -> datetime:
+def period(event: Event, interval: SeriesInterval) -> datetime:
     """The start of an event's period."""
     hour = event.time.replace(minute=0, second=0, microsecond=0)
-    if interval is Interval.HOUR:
+    if interval is SeriesInterval.HOUR:
         return hour
     day = hour.replace(hour=0)
-    if interval is Interval.WEEK:
+    if interval is SeriesInterval.WEEK:
         return day - timedelta(day.weekday())
-    if interval is Interval.DAY:
+    if interval is SeriesInterval.DAY:
         return day
-    return day.replace(day=1, month=1 if interval is Interval.YEAR else day.month)
+    return day.replace(day=1, month=1 if interval is SeriesInterval.YEAR else day.month)
 
 
 def starts(series: Series) -> Iterator[datetime]:
@@ -67,26 +67,26 @@ def starts(series: Series) -> Iterator[datetime]:
     start = datetime_of(series.starts_at or 0)
     for number in range(len(series.counts)):
         match series.interval:
-            case Interval.MONTH:
+            case SeriesInterval.MONTH:
                 months = start.month - 1 + number
                 yield start.replace(year=start.year + months // 12, month=months % 12 + 1)
-            case Interval.YEAR:
+            case SeriesInterval.YEAR:
                 yield start.replace(year=start.year + number)
-            case Interval.HOUR:
+            case SeriesInterval.HOUR:
                 yield start + timedelta(hours=number)
             case _:
-                yield start + timedelta(number * (7 if series.interval is Interval.WEEK else 1))
+                yield start + timedelta(number * (7 if series.interval is SeriesInterval.WEEK else 1))
 
 
 ALIKE = [an_event(event_id, mag=6.5) for event_id in ("us1", "us3", "us2")]
 
 
 @A_FEW
-@given(events=catalogues, selection=selections, interval=st.sampled_from(Interval))
-@example(events=ALIKE, selection=Selection(), interval=Interval.DAY)
-@example(events=ALIKE, selection=Selection(place="here"), interval=Interval.DAY)
+@given(events=catalogues, selection=selections, interval=st.sampled_from(SeriesInterval))
+@example(events=ALIKE, selection=Selection(), interval=SeriesInterval.DAY)
+@example(events=ALIKE, selection=Selection(place="here"), interval=SeriesInterval.DAY)
 async def test_every_bin_and_every_period_has_its_events_and_the_largest_is_found(
-    engine: str, events: list[Event], selection: Selection, interval: Interval
+    engine: str, events: list[Event], selection: Selection, interval: SeriesInterval
 ) -> None:
     selected = [event for event in events if counts(selection, event)]
     periods = Counter(period(event, interval) for event in selected)
@@ -112,30 +112,30 @@ async def test_a_series_covers_the_window_where_it_is_closed_and_has_a_bounded_l
     async with stored("sqlite", events) as database:
         reader = statistics_of(database)
 
-        async def series(interval: Interval, start: str | None = None, end: str | None = None) -> Series:
+        async def series(interval: SeriesInterval, start: str | None = None, end: str | None = None) -> Series:
             window = Selection(start_ms=at(start) if start else None, end_ms=at(end) if end else None)
             return await (await reader.of(window)).series(interval)
 
-        months = await series(Interval.MONTH, "2023-01-15", "2023-07-15")
+        months = await series(SeriesInterval.MONTH, "2023-01-15", "2023-07-15")
         assert (months.starts_at, months.counts) == (at("2023-01-01T00:00:00"), (0, 1, 0, 0, 2, 0, 0))
-        open_months = await series(Interval.MONTH)
+        open_months = await series(SeriesInterval.MONTH)
         assert (open_months.starts_at, open_months.counts) == (at("2023-02-01T00:00:00"), (1, 0, 0, 2))
-        weeks = await series(Interval.WEEK, "2023-02-28", "2023-03-06")
+        weeks = await series(SeriesInterval.WEEK, "2023-02-28", "2023-03-06")
         assert (weeks.starts_at, weeks.counts) == (at("2023-02-27T00:00:00"), (1, 0))
-        hours = await series(Interval.HOUR, "2023-05-31T22:30", "2023-06-01T00:30")
+        hours = await series(SeriesInterval.HOUR, "2023-05-31T22:30", "2023-06-01T00:30")
         assert (hours.starts_at, hours.counts) == (at("2023-05-31T22:00:00"), (0, 1, 0))
-        nothing = await series(Interval.DAY, "2024-01-01")
+        nothing = await series(SeriesInterval.DAY, "2024-01-01")
         assert (nothing.starts_at, nothing.counts) == (None, ())
         with pytest.raises(BadUserInput, match=f"more than {MOST_PERIODS:,} periods"):
-            await series(Interval.DAY, "1800-01-01", "2023-12-31")
+            await series(SeriesInterval.DAY, "1800-01-01", "2023-12-31")
         watched = WatchedDatabase(database)
         for end_ms in (None, at("2023-12-31")):
             long = await statistics_of(watched).of(Selection(start_ms=at("2018-01-01"), end_ms=end_ms))
             watched.calls.clear()
             with pytest.raises(BadUserInput, match=f"more than {MOST_PERIODS:,} periods"):
-                await long.series(Interval.HOUR)
+                await long.series(SeriesInterval.HOUR)
             assert watched.read(EVENT, TIME_ORDERED) == set()
-        assert len((await series(Interval.YEAR, "1800-01-01", "2023-12-31")).counts) == 224
+        assert len((await series(SeriesInterval.YEAR, "1800-01-01", "2023-12-31")).counts) == 224
 
 
 async def test_events_are_read_only_of_days_that_the_window_cuts() -> None:
@@ -147,12 +147,12 @@ async def test_events_are_read_only_of_days_that_the_window_cuts() -> None:
 
         whole = await reader.of(Selection())
         assert ((await whole.counts()).total(), watched.read(EVENT, TIME_ORDERED)) == (7, set())
-        await whole.series(Interval.DAY)
+        await whole.series(SeriesInterval.DAY)
         assert watched.read(EVENT, TIME_ORDERED) == set()
 
         cut = await reader.of(Selection(start_ms=days[1] + 1, end_ms=days[5]))
         assert (await cut.counts()).total() == 4
-        await cut.series(Interval.MONTH)
+        await cut.series(SeriesInterval.MONTH)
         assert watched.read(EVENT, TIME_ORDERED) == {("20230801",), ("20230805",)}
 
 
@@ -195,7 +195,7 @@ async def test_events_are_read_once_for_all_parts_together() -> None:
         reader = statistics_of(watched)
         statistics = await reader.of(box)
         await asyncio.gather(
-            statistics.series(Interval.DAY),
+            statistics.series(SeriesInterval.DAY),
             statistics.depths(10),
             statistics.grid(1),
             statistics.inter_event_times((0.5,)),
@@ -352,9 +352,9 @@ async def test_statistics_of_another_time_are_of_the_versions_of_then(engine: st
             then = [event for event in await listed(database, view) if counts(selection, event)]
             statistics = await reader.of(selection, view=view)
             assert (await statistics.counts()).total() == len(then)
-            hours = await statistics.series(Interval.HOUR)
+            hours = await statistics.series(SeriesInterval.HOUR)
             found = dict(zip(starts(hours), hours.counts, strict=True))
-            assert +Counter(found) == Counter(period(event, Interval.HOUR) for event in then)
+            assert +Counter(found) == Counter(period(event, SeriesInterval.HOUR) for event in then)
             summary = await statistics.magnitude()
             mags = [event.mag for event in then]
             assert (summary.known, summary.least, summary.greatest) == (len(then), min(mags), max(mags))

@@ -72,7 +72,7 @@ export const VIEW = `query View($filter: EventFilter, $degrees: Float!) {
 }`;
 
 /** What the plots show of all events: how many there are over time, by magnitude and by depth; and the largest. */
-export const STATISTICS = `query Statistics($filter: EventFilter, $interval: Interval!, $binKm: Float!) {
+export const STATISTICS = `query Statistics($filter: EventFilter, $interval: SeriesInterval!, $binKm: Float!) {
   catalogueStatistics(filter: $filter) {
     count
     largest { ...Shown }

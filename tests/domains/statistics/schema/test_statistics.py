@@ -14,7 +14,7 @@ from tests.domains.earthquakes.schema.test_queries import stored
 from tests.service import Service
 
 STATISTICS = """
-query Statistics($filter: EventFilter, $interval: Interval! = DAY, $corrected: Boolean! = true) {
+query Statistics($filter: EventFilter, $interval: SeriesInterval! = DAY, $corrected: Boolean! = true) {
   catalogueStatistics(filter: $filter) {
     count
     largest { eventId mag }
