@@ -48,6 +48,13 @@ FIRST = parse_value("{first: true}")
 NORTHERN_PACIFIC = parse_value("[{lat: 30, lon: 130}, {lat: 70, lon: 140}, {lat: 72, lon: -100}, {lat: 30, lon: -105}]")
 
 
+EITHER = parse_value(f"""[
+  {{minMagnitude: 4}}, {{types: ["quarry blast"], not: {{minSig: 20}}}}, {{polygon: {print_ast(NORTHERN_PACIFIC)}}}
+]""")
+NEITHER = parse_value('{networks: ["ak"], or: [{maxGap: 90}, {circle: {lat: 61, lon: -150, radiusKm: 300}}]}')
+"""Filters in a filter, which has more of them than DynamoDB takes if they are composed."""
+
+
 @cache
 def stored() -> list[Event]:
     return [normalised(feature, ingested_at=NOON) for feature in week_features()][::20]
@@ -112,6 +119,8 @@ def likely() -> Mapping[str, Values]:
         "minSig": st.one_of(null, st.integers(-1, 50).map(nodes.Int)),
         "maxGap": st.one_of(null, null, numbers(40, 360)),
         "place": st.one_of(null, null, texts(["alaska", "CA", "km", "Pāhala"])),
+        "or": st.one_of(null, null, st.just(EITHER)),
+        "not": st.one_of(null, null, st.just(NEITHER)),
     }
 
 

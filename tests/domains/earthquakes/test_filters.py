@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.core.days import DAY_MS
+from graph.core.days import DAY_MS, LAST_MS
 from graph.core.paging import Paging
 from graph.domains.earthquake_events import TIME_ORDERED
 from graph.domains.earthquakes.entities import EVENT
@@ -180,3 +180,27 @@ async def test_a_filter_that_summaries_bound_is_counted_over_as_many_days_as_all
         assert watched.read(EVENT, TIME_ORDERED) == set()
         assert await catalogue.total(Selection()) == 6
         assert await catalogue.total(Selection(circle=Circle(0, 0, 20_100))) == 6  # the whole earth
+
+
+async def test_only_days_that_may_match_a_combined_filter_are_read() -> None:
+    kinds: list[dict[str, Any]] = [{"mag": 4.0}, {"mag": 7.0}, {"mag": 3.0, "type": "quarry blast"}, {"mag": 4.5}]
+    events = [an_event(f"us{n}", NOON + n * DAY_MS, **kind) for n, kind in enumerate(kinds)]
+    blasts, strong = Selection(types=("quarry blast",)), Selection(magnitudes=MagnitudeRange(6.0))
+    early = Selection(end_ms=NOON + DAY_MS)
+    expected = {
+        Selection(any_of=(blasts, strong)): {"20230804", "20230805"},
+        Selection(none_of=Selection(any_of=(blasts, strong))): {"20230803", "20230806"},
+        Selection(any_of=(early, blasts), none_of=strong): {"20230803", "20230805"},
+        Selection(none_of=Selection(none_of=strong)): {"20230804"},
+        Selection(none_of=early): {"20230804", "20230805", "20230806"},  # that of the bound is read, too
+        Selection(none_of=Selection(place="nowhere"), any_of=(strong, Selection(start_ms=LAST_MS))): {"20230804"},
+    }
+    async with stored("sqlite", events) as database:
+        watched = WatchedDatabase(database)
+        for selection, days in expected.items():
+            watched.calls.clear()
+            page = await catalogue_of(watched).page(selection, Paging(10))
+            assert {event.day_bucket for event in page.records} <= days
+            assert watched.read(EVENT, TIME_ORDERED) == {(day,) for day in days}, selection
+            watched.calls.clear()
+            assert await catalogue_of(watched).total(selection) == len(page.records)
