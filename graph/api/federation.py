@@ -63,7 +63,8 @@ FEDERATION_SCALARS: dict[object, ScalarDefinition] = {
 def subgraph_queries(nodes: Sequence[Node]) -> type:
     """The root fields by which a gateway reads the schema, and entities of these types."""
     by_name = {relay.type_name_of(node): node.found_by for node in nodes}
-    entity = Annotated[Union[tuple(nodes)], strawberry.union("_Entity", description="What has a key.")]  # noqa: UP007
+    union: Any = Union[tuple(nodes)]  # noqa: UP007 - its members are only known here
+    entity: Any = Annotated[union, strawberry.union("_Entity", description="What has a key.")]
 
     def scopes_of_representations(arguments: Mapping[str, Any]) -> set[Scope]:
         return scopes_of(by_name, arguments.get("representations"), _named)
