@@ -293,7 +293,7 @@ def _documented(file: NewFile) -> NewFile:
         FileSelection,
         first=st.sampled_from([day(1), day(2)]),
         last=st.sampled_from([day(2), day(4)]),
-        level=st.sampled_from([None, None, "L0", "L1A"]),
+        levels=st.sampled_from([None, None, ("L0",), ("L1A", "L2")]),
         data_type=st.sampled_from([None, None, "APID11", "APID12"]),
         version=st.sampled_from([*VersionRule, "1.1.0"]),
         missing_packets_gt=st.sampled_from([None, None, 0, 4]),
