@@ -37,7 +37,21 @@ def test_the_readme_is_short_and_leads_to_the_index_which_lists_every_document()
 
 
 TESTS = [path.read_text() for path in (ROOT / "tests").rglob("*.py")]
-LANGUAGES = {"sh", "graphql", "json", "js", "ts", "html", "python", "dockerfile", "mermaid", "text", "toml", "yaml"}
+LANGUAGES = {
+    "sh",
+    "graphql",
+    "json",
+    "js",
+    "ts",
+    "tsx",
+    "html",
+    "python",
+    "dockerfile",
+    "mermaid",
+    "text",
+    "toml",
+    "yaml",
+}
 
 
 def test_a_block_names_its_language_can_be_read_and_a_test_in_it_exists() -> None:
