@@ -159,7 +159,7 @@ async def test_any_view_has_the_same_events_by_magnitude_as_by_time(
         views = [View(None, deleted), View(AsOf(first=True), deleted), View(AsOf(recorded_ms=middle), deleted)]
         for view in views:
             for selection in (Selection(), Selection(updated_since_ms=earliest + 500)):
-                expected = by_magnitude(await listed(database, view, selection), ascending=ascending)
+                expected = same(by_magnitude(await listed(database, view, selection), ascending=ascending))
                 turned = await pages(
                     catalogue_of(database), "magnitude", selection, size, ascending=ascending, view=view
                 )
