@@ -1,5 +1,6 @@
 """The graph's schema: all of it described, and printed where clients look for it."""
 
+import re
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
@@ -68,6 +69,31 @@ def undescribed(schema: GraphQLSchema) -> Iterator[str]:
             for argument_name, argument in getattr(member, "args", {}).items():
                 if not (argument.description or "").strip():
                     yield f"{name}.{member_name}({argument_name})"
+
+
+DEPRECATED = """
+type Query {
+  old: Int @deprecated(reason: "Until 2027-06-30: use `new`.")
+  new(given: Int @deprecated(reason: "Some day.")): Kind
+}
+enum Kind { FIRST @deprecated(reason: "2027-6-30") }
+input Given { value: Int @deprecated }
+"""
+
+
+def test_what_is_deprecated_has_a_date(schema: GraphQLSchema) -> None:
+    assert list(undated(schema)) == []
+    assert list(undated(build_schema(DEPRECATED))) == ["Query.new(given)", "Kind.FIRST", "Given.value"]
+
+
+def undated(schema: GraphQLSchema) -> Iterator[str]:
+    for name, named in own_types(schema).items():
+        for member_name, member in members(named).items():
+            coordinates = {f"{name}.{member_name}": member}
+            coordinates |= {f"{name}.{member_name}({at})": each for at, each in getattr(member, "args", {}).items()}
+            for coordinate, each in coordinates.items():
+                if each.deprecation_reason and not re.search(r"\b\d{4}-\d{2}-\d{2}\b", each.deprecation_reason):
+                    yield coordinate
 
 
 def test_optional_arguments_have_no_default_of_null() -> None:
