@@ -47,7 +47,9 @@ FILES = {  # which a reader has; gzipped or not is seen by its content
 }
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 STEPS = (ROOT / "scripts" / "check").read_text().split("\nall=(")[1].split(")")[0].split()
+CLIENTS = ROOT / "tests" / "acceptance" / "clients" / "documented"
 DEVELOPMENT = (ROOT / "requirements-dev.lock").read_text()
+CODEGEN, NPM = ((CLIENTS / name).read_text() for name in ("codegen.lock", "package.json"))
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 
 
@@ -156,6 +158,8 @@ def is_possible_python(arguments: list[str], folder: Path) -> bool:
     if arguments[0] != "-m":
         return (ROOT / arguments[0]).is_file()
     module, *options = arguments[1:]
+    if f"\n{module.partition('.')[0]}==" in f"\n{CODEGEN}":
+        return True  # a test of its own runs it
     found = importlib.util.find_spec(module)
     assert found, module
     return module == "venv" or all(option in Path(found.origin or "").read_text() for option in options)
@@ -190,6 +194,8 @@ POSSIBLE: dict[str, Callable[[list[str], Path], bool]] = {
     "curl": lambda arguments, _: bool(CURL.parse_args(arguments)),
     "docker": is_possible_docker,
     "export": lambda arguments, _: all(is_a_variable(argument.split("=", 1)) for argument in arguments),
+    "npm": lambda arguments, _: all(f'"{name}": ' in NPM for name in arguments[1:] if not name.startswith("--")),
+    "npx": lambda arguments, _: True,  # a test of its own runs it
     "openssl": lambda arguments, _: arguments == ["rand", "-hex", "32"],
     "pip": is_possible_pip,
     "pre-commit": lambda arguments, _: arguments == ["install"],

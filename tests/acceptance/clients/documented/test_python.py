@@ -1,4 +1,4 @@
-"""gql, ariadne-codegen, pandas and ObsPy run the programs of docs/clients/python.md."""
+"""gql, ariadne-codegen, sgqlc, pandas and ObsPy run the programs of docs/clients/python.md."""
 
 import asyncio
 import re
@@ -20,11 +20,11 @@ pytestmark = pytest.mark.judged
 
 PAGE = "docs/clients/python.md"
 SCALARS = set(re.findall(r"^scalar (\w+)", (ROOT / "schema.graphql").read_text(), re.MULTILINE))
-OTHERS = ("session.subscribe(", "from quakes import")  # in the programs that tests of their own run
+OTHERS = ("session.subscribe(", "from quakes")  # in the programs that tests of their own run
 PROGRAMS = [each for each in with_output(PAGE, "python") if not any(part in each[0] for part in OTHERS)]
 
 
-@pytest.mark.parametrize(("program", "output"), PROGRAMS, ids=["gql", "CSV", "Parquet", "graph", "ObsPy"])
+@pytest.mark.parametrize(("program", "output"), PROGRAMS, ids=["gql", "gql DSL", "CSV", "Parquet", "graph", "ObsPy"])
 def test_the_program_prints_what_is_below_it(
     program: str, output: str, tmp_path: Path, gql: dict[str, str], week: Service
 ) -> None:
@@ -34,8 +34,8 @@ def test_the_program_prints_what_is_below_it(
 
 
 async def test_gql_follows_events_over_a_websocket(gql: dict[str, str], live: LiveService) -> None:
-    _, program = blocks(PAGE, "gql", "python")
-    _, output = blocks(PAGE, "gql", "text")
+    *_, program = blocks(PAGE, "gql", "python")
+    *_, output = blocks(PAGE, "gql", "text")
     command = [sys.executable, "-c", at(live.url, program)]
     with Child(command, env={**ENVIRONMENT, **gql}, stdout=subprocess.PIPE, text=True) as process:
         await live.has_subscriptions(1)
@@ -61,3 +61,17 @@ def test_ariadne_codegen_knows_every_scalar_and_its_client_runs(
 
     assert done.stdout == output
     assert set(tomllib.loads(configuration)["tool"]["ariadne-codegen"]["scalars"]) == SCALARS
+
+
+def test_sgqlc_reads_the_schema_of_the_service_and_its_program_runs(
+    tmp_path: Path, python_tools: dict[str, str], week: Service
+) -> None:
+    (commands,) = blocks(PAGE, "sgqlc", "sh")
+    (program,) = blocks(PAGE, "sgqlc", "python")
+    (output,) = blocks(PAGE, "sgqlc", "text")
+
+    for command in at(week.url, commands).splitlines():
+        run(sys.executable, *command.split()[1:], folder=tmp_path, settings=python_tools)
+    done = run(sys.executable, "-c", at(week.url, program), folder=tmp_path, settings=python_tools)
+
+    assert done.stdout == output
