@@ -78,7 +78,7 @@ async def test_a_query_is_one_result_and_the_end(service: LiveService) -> None:
     async with event_stream(service.url, '{ events(after: "x") { totalCount } }') as stream:
         await stream.block()
         block = await stream.block()
-        assert block.startswith(b'event: next\ndata: {"data":null,"errors":[{')
+        assert block.startswith(b'event: next\ndata: {"data":{"events":null},"errors":[{')
         assert b'"INVALID_CURSOR"' in block
         assert await stream.end() == COMPLETE
 

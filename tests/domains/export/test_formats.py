@@ -10,6 +10,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Iterable
+from datetime import datetime
 from http.client import IncompleteRead
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
-from graph.core.times import rfc3339_of_millis
+from graph.core.times import millis_of, rfc3339_of_millis
 from graph.domains.earthquakes.model import Event
 from graph.domains.export.columns import COLUMNS
 from graph.domains.export.text import NAMES, Csv, Ndjson
@@ -52,9 +53,15 @@ def test_every_format_has_the_events_of_the_graph(week: Service) -> None:
         assert list(read(exported(week, name, minMagnitude=9.9))) == []
 
 
+IN_MILLISECONDS = ("updated", "recordedAt", "publishedAt")
+
+
 def test_json_has_every_field_of_the_graph_and_csv_the_values_of_the_json(week: Service) -> None:
     names = [column.name for column in COLUMNS]
-    nodes = week.ask(f"{{ events(first: 200) {{ nodes {{ {' '.join(names)} }} }} }}")["events"]["nodes"]
+    shown = " ".join(name if name != "updated" else "updated: updatedAt" for name in names)
+    nodes = week.ask(f"{{ events(first: 200) {{ nodes {{ {shown} }} }} }}")["events"]["nodes"]
+    for node in nodes:  # these are numbers in a row
+        node |= {name: millis_of(datetime.fromisoformat(node[name])) for name in IN_MILLISECONDS if node[name]}
     *lines, _ = map(orjson.loads, exported(week, "ndjson").splitlines())
 
     assert lines[:200] == nodes

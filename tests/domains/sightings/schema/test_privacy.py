@@ -47,7 +47,7 @@ ARGUMENTS = {
     "affectedBy": 'calibration: "gain.nc", version: "1.0.0"',
 }
 WITH_POSITIONS = {
-    *("sightings", "sighting", "trending", "areas", "events", "event", "eventVersions", "eventVersion"),
+    *("sightings", "sighting", "trending", "areas", "events", "event", "eventVersion"),
     *("catalogueStatistics", "triggerEvents", "triggerEventTypes"),
 }
 DEPTH = 5
