@@ -3,12 +3,16 @@
 from pathlib import Path
 from typing import Any
 
+from graph.api.relay import global_id
 from tests.domains.sightings.in_store import held_clock
 from tests.service import Service, running
 from tests.settings import Settings
 
 REPORT = "mutation ($input: ReportSightingInput!) { reportSighting(input: $input) { created sighting { sightingId } } }"
 FILTERED = "query ($areas: [String!]) { sightings(filter: {areas: $areas}) { nodes { id } } }"
+
+INGEST = "mutation ($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
+NAMING = "query ($ids: [ID!]) { sightings(filter: {eventIds: $ids}) { nodes { eventId } } }"
 
 
 def report(**given: Any) -> dict[str, Any]:
@@ -34,3 +38,23 @@ def test_areas_of_a_filter_and_reports_of_an_hour_have_a_bound(tmp_path: Path) -
         assert service.ask(REPORT, report(**position, questionnaire={"felt": 0}))["reportSighting"]["created"]
         again = refusal(service, REPORT, report(**position, category="OTHER"), "RATE_LIMITED")
         assert "try again in 3600 s" in again
+
+
+def test_sightings_are_found_by_global_and_own_ids_of_several_earthquakes(tmp_path: Path) -> None:
+    clock = held_clock()
+    with running(Settings(store=f"sqlite:///{tmp_path}/reports.db"), clock=clock) as service:
+        event = {"eventTsMs": clock.now, "mag": 5, "lat": 1, "lon": 2}
+        service.ask(INGEST, {"events": [{**event, "eventId": f"us{number}"} for number in range(4)]})
+        for number in range(3):
+            service.ask(
+                REPORT, report(area=f"Town {number}", eventId=(global_id("Event", "us0"), "us1", "us2")[number])
+            )
+
+        def named(*ids: str) -> set[str]:
+            return {each["eventId"] for each in service.ask(NAMING, {"ids": ids})["sightings"]["nodes"]}
+
+        assert named(global_id("Event", "us1"), "us0", "us3", "us1", "none") == {"us0", "us1"}
+        assert named() == set()
+        assert refusal(service, NAMING, {"ids": ["us0"] * 21}) == "`eventIds` takes at most 20 events."
+        other = global_id("Sighting", "us0")
+        assert refusal(service, NAMING, {"ids": [other]}) == "`eventIds` names a Sighting: pass the id of a Event."

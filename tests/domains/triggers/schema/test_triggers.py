@@ -258,7 +258,7 @@ def test_an_endpoint_is_changed_paused_resumed_and_deleted(service: Service) -> 
     assert endpoint["queue"] == {"sequence": 0, "waiting": 0, "failures": 0}
 
     def change(**given: Any) -> dict[str, Any]:
-        named = {"endpointId": endpoint["endpointId"], **given}
+        named = {"endpointId": endpoint["id"], **given}  # below, its own id
         changed: dict[str, Any] = service.ask(UPDATE_ENDPOINT, {"input": named})["updateEndpoint"]["endpoint"]
         return changed
 
@@ -288,8 +288,25 @@ def test_an_endpoint_is_changed_paused_resumed_and_deleted(service: Service) -> 
         assert do(name, "__typename") == "NOT_FOUND", name
 
 
+def test_a_watch_takes_global_ids_and_its_deletion_answers_one(service: Service) -> None:
+    endpoint = create_endpoint(service)["endpoint"]
+    created = """mutation ($id: ID) { createWatch(input: {name: "mine", endpointId: $id}) {
+      watch { id watchId endpointId }
+    } }"""
+    delete = "mutation ($id: ID!) { deleteWatch(input: {watchId: $id}) { deletedId } }"
+    watches = [service.ask(created, {"id": id_})["createWatch"]["watch"] for id_ in (endpoint["id"], None)]
+    assert [watch["endpointId"] for watch in watches] == [endpoint["endpointId"], None]
+    assert service.ask("{ watches(first: 1) { totalCount totalCountReason } }") == {
+        "watches": {"totalCount": 2, "totalCountReason": None}
+    }
+    for watch, named in zip(watches, (watches[0]["id"], watches[1]["watchId"]), strict=True):
+        assert service.ask(delete, {"id": named}) == {"deleteWatch": {"deletedId": watch["id"]}}
+        assert service.codes(delete, {"id": named}) == ["NOT_FOUND"]
+
+
 def test_deliveries_are_asked_for_by_number_and_range(service: Service) -> None:
-    endpoint_id = create_endpoint(service)["endpoint"]["endpointId"]
+    endpoint = create_endpoint(service)["endpoint"]
+    endpoint_id = endpoint["endpointId"]
     for _ in range(3):
         create(service)
     document = """query ($id: ID!, $from: Int, $after: String, $last: Int, $before: String, $filter: DeliveryFilter) {
@@ -311,6 +328,9 @@ def test_deliveries_are_asked_for_by_number_and_range(service: Service) -> None:
     assert numbers(filter={"endTime": "2023-01-01"}) == []
     backwards = {"startTime": "2023-01-02", "endTime": "2023-01-01"}
     assert service.codes(document, {"id": endpoint_id, "filter": backwards}) == ["BAD_USER_INPUT"]
+    by_global_id = service.ask(document, {"id": endpoint["id"]})
+    assert by_global_id == service.ask(document, {"id": endpoint_id})
+    assert service.codes(document, {"id": global_id("Watch", endpoint_id)}) == ["BAD_USER_INPUT"]
     for wrong in ("", "x", "\x00", "x" * 36, "x" * 10_000):
         assert service.codes(document, {"id": wrong}) == ["NOT_FOUND"], wrong
 
