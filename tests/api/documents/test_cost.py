@@ -76,7 +76,7 @@ def parts(document: DocumentNode) -> tuple[OperationDefinitionNode, dict[str, Fr
         ("{ events(first: 7) { asGeoJson } }", 1 + 7 * 16 + 1),
         ('{ event(eventId: "x") { nearby(first: 7) { nodes { id } } } }', 1 + 10 + 1 + 7 + 1),
         ("{ catalogueStatistics { count magnitudeFrequency { count } } }", 10 + 1 + 1 + 121),
-        ("{ catalogueStatistics { series { start counts } } }", 10 + 10 + 1 + 40_000 // 50),
+        ("{ catalogueStatistics { series { startsAt counts } } }", 10 + 10 + 1 + 40_000 // 50),
         ("{ catalogueStatistics { gutenbergRichter { b reason networks { network } } } }", 10 + 1 + 1 + 10 + 110),
         ("{ catalogueStatistics { grid { cells { lat lon count } } } }", 10 + 10 + 1 + 10_000 * 3 // 16),
         ("{ catalogueStatistics { depths { bins { depth count } unknown } } }", 10 + 10 + 1 + 1000 * 0.2 + 1),
