@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph.core.errors import BadUserInput
-from graph.core.paging import Page, Total
+from graph.core.paging import Page
 from graph.domains.data_files.entities import BY_CALIBRATION, BY_VERSION, CALIBRATED, CALIBRATIONS, PART
 from graph.domains.data_files.foreign_parts import FOREIGN_CALIBRATION, calibration_order
 from graph.domains.data_files.model import CALIBRATION, LEVELS, Calibration
@@ -25,7 +25,6 @@ from graph.store.time_walk import Walk
 from graph.work.account import charge_rows
 
 LAST = "\U0010ffff"
-NOT_COUNTED = "Only calibrations of all versions are counted, and only where no other program writes the table."
 
 
 class Calibrations:
@@ -72,20 +71,13 @@ class Calibrations:
             in_order = [every[place] for place in sorted(every, reverse=not forward)]
             return ItemsFound(in_order[:size], found.more or len(in_order) > size, found.partitions)
 
-        async def count() -> Total:
-            if version is not VersionRule.ALL or self._database.other_writers:
-                return NOT_COUNTED
-            counted = await self._database.get_many([CALIBRATED.key_for(*each) for each in partitions])
-            return sum(int(item["items"]) for item in counted.values())
-
-        page: Page[Calibration] = await page_between(
+        return await page_between(
             read if selected else walk.read,
             request.paging,
             forward=False,
             place_of=_place,
             record_of=CALIBRATIONS.record_class(Calibration).reading(request.attributes),
         )
-        return page.counted(request.paging, count)
 
     async def _partitions(self, product: str | None) -> list[Partition]:
         """What there are calibrations of, in order. Other programs may have some of any documented level."""

@@ -20,7 +20,7 @@ from graph.domains.data_files.scopes import FILES_READ
 from graph.store.ordering import PageRequest
 
 
-@record_type(model.Calibration, pages="calibrations", counted=True)
+@record_type(model.Calibration, pages="calibrations")
 class Calibration:
     calibrates: auto
     calibration_version: str
