@@ -79,7 +79,7 @@ def node_queries(nodes: Iterable[Node]) -> type:
 
 
 def _ids_in(arguments: Mapping[str, Any]) -> Any:
-    return arguments["ids"] if "ids" in arguments else arguments.get("id")
+    return arguments["ids"] if "ids" in arguments else [arguments.get("id")]
 
 
 def scopes_of(nodes: Nodes, given: Any, named: Callable[[Nodes, Any], Named]) -> set[Scope]:

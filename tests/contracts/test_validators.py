@@ -212,7 +212,7 @@ def test_a_known_answer_costs_a_point_and_is_recorded(tmp_path: Path) -> None:
 
     assert statuses == [304] * left + [429]
     with two_processes("sqlite", tmp_path) as (service, _, _):
-        logs = '{ requestLogs(filter: {route: "/graphql"}, first: 100) { nodes { status error logType } } }'
+        logs = '{ requestLogs(filter: {routes: ["/graphql"]}, first: 100) { nodes { status error logType } } }'
         known = service.ask(logs)["requestLogs"]["nodes"]
     assert known == [{"status": 304, "error": None, "logType": "QUERY"}] * left
 
