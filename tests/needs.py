@@ -20,6 +20,16 @@ from scripts import collector
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
+
+@cache
+def _node() -> int:
+    """The major version of Node; 0 where there is none."""
+    if (node := shutil.which("node")) is None:
+        return 0
+    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
+    return int(said.removeprefix("v").partition(".")[0])
+
+
 REQUIREMENTS: dict[str, Callable[[], bool]] = {
     "chromium": lambda: any(map(shutil.which, CHROMIUM_NAMES)),
     "java": lambda: shutil.which("java") is not None,
@@ -32,15 +42,6 @@ REQUIREMENTS: dict[str, Callable[[], bool]] = {
     "the web pages' packages": packages.packaged,  # there once `pip install -e .` has found npm
     "the dashboard's bundle": BUNDLE.is_dir,  # there once `pip install -e .` has found npm, until a page's file changes
 }
-
-
-@cache
-def _node() -> int:
-    """The major version of Node; 0 where there is none."""
-    if (node := shutil.which("node")) is None:
-        return 0
-    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
-    return int(said.removeprefix("v").partition(".")[0])
 
 
 def _mounts() -> bool:

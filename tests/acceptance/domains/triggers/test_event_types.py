@@ -12,6 +12,7 @@ from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.live import event_sequence
 from graph.domains.triggers.checking import check_type
 from graph.domains.triggers.event_types import DISABLED, EVENT_TYPES, TEST, payload_of_disabled, payload_of_test
+from graph.domains.triggers.model import EndpointDisabledReason
 from graph.domains.watches.event_types import CREATED, DELETED, EARTHQUAKE_TYPES, REVISED, payload_of_watch
 from graph.domains.watches.model import Watch
 from graph.store.sqlite import open_sqlite
@@ -56,7 +57,7 @@ async def test_payloads_of_the_service_are_what_their_schemas_say() -> None:
     async with triggers("sqlite") as ours:
         endpoint = await ours.endpoint()
         assert_valid(TEST, payload_of_test(endpoint.endpoint_id))
-        assert_valid(DISABLED, payload_of_disabled(endpoint, "FAILING"))
+        assert_valid(DISABLED, payload_of_disabled(endpoint, EndpointDisabledReason.FAILING))
     async with a_station("sqlite") as station:
         await station.watch()
         await say_every_kind(station)

@@ -106,7 +106,7 @@ async def test_before_the_first_ingest_there_is_no_history_but_what_a_back_fill_
 
     for published_ms, mag in ((100, 4.0), (199, 4.0), (200, 5.0), (BEGIN - 1, 5.0)):
         as_of = AsOf(published_ms=published_ms)
-        found = await catalogue.event("us1", as_of=as_of)
+        found = await catalogue.version("us1", as_of)
         assert found is not None
         assert [each.mag for each in await listed(database, View(as_of))] == [found.mag] == [mag]
         behind = Paging(1, after=found.item)
@@ -114,11 +114,11 @@ async def test_before_the_first_ingest_there_is_no_history_but_what_a_back_fill_
         for counted in (catalogue.total, catalogue.count):
             assert await counted(Selection(), View(as_of)) == 1
         with pytest.raises(HistoryUnavailable):
-            await catalogue.event("us2", as_of=as_of)
+            await catalogue.version("us2", as_of)
 
     before = View(AsOf(published_ms=99))
     for refused in (
-        catalogue.event("us1", as_of=before.as_of),
+        catalogue.version("us1", before.as_of),
         catalogue.page(Selection(), Paging(1), view=before),
         catalogue.page(Selection(), Paging(1), view=View(AsOf(recorded_ms=BEGIN + 999))),
         catalogue.page_by_magnitude(Selection(), Paging(1), view=before),
@@ -134,7 +134,7 @@ async def test_before_the_first_ingest_there_is_no_history_but_what_a_back_fill_
         }
     assert len(await listed(database, View(AsOf(recorded_ms=BEGIN + 1000)))) == 1
     since = View(AsOf(published_ms=BEGIN + 1000))
-    assert await catalogue.event("us2", as_of=since.as_of) is None
+    assert await catalogue.version("us2", since.as_of) is None
     assert await catalogue.total(Selection(magnitudes=MagnitudeRange(9)), since) == 0
 
 
@@ -189,10 +189,10 @@ async def test_what_its_source_had_published_by_a_time_is_another_axis(database:
     ]
     catalogue = catalogue_of(database)
     for as_of, mag in ((AsOf(published_ms=begin + 100), 5.0), (AsOf(recorded_ms=begin + 1000), 4.0)):
-        found = await catalogue.event("us1", as_of=as_of)
+        found = await catalogue.version("us1", as_of)
         assert found is not None
         assert found.mag == mag
-    assert await catalogue.event("us1", as_of=AsOf(recorded_ms=begin)) is None
+    assert await catalogue.version("us1", AsOf(recorded_ms=begin)) is None
 
 
 async def test_pages_of_a_past_time_are_walked_in_both_directions_over_ties(engine: str) -> None:
