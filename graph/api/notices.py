@@ -22,10 +22,6 @@ class NoticeKind(DescribedText):
     CREATED = "CREATED", "It was stored."
 
 
-def _record(message: Message) -> Any:
-    return message.record
-
-
 @strawberry.type(description="A message to a subscriber: a record, or the number of dropped records.")
 class Notice(Generic[NodeType]):
     @strawberry.field(description="What has happened; null where `dropped` is not 0.")
@@ -33,9 +29,10 @@ class Notice(Generic[NodeType]):
     def kind(message: Message) -> NoticeKind | None:
         return NoticeKind.CREATED if message.record else None
 
-    node: NodeType | None = strawberry.field(
-        description="The record as it is now; null if it is gone, or where `dropped` is not 0.", resolver=_record
-    )
+    @strawberry.field(description="The record as it is now; null if it is gone, or where `dropped` is not 0.")
+    @staticmethod
+    def node(message: Message) -> NodeType | None:
+        return message.record
 
     @strawberry.field(description="The node's global id, also if it is gone; null where `dropped` is not 0.")
     @staticmethod

@@ -33,7 +33,7 @@ class EventNotice(Notice[Event]):
         "known values. Null where `dropped` is not 0."
     )
     @staticmethod
-    def node(message: Message) -> model.Event | None:  # type: ignore[misc]  # the same field
+    def node(message: Message) -> model.Event | None:
         return message.record.present if message.record else None
 
     record: EventRevision | None = strawberry.field(

@@ -26,7 +26,7 @@ class SightingNotice(Notice[Sighting]):
 
     @field("The sighting as it is now; null once it has expired or is hidden, or where `dropped` is not 0.")
     @staticmethod
-    def node(message: Message) -> model.Sighting | None:  # type: ignore[misc]  # the same field
+    def node(message: Message) -> model.Sighting | None:
         return message.record.present if message.record else None
 
 

@@ -116,9 +116,10 @@ async def test_before_the_first_ingest_there_is_no_history_but_what_a_back_fill_
         with pytest.raises(HistoryUnavailable):
             await catalogue.version("us2", as_of)
 
-    before = View(AsOf(published_ms=99))
+    too_early = AsOf(published_ms=99)
+    before = View(too_early)
     for refused in (
-        catalogue.version("us1", before.as_of),
+        catalogue.version("us1", too_early),
         catalogue.page(Selection(), Paging(1), view=before),
         catalogue.page(Selection(), Paging(1), view=View(AsOf(recorded_ms=BEGIN + 999))),
         catalogue.page_by_magnitude(Selection(), Paging(1), view=before),
@@ -133,9 +134,9 @@ async def test_before_the_first_ingest_there_is_no_history_but_what_a_back_fill_
             "earliest": "2023-08-04T00:00:01.000Z",
         }
     assert len(await listed(database, View(AsOf(recorded_ms=BEGIN + 1000)))) == 1
-    since = View(AsOf(published_ms=BEGIN + 1000))
-    assert await catalogue.version("us2", since.as_of) is None
-    assert await catalogue.total(Selection(magnitudes=MagnitudeRange(9)), since) == 0
+    since = AsOf(published_ms=BEGIN + 1000)
+    assert await catalogue.version("us2", since) is None
+    assert await catalogue.total(Selection(magnitudes=MagnitudeRange(9)), View(since)) == 0
 
 
 class Revised(WatchedDatabase):
