@@ -170,6 +170,7 @@ def test_an_id_is_an_id() -> None:
 
 
 NO_NODES = {
+    *(f"{of}.ids" for of in (*EVENTS, "EventInput")),  # as any network names it
     *(f"{of}.{name}" for of in ("ServiceLog", "ServiceLogInput") for name in ("traceId", "spanId")),
     *("ServiceLogFilter.traceId", "CreateTriggerEventInput.correlationId"),
 }

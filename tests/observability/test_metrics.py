@@ -61,7 +61,7 @@ def test_requests_and_root_fields_are_counted_by_operation_field_and_first_error
     service.ask("{ events { totalCount } }")
     service.ask(INGEST, ingested("us1"))
     assert service.codes("{ event") == ["GRAPHQL_PARSE_FAILED"]
-    assert service.codes("{ event(eventId: 7) { mag } }") == ["GRAPHQL_VALIDATION_FAILED"]
+    assert service.codes("{ event(eventId: 7.5) { mag } }") == ["GRAPHQL_VALIDATION_FAILED"]
     assert service.codes('{ events(after: "x") { nodes { mag } } }') == ["INVALID_CURSOR"]
 
     scrape = scraped(service.url)
