@@ -54,9 +54,14 @@ Build = Callable[[Any], Any]
 
 
 def places(type_: GraphQLInputType, build: Build, place: str) -> Iterator[tuple[str, GraphQLInputType, Build]]:
-    """Each place within an argument: its path, its type, and what builds the argument around a value there."""
+    """Each place within an argument: its path, its type, and what builds the argument around a value there.
+
+    Within an input object of the same type, they are the same places again.
+    """
     named: Any = get_nullable_type(type_)
     yield place, named, build
+    if place.endswith((".or", ".not")):
+        return
     if isinstance(named, GraphQLList):
         yield from places(named.of_type, lambda value: build([value]), place)
     elif isinstance(named, GraphQLInputObjectType):

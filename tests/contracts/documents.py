@@ -27,6 +27,7 @@ VALUES: Mapping[str, Any] = {
     "Date": "2100-01-01",
     "SightingCategory": "SHAKING",
     "JSON": {},
+    "AsOf": {"first": True},  # one of its fields
 }
 
 
@@ -76,10 +77,7 @@ def value_of(of: Any) -> Any:
         return [value_of(of.of_type)]
     if isinstance(of, GraphQLEnumType):
         return Word(next(iter(of.values)))
-    if isinstance(of, GraphQLInputObjectType) and of.is_one_of:
-        name, field = next(iter(of.fields.items()))
-        return {name: value_of(field.type)}
-    if isinstance(of, GraphQLInputObjectType):
+    if isinstance(of, GraphQLInputObjectType) and of.name not in VALUES:
         return {name: value_of(field.type) for name, field in of.fields.items() if is_required_input_field(field)}
     return VALUES[of.name]
 

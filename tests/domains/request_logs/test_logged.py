@@ -25,6 +25,8 @@ PATHS = {
     "events": "/earthquakes",
     "catalogueStatistics": "/earthquakes/statistics",
     "ingestStatus": "/ingest/status",
+    "eventVersion": "/earthquakes/version",
+    "eventVersions": "/earthquakes/versions",
     "popularFilters": "/analytics/popular-filters",
     "ingestRecent": "/ingest/recent",
     "ingestEvents": "/ingest/events",
