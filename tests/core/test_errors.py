@@ -190,7 +190,7 @@ def test_an_unexpected_error_is_logged_with_its_trace_and_the_clients_request_id
     assert answer.json()["errors"][0]["message"] == (
         f"The service failed unexpectedly. Report it with the request id {request_id}."
     )
-    assert (answer.status_code, answer.json()["data"], code) == (200, None, "INTERNAL_SERVER_ERROR")
+    assert (answer.status_code, answer.json()["data"], code) == (200, {"events": None}, "INTERNAL_SERVER_ERROR")
     assert request_id not in message  # the second request has another one
     told = [record for record in caplog.records if record.name == "graph.transport.errors"]
     (logged,) = [record for record in told if record.__dict__["keywords"]["request_id"] == request_id]
