@@ -261,13 +261,13 @@ export class Watch {
   #hear({ node, kind, matches, cursor, dropped }) {
     if (dropped) {
       this.startAgain();
-    } else if (!matches) {
+    } else if (node && !matches) {
       this.#replace(node.eventId, null);
     } else if (kind === "CREATED") {
       this.arrived({ cursor, node });
-    } else if (this.find(node.eventId)) {
+    } else if (node && this.find(node.eventId)) {
       this.#replace(node.eventId, node);
-    } else {
+    } else if (node) {
       this.startAgain(); // a revision has brought it into the filter; its notice has no cursor of the list
     }
   }

@@ -10,8 +10,8 @@ export function exportsOf(eventId) {
   const id = encodeURIComponent(eventId);
   const isInFdsn = "fdsn" in document.documentElement.dataset;
   return [
-    ["GeoJSON", address(`export/events.geojson?ids=${id}`), "events.geojson"],
-    ["CSV", address(`export/events.csv?ids=${id}`), "events.csv"],
+    ["GeoJSON", address(`export/events.geojson?eventIds=${id}`), "events.geojson"],
+    ["CSV", address(`export/events.csv?eventIds=${id}`), "events.csv"],
     ...(isInFdsn ? [["QuakeML", address(`fdsnws/event/1/query?eventid=${id}`), "event.xml"]] : []),
   ];
 }
