@@ -54,10 +54,10 @@ def node_queries(nodes: Iterable[Node]) -> type:
             info: Info[Context, None],
             id: Annotated[strawberry.ID, strawberry.argument(description="Global id.")],
         ) -> Any:
-            (found,) = await find_nodes(by_name, info, [named_by_id(by_name, id)])
-            if isinstance(found, BadUserInput):
-                raise found
-            return found
+            found = await find_nodes(by_name, info, [named_by_id(by_name, id)])
+            if isinstance(found[0], BadUserInput):
+                raise found.pop()  # as a local value, it would hold this frame, which its traceback holds
+            return found[0]
 
         @strawberry.field(
             description="The objects with these global ids, in the same order; null for each that does not exist, "
@@ -114,7 +114,7 @@ def named_by_id(nodes: Nodes, node_id: Any) -> Named:
     try:
         named = relay.parse_global_id(str(node_id))
     except BadUserInput as error:
-        return error
+        return error.with_traceback(None)
     if named[0] not in nodes:
         return BadUserInput(f"`id` names a {named[0]}, which is no node type of this graph: pass a node's `id`.")
     return named

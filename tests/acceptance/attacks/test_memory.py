@@ -60,6 +60,7 @@ EXECUTED: dict[str, tuple[str, dict[str, Any]]] = {
         "{ rejections { code } } }",
         {},
     ),
+    "an error of some nodes": ('{ nodes(ids: ["x", "MTpFdmVudDpuYzczOTE5OTg2"]) { id } }', {}),
     "an error of a field": ('{ node(id: "x") { id } __typename }', {}),
     "an error that leaves no data": ("{ events(first: -1) { totalCount } }", {}),
     "errors beside fields that wait": (
