@@ -124,8 +124,7 @@ class Settings(DomainNames):
     )
     sole_writer: bool = Field(
         False,
-        description="Whether no other program writes DynamoDB's tables, so that answers that are read from them by GET "
-        "may have a tag.",
+        description="Whether this service alone writes its tables in DynamoDB. Then answers to GET may have a tag.",
     )
     environment: str = Field(
         "dev", pattern="^[A-Za-z0-9_-]+$", description="Value of `{env}` in the names of DynamoDB's tables."

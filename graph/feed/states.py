@@ -15,8 +15,8 @@ class FeedStates:
 
         Args:
             database: whose feeds they are.
-            sole_writer: whether no other program writes tables that it could write. What it writes is read before it
-                is adopted, and only then it is in the feed.
+            sole_writer: whether no other program writes the tables. The items of another program are read at once, but
+                they are in the feed only after they are adopted.
         """
         self._database = database
         self._knows = sole_writer or database.other_writers is None
