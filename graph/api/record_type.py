@@ -41,7 +41,6 @@ def record_type(
     scope: Scope | None = None,
     key: str | None = None,
     pages: str | None = None,
-    counted: bool = False,
     feeds: Iterable[SequenceEntities] | None = None,
 ) -> Callable[[type[T]], type[T]]:
     """Make a type of the graph.
@@ -53,7 +52,6 @@ def record_type(
         scope: required to read them as nodes.
         key: the attribute by which `load` finds them, if it is one: other graphs know them by it.
         pages: the objects of a page, if there is a connection of them, whose type has no fields of its own.
-        counted: whether this connection has `totalCount`, which is the `total` of its pages.
         feeds: whose records are all that the objects hold, that `load` reads, and that the type's own resolvers
             without `info` read, see `feeds`.
     """
@@ -67,7 +65,7 @@ def record_type(
         if load:
             made.found_by = relay.FoundBy(record, load, scope, key, None if feeds is None else frozenset(feeds))
         if pages:
-            shown.pages[record] = relay.connection(made, pages, counted=counted)
+            shown.pages[record] = relay.connection(made, pages)
         return cast("type[T]", made)
 
     return decorate

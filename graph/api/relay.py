@@ -24,6 +24,7 @@ from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.feed.sequence import SequenceEntities
+from graph.store.between import MOST_COUNTED
 from graph.store.query import Needed
 from graph.store.records import Record
 
@@ -185,6 +186,16 @@ class Edge(Generic[NodeType]):
     node: NodeType = strawberry.field(description="The node itself.", resolver=itself, metadata=OF_RECORDS)
 
 
+def total_count(description: str) -> Any:
+    """The field that is the total of a connection's pages."""
+
+    async def resolve(page: strawberry.Parent[Page[Any]]) -> int | None:
+        total = await page.read_total()
+        return total if isinstance(total, int) else None
+
+    return field(description, cost=COUNTING, feeds=[], reads=[])(staticmethod(resolve))
+
+
 @strawberry.type(description="A page of a list.")
 class Connection(Generic[NodeType]):
     edges: list[Edge[NodeType]] = strawberry.field(
@@ -198,21 +209,10 @@ class Connection(Generic[NodeType]):
         resolver=itself,
         metadata=OF_RECORDS,
     )
-
-
-def total_count(description: str) -> Any:
-    """The field that is the total of a connection's pages."""
-
-    async def resolve(page: strawberry.Parent[Page[Any]]) -> int | None:
-        total = await page.read_total()
-        return total if isinstance(total, int) else None
-
-    return field(description, cost=COUNTING, feeds=[], reads=[])(staticmethod(resolve))
-
-
-@strawberry.type(description="A page of a list that may be counted.")
-class CountedConnection(Connection[NodeType]):
-    total_count = total_count("The exact number of nodes on all pages; null with a `totalCountReason`.")
+    total_count = total_count(
+        "The exact number of nodes on all pages. Null with a `totalCountReason` if more than "
+        f"{MOST_COUNTED:,} would have to be counted one by one, or more than the operation may read."
+    )
 
     @field("Why the nodes are not counted; null if they are.", cost=COUNTING, feeds=[], reads=[])
     @staticmethod
@@ -221,12 +221,7 @@ class CountedConnection(Connection[NodeType]):
         return total if isinstance(total, str) else None
 
 
-def connection(of: type, nodes: str, *, counted: bool = False) -> Any:
-    """The type of a page of these nodes, without fields of its own: `connection(FieldNote, "field notes")`.
-
-    Args:
-        counted: whether some of its pages have a `total`, so that the type has `totalCount`.
-    """
-    base = CountedConnection if counted else Connection
-    made = new_class(f"{of.__name__}Connection", (base[of],))
+def connection(of: type, nodes: str) -> Any:
+    """The type of a page of these nodes, without fields of its own: `connection(FieldNote, "field notes")`."""
+    made = new_class(f"{of.__name__}Connection", (Connection[of],))
     return strawberry.type(made, description=f"A page of {nodes}.")

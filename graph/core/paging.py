@@ -16,7 +16,7 @@ Position = Mapping[str, Any]
 Total = int | str
 """The exact number of records on all pages of a list, or the reason why they are not counted."""
 
-NOT_COUNTED = "Counting would read the whole list."
+NOT_COUNTED = "Counting would read too much: narrow the filter, or ask for less at once."
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +123,9 @@ class Page(Generic[T]):
         """The total of the list, which may take a query."""
         return await self.total if isinstance(self.total, Later) else self.total
 
-    def counted(self, paging: Paging, count: Callable[[], Awaitable[Total]]) -> Self:
-        """The same page with the total of its list, which is counted unless the page is the whole list."""
-        is_whole = not (self.has_more or paging.after or paging.before)
-        return replace(self, total=len(self.records) if is_whole else Later(count))
+    def counted(self, count: Callable[[], Awaitable[Total]]) -> Self:
+        """The same page with the total of its list, which is counted unless the page is known to be the whole list."""
+        return self if isinstance(self.total, int) else replace(self, total=Later(count))
 
 
 @dataclass(slots=True)

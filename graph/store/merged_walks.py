@@ -43,6 +43,7 @@ class MergedWalks:
             forward=forward,
             place_of=lambda position: tuple([position[name] for name in self.names]),
             record_of=record_of,
+            to_count=lambda: [reader for each in self.parts for reader in each.walk.to_count()],
         )
 
     async def read(self, size: int, within: Between = WHOLE, *, forward: bool) -> ItemsFound:

@@ -18,7 +18,7 @@ from base64 import urlsafe_b64decode
 from binascii import b2a_base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar, cast
 
 import orjson
@@ -157,15 +157,12 @@ class Ordering(Order):
         partitions: Sequence[Partition],
         record: type[R],
         keep: Keep | None = None,
-        *,
-        counted: bool = False,
     ) -> Page[R]:
         """A page of the connection.
 
         Args:
             partitions: the partitions to read, in ascending order, by the values that their template names.
             keep: a filter that stores cannot test.
-            counted: whether the page has its list's total, of partitions that are short enough to be counted whole.
 
         Raises:
             BadUserInput: A partition cannot exist.
@@ -177,12 +174,11 @@ class Ordering(Order):
             check_input(self.entity, **dict(zip(names, partition, strict=True)))
         paging.check(lambda position: self.entity.partition_of(self.index, position) in partitions)
         query = Query(entity=self.entity, index=self.index, partitions=partitions, attributes=attributes)
-        page = await Walk(database, query, keep=keep).page(
+        return await Walk(database, query, keep=keep).page(
             paging,
             forward=not self._descending,
             record_of=self.record_class(record).reading(attributes),
         )
-        return page.counted(paging, partial(database.count, query)) if counted else page
 
     def record_class(self, record: type[R]) -> type[R]:
         """The class of this connection's records, which have cursors."""

@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
 
 from graph.core.paging import Page, Paging, Position
-from graph.store.between import WHOLE, Between, ItemsFound, Place, page_between
+from graph.store.between import WHOLE, Between, ItemsFound, Place, Reader, page_between
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Bounds, Partition, Query, narrowed
@@ -119,7 +119,13 @@ class Walk:
             forward=forward,
             place_of=lambda position: self.place_of(place_of(position) if place_of else position),
             record_of=record_of,
+            to_count=self.to_count,
         )
+
+    def to_count(self) -> list[Reader]:
+        """The same walk, which reads no more than it needs to find the items."""
+        walk = Walk(self._database, replace(self._query, attributes=frozenset()), self._plan, self._keep)
+        return [Reader(walk.read, walk.place_of)]
 
     async def read(self, size: int, within: Between = WHOLE, *, forward: bool) -> ItemsFound:
         """The first items of a part of the list, or with `forward=False` the last ones, in reverse."""

@@ -6,7 +6,8 @@ to the service itself: its reading is not limited, and it waits in queues as one
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import Self
@@ -56,6 +57,7 @@ class Work:
 
 
 _current: "ContextVar[Account | None]" = ContextVar("account", default=None)
+_part: "ContextVar[Part | None]" = ContextVar("part", default=None)
 
 
 @dataclass(eq=False, slots=True)
@@ -177,6 +179,29 @@ class Account:
             self._holds_slot = False
 
 
+@dataclass(slots=True)
+class Part:
+    """A part of an operation, which may read less than the whole."""
+
+    left: float  # points
+
+    def spend(self, points: float) -> None:
+        """Spend points on reading, before it begins. Raises `QueryTooComplex` if the part may not spend so many."""
+        if points > self.left:
+            raise QueryTooComplex("This part of the operation would read too much data.")
+        self.left -= points
+
+
+@contextmanager
+def reading_at_most(rows: int) -> Iterator[None]:
+    """Refuse to read more rows in this part of the operation in progress, whatever the operation may read."""
+    token = _part.set(Part(rows / ROWS_READ_PER_POINT))
+    try:
+        yield
+    finally:
+        _part.reset(token)
+
+
 def current_caller() -> str:
     """The caller of the operation in progress."""
     account = _current.get()
@@ -214,8 +239,11 @@ async def charge_rows(*, tested: int = 0, read: int = 0) -> None:
         RateLimited: Its caller has too few points left.
         Overloaded: Too many operations have heavy work in progress.
     """
+    points = tested / ROWS_TESTED_PER_POINT + read / ROWS_READ_PER_POINT
+    if part := _part.get():
+        part.spend(points)
     if account := _current.get():
-        await account.spend(tested / ROWS_TESTED_PER_POINT + read / ROWS_READ_PER_POINT)
+        await account.spend(points)
 
 
 def note_lagging_read() -> None:

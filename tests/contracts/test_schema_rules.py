@@ -137,8 +137,7 @@ def test_a_connection_has_the_arguments_and_the_fields_of_all(at: str) -> None:
         "last": "Int",
         "before": "String",
     }
-    assert {"edges", "nodes", "pageInfo"} <= of.fields.keys()
-    assert ("totalCount" in of.fields) == ("totalCountReason" in of.fields)
+    assert list(of.fields)[:5] == ["edges", "nodes", "pageInfo", "totalCount", "totalCountReason"]
     for argument, ending in (("filter", "Filter"), ("orderBy", "Order")):
         if argument in field.args:
             assert get_named_type(field.args[argument].type).name.endswith(ending)

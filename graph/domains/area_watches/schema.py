@@ -31,7 +31,6 @@ from graph.store.ordering import PageRequest
     scope=SIGHTINGS_WRITE,
     key="watch_id",
     pages="area watches",
-    counted=True,
 )
 class AreaWatch(relay.Node):
     watch_id: strawberry.ID

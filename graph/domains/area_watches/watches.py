@@ -37,7 +37,7 @@ class AreaWatches:
 
     async def page(self, user_id: str, request: PageRequest) -> Page[AreaWatch]:
         """A page of a user's watches, in the order of areas and categories."""
-        return await AREA_WATCHES.page(self.database, request, [(user_id,)], AreaWatch, counted=True)
+        return await AREA_WATCHES.page(self.database, request, [(user_id,)], AreaWatch)
 
     async def of_user(self, user_id: str, attributes: Needed = None) -> list[AreaWatch]:
         """All watches of a user."""

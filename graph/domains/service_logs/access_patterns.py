@@ -16,7 +16,7 @@ from graph.domains.service_logs.selection import ServiceLogSelection, Slots, is_
 from graph.domains.service_logs.services import LoggingServices
 from graph.domains.service_logs.volumes import ServiceLogInterval, ServiceLogVolume, VolumeBy, Volumes
 from graph.feed.adoption import adopted_until
-from graph.store.between import Between, ItemsFound, page_between
+from graph.store.between import Between, ItemsFound, Reader, page_between
 from graph.store.conditions import all_of, names_in, predicate
 from graph.store.contract import Database
 from graph.store.entity import Item
@@ -56,12 +56,15 @@ class ServiceLogs:
         if partitions is not None:
             selection = replace(selection, services=tuple(partitions))
         query = self._query(selection, partitions, request.attributes)
+        place_of = MergedPartitions(self.database, query).place_of
+        places = replace(query, attributes=frozenset())
         return await page_between(
             partial(self._read, selection, query),
             request.paging,
             forward=forward,
             record_of=ServiceLog.reading(request.attributes),
-            place_of=MergedPartitions(self.database, query).place_of,
+            place_of=place_of,
+            to_count=lambda: [Reader(partial(self._read, selection, places), place_of)],
         )
 
     def _query(

@@ -25,7 +25,7 @@ from graph.domains.sightings.model import Profile, Sighting, documented_key, nod
 from graph.domains.sightings.selection import SightingSelection
 from graph.domains.sightings.slugs import slug_in_key, spellings_of
 from graph.domains.sightings.tiers import TrustTier
-from graph.store.between import Between, ItemsFound, page_between
+from graph.store.between import Between, ItemsFound, Reader, page_between
 from graph.store.client_input import find, possible_key
 from graph.store.conditions import Compare
 from graph.store.contract import Database
@@ -78,11 +78,16 @@ class Sightings:
             between=(max(self._since, first or ""), last),
             attributes=self._read_with(request.attributes),
         )
-        merged = MergedPartitions(self.database, query, selection.keep(source), order=IN_ORDER)
+        keep = selection.keep(source)
+        merged = MergedPartitions(self.database, query, keep, order=IN_ORDER)
 
         async def read(size: int, within: Between, *, forward: bool) -> ItemsFound:
             found = await merged.read(size, within, forward=forward)
             return found._replace(items=await self._with_tiers(found.items, request.attributes))
+
+        def to_count() -> list[Reader]:
+            alone = replace(query, attributes=self._read_with(frozenset()))
+            return [Reader(MergedPartitions(self.database, alone, keep, order=IN_ORDER).read, merged.place_of)]
 
         return await page_between(
             read,
@@ -90,6 +95,7 @@ class Sightings:
             forward=False,
             place_of=merged.place_of,
             record_of=Sighting.reading(request.attributes),
+            to_count=to_count,
         )
 
     async def by_confidence(self, category: str, since: int, request: PageRequest) -> Page[Sighting]:

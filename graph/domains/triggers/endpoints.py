@@ -72,7 +72,7 @@ class Endpoints:
 
     async def page(self, user_id: str, request: PageRequest) -> Page[Endpoint]:
         """A page of a user's endpoints, oldest first."""
-        return await OLDEST_FIRST.page(self.database, request, [(user_id,)], Endpoint, counted=True)
+        return await OLDEST_FIRST.page(self.database, request, [(user_id,)], Endpoint)
 
     async def by_id(
         self, user_id: str, endpoint_ids: Collection[str], attributes: Needed = None

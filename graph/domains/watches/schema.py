@@ -32,7 +32,6 @@ from graph.store.ordering import PageRequest
     scope=TRIGGERS_READ,
     key="watch_id",
     pages="watches",
-    counted=True,
 )
 class Watch(relay.Node):
     watch_id: strawberry.ID

@@ -39,7 +39,7 @@ class Watches:
 
     async def page(self, user_id: str, request: PageRequest) -> Page[Watch]:
         """A page of a user's watches, oldest first."""
-        return await OLDEST_FIRST.page(self.database, request, [(user_id,)], Watch, counted=True)
+        return await OLDEST_FIRST.page(self.database, request, [(user_id,)], Watch)
 
     async def by_id(self, user_id: str, watch_ids: Collection[str], attributes: Needed = None) -> Mapping[str, Watch]:
         """The existing watches of a user with these ids."""

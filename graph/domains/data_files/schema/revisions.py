@@ -22,7 +22,6 @@ _ONE = 2
     load=load_by(DataFiles, DataFiles.by_reference),
     scope=FILES_READ,
     pages="a file's revisions",
-    counted=True,
 )
 class DataFileRevision(relay.Node):
     name: auto

@@ -162,7 +162,7 @@ class Catalogue:
             merged = self._merged_walk(view, attributes, selection)
             page = await merged.page(paging, forward=ascending, record_of=record_of)
         await self._history.check(view.as_of, found=_has_any(page, paging))
-        return EventPage(**vars(page.counted(paging, partial(self._total, selection, view))))
+        return EventPage(**vars(page.counted(partial(self._total, selection, view))))
 
     async def page_by_magnitude(
         self,
@@ -198,7 +198,7 @@ class Catalogue:
             record_of=IN_ORDER[view.record].reading(needed),
         )
         await self._history.check(view.as_of, found=_has_any(page, paging))
-        return EventPage(**vars(page.counted(paging, partial(self._total, selection, view))))
+        return EventPage(**vars(page.counted(partial(self._total, selection, view))))
 
     def unread_page(self, selection: Selection, view: View = PRESENT) -> EventPage:
         """A page without records, for its total only."""

@@ -196,7 +196,7 @@ class EventVersion(relay.Node, SeismicEvent):
 
 
 @strawberry.type
-class _PageOfCatalogue:
+class _PageOfCatalogue(relay.Connection[relay.NodeType]):
     total_count = relay.total_count(
         "The exact number of matching events on all pages. Null if counting would read too many days: "
         "over a long time, if the filter has more than time and magnitude, or a magnitude that is not on a tenth. Null "
@@ -225,12 +225,12 @@ def _neighbours(page: strawberry.Parent[Neighbourhood]) -> Any:
 
 
 @record_type(EventPage, "A page of events.")
-class EventConnection(_PageOfCatalogue, relay.CountedConnection[Event]):
+class EventConnection(_PageOfCatalogue[Event]):
     pass
 
 
 @strawberry.type(description="A page of events as they were.")
-class EventVersionConnection(_PageOfCatalogue, relay.CountedConnection[EventVersion]):
+class EventVersionConnection(_PageOfCatalogue[EventVersion]):
     pass
 
 
@@ -247,7 +247,7 @@ class NearbyEventEdge:
 
 
 @record_type(Neighbourhood, "A page of events near an event.")
-class NearbyEventConnection(_PageOfCatalogue, relay.CountedConnection[Event]):
+class NearbyEventConnection(_PageOfCatalogue[Event]):
     edges: list[NearbyEventEdge] = shows(  # type: ignore[assignment]  # an edge with more fields
         "The page's events with their distances, in order.",
         resolver=_neighbours,

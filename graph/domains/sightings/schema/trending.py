@@ -1,5 +1,6 @@
 """Trending: what is seen most, by category."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, cast
 
@@ -44,9 +45,11 @@ class SightingTrend:
     async def sightings(trend: strawberry.Parent[Trend], info: Info, page: PageRequest) -> Page[model.Sighting]:
         paging = page.paging
         if paging.after or paging.before or paging.backward:
-            return await info.context.service(Sightings).by_confidence(trend.category, trend.since, page)
-        first = info.context.loader(FIRST_PAGES, (trend.since, page))
-        return cast("Page[model.Sighting]", await first.load(trend.category))
+            found = await info.context.service(Sightings).by_confidence(trend.category, trend.since, page)
+        else:
+            first = info.context.loader(FIRST_PAGES, (trend.since, page))
+            found = cast("Page[model.Sighting]", await first.load(trend.category))
+        return replace(found, total=trend.count)
 
 
 class TrendingQueries:

@@ -50,7 +50,6 @@ class DeliveryAttempt:
     load=load_own(Deliveries, Deliveries.by_key),
     scope=TRIGGERS_READ,
     pages="deliveries",
-    counted=True,
 )
 class Delivery(relay.Node):
     endpoint_id: strawberry.ID

@@ -55,7 +55,6 @@ class EndpointQueue:
     scope=TRIGGERS_READ,
     key="endpoint_id",
     pages="endpoints",
-    counted=True,
 )
 class TriggerEndpoint(relay.Node):
     endpoint_id: strawberry.ID
