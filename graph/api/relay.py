@@ -223,5 +223,6 @@ class Connection(Generic[NodeType]):
 
 def connection(of: type, nodes: str) -> Any:
     """The type of a page of these nodes, without fields of its own: `connection(FieldNote, "field notes")`."""
-    made = new_class(f"{of.__name__}Connection", (Connection[of],))
+    base: Any = Connection
+    made = new_class(f"{of.__name__}Connection", (base[of],))
     return strawberry.type(made, description=f"A page of {nodes}.")

@@ -118,7 +118,7 @@ async def _count(to_count: Callable[[], Sequence[Reader]]) -> Total:
             for read, place_of in to_count():
                 found, within = ItemsFound((), True, 0), WHOLE
                 while found.more:
-                    if counted >= MOST_COUNTED:
+                    if counted > MOST_COUNTED:
                         return TOO_MANY
                     size = COUNTED_AT_ONCE if counted else FIRST_COUNTED
                     await charge_rows(read=size if counted else 0)

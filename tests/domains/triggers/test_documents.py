@@ -170,6 +170,11 @@ def test_the_operations_of_an_endpoint_do_what_the_page_says(tmp_path: Path) -> 
         endpoint.status = 410
         reader.do("testEndpoint")
         reader.wait_for_states("WAITING", "FAILED")
+        assert {name: each["totalCount"] for name, each in reader.do("waiting: deliveries").items()} == {
+            "waiting": 1,
+            "failed": 1,
+            "received": 2,
+        }
         (stopped,) = reader.do("latencyMs")["triggerEndpoints"]["nodes"]
         assert (stopped["state"], stopped["reason"], stopped["queue"]["failures"]) == ("DISABLED", "GONE", 2)
         (missed,) = reader.do("afterSequence: 1")["deliveries"]["nodes"]

@@ -335,6 +335,33 @@ def test_deliveries_are_asked_for_by_number_and_range(service: Service) -> None:
         assert service.codes(document, {"id": wrong}) == ["NOT_FOUND"], wrong
 
 
+def test_the_inbox_and_its_deliveries_are_counted_by_type_status_and_state(service: Service) -> None:
+    endpoint_id = create_endpoint(service)["endpoint"]["endpointId"]
+    created = [create(service, type=f"order.{n % 3}")["triggerEvent"]["id"] for n in range(240)]
+    service.ask(
+        "mutation ($ids: [ID!]!) { acknowledgeTriggerEvents(input: {ids: $ids}) { acknowledged } }",
+        {"ids": created[:6]},
+    )
+
+    numbers = service.ask(
+        """query ($id: ID!) {
+          of_types: triggerEvents(first: 0, filter: {types: ["order.0", "order.1"]}) { totalCount }
+          of_statuses: triggerEvents(first: 2, filter: {statuses: [RECEIVED, FAILED]}) { totalCount }
+          of_both: triggerEvents(first: 9, filter: {types: ["order.0"], statuses: [RECEIVED]}) { totalCount }
+          waiting: deliveries(last: 3, endpointId: $id, filter: {states: [WAITING]}) { totalCount }
+          failed: deliveries(first: 0, endpointId: $id, filter: {states: [FAILED]}) { totalCount }
+        }""",
+        {"id": endpoint_id},
+    )
+    assert {name: each["totalCount"] for name, each in numbers.items()} == {
+        "of_types": 160,
+        "of_statuses": 234,
+        "of_both": 78,
+        "waiting": 240,
+        "failed": 0,
+    }
+
+
 def test_a_page_of_the_inbox_is_selected_by_type_status_and_time(service: Service) -> None:
     for n, event_type in enumerate(("user.created", "user.created_late", "order.completed")):
         create(service, type=event_type, payload={"n": n})
