@@ -2,17 +2,20 @@
 
     @record_type(model.Event, load=load_by(Catalogue, Catalogue.events), scope=EVENTS_READ, pages="events")
     class Event(relay.Node):
-        mag: auto
         ids: auto = strawberry.field(directives=[FEW])
 
-The record's attribute of the same name gives a field its description, unless it has one, and its type, if it is `auto`.
+The type shows every attribute of the record that is described, in the record's order, and then the fields of its own.
+The class declares only what differs: the record's attribute of the same name gives a field its description, unless it
+has one, and its type, if it is `auto`.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import fields, is_dataclass
 from inspect import getattr_static
 from typing import Any, TypeVar, cast, dataclass_transform
 
 import strawberry
+from strawberry.scalars import JSON
 from strawberry.types.field import StrawberryField
 
 from graph.access.callers import Scope
@@ -20,16 +23,16 @@ from graph.api import relay, shown
 from graph.api.context import Load
 from graph.api.feeds import note_feeds
 from graph.api.fields import shows
-from graph.api.scalars import EpochMillis
+from graph.api.scalars import ByteCount, EpochMillis
 from graph.feed.sequence import SequenceEntities
-from graph.store.attributes import Whole
+from graph.store.attributes import JsonDocument, Text, Whole
 from graph.store.query import Needed
 from graph.store.records import Derived, Record, Stored
 
 T = TypeVar("T")
 
-MILLIS = "epoch ms"
-"""The unit of a time that the graph has as `EpochMillis`."""
+UNITS: dict[str, Any] = {"epoch ms": EpochMillis, "bytes": ByteCount}
+"""Unit of a whole number → its type in the graph."""
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(strawberry.field, StrawberryField, shows))
@@ -42,6 +45,7 @@ def record_type(
     key: str | None = None,
     pages: str | None = None,
     feeds: Iterable[SequenceEntities] | None = None,
+    hidden: Collection[str] = (),
 ) -> Callable[[type[T]], type[T]]:
     """Make a type of the graph.
 
@@ -54,9 +58,11 @@ def record_type(
         pages: the objects of a page, if there is a connection of them, whose type has no fields of its own.
         feeds: whose records are all that the objects hold, that `load` reads, and that the type's own resolvers
             without `info` read, see `feeds`.
+        hidden: described attributes that are not shown.
     """
 
     def decorate(of: type[T]) -> type[T]:
+        _show_described(of, record, hidden)
         _complete(of, record)
         made: Any = strawberry.type(of, description=description or record.__doc__.partition("\n")[0])
         shown.types[record] = made
@@ -73,11 +79,12 @@ def record_type(
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(strawberry.field, StrawberryField, shows))
 def record_interface(
-    record: type[Record], description: str, *, feeds: Iterable[SequenceEntities]
+    record: type[Record], description: str, *, feeds: Iterable[SequenceEntities], hidden: Collection[str]
 ) -> Callable[[type[T]], type[T]]:
     """Make an interface of the fields that several types have, all of which show records of this class."""
 
     def decorate(of: type[T]) -> type[T]:
+        _show_described(of, record, hidden)
         _complete(of, record)
         made = strawberry.interface(of, description=description)
         note_feeds(made, feeds)
@@ -109,6 +116,17 @@ def record_input(record: type[Record], names: Iterable[str], **options: Any) -> 
     return decorate
 
 
+def _show_described(of: type, record: type, hidden: Collection[str]) -> None:
+    """Add the described attributes of a record to the annotations of a class, unless its base has them."""
+    declared = record.declarations() if issubclass(record, Record) else {}
+    inherited = {field.name for base in of.__bases__ if is_dataclass(base) for field in fields(base)}
+    if inherited & declared.keys():
+        return
+    own = of.__annotations__
+    wanted = [name for name, each in declared.items() if each.description and name not in {*hidden, *vars(of)}]
+    of.__annotations__ = {name: own.get(name, strawberry.auto) for name in declared if name in {*wanted, *own}} | own
+
+
 def _complete(of: type, record: type, optional: Iterable[str] = ()) -> None:
     """Write what the record declares into the fields of a class that say less."""
     for name, annotation in of.__annotations__.items():
@@ -120,7 +138,7 @@ def _complete(of: type, record: type, optional: Iterable[str] = ()) -> None:
             continue
         if annotation is strawberry.auto:
             may_lack = name in optional or (isinstance(declared, Stored) and declared.optional)
-            of.__annotations__[name] = _type_of(declared) | None if may_lack else _type_of(declared)
+            of.__annotations__[name] = _type_of(name, declared) | None if may_lack else _type_of(name, declared)
         field = vars(of).get(name)
         if field is None:
             setattr(of, name, strawberry.field(description=declared.description or None))
@@ -128,10 +146,13 @@ def _complete(of: type, record: type, optional: Iterable[str] = ()) -> None:
             field.description = declared.description or None
 
 
-def _type_of(declared: Stored[Any] | Derived[Any]) -> Any:
+def _type_of(name: str, declared: Stored[Any] | Derived[Any]) -> Any:
     """The type of an attribute in the graph."""
     match declared:
-        case Stored(convert=None, kind=Whole(unit=unit)) if unit == MILLIS:
-            return EpochMillis
-        case _:
-            return declared.python_type
+        case Stored(convert=None, kind=Whole(unit=unit)) if unit in UNITS:
+            return UNITS[unit]
+        case Stored(convert=None, kind=JsonDocument()):
+            return JSON
+        case Stored(convert=None, kind=Text()) | Derived() if name.endswith("_id"):
+            return strawberry.ID
+    return shown.shown(declared.python_type)

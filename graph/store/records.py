@@ -175,6 +175,11 @@ class Record:
         return {name: value for name, value in _members(cls).items() if isinstance(value, Stored)}
 
     @classmethod
+    def declarations(cls) -> "dict[str, Stored[Any] | Derived[Any]]":
+        """The descriptors of the attributes and of values that are derived from them, by their names."""
+        return {name: value for name, value in _members(cls).items() if isinstance(value, Stored | Derived)}
+
+    @classmethod
     def declared(cls) -> tuple[Attribute, ...]:
         """The declared attributes of the items, each once, in order."""
         return tuple({each.attribute: each.kind for each in cls.stored().values()}.values())

@@ -33,7 +33,6 @@ from graph.store.ordering import PageRequest
     pages="area watches",
 )
 class AreaWatch(relay.Node):
-    watch_id: strawberry.ID
     area_slug: auto = strawberry.field(name="area")
 
     @field(

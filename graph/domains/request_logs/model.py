@@ -78,7 +78,7 @@ class RequestLog(Record):
     skipped = optional("skipped", INT, "INGEST: events that were stored already.")
     rejected = optional("rejected", INT, "INGEST: events that break a rule of the catalogue.")
     retries = optional("retries", INT, "INGEST: attempts on USGS after the first.")
-    upstream_size = optional("upstreamSize", Whole(), "INGEST: size of the body or file.")
+    upstream_size = optional("upstreamSize", Whole(unit="bytes"), "INGEST: size of the body or file.")
     upstream_hash = optional("upstreamHash", Text(), "INGEST: SHA-256 of the same, hexadecimal.")
     starttime = optional(
         "starttime", Whole(unit="epoch ms"), "QUERY, as documented: the filter's startTime, epoch milliseconds."

@@ -4,14 +4,13 @@ from datetime import date, datetime
 from typing import Annotated
 
 import strawberry
-from strawberry import auto
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
 from graph.api.fields import field, optional
 from graph.api.record_type import record_type
-from graph.api.scalars import ByteCount, EpochMillis, millis_ceil, millis_floor
+from graph.api.scalars import EpochMillis, millis_ceil, millis_floor
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
 from graph.api.values import value_type
@@ -30,31 +29,8 @@ from graph.store.ordering import PageRequest
     scope=LOGS_READ,
 )
 class RequestLog(relay.Node):
-    request_id: strawberry.ID
-    log_type: auto
-    timestamp: auto
-    requested_at: auto
-    route: auto
-    status: auto
-    latency_ms: auto
-    error: auto
-    fetched: auto
-    upserted: auto
-    revised: auto
-    skipped: auto
-    rejected: auto
-    retries: auto
-    upstream_size: ByteCount | None
-    upstream_hash: auto
-    starttime: auto
     start_time: datetime | None = time_field("starttime", "QUERY: the filter's startTime.", "starttime")
-    endtime: auto
     end_time: datetime | None = time_field("endtime", "QUERY: the filter's endTime.", "endtime")
-    minmagnitude: auto
-    page_size: auto
-    result_count: auto
-    has_next_token: auto
-    buckets_scanned: auto
 
     @field(
         "The number of logs for which it stands: 1 as long as all are kept. Of too many at a time, one of 8, 64, … is "

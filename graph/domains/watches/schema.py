@@ -3,8 +3,6 @@
 from typing import Any
 
 import strawberry
-from strawberry import auto
-from strawberry.scalars import JSON
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
@@ -34,12 +32,7 @@ from graph.store.ordering import PageRequest
     pages="watches",
 )
 class Watch(relay.Node):
-    watch_id: strawberry.ID
-    name: auto
-    filter: JSON
     kinds: list[ChangeKind]
-    endpoint_id: strawberry.ID | None
-    created_at: auto
 
 
 class WatchQueries:

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import strawberry
-from strawberry import auto
 
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
@@ -15,16 +14,15 @@ from graph.domains.data_files.calibrations import Calibrations
 from graph.domains.data_files.entities import CALIBRATIONS
 from graph.domains.data_files.schema.filters import CalibrationFilter
 from graph.domains.data_files.schema.loading import file_of
+from graph.domains.data_files.schema.metadata import OF_SORTABLE
 from graph.domains.data_files.schema.values import rule_of
 from graph.domains.data_files.scopes import FILES_READ
 from graph.store.ordering import PageRequest
 
 
-@record_type(model.Calibration, pages="calibrations")
+@record_type(model.Calibration, pages="calibrations", hidden=OF_SORTABLE)
 class Calibration:
-    calibrates: auto
     calibration_version: str
-    archive_time: auto
 
     @field("Its file.", cost=2, reads=["file-name"])
     @staticmethod

@@ -6,14 +6,12 @@ from typing import Annotated, Any
 
 import strawberry
 from strawberry import auto
-from strawberry.scalars import JSON
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
 from graph.api.fields import field, shows
 from graph.api.record_type import record_type
-from graph.api.scalars import ByteCount
 from graph.api.sizes import ListSize
 from graph.core.paging import Page
 from graph.domains.data_files import model
@@ -35,19 +33,10 @@ _NAMED = ["file-name"]
 @record_type(model.DataFile, load=load_files, scope=FILES_READ, key="name", pages="data files")
 class DataFile(relay.Node):
     name: auto = shows("Its name, which is unique.")
-    namespace: auto
-    revision: auto
     level: auto = shows(f"The level: {', '.join(model.LEVELS)}, or another one.")
-    product: auto
-    archive_time: auto
-    ingest_time: auto
-    algorithm_version: auto
     checksum: auto = shows(
         "The checksum of its content, hexadecimal digits: MD5, SHA-1, SHA-256 or SHA-512 by their number."
     )
-    size: ByteCount | None
-    url: auto
-    metadata: JSON | None
     applicable_dates: auto = strawberry.field(directives=[ListSize(assumed_size=USUAL_PARTS)])
     registered_at: auto = shows("When its latest revision was registered.")
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from strawberry import auto
 from strawberry.scalars import JSON
 
 from graph.api.context import Context
@@ -12,19 +11,20 @@ from graph.api.record_type import record_type
 from graph.domains.data_files.model import MetadataPart
 from graph.domains.data_files.reading import DataFiles
 
+ATTRIBUTES = MetadataPart.declarations().keys()
+_OF_CALIBRATIONS = {"calibrates", "archive_time", "calibration_version"}
+OF_SORTABLE = ATTRIBUTES - _OF_CALIBRATIONS
 
-@record_type(MetadataPart, "What the data of a file are, for one of the days that they apply to.")
+
+@record_type(
+    MetadataPart, "What the data of a file are, for one of the days that they apply to.", hidden=_OF_CALIBRATIONS
+)
 class SortableMetadata:
     identifier: str = shows("Its key in the file's metadata, such as `L0#APID11`.")
-    type: auto
     applicable_date: date
-    first_packet_time: auto
-    last_packet_time: auto
-    missing_packet_count: auto
-    filled_gap_count: auto
 
 
-@record_type(MetadataPart, "An item of a file's further metadata.")
+@record_type(MetadataPart, "An item of a file's further metadata.", hidden=ATTRIBUTES)
 class AdditionalMetadata:
     identifier: str = shows("Its key, such as `PDS` or `APID11`; a repeated one has an ordinal, such as `PDS#0002`.")
     attributes: JSON = shows("Its attributes.")

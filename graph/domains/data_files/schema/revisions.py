@@ -7,7 +7,6 @@ from graph.api import relay
 from graph.api.context import Info, load_by
 from graph.api.fields import field
 from graph.api.record_type import record_type
-from graph.api.scalars import ByteCount
 from graph.domains.data_files import model
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.references import Version
@@ -22,20 +21,10 @@ _ONE = 2
     load=load_by(DataFiles, DataFiles.by_reference),
     scope=FILES_READ,
     pages="a file's revisions",
+    hidden={"namespace", "metadata", "applicable_dates"},
 )
 class DataFileRevision(relay.Node):
-    name: auto
     number: auto = strawberry.field(name="revision")
-    level: auto
-    product: auto
-    archive_time: auto
-    ingest_time: auto
-    algorithm_version: auto
-    checksum: auto
-    size: ByteCount | None
-    url: auto
-    registered_at: auto
-    invalidated_at: auto
 
     @field("The file, as its latest revision is.", cost=_ONE)
     @staticmethod

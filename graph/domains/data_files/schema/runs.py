@@ -3,8 +3,6 @@
 from typing import Annotated
 
 import strawberry
-from strawberry import auto
-from strawberry.scalars import JSON
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
@@ -24,18 +22,6 @@ USUAL_FILES = 10  # that a run uses or generates, for the price
 
 @record_type(model.Run, load=load_runs, scope=FILES_READ, key="run_id", pages="runs")
 class Run(relay.Node):
-    run_id: strawberry.ID
-    algorithm: auto
-    version: auto
-    namespace: auto
-    producer: auto
-    state: auto
-    started_at: auto
-    ended_at: auto
-    configuration_hash: auto
-    facets: JSON | None
-    recorded_at: auto
-
     @field("The revisions that it used.", size=USUAL_FILES, cost=5, reads=["used"])
     @staticmethod
     async def used(run: strawberry.Parent[model.Run], info: Info) -> list[model.FileRevision]:

@@ -41,43 +41,15 @@ FEW = ListSize(assumed_size=5)
 """The directive of a list of an event's names."""
 
 
-@record_interface(model.Event, "What an event has, as it is now or as it was.", feeds=[EVENT_SEQUENCE])
+@record_interface(
+    model.Event, "What an event has, as it is now or as it was.", feeds=[EVENT_SEQUENCE], hidden={"updated"}
+)
 class SeismicEvent:
-    event_id: strawberry.ID
-    event_ts_ms: auto
-    time: auto
-    mag: auto
-    place: auto
-    lat: auto
-    lon: auto
-    depth: auto
-    day_bucket: auto
-    source: auto
-    ingested_at: auto
     ingested_time: datetime = time_field("ingested_at", "When it was first stored.", "ingestedAt")
-    mag_type: auto
-    type: auto
-    status: auto
     updated_at: datetime | None = time_field("updated", "The source's last change before the ingest.", "updated")
-    url: auto
-    tsunami: auto
-    felt: auto
-    alert: auto
-    sig: auto
-    source_depth: auto
-    net: auto
-    code: auto
     ids: auto = strawberry.field(directives=[FEW])
     sources: auto = strawberry.field(directives=[FEW])
     types: auto = strawberry.field(directives=[FEW])
-    nst: auto
-    dmin: auto
-    rms: auto
-    gap: auto
-    cdi: auto
-    mmi: auto
-    title: auto
-    detail: auto
 
     @field(
         "The number of this version, from 1. A version exists only where a tracked value changed: time, "

@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 import strawberry
 from strawberry import auto
-from strawberry.scalars import JSON
 
 from graph.api import notices, relay
 from graph.api.connection_field import connection_field
@@ -16,7 +15,6 @@ from graph.domains.service_logs import model
 from graph.domains.service_logs.access_patterns import ServiceLogs
 from graph.domains.service_logs.entities import BY_TIME
 from graph.domains.service_logs.live import ServiceLogBroadcast
-from graph.domains.service_logs.model import ServiceLogLevel
 from graph.domains.service_logs.schema.filters import ServiceLogFilter, ServiceLogOrder, selection_of
 from graph.domains.service_logs.scopes import SERVICE_LOGS_READ
 from graph.domains.service_logs.services import LoggingServices
@@ -33,26 +31,14 @@ USUAL_SERVICES = 100  # for the price of a list of them
     pages="service logs",
 )
 class ServiceLog(relay.Node):
-    log_id: strawberry.ID
-    service: auto
     log_type: auto = strawberry.field(name="type")
-    level: ServiceLogLevel
-    severity_number: auto
-    severity_text: auto
-    message: auto
-    logged_at: auto
-    time_unix_nano: auto
-    metadata: JSON | None
-    trace_id: auto
-    span_id: auto
-    event_name: auto
-    expires_at: auto
+    trace_id: str | None
+    span_id: str | None
 
 
 @record_type(model.LoggingService, "A service that writes logs.")
 class LoggingService:
-    name: auto
-    first_log_at: auto
+    pass
 
 
 class ServiceLogQueries:

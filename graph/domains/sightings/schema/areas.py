@@ -1,7 +1,6 @@
 """Areas that have active sightings."""
 
 import strawberry
-from strawberry import auto
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
@@ -19,12 +18,6 @@ from graph.store.ordering import PageRequest
 
 @record_type(model.ActiveArea, "An area that has active sightings.", pages="areas")
 class Area:
-    slug: auto
-    name: auto
-    lat: auto
-    lon: auto
-    last_expires_at: auto
-
     @connection_field("Its active sightings, newest first.", model.BY_TIME, size=relay.PAGE_SIZE, cost=10, reads=[])
     @staticmethod
     async def sightings(

@@ -1,7 +1,6 @@
 """The caller's profile."""
 
 import strawberry
-from strawberry import auto
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
@@ -23,10 +22,6 @@ from graph.store.ordering import PageRequest
 @record_type(model.Profile, "What the caller has reported and confirmed.")
 class Profile:
     tier: TrustTier = shows("How far the caller's next report is trusted.")
-    reports: auto
-    confirmations: auto
-    confirmations_received: auto
-    longest_streak_days: auto
 
     @field("Days in a row with a report until today or yesterday, UTC.")
     @staticmethod

@@ -50,14 +50,8 @@ At = Annotated[datetime | None, "The time; by default now."]
     pages="sightings",
 )
 class Sighting(relay.Node):
-    sighting_id: strawberry.ID
     category: SightingCategory
     area_slug: auto = strawberry.field(name="area")
-    text: auto
-    reported_at: auto
-    expires_at: auto
-    confirmations: auto
-    event_id: strawberry.ID | None
 
     position = field(
         "Where it is, rounded. Null if the reporter gave no position.",

@@ -36,12 +36,7 @@ strawberry.enum(Failure, name="DeliveryFailure")
 
 @record_type(model.Attempt, "One HTTP request of a delivery.")
 class DeliveryAttempt:
-    number: auto
-    started_at: auto
-    status: auto
     failure: Failure | None
-    latency_ms: auto
-    answer: auto
 
 
 @record_type(
@@ -52,16 +47,7 @@ class DeliveryAttempt:
     pages="deliveries",
 )
 class Delivery(relay.Node):
-    endpoint_id: strawberry.ID
-    sequence: auto
-    webhook_id: strawberry.ID
     event_type: auto = strawberry.field(name="type")
-    state: auto
-    attempt_count: auto
-    next_attempt_at: auto
-    created_at: auto
-    ended_at: auto
-    expires_at: auto
 
     @field("Its event; null once it is deleted.", cost=5, reads=["user_id", "event_timestamp", "event_id"])
     @staticmethod

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 
 import strawberry
-from strawberry import auto
 
 from graph.api import relay
 from graph.api.connection_field import connection_field
@@ -57,14 +56,7 @@ class EndpointQueue:
     pages="endpoints",
 )
 class TriggerEndpoint(relay.Node):
-    endpoint_id: strawberry.ID
-    url: auto
     types: list[str] | None
-    description: auto
-    ordered: auto
-    state: auto
-    reason: auto
-    created_at: auto
 
     @field("What waits for it.", cost=2, reads=["endpoint_id"])
     @staticmethod

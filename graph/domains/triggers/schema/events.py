@@ -47,15 +47,7 @@ MOST_ACKNOWLEDGED = 1000  # events of one call
     pages="trigger events",
 )
 class TriggerEvent(relay.Node):
-    event_id: strawberry.ID
     event_type: auto = strawberry.field(name="type")
-    payload: JSON
-    status: auto
-    timestamp: auto
-    created_at: auto
-    retry_count: auto
-    metadata: JSON | None
-    expires_at: auto
 
     @connection_field(
         "Its deliveries, one for each endpoint that wanted it.", OF_EVENT, reads=["user_id", "deliveries"]

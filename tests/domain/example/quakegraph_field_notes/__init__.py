@@ -14,7 +14,6 @@ import strawberry
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from strawberry import auto
 
 from graph.api import notices, relay
 from graph.api.connection_field import connection_field
@@ -140,10 +139,7 @@ Input = Annotated["WriteFieldNoteInput", "The note."]
     Note, "What somebody saw where the ground shook.", load=load_by(FieldNotes, FieldNotes.by_id), pages="field notes"
 )
 class FieldNote(relay.Node):
-    area: auto
     written_at: datetime = time_field("written_at", "When it was written.", "writtenAt")
-    rating: auto
-    text: auto
 
 
 @strawberry.input(description="A field note as its author gives it.")
