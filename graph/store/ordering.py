@@ -204,5 +204,5 @@ class Ordering(Order):
 @lru_cache(256)
 def _in_order(record: Any, ordering: Ordering) -> Any:
     """A subclass of the records' class, with cursors."""
-    own = {"__slots__": (), "__module__": record.__module__, "cursor": ordering.cursors()}
+    own = {"__module__": record.__module__, "cursor": ordering.cursors()}
     return type(record.__name__, (record,), own)

@@ -151,7 +151,15 @@ class NotRead:
         raise KeyError(self.attribute)
 
 
-class Record:
+class RecordClass(type):
+    """The class of the classes of records: a record holds its item alone, unless its class names further slots."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> type:
+        """Make a class without a `__dict__` in its objects."""
+        return super().__new__(cls, name, bases, {"__slots__": (), **members})
+
+
+class Record(metaclass=RecordClass):
     """An item with named attributes. Two records are equal if all their named attributes are.
 
     A record's values and properties depend only on its item, not on the time or on other items.
@@ -213,8 +221,6 @@ class EntityRecord(Record):
 
     A record of a connection also has a `cursor`, see `ordering`.
     """
-
-    __slots__ = ()
 
     type_name: ClassVar[str]  # their type in the schema
 
@@ -293,7 +299,7 @@ def _partial(of_class: Hashable, unread: frozenset[str]) -> type[Record]:
     whole = cast("type[Record]", of_class)
     optional = _optional(whole)
     refused = {name: NotRead(optional[name]) for name in sorted(unread)}
-    return type(whole.__name__, (whole,), {"__slots__": (), "__module__": whole.__module__, **refused})
+    return type(whole.__name__, (whole,), {"__module__": whole.__module__, **refused})
 
 
 def _optional(record: type[Record]) -> dict[str, str]:

@@ -37,8 +37,6 @@ def _time_of(moment: int | str) -> datetime:
 class AreaWatch(Record):
     """An area and a category whose sightings a user wants to hear of."""
 
-    __slots__ = ()
-
     watch_id = stored("watchId", WATCH_ID, "The watch's own id; a UUID, if this service stored it.")
     user_id = stored("userId", USER_ID)
     area_slug = stored("areaSlug", SLUG, "The slug of the area.")

@@ -52,8 +52,6 @@ def registered_at(*times: str | None) -> str:
 class FileMetadata(Record):
     """What is registered of each revision of a file."""
 
-    __slots__ = ()
-
     name = stored("file-name", FILE_NAME, "The name of the file.")
     archive_time = optional("archive-time", TIME, "As documented: when it was archived.")
     ingest_time = optional("ingest-time", TIME, "As documented: when it was ingested.")
@@ -83,7 +81,6 @@ class FileMetadata(Record):
 class DataFile(FileMetadata, EntityRecord):
     """A data file, as its latest revision is."""
 
-    __slots__ = ()
     type_name = "DataFile"
 
     revision = stored("revision", Whole(least=1, absent=1), "The number of the latest revision, from 1.")
@@ -96,8 +93,6 @@ class DataFile(FileMetadata, EntityRecord):
 
 class FileRevision(FileMetadata):
     """A revision of a data file. Runs use and generate revisions, never a file as such."""
-
-    __slots__ = ()
 
     number = stored(
         "revision",
@@ -137,8 +132,6 @@ def calibrated(identifier: str) -> str:
 class MetadataPart(Record):
     """A further item of a file's metadata: sortable, additional, or of a calibration."""
 
-    __slots__ = ()
-
     name = stored("file-name", FILE_NAME)
     stored_identifier = stored("identifier", Text(shortest=1, longest=LONGEST_IDENTIFIER, in_key_alone=True))
     calibrates = Derived(calibrated, "identifier", description="The level or product, such as `L0`.")
@@ -175,8 +168,6 @@ class MetadataPart(Record):
 class Calibration(MetadataPart):
     """A version of a calibration."""
 
-    __slots__ = ()
-
 
 class RunState(DescribedText):
     """How a run went.
@@ -205,7 +196,6 @@ VERSIONS = Converted(JsonDocument(largest=LARGEST_LIST), _versions)
 class Run(EntityRecord):
     """A run of an algorithm: what it used, and what it generated."""
 
-    __slots__ = ()
     type_name = "Run"
 
     run_id = stored("run-id", RUN_ID, "The run's own id, a UUID.")
@@ -229,8 +219,6 @@ class Run(EntityRecord):
 
 class Use(Record):
     """An edge from a version to a run that used it."""
-
-    __slots__ = ()
 
     used = stored("used", Text(shortest=1, longest=REFERENCE_LENGTH, unit="reference of a version", in_key_alone=True))
     run_id = stored("run-id", RUN_ID)

@@ -101,8 +101,6 @@ TRUTH = Converted(Whole(least=0, greatest=1), bool)  # as USGS gives it
 class Event(Record):
     """A seismic event as it is now: its latest version."""
 
-    __slots__ = ()
-
     event_id = stored(
         "eventId",
         POSSIBLE_ID,
@@ -198,8 +196,6 @@ class Event(Record):
 
 class EventVersion(Event):
     """An event as it was: one version, the latest or an earlier one, with an id of its own."""
-
-    __slots__ = ()
 
     @property
     def identity(self) -> tuple[str, str]:

@@ -58,8 +58,6 @@ def place_of(position: Position) -> Item:
 class RequestLog(Record):
     """One root field of one request. What does not apply is None, and absent from the item."""
 
-    __slots__ = ()
-
     log_type = stored("logType", Converted(Text(), RequestLogType), "Whether it stored events or read.")
     request_id = stored("requestId", REQUEST_ID, "UUID of the request.")
     timestamp = stored(

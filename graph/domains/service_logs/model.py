@@ -236,8 +236,6 @@ class ServiceLog(Record):
     seconds. Their bounds are wider than those of our own logs, which `checking` tests.
     """
 
-    __slots__ = ()
-
     cursor: ClassVar[Derived[str]]  # its position, see `entities.BY_TIME`
     service_name = stored("service_name", Text(shortest=1, longest=LONGEST_FOREIGN_SERVICE + 2))  # may be `checkout#7`
     service = Derived(service_of, "service_name", description="The service that wrote it.")
@@ -284,8 +282,6 @@ class ServiceLog(Record):
 
 class LoggingService(Record):
     """A service that writes logs."""
-
-    __slots__ = ()
 
     name = stored("service", Text(shortest=1, longest=LONGEST_FOREIGN_SERVICE), "Its name, as logs have it.")
     first_log_at = stored("since", Converted(Whole(unit="epoch ms"), datetime_of), "When its first log was stored.")

@@ -106,7 +106,6 @@ def _degrees(most: int, of: str = "") -> Converted[float]:
 class Sighting(EntityRecord):
     """What somebody has felt or seen, as long as it has not expired."""
 
-    __slots__ = ()
     type_name = "Sighting"
 
     cursor = BY_TIME.cursors()
@@ -172,8 +171,6 @@ class Sighting(EntityRecord):
 
 class SightingInArea(Sighting):
     """A sighting under its documented key, where any program may have written it."""
-
-    __slots__ = ()
 
     @classmethod
     def stored_in(cls, entity: Entity) -> None:
@@ -244,8 +241,6 @@ class SightingChange(EntityRecord):
 class Profile(Record):
     """What a user has reported and confirmed."""
 
-    __slots__ = ()
-
     user_id = stored("userId", USER_ID)
     reports = stored("reports", COUNT, "Number of sightings that the caller has reported.")  # and not hidden
     confirmations = stored("confirmations", COUNT, "Number of other users' sightings that the caller has confirmed.")
@@ -268,7 +263,6 @@ class Profile(Record):
 class ActiveArea(EntityRecord):
     """An area with active sightings."""
 
-    __slots__ = ()
     type_name = "Area"
 
     slug = stored("areaSlug", AREA_IN_KEY, "The name by which sightings are found: lower-case letters and hyphens.")

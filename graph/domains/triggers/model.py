@@ -119,8 +119,6 @@ PROGRESS = ("status", "open_deliveries", "failed_deliveries", "retry_count")
 class TriggerEvent(Record):
     """Something that a user's programs want to hear of."""
 
-    __slots__ = ()
-
     cursor: ClassVar[Derived[str]]  # its position, see `entities.INBOX`
     user_id = stored("user_id", USER)
     timestamp = stored(
@@ -175,8 +173,6 @@ class TriggerEvent(Record):
 class Endpoint(Record):
     """Where a user's webhooks are sent."""
 
-    __slots__ = ()
-
     user_id = stored("user_id", USER)
     endpoint_id = stored("endpoint_id", UUID, "The endpoint's own id, a UUID.")
     url = stored("url", Text(shortest=1, longest=LONGEST_URL), "Where its webhooks are sent.")
@@ -223,8 +219,6 @@ def delivery_key(endpoint_id: str, sequence: int) -> str:
 class Delivery(Record):
     """An event on its way to one endpoint."""
 
-    __slots__ = ()
-
     user_id = stored("user_id", USER)
     endpoint_id = stored("endpoint_id", UUID, "The endpoint.")
     sequence = stored(
@@ -262,15 +256,11 @@ class Delivery(Record):
 class DeliveryOfEvent(Delivery):
     """A delivery in the list of its event."""
 
-    __slots__ = ()
-
     cursor: ClassVar[Derived[str]]  # its position among the deliveries of its event, see `entities.OF_EVENT`
 
 
 class Attempt(Record):
     """One HTTP request of a delivery."""
-
-    __slots__ = ()
 
     number = stored("number", Whole(least=1, digits=ATTEMPT_DIGITS), "Its number, from 1.")
     started_at = stored("time", MILLIS, "When it began.")

@@ -36,8 +36,6 @@ OF_REVISION: Mapping[RevisionKind, ChangeKind] = {
 class Watch(Record):
     """What a user wants to hear of the catalogue."""
 
-    __slots__ = ()
-
     user_id = stored("user_id", USER)
     watch_id = stored("watch_id", WATCH_ID, "The watch's own id, a UUID.")
     name = stored("name", Text(shortest=1, longest=LONGEST_NAME), "Its name.")

@@ -51,8 +51,6 @@ def _label(name: Any, weight: Any) -> str:
 class StoneRecord(Record):
     """A stone as a store holds it. What it stands on is another item inside of its own."""
 
-    __slots__ = ()
-
     name = Stored[Any]("name", ANY)
     weight = Stored[Any]("weight", ANY)
     count = Stored[Any]("count", ANY, optional=True)

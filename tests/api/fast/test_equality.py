@@ -128,7 +128,6 @@ def test_a_compiled_selection_answers_as_the_executor_does() -> None:
 
 def test_what_is_written_of_a_stored_value_is_not_converted_and_written() -> None:
     class Untimely(StoneRecord):
-        __slots__ = ()
         count = Stored[Any]("count", ANY, lambda value: 1 // 0, optional=True, written=lambda value: value + 1)
         marks = Stored[Any]("marks", ANY, lambda value: 1 // 0, written=list)
 
@@ -145,7 +144,6 @@ def test_what_is_written_of_a_stored_value_is_not_converted_and_written() -> Non
 
 def test_null_is_not_written_for_a_stored_value_that_may_not_be_null() -> None:
     class Nameless(StoneRecord):
-        __slots__ = ()
         name = Stored[Any]("name", ANY, optional=True, written=str)
 
     text, quarry = "{ stones { name } }", Quarry([Nameless(right_stone(name=None).item)])

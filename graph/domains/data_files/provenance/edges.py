@@ -48,8 +48,6 @@ EDGE = "edge"
 class UsingRun(Run):
     """A run in the list of those that used a version. Its item has the edge, too."""
 
-    __slots__ = ()
-
     cursor = Derived(USES.cursor_of, EDGE)
 
 

@@ -47,15 +47,11 @@ def magnitude_place(item: Position) -> MagnitudePlace:
 class EventByMagnitude(Event):
     """An event in a list by magnitude. Its item is read with the magnitude, whatever else is needed."""
 
-    __slots__ = ()
-
     cursor = BY_MAGNITUDE.cursors()
 
 
 class EventVersionByMagnitude(EventVersion):
     """A version in such a list."""
-
-    __slots__ = ()
 
     cursor = BY_MAGNITUDE.cursors()
 

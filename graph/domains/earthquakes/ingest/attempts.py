@@ -20,8 +20,6 @@ Between = Callable[[float, float], float]
 class Attempts(Record):
     """How the attempts of all processes went. A process leaves this for the next one, in the item of the lease."""
 
-    __slots__ = ()
-
     last_success = optional("lastSuccess", MILLIS)  # its beginning
     last_error = optional("lastError", Text())  # a stable code; it is kept after a success
     last_error_at = optional("lastErrorAt", MILLIS)

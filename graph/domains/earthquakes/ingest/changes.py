@@ -39,8 +39,6 @@ logger = get_logger(__name__)
 class ChangesState(Attempts):
     """How following goes. A success begins with its first query, which an earlier run may have sent."""
 
-    __slots__ = ()
-
     def since(self, now: int) -> int:
         """The time after which changes are new, epoch milliseconds. It stays the same until the next success."""
         if self.last_success is None:

@@ -32,8 +32,6 @@ LEASE_MS = 120_000  # at least; a month's feed takes less. After a process dies,
 class PollState(Attempts):
     """The state of polling by all processes."""
 
-    __slots__ = ()
-
     next_attempt = optional("nextAttempt", MILLIS)  # not before this
     last_wide_success = optional("lastWideSuccess", MILLIS)  # the last of a feed wider than the day's
     unended_leases = optional("unended", Whole())  # since one was properly ended

@@ -34,8 +34,6 @@ State = Literal["unknown", "ok", "warning"]
 class CheckState(Record):
     """What a check leaves for the next one. It is empty before the first check."""
 
-    __slots__ = ()
-
     last_check = optional("lastCheck", MILLIS)  # its beginning
     next_day = optional("nextDay", Text(unit="YYYYMMDD, UTC"))  # of the walk over the days of the catalogue
     next_year = optional("nextYear", Whole())  # of the walk over the years outside of it

@@ -46,7 +46,6 @@ logger = get_logger(__name__)
 class Note(EntityRecord):
     """A note as it was written. It never changes."""
 
-    __slots__ = ()
     type_name = "FieldNote"
     note_id = stored("noteId", Text(longest=36, unit="UUID"))
     area = stored("area", Text(shortest=1, longest=64), "Where it was, in words.")
