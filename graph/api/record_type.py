@@ -1,4 +1,4 @@
-"""Types of the graph that show records: resolvers return the records, and their annotations name them.
+"""Types of the graph that show records and values: resolvers return these, and their annotations name them.
 
     @record_type(model.Event, load=load_by(Catalogue, Catalogue.events), scope=EVENTS_READ, pages="events")
     class Event(relay.Node):
@@ -6,13 +6,15 @@
 
 The type shows every attribute of the record that is described, in the record's order, and then the fields of its own.
 The class declares only what differs: the record's attribute of the same name gives a field its description, unless it
-has one, and its type, if it is `auto`.
+has one, and its type, if it is `auto`. Likewise, a type shows the `described` parts of a value. A value whose type has
+its own name, and no options, needs no declaration.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from datetime import datetime
 from inspect import getattr_static
-from typing import Any, TypeVar, cast, dataclass_transform
+from typing import Any, NamedTuple, TypeVar, cast, dataclass_transform, get_args, get_type_hints
 
 import strawberry
 from strawberry.scalars import JSON
@@ -22,8 +24,10 @@ from graph.access.callers import Scope
 from graph.api import relay, shown
 from graph.api.context import Load
 from graph.api.feeds import note_feeds
-from graph.api.fields import shows
+from graph.api.fields import Options, shows, strawberry_field
 from graph.api.scalars import ByteCount, EpochMillis
+from graph.api.times import time_field
+from graph.core.described import DESCRIPTION, INSTANT
 from graph.feed.sequence import SequenceEntities
 from graph.store.attributes import JsonDocument, Text, Whole
 from graph.store.query import Needed
@@ -116,9 +120,77 @@ def record_input(record: type[Record], names: Iterable[str], **options: Any) -> 
     return decorate
 
 
+def value_type(
+    of: Any,
+    name: str | None = None,
+    *,
+    computed: Mapping[str, int] | None = None,
+    **single: Options,
+) -> Any:
+    """Make a type of the graph that shows a dataclass, whose docstring describes it. Resolvers return the dataclass.
+
+    A dataclass may have several types: a field names the one it shows, see `fields.Options.of`.
+
+    Args:
+        of: parts of it that are not described are not shown. An `instant` is a `DateTime`.
+        name: of the type; by default that of the dataclass.
+        computed: properties that are shown, too, and their places among the parts. Their docstrings describe them.
+        single: options of single fields.
+    """
+    parts = parts_of(of)
+    for part, place in (computed or {}).items():
+        compute = getattr(of, part).fget
+        parts.insert(place, Part(part, get_type_hints(compute)["return"], {DESCRIPTION: _text(compute)}))
+    made = type(name or of.__name__, (), {})
+    _show_parts(made, parts, single)
+    return record_type(of, _text(of))(made)
+
+
+class Part(NamedTuple):
+    """A described part of a value."""
+
+    name: str
+    type: Any
+    words: Mapping[str, str]
+
+
+def parts_of(of: Any) -> list[Part]:
+    """The described parts of a value, in order."""
+    described = [part for part in (fields(of) if is_dataclass(of) else ()) if DESCRIPTION in part.metadata]
+    hints = get_type_hints(of) if described else {}
+    return [Part(part.name, hints[part.name], part.metadata) for part in described]
+
+
+def _show_parts(of: type, parts: Iterable[Part], options: Mapping[str, Options]) -> None:
+    """Add a field for each part of a value to a class, unless the class declares it, before its own fields."""
+    shows: dict[str, Any] = {}
+    for name, hint, words in parts:
+        if name in vars(of):
+            continue
+        if INSTANT in words:
+            shows[name], field = _instead_of(hint, datetime), time_field(name, words[DESCRIPTION])
+        else:
+            is_id = name.endswith("_id") and hint in (str, str | None)
+            shows[name] = _instead_of(hint, strawberry.ID) if is_id else shown.shown(hint)
+            field = strawberry_field(words[DESCRIPTION], {"of": shows[name], **options.get(name, {})})
+        setattr(of, name, field)
+    of.__annotations__ = shows | of.__annotations__
+
+
+def _instead_of(hint: Any, of: Any) -> Any:
+    return of | None if type(None) in get_args(hint) else of
+
+
+def _text(described: Any) -> str:
+    return " ".join(described.__doc__.split())
+
+
 def _show_described(of: type, record: type, hidden: Collection[str]) -> None:
-    """Add the described attributes of a record to the annotations of a class, unless its base has them."""
-    declared = record.declarations() if issubclass(record, Record) else {}
+    """Add what a record or a value describes to the fields of a class, unless its base has them."""
+    if not issubclass(record, Record):
+        _show_parts(of, parts_of(record), {})
+        return
+    declared = record.declarations()
     inherited = {field.name for base in of.__bases__ if is_dataclass(base) for field in fields(base)}
     if inherited & declared.keys():
         return

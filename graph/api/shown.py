@@ -20,8 +20,12 @@ class TypeOf(LazyType[Any, Any]):
     """The type that shows the records of a class. It may be declared later."""
 
     def resolve_type(self) -> type[Any]:
-        """The type: of the class itself, if it shows itself."""
+        """The type: the class, if it shows itself, or one of its described parts, if none is declared."""
+        from graph.api.record_type import parts_of, value_type  # which builds on this module
+
         record = super().resolve_type()
+        if record not in types and parts_of(record):
+            value_type(record)
         return types.get(record, record)
 
 

@@ -254,11 +254,11 @@ class RegistrationOutcome(DescribedText):
 
 @value
 class RegisteredFile:
-    """What became of a file that is not rejected."""
+    """What became of a file."""
 
-    index: int
     name: str
-    outcome: RegistrationOutcome
+    index: int = described("Its place among the given files, from 0.")
+    outcome: RegistrationOutcome = described("What became of it.")
 
 
 @value

@@ -98,7 +98,7 @@ class Registration:
 
 
 def _judged(draft: FileDraft, outcome: RegistrationOutcome) -> RegisteredFile:
-    return RegisteredFile(draft.index, draft.name, outcome)
+    return RegisteredFile(draft.name, draft.index, outcome)
 
 
 async def _drafts(files: Sequence[NewFile | FileRejection], report: RegistrationReport) -> list[FileDraft]:

@@ -6,7 +6,7 @@ import strawberry
 
 from graph.api.context import Context, Info
 from graph.api.fields import field
-from graph.api.values import value_type
+from graph.api.record_type import value_type
 from graph.domains.earthquakes import model as earthquakes
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.felt import intensity as felt
@@ -27,7 +27,6 @@ value_type(
     is_complete={"name": "complete"},
     cells={"size": USUAL_CELLS},
 )
-value_type(EventCandidate)
 
 
 class FeltOfEvent:

@@ -9,11 +9,10 @@ from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
 from graph.api.fields import field, optional
-from graph.api.record_type import record_type
+from graph.api.record_type import record_type, value_type
 from graph.api.scalars import EpochMillis, millis_ceil, millis_floor
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
-from graph.api.values import value_type
 from graph.core.days import datetime_of
 from graph.domains.request_logs import analytics, model
 from graph.domains.request_logs.access_patterns import LogPage, RequestLogs, RequestLogSelection

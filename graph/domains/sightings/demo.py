@@ -125,7 +125,7 @@ async def report_demo(reporting: Reporting, now: int) -> None:
     for number, each in enumerate(DEMO):
         event_id = each.event_id if each.event_id in known else None
         at_report = _at(now - each.age * minute_ms, reporting)
-        sighting, *_ = await at_report.report(f"demo-{number}", replace(each, event_id=event_id))
+        sighting = (await at_report.report(f"demo-{number}", replace(each, event_id=event_id))).sighting
         at_confirmation = _at(now - each.confirmed * minute_ms, reporting)
         for further in range(each.confirmations):
             await at_confirmation.confirming.confirm(f"demo-{len(DEMO) + further}", sighting.sighting_id)

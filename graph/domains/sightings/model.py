@@ -1,12 +1,12 @@
 """The records of the sightings. No I/O."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from graph.core.days import datetime_of_seconds
-from graph.core.described import DescribedText
+from graph.core.described import DescribedText, described, value
 from graph.core.times import rfc3339_of_seconds, utc_time
 from graph.core.uuid7 import is_like_uuid7
 from graph.domains.sightings.confidence import LIFETIME_S, Confidence
@@ -197,12 +197,19 @@ def documented_key(key: str) -> tuple[str, ...] | None:
     return tuple(parts) if isinstance(parts, list) and list(map(type, parts)) == [str, str, str] else None
 
 
-class ReportOutcome(NamedTuple):
-    """What has become of a report or a confirmation."""
+@value
+class ReportOutcome:
+    """The sighting as it is now."""
 
-    sighting: Sighting  # as it is now
-    created: bool = False  # whether it was made by this
-    confirmed: bool = False  # whether it was confirmed by this
+    sighting: Sighting = described("The sighting.")
+    created: bool = described(
+        "Whether this call has made it. A report repeats a sighting of the last ten minutes that has the "
+        "same category, area and rounded position, and the report's text and earthquake, if it has any.",
+        default=False,
+    )
+    confirmed: bool = described(
+        "Whether this call has confirmed it. Users confirm a sighting once, and never their own.", default=False
+    )
 
 
 class SightingChangeKind(DescribedText):

@@ -189,7 +189,7 @@ def distances(lineage: Lineage) -> dict[str, int]:
 def stages(plan: ReprocessingPlan) -> list[list[str]]:
     """The files of each stage, in order of their references."""
     return [
-        sorted(planned.version.reference for group in stage.groups for planned in group.files) for stage in plan.stages
+        sorted(planned.file.reference for group in stage.groups for planned in group.files) for stage in plan.stages
     ]
 
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import chain
-from typing import NamedTuple
 
 from graph.core.described import DescribedText, described, value
 from graph.domains.data_files.provenance.edges import Edges, KnownRun, KnownRuns
@@ -27,11 +26,12 @@ class ReprocessingState(DescribedText):
     REPLACED = "REPLACED", "A later revision of the file is registered."
 
 
-class Planned(NamedTuple):
-    """A version to make again."""
+@value
+class PlannedFile:
+    """A revision to make again."""
 
-    version: Version
-    state: ReprocessingState
+    file: Version = described("The revision.")
+    state: ReprocessingState = described("Whether it is still as it was made.")
 
 
 @value
@@ -40,14 +40,14 @@ class FileGroup:
 
     product: str | None = described("The product; null for files without one.")
     day: date | None = described("The first day that the files apply to; null without any.")
-    files: Sequence[Planned] = described("The files, by name.")
+    files: Sequence[PlannedFile] = described("The files, by name.")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Stage:
     """Files that can be made again at the same time, once those of the stages before are."""
 
-    number: int  # from 1
+    number: int = described("The number of the stage, from 1.")
     groups: Sequence[FileGroup]
 
 
@@ -72,10 +72,10 @@ async def plan_of(edges: Edges, versions: Sequence[Version]) -> ReprocessingPlan
     """
     ranks = await _ranks(edges, [version.reference for version in versions])
     found = await edges.revisions(ranks, _READ)
-    groups: dict[tuple[int, str, str], list[Planned]] = defaultdict(list)
+    groups: dict[tuple[int, str, str], list[PlannedFile]] = defaultdict(list)
     for at, (reference, item) in enumerate(found.items()):
         days = item["applicable-dates"] or [""]
-        planned = Planned(
+        planned = PlannedFile(
             Version.of_item(item),
             ReprocessingState.REPLACED if "invalidated-at" in item else ReprocessingState.CURRENT,
         )
@@ -84,7 +84,8 @@ async def plan_of(edges: Edges, versions: Sequence[Version]) -> ReprocessingPlan
             await give_way()
     stages: dict[int, list[FileGroup]] = defaultdict(list)
     for (rank, product, day), files in sorted(groups.items()):
-        stages[rank].append(FileGroup(product or None, date.fromisoformat(day) if day else None, sorted(files)))
+        files.sort(key=lambda each: each.file)
+        stages[rank].append(FileGroup(product or None, date.fromisoformat(day) if day else None, files))
     return ReprocessingPlan(versions, [Stage(rank, of_rank) for rank, of_rank in stages.items()])
 
 

@@ -7,9 +7,8 @@ import strawberry
 
 from graph.api.context import Info
 from graph.api.fields import field, shows
-from graph.api.record_type import record_type
+from graph.api.record_type import record_type, value_type
 from graph.api.sizes import ListSize
-from graph.api.values import value_type
 from graph.core.errors import BadUserInput
 from graph.domains.data_files import model
 from graph.domains.data_files.errors import UnknownVersion
@@ -17,7 +16,6 @@ from graph.domains.data_files.provenance import lineage as provenance
 from graph.domains.data_files.provenance import reprocessing
 from graph.domains.data_files.provenance.edges import Edges
 from graph.domains.data_files.provenance.lineage import FURTHEST, MOST_NODES, Direction, Relation
-from graph.domains.data_files.provenance.reprocessing import ReprocessingState
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.schema.loading import revisions_of, run_of
@@ -124,19 +122,11 @@ class LineageOfFile:
         return await provenance.lineage_of(info.context.service(Edges), version, direction, depth, max_nodes)
 
 
-@record_type(reprocessing.Planned, "A revision to make again.")
-class PlannedFile:
-    version: DataFileVersion = shows("The revision.", name="file")
-    state: ReprocessingState = shows("Whether it is still as it was made.")
-
-
 value_type(reprocessing.FileGroup, "ReprocessingGroup", files={"size": USUAL_GROUP})
 
 
-@record_type(reprocessing.Stage, "Files that can be made again at the same time, once those of the stages before are.")
+@record_type(reprocessing.Stage)
 class ReprocessingStage:
-    number: int = shows("The number of the stage, from 1.")
-
     @field("The files, by product and day.", size=USUAL_GROUP)
     @staticmethod
     async def groups(stage: strawberry.Parent[reprocessing.Stage]) -> Sequence[reprocessing.FileGroup]:

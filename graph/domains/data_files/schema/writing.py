@@ -10,10 +10,9 @@ from strawberry.scalars import JSON
 from graph.api import relay
 from graph.api.context import Info
 from graph.api.fields import field, optional, shows
-from graph.api.record_type import record_type
+from graph.api.record_type import record_type, value_type
 from graph.api.scalars import ByteCount
 from graph.api.sizes import ListSize
-from graph.api.values import value_type
 from graph.core.errors import BadUserInput
 from graph.domains.data_files import model, new_files
 from graph.domains.data_files.model import (
@@ -128,11 +127,8 @@ class RegisterFilesInput:
 strawberry.enum(RegistrationOutcome, name="DataFileOutcome")
 
 
-@record_type(model.RegisteredFile, "What became of a file.")
+@record_type(model.RegisteredFile)
 class RegisteredFile:
-    index: int = shows("Its place among the given files, from 0.")
-    outcome: RegistrationOutcome = shows("What became of it.")
-
     @field("The file, as its latest revision is.", scope=FILES_READ, cost=2)
     @staticmethod
     async def file(registered: strawberry.Parent[model.RegisteredFile], info: Info) -> model.DataFile | None:

@@ -17,9 +17,9 @@ REJECTIONS_LISTED = 1000
 class IngestedEvent:
     """What became of an event of an ingest."""
 
-    index: int  # among the given events, or among the features of the answer or file
-    event_id: str  # that it was given
-    outcome: Outcome
+    index: int = described("Its place from 0: among the given events, or among the features of the answer.")
+    event_id: str = described("The id that it was given.")
+    outcome: Outcome = described("What became of it.")
 
 
 @mutable

@@ -10,11 +10,10 @@ from strawberry import auto
 from graph.api import relay
 from graph.api.context import Context, Info
 from graph.api.fields import Options, field, optional, shows
-from graph.api.record_type import record_input, record_type
+from graph.api.record_type import record_input, record_type, value_type
 from graph.api.scalars import ByteCount, EpochMillis, millis_ceil, millis_floor, millis_of
 from graph.api.selected import selected_attributes
 from graph.api.sizes import ListSize
-from graph.api.values import value_type
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest import report, status
@@ -53,12 +52,8 @@ async def load_events(context: Context, event_ids: Sequence[str], attributes: Ne
     return found
 
 
-@record_type(report.IngestedEvent, "What became of an event of an ingest.")
+@record_type(report.IngestedEvent)
 class IngestedEvent:
-    index: int = shows("Its place from 0: among the given events, or among the features of the answer.")
-    event_id: strawberry.ID = shows("The id that it was given.")
-    outcome: Outcome = shows("What became of it.")
-
     @field("The event as it is now; null if none has the id.", scope=EVENTS_READ, cost=2)
     @staticmethod
     async def event(ingested: strawberry.Parent[report.IngestedEvent], info: Info) -> model.Event | None:
@@ -74,7 +69,6 @@ def payload_of(mutation: str, **single: Options) -> Any:
     return value_type(
         report.IngestReport,
         f"{mutation}Payload",
-        request_id={"of": strawberry.ID},
         upstream_size={"of": ByteCount | None},
         computed={"events": 7},
         **single,

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import strawberry
 
 from graph.api.fields import shows
-from graph.api.record_type import record_type
+from graph.api.record_type import record_type, value_type
 from graph.api.scalars import millis_floor
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
-from graph.api.values import value_type
 from graph.domains.earthquakes.revisions import model as records
 from graph.domains.earthquakes.revisions.versions import TRACKED, RevisionKind
 from graph.domains.earthquakes.revisions.views import AsOf, Deleted

@@ -7,7 +7,7 @@ import strawberry
 
 from graph.api.context import Info
 from graph.api.fields import field
-from graph.api.values import value_type
+from graph.api.record_type import value_type
 from graph.core.times import first_microsecond, last_microsecond
 from graph.domains.service_logs import volumes
 from graph.domains.service_logs.access_patterns import ServiceLogs

@@ -8,8 +8,8 @@ from strawberry.scalars import JSON
 
 from graph.api.context import Info
 from graph.api.fields import field, optional, shows
+from graph.api.record_type import value_type
 from graph.api.sizes import ListSize
-from graph.api.values import value_type
 from graph.core.errors import BadUserInput
 from graph.core.times import first_microsecond
 from graph.domains.service_logs import model

@@ -6,7 +6,6 @@ from graph.api import relay
 from graph.api.context import Info
 from graph.api.fields import optional, shows
 from graph.api.mutations import Deleted, deleted, mutation
-from graph.api.record_type import record_type
 from graph.domains.earthquakes.schema.events import Event
 from graph.domains.sightings import model
 from graph.domains.sightings.confirming import Confirming
@@ -60,16 +59,6 @@ class ConfirmSightingInput:
 class HideSightingInput:
     id: strawberry.ID = shows("Its global id, or its own id.")
     reason: str = shows(f"Why, at most {LONGEST_REASON} characters. It is stored and logged.")
-
-
-@record_type(model.ReportOutcome, "The sighting as it is now.")
-class SightingPayload:
-    sighting: Sighting = shows("The sighting.")
-    created: bool = shows(
-        "Whether this call has made it. A report repeats a sighting of the last ten minutes that has the "
-        "same category, area and rounded position, and the report's text and earthquake, if it has any."
-    )
-    confirmed: bool = shows("Whether this call has confirmed it. Users confirm a sighting once, and never their own.")
 
 
 class ReportingMutations:

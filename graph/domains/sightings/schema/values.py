@@ -4,11 +4,10 @@ from typing import Any, NewType
 
 import strawberry
 
+from graph.api.record_type import value_type
 from graph.api.schema import Scalars
-from graph.api.values import value_type
 from graph.domains.sightings.categories import USUAL, is_category
 from graph.domains.sightings.confidence import Confidence
-from graph.domains.sightings.grid import RoundedPosition
 
 SightingCategory = NewType("SightingCategory", str)
 
@@ -31,5 +30,4 @@ SCALARS: Scalars = {
     )
 }
 
-value_type(RoundedPosition)
 value_type(Confidence, computed={"total": 0})

@@ -7,10 +7,9 @@ import strawberry
 
 from graph.api.context import Info
 from graph.api.fields import field
-from graph.api.record_type import record_type
+from graph.api.record_type import record_type, value_type
 from graph.api.selected import selected_attributes
 from graph.api.sizes import ListSize
-from graph.api.values import value_type
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.entities import EVENT_SEQUENCE
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN
@@ -19,8 +18,7 @@ from graph.domains.earthquakes.schema.filters import EventFilter, filter_facts
 from graph.domains.earthquakes.schema.revisions import AsOfInput
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.statistics import assessment, b_positive, groups, gutenberg_richter, in_space, moment
-from graph.domains.statistics import goodness_of_fit as goodness
+from graph.domains.statistics import assessment, b_positive, groups, gutenberg_richter, in_space
 from graph.domains.statistics import inter_event_times as gaps
 from graph.domains.statistics import rates as event_rates
 from graph.domains.statistics import series as of_periods
@@ -37,23 +35,13 @@ MOST_NETWORKS = 100
 ASSESSED = 10  # a part that takes some milliseconds; what it computes is charged besides
 
 value_type(of_periods.Series, "CountSeries", counts={"size": of_periods.MOST_PERIODS // 50, "cost": 1})  # only numbers
-value_type(gutenberg_richter.MagnitudeBin)
-value_type(gutenberg_richter.Completeness)
 value_type(event_rates.Rate, "EventRate")
-value_type(moment.SeismicMoment)
-value_type(in_space.DepthBin)
 value_type(in_space.Depths, "DepthHistogram", bins={"size": in_space.MOST_DEPTH_BINS // 10})
-value_type(groups.EventGroup)
 value_type(groups.EventGroups, groups={"size": groups.MOST_GROUPS})
-value_type(groups.NumberSummary)
 value_type(gaps.Quantile, "TimeQuantile")
-value_type(gaps.InterEventTimes)
-value_type(in_space.GridCell)
 value_type(in_space.Grid, cells={"size": in_space.MOST_CELLS // 16})  # as quick as so many ordinary objects
 value_type(assessment.EstimateInterval, "ConfidenceInterval")
-value_type(goodness.GoodnessOfFit)
 value_type(Network, "SeismicNetwork")
-value_type(b_positive.BPositive)
 value_type(b_positive.BWindow, "BValueWindow")
 value_type(b_positive.BOverTime, "BValuesOverTime", windows={"size": b_positive.MOST_WINDOWS})
 

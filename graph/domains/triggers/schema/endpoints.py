@@ -11,8 +11,7 @@ from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info, load_own
 from graph.api.fields import field, optional, shows
 from graph.api.mutations import Deleted, deleted, mutation
-from graph.api.record_type import record_type
-from graph.api.values import value_type
+from graph.api.record_type import record_type, value_type
 from graph.core.days import datetime_of
 from graph.core.described import described, value
 from graph.core.errors import BadUserInput, NotThere

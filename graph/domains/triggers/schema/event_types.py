@@ -2,7 +2,7 @@
 
 from graph.api.context import Info
 from graph.api.fields import field
-from graph.api.values import value_type
+from graph.api.record_type import value_type
 from graph.domains.triggers.event_types import EventType, EventTypes
 from graph.domains.triggers.scopes import TRIGGERS_READ
 

@@ -12,9 +12,8 @@ from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
 from graph.api.fields import field, optional, shows, subscription
 from graph.api.mutations import MOST_CHANGED, changed, mutation
-from graph.api.record_type import record_type
+from graph.api.record_type import record_type, value_type
 from graph.api.sizes import ListSize
-from graph.api.values import value_type
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.core.times import first_microsecond, last_microsecond

@@ -6,8 +6,8 @@ import strawberry
 from strawberry.schema.config import StrawberryConfig
 
 from graph.api.fields import field
+from graph.api.record_type import value_type
 from graph.api.scalars import SCALARS
-from graph.api.values import value_type
 from graph.core.described import described, instant, value
 
 
