@@ -1,10 +1,10 @@
 """Mutations: each has an input and a payload of its own, which are named after it.
 
-    @mutation("Pause an endpoint.", of=EndpointPayload, scope=TRIGGERS_WRITE)
-    async def pause_endpoint(self, info: Info, input: EndpointInput) -> Any: …
+    @mutation("Pause an endpoint.", carries="endpoint", scope=TRIGGERS_WRITE)
+    async def pause_endpoint(self, info: Info, input: EndpointInput) -> model.Endpoint: …
 
-In the schema, this takes a `PauseEndpointInput` and answers a `PauseEndpointPayload`. Mutations may share the classes
-that say what is in them. The input's description is that of the argument, too.
+In the schema, this takes a `PauseEndpointInput` and answers a `PauseEndpointPayload`, whose only field is `endpoint`.
+Mutations may share the classes that say what is in them. The input's description is that of the argument, too.
 """
 
 from collections.abc import Sequence
@@ -23,18 +23,31 @@ from graph.api.shown import shown
 MOST_CHANGED = 100  # nodes that a payload carries
 
 
-def mutation(description: str, **options: Unpack[Options]) -> Decorator:
-    """Make a field of Mutation, of a resolver with the parameter `input`, with options of `field`."""
+def mutation(description: str, *, carries: str | None = None, **options: Unpack[Options]) -> Decorator:
+    """Make a field of Mutation, of a resolver with the parameter `input`.
+
+    Args:
+        carries: the payload's only field, which is what the resolver returns; by default, that is the payload itself.
+        options: of `field`.
+    """
 
     def decorate(resolver: Any) -> Any:
         taken, noun = resolver.__annotations__, "".join(map(str.capitalize, resolver.__name__.split("_")))
-        payload = _own(options.get("of", taken["return"]), f"{noun}Payload", strawberry.type)
+        shared = _carrying(taken["return"], carries) if carries else options.get("of", taken["return"])
+        payload = _own(shared, f"{noun}Payload", strawberry.type)
         given = _own(taken["input"], f"{noun}Input", strawberry.input)
         taken["input"] = Annotated[given, given.__strawberry_definition__.description]
         own: Options = {**options, "of": payload}
         return field(description, **own)(resolver)
 
     return decorate
+
+
+def _carrying(node: Any, name: str) -> type:
+    """A payload of a node alone."""
+    words = f"The {name.replace('_', ' ')}."
+    only = strawberry.field(description=words, resolver=relay.itself, graphql_type=shown(node))
+    return strawberry.type(type("Payload", (), {name: only}), description=words)
 
 
 def _own(shared: Any, name: str, declare: Any) -> Any:

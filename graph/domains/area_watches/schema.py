@@ -1,7 +1,6 @@
 """Area watches: the areas whose sightings the caller wants to hear of."""
 
 from datetime import datetime
-from typing import Any
 
 import strawberry
 from strawberry import auto
@@ -62,11 +61,6 @@ class CreateAreaWatchInput:
     category: SightingCategory | None = optional("Only sightings of this category; by default all.")
 
 
-@strawberry.type(description="The watch.")
-class CreateAreaWatchPayload:
-    area_watch: AreaWatch = strawberry.field(description="The watch.", resolver=relay.itself)
-
-
 @strawberry.input(description="The watch to delete.")
 class DeleteAreaWatchInput:
     watch_id: strawberry.ID = shows("The watch's global id, or its own id.")
@@ -76,11 +70,11 @@ class AreaWatchMutations:
     @mutation(
         "Watch an area: each sighting that others report there from now on becomes an event of the type "
         "`sighting.reported`, once. What the caller watches already is not watched twice.",
-        of=CreateAreaWatchPayload,
+        carries="area_watch",
         scope=SIGHTINGS_WRITE,
         cost=10,
     )
-    async def create_area_watch(self, info: Info, input: CreateAreaWatchInput) -> Any:
+    async def create_area_watch(self, info: Info, input: CreateAreaWatchInput) -> model.AreaWatch:
         context = info.context
         if input.category is not None:
             context.service(Categories).check_wanted("category", input.category)

@@ -1,7 +1,5 @@
 """Watches: what the caller wants to hear of the catalogue."""
 
-from typing import Any
-
 import strawberry
 
 from graph.api import relay
@@ -53,11 +51,6 @@ class CreateWatchInput:
     )
 
 
-@strawberry.type(description="The created watch.")
-class CreateWatchPayload:
-    watch: Watch = strawberry.field(description="The watch.", resolver=relay.itself)
-
-
 @strawberry.input(description="The watch to delete.")
 class DeleteWatchInput:
     watch_id: strawberry.ID = shows("The watch's global id, or its own id.")
@@ -67,11 +60,11 @@ class WatchMutations:
     @mutation(
         "Watch the catalogue: each change that is stored from now on becomes an event, once. The "
         "watch also reports an event that a revision moves out of the filter.",
-        of=CreateWatchPayload,
+        carries="watch",
         scope=TRIGGERS_WRITE,
         cost=10,
     )
-    async def create_watch(self, info: Info, input: CreateWatchInput) -> Any:
+    async def create_watch(self, info: Info, input: CreateWatchInput) -> model.Watch:
         if input.kinds == []:
             raise BadUserInput("`kinds` must name a kind; leave it out for all.")
         if input.filter:

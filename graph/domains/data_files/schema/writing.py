@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime
-from typing import Annotated, Any
+from typing import Any
 
 import strawberry
 from strawberry.scalars import JSON
@@ -10,6 +10,7 @@ from strawberry.scalars import JSON
 from graph.api import relay
 from graph.api.context import Info
 from graph.api.fields import field, optional, shows
+from graph.api.mutations import mutation
 from graph.api.record_type import record_type, value_type
 from graph.api.scalars import ByteCount
 from graph.api.sizes import ListSize
@@ -182,36 +183,23 @@ class RecordRunInput:
         )
 
 
-@strawberry.type(description="The run as it is now.")
-class RecordRunPayload:
-    run: runs.Run = strawberry.field(description="The run.", resolver=relay.itself)
-
-
 class DataFileMutations:
-    @field(
+    @mutation(
         "Register data files. To register the same files again is safe: those that are registered as they "
         "are, are skipped.",
         scope=FILES_WRITE,
         size=ListSize(slicing_arguments=["input.files"], sized_fields=["files", "rejections"]),
     )
-    async def register_files(
-        self,
-        info: Info,
-        input: Annotated[RegisterFilesInput, "The files."],
-    ) -> RegistrationReport:
+    async def register_files(self, info: Info, input: RegisterFilesInput) -> RegistrationReport:
         if len(input.files) > MOST_FILES:
             raise BadUserInput(f"`files` takes at most {MOST_FILES:,} files.")
         return await info.context.service(Registration).register(await _files(input.files))
 
-    @field(
+    @mutation(
         "Record a run with all that it used and generated: the whole run or nothing.",
-        of=RecordRunPayload,
+        carries="run",
         scope=FILES_WRITE,
         cost=10,
     )
-    async def record_run(
-        self,
-        info: Info,
-        input: Annotated[RecordRunInput, "The run."],
-    ) -> Run:
+    async def record_run(self, info: Info, input: RecordRunInput) -> Run:
         return await info.context.service(Runs).record(await input.report())

@@ -10,6 +10,7 @@ from strawberry import auto
 from graph.api import relay
 from graph.api.context import Context, Info
 from graph.api.fields import Options, field, optional, shows
+from graph.api.mutations import mutation
 from graph.api.record_type import record_input, record_type, value_type
 from graph.api.scalars import ByteCount, EpochMillis, millis_ceil, millis_floor, millis_of
 from graph.api.selected import selected_attributes
@@ -167,14 +168,11 @@ class IngestMutations:
     async def ingest_recent(
         self,
         info: Info,
-        input: Annotated[
-            IngestRecentInput | None,
-            "What to fetch; by default the latest 100 events.",
-        ] = None,
+        input: Annotated[IngestRecentInput | None, "What to fetch; by default the latest 100 events."] = None,
     ) -> report.IngestReport:
         return await info.context.service(Ingest).recent(input.recent_events if input else usgs_requests.RecentEvents())
 
-    @field(
+    @mutation(
         "Store events: new ones, and new versions of stored ones, which `updatedAt` tells. "
         "The status `deleted` deletes one.",
         scope=EVENTS_WRITE,
@@ -182,9 +180,5 @@ class IngestMutations:
         size=ListSize(slicing_arguments=["input.events"], sized_fields=["events", "rejections"]),
         route=EVENTS_ROUTE,
     )
-    async def ingest_events(
-        self,
-        info: Info,
-        input: Annotated[IngestEventsInput, "The events."],
-    ) -> report.IngestReport:
+    async def ingest_events(self, info: Info, input: IngestEventsInput) -> report.IngestReport:
         return await info.context.service(Ingest).events([event.values for event in input.events])

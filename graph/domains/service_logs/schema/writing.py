@@ -1,13 +1,14 @@
 """The mutation that writes service logs."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 import strawberry
 from strawberry.scalars import JSON
 
 from graph.api.context import Info
-from graph.api.fields import field, optional, shows
+from graph.api.fields import optional, shows
+from graph.api.mutations import mutation
 from graph.api.record_type import value_type
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
@@ -63,16 +64,12 @@ value_type(model.WriteReport, "WriteServiceLogsPayload", computed={"rejected": 2
 
 
 class ServiceLogMutations:
-    @field(
+    @mutation(
         "Write logs. To write the same logs again is safe: those that are stored are skipped.",
         scope=SERVICE_LOGS_WRITE,
         size=ListSize(slicing_arguments=["input.logs"], sized_fields=["rejections", "logs"]),
     )
-    async def write_service_logs(
-        self,
-        info: Info,
-        input: Annotated[WriteServiceLogsInput, "The logs."],
-    ) -> model.WriteReport:
+    async def write_service_logs(self, info: Info, input: WriteServiceLogsInput) -> model.WriteReport:
         if len(input.logs) > MOST_LOGS:
             raise BadUserInput(f"`logs` takes at most {MOST_LOGS:,} logs.")
         now = info.context.clock()

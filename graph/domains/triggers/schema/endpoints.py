@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 import strawberry
 
@@ -111,11 +110,6 @@ class RotateEndpointSecretInput(EndpointInput):
     )
 
 
-@strawberry.type(description="The endpoint.")
-class EndpointPayload:
-    endpoint: TriggerEndpoint = strawberry.field(description="The endpoint.", resolver=relay.itself)
-
-
 @record_type(WithSecret, "The endpoint, with its secret.")
 class EndpointSecretPayload:
     endpoint: TriggerEndpoint = shows("The endpoint.")
@@ -141,21 +135,21 @@ class EndpointMutations:
         given = EndpointChanges(types=input.types, description=input.description, ordered=input.ordered)
         return await info.context.service(Endpoints).create(info.context.user, input.url, given)
 
-    @mutation("Change an endpoint.", of=EndpointPayload, scope=TRIGGERS_WRITE, cost=10)
-    async def update_endpoint(self, info: Info, input: UpdateEndpointInput) -> Any:
+    @mutation("Change an endpoint.", carries="endpoint", scope=TRIGGERS_WRITE, cost=10)
+    async def update_endpoint(self, info: Info, input: UpdateEndpointInput) -> model.Endpoint:
         given = EndpointChanges(input.url, input.types, input.description, input.ordered, bool(input.all_types))
         return await info.context.service(Endpoints).update(info.context.user, input.own_id, given)
 
-    @mutation("Let deliveries wait, until the endpoint is resumed.", of=EndpointPayload, scope=TRIGGERS_WRITE)
-    async def pause_endpoint(self, info: Info, input: EndpointInput) -> Any:
+    @mutation("Let deliveries wait, until the endpoint is resumed.", carries="endpoint", scope=TRIGGERS_WRITE)
+    async def pause_endpoint(self, info: Info, input: EndpointInput) -> model.Endpoint:
         return await info.context.service(Endpoints).pause(info.context.user, input.own_id)
 
     @mutation(
         "Go on with what waits, after a pause, or after the service disabled the endpoint.",
-        of=EndpointPayload,
+        carries="endpoint",
         scope=TRIGGERS_WRITE,
     )
-    async def resume_endpoint(self, info: Info, input: EndpointInput) -> Any:
+    async def resume_endpoint(self, info: Info, input: EndpointInput) -> model.Endpoint:
         endpoint = await info.context.service(Endpoints).resume(info.context.user, input.own_id)
         info.context.service(Outbox).tell([endpoint.endpoint_id])
         return endpoint
