@@ -5,7 +5,6 @@ Only logs of the service `quakegraph` lead to a request log. Other senders canno
 
 import strawberry
 
-from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
 from graph.api.fields import field
@@ -34,7 +33,6 @@ class LogsOfRequest:
         "logs. A log has the lines from a second before its root field began until a second after it ended.",
         BY_TIME,
         scope=SERVICE_LOGS_READ,
-        size=relay.PAGE_SIZE,
         cost=10,
         reads=["requestId", "timestamp", "latencyMs"],
     )

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 import strawberry
 
-from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info
 from graph.api.fields import field
@@ -56,7 +55,6 @@ class VersionsOfFile:
         "The versions of events that came from this file, in the order in which they were stored.",
         VERSIONS,
         scope=EVENTS_READ,
-        size=relay.PAGE_SIZE,
         cost=10,
         reads=["file-name"],
     )

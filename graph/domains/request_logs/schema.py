@@ -92,7 +92,6 @@ class RequestLogQueries:
         "Requests of the last 7 days, newest first. A query appears at most a second later.",
         model.BY_TIME,
         scope=LOGS_READ,
-        size=relay.PAGE_SIZE,
     )
     async def request_logs(
         self,

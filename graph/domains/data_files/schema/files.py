@@ -61,9 +61,7 @@ class DataFile(relay.Node):
     async def calibrations(file: strawberry.Parent[model.DataFile], info: Info) -> list[model.Calibration]:
         return [model.Calibration(part.item) for part in await _parts(file, info) if part.is_calibration]
 
-    @connection_field(
-        "Its revisions, the latest first.", REVISIONS, size=relay.PAGE_SIZE, cost=5, reads=["file-name", "revision"]
-    )
+    @connection_field("Its revisions, the latest first.", REVISIONS, cost=5, reads=["file-name", "revision"])
     @staticmethod
     async def revisions(
         file: strawberry.Parent[model.DataFile], info: Info, page: PageRequest

@@ -128,7 +128,6 @@ class Event(relay.Node, SeismicEvent):
     @connection_field(
         "The versions of this event, the first one first.",
         REVISIONS,
-        size=relay.PAGE_SIZE,
         cost=10,
         feeds=[EVENT_SEQUENCE],
         reads=["revision"],

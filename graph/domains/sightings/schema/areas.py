@@ -2,7 +2,6 @@
 
 import strawberry
 
-from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
 from graph.api.record_type import record_type
@@ -18,7 +17,7 @@ from graph.store.ordering import PageRequest
 
 @record_type(model.ActiveArea, "An area that has active sightings.", pages="areas")
 class Area:
-    @connection_field("Its active sightings, newest first.", model.BY_TIME, size=relay.PAGE_SIZE, cost=10, reads=[])
+    @connection_field("Its active sightings, newest first.", model.BY_TIME, cost=10, reads=[])
     @staticmethod
     async def sightings(
         area: strawberry.Parent[model.ActiveArea], info: Info, page: PageRequest

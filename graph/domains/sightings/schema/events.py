@@ -2,7 +2,6 @@
 
 import strawberry
 
-from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
 from graph.core.paging import Page
@@ -19,7 +18,6 @@ class SightingsOfEvent:
         "The active sightings whose reporters name this earthquake, newest first.",
         model.BY_TIME,
         scope=SIGHTINGS_READ,
-        size=relay.PAGE_SIZE,
         cost=10,
         reads=["ids", "preferredId"],
     )

@@ -2,7 +2,6 @@
 
 import strawberry
 
-from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info
 from graph.api.fields import field, shows
@@ -28,7 +27,7 @@ class Profile:
     def streak_days(profile: strawberry.Parent[model.Profile], info: Info) -> int:
         return streak_on(profile, datetime_of(info.context.clock()).date())
 
-    @connection_field("The caller's active sightings, newest first.", model.BY_TIME, size=relay.PAGE_SIZE, cost=10)
+    @connection_field("The caller's active sightings, newest first.", model.BY_TIME, cost=10)
     @staticmethod
     async def sightings(
         profile: strawberry.Parent[model.Profile], info: Info, page: PageRequest

@@ -6,7 +6,6 @@ from typing import Annotated, cast
 
 import strawberry
 
-from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
 from graph.api.fields import field, shows
@@ -34,13 +33,7 @@ class SightingTrend:
     def starts_at(trend: strawberry.Parent[Trend]) -> datetime:
         return datetime_of_seconds(trend.since)
 
-    @connection_field(
-        "These sightings, the one with the highest confidence first.",
-        BY_CONFIDENCE,
-        size=relay.PAGE_SIZE,
-        cost=10,
-        reads=[],
-    )
+    @connection_field("These sightings, the one with the highest confidence first.", BY_CONFIDENCE, cost=10, reads=[])
     @staticmethod
     async def sightings(trend: strawberry.Parent[Trend], info: Info, page: PageRequest) -> Page[model.Sighting]:
         paging = page.paging
