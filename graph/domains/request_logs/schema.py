@@ -8,9 +8,10 @@ import strawberry
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_by
-from graph.api.fields import field, optional
+from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type, value_type
 from graph.api.scalars import EpochMillis, millis_ceil, millis_floor
+from graph.api.selected import needs
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
 from graph.core.days import datetime_of
@@ -43,19 +44,16 @@ class RequestLog(relay.Node):
 
 @record_type(LogPage, "A page of request logs.")
 class RequestLogConnection(relay.Connection[RequestLog]):
+    left_out: int = shows(
+        "The number of logs that were left out on the days that the filter's time range touches, whatever else it "
+        "selects. Exact, except that a process that is killed loses its count of the last half second.",
+        metadata=needs(),
+    )
+
     @field("Whether logs were left out on these days, because there were too many at a time.", reads=[])
     @staticmethod
     def sampled(page: strawberry.Parent[LogPage]) -> bool:
         return page.left_out > 0
-
-    @field(
-        "The number of logs that were left out on the days that the filter's time range touches, whatever else it "
-        "selects. Exact, except that a process that is killed loses its count of the last half second.",
-        reads=[],
-    )
-    @staticmethod
-    def left_out(page: strawberry.Parent[LogPage]) -> int:
-        return page.left_out
 
 
 @strawberry.input(description="The selected request logs: those that fulfil all given conditions.")

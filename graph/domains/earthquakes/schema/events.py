@@ -51,21 +51,19 @@ class SeismicEvent:
     sources: auto = strawberry.field(directives=[FEW])
     types: auto = strawberry.field(directives=[FEW])
 
-    @field(
+    revision: int = shows(
         "The number of this version, from 1. A version exists only where a tracked value changed: time, "
         "magnitude and its type, place, coordinates, depth, type, status, alert, tsunami or the preferred id.",
-        reads=["revision"],
+        metadata=needs("revision"),
     )
-    @staticmethod
-    def revision(event: strawberry.Parent[model.Event]) -> int:
-        return event.revision
-
     recorded_at: datetime = time_field("recorded_at", "When this version was stored here.", "recordedAt", "ingestedAt")
     published_at: datetime | None = time_field(
         "published_at",
         "When the source published this version; null if it did not say.",
         *("publishedAt", "updated"),
     )
+
+    preferred_id: strawberry.ID = shows("The id that the source prefers now.", metadata=needs("preferredId"))
 
     @field("PAGER's alert level; null if there is none, or if `alert` is another text.", reads=["alert"])
     @staticmethod
@@ -76,11 +74,6 @@ class SeismicEvent:
     @staticmethod
     def review_status(event: strawberry.Parent[model.Event]) -> ReviewStatus | None:
         return REVIEW_STATUSES.get(fold(event.status)) if event.status else None
-
-    @field("The id that the source prefers now.", reads=["preferredId"])
-    @staticmethod
-    def preferred_id(event: strawberry.Parent[model.Event]) -> strawberry.ID:
-        return strawberry.ID(event.preferred_id)
 
     @field("Every id that finds this event, its own among them.", size=FEW, reads=["ids", "preferredId", "names"])
     @staticmethod

@@ -11,10 +11,10 @@ from strawberry import auto
 from graph.api import relay
 from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info, load_by
-from graph.api.fields import field, optional
+from graph.api.fields import field, optional, shows
 from graph.api.record_type import record_type
 from graph.api.scalars import millis_ceil, millis_floor
-from graph.api.selected import selected_attributes
+from graph.api.selected import needs, selected_attributes
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
 from graph.domains.earthquakes import model as earthquakes
@@ -52,17 +52,13 @@ At = Annotated[datetime | None, "The time; by default now."]
 class Sighting(relay.Node):
     category: SightingCategory
     area_slug: auto = strawberry.field(name="area")
+    area_name: str = shows("The name of its area, as the reporter wrote it.", metadata=needs("area"))
 
     position = field(
         "Where it is, rounded. Null if the reporter gave no position.",
         of=RoundedPosition | None,
         reads=["cell", "lat", "lon"],
     )(relay.itself_with("cell", "lat", "lon"))
-
-    @field("The name of its area, as the reporter wrote it.", reads=["area"])
-    @staticmethod
-    def area_name(sighting: strawberry.Parent[model.Sighting]) -> str:
-        return sighting.area_name
 
     @field("How far its reporter was trusted at the report.", reads=["reporterTier"])
     @staticmethod
