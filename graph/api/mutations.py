@@ -18,7 +18,7 @@ from graph.api import relay
 from graph.api.context import Info
 from graph.api.fields import Decorator, Options, field
 from graph.api.selected import selected_attributes
-from graph.api.shown import shown
+from graph.api.shown import inputs, shown
 
 MOST_CHANGED = 100  # nodes that a payload carries
 
@@ -52,7 +52,7 @@ def _carrying(node: Any, name: str) -> type:
 
 def _own(shared: Any, name: str, declare: Any) -> Any:
     """The type of this name that has the fields of a shared one, or of the one that shows a record."""
-    base: Any = shown(shared)
+    base: Any = inputs.get(shared) or shown(shared)
     if isinstance(base, LazyType):
         base = base.resolve_type()
     definition = base.__strawberry_definition__

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar, cast, dataclass_transform, get_args
 import strawberry
 from strawberry.scalars import JSON
 from strawberry.types.field import StrawberryField
+from strawberry.types.lazy_type import LazyType
 
 from graph.access.callers import Scope
 from graph.api import relay, shown
@@ -140,10 +141,10 @@ def value_type(
     parts = parts_of(of)
     for part, place in (computed or {}).items():
         compute = getattr(of, part).fget
-        parts.insert(place, Part(part, get_type_hints(compute)["return"], {DESCRIPTION: _text(compute)}))
+        parts.insert(place, Part(part, get_type_hints(compute)["return"], {DESCRIPTION: text_of(compute)}))
     made = type(name or of.__name__, (), {})
     _show_parts(made, parts, single)
-    return record_type(of, _text(of))(made)
+    return record_type(of, text_of(of))(made)
 
 
 class Part(NamedTuple):
@@ -164,24 +165,30 @@ def parts_of(of: Any) -> list[Part]:
 def _show_parts(of: type, parts: Iterable[Part], options: Mapping[str, Options]) -> None:
     """Add a field for each part of a value to a class, unless the class declares it, before its own fields."""
     shows: dict[str, Any] = {}
-    for name, hint, words in parts:
+    for part in parts:
+        name, description = part.name, part.words[DESCRIPTION]
         if name in vars(of):
             continue
-        if INSTANT in words:
-            shows[name], field = _instead_of(hint, datetime), time_field(name, words[DESCRIPTION])
+        shows[name] = type_of_part(part)
+        if INSTANT in part.words:
+            field = time_field(name, description)
         else:
-            is_id = name.endswith("_id") and hint in (str, str | None)
-            shows[name] = _instead_of(hint, strawberry.ID) if is_id else shown.shown(hint)
-            field = strawberry_field(words[DESCRIPTION], {"of": shows[name], **options.get(name, {})})
+            field = strawberry_field(description, {"of": shows[name], **options.get(name, {})})
         setattr(of, name, field)
     of.__annotations__ = shows | of.__annotations__
 
 
-def _instead_of(hint: Any, of: Any) -> Any:
-    return of | None if type(None) in get_args(hint) else of
+def type_of_part(part: Part, kind: type[LazyType[Any, Any]] = shown.TypeOf) -> Any:
+    """The type of a part in the graph."""
+    is_id = part.name.endswith("_id") and part.type in (str, str | None)
+    scalar: Any = datetime if INSTANT in part.words else strawberry.ID if is_id else None
+    if scalar is None:
+        return shown.shown(part.type, kind)
+    return scalar | None if type(None) in get_args(part.type) else scalar
 
 
-def _text(described: Any) -> str:
+def text_of(described: Any) -> str:
+    """The docstring in one line."""
     return " ".join(described.__doc__.split())
 
 

@@ -15,6 +15,9 @@ types: dict[type, type] = {}
 pages: dict[type, type] = {}
 """The class of a record → the type of a page of such records."""
 
+inputs: dict[type, type] = {}
+"""The class of a value → its input."""
+
 
 class TypeOf(LazyType[Any, Any]):
     """The type that shows the records of a class. It may be declared later."""
@@ -29,6 +32,14 @@ class TypeOf(LazyType[Any, Any]):
         return types.get(record, record)
 
 
+class InputOf(LazyType[Any, Any]):
+    """The input for the values of a class."""
+
+    def resolve_type(self) -> type[Any]:
+        """The input, which may be declared later."""
+        return inputs[super().resolve_type()]
+
+
 class PageOf(LazyType[Any, Any]):
     """The type of a page of such records."""
 
@@ -37,16 +48,16 @@ class PageOf(LazyType[Any, Any]):
         return next(pages[each] for each in super().resolve_type().__mro__ if each in pages)
 
 
-def shown(annotation: Any) -> Any:
-    """The type in the graph of what a resolver returns."""
+def shown(annotation: Any, kind: type[LazyType[Any, Any]] = TypeOf) -> Any:
+    """The type in the graph of what a resolver returns, or takes if the kind is `InputOf`."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
-        return Union[tuple(map(shown, arguments))]  # noqa: UP007 - its members are only known here
+        return Union[tuple(shown(each, kind) for each in arguments)]  # noqa: UP007 - its members are only known here
     if origin in (list, tuple, Sequence):
-        return list[shown(arguments[0])]  # type: ignore[misc]
+        return list[shown(arguments[0], kind)]  # type: ignore[misc]
     if annotation is Any or origin in (dict, Mapping):
         return JSON
     if not isinstance(annotation, type) or has_object_definition(annotation) or issubclass(annotation, Enum):
         return annotation
     is_scalar = annotation.__module__ in ("builtins", "datetime")
-    return annotation if is_scalar else TypeOf(annotation.__qualname__, annotation.__module__)
+    return annotation if is_scalar else kind(annotation.__qualname__, annotation.__module__)

@@ -82,8 +82,11 @@ def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> FileDraf
     Raises:
         FileRefused: It breaks a rule.
     """
-    if message := too_many_items((each.applicable_dates for each in file.sortable), file.additional, file.calibrations):
+    days_of_parts = [each.applicable_dates for each in file.all_sortable]
+    if message := too_many_items(days_of_parts, file.additional, file.calibrations):
         raise FileRefused(RegistrationProblem.TOO_MANY_ITEMS, message)
+    if not all(isinstance(each, Mapping) for each in (file.metadata, *(each.attributes for each in file.additional))):
+        raise FileRefused(RegistrationProblem.METADATA_INVALID, "Metadata must be objects.")
     if not is_line(file.name) or not file.name or len(file.name.encode(errors="replace")) > LONGEST_NAME_BYTES:
         message = "The name must have 1 to 400 characters, at most 1,000 bytes, without control characters."
         raise FileRefused(RegistrationProblem.NAME_INVALID, message)
@@ -92,7 +95,7 @@ def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> FileDraf
             raise FileRefused(
                 RegistrationProblem.FILE_INVALID, f"`{name}` must have ASCII letters, digits, `_`, `.` and `-` only."
             )
-    for each in (file.algorithm_version, *(calibration.version for calibration in file.calibrations)):
+    for each in (file.algorithm_version, *(calibration.calibration_version for calibration in file.calibrations)):
         if each is not None and not (len(each) <= LONGEST_VERSION and _VERSION.fullmatch(each)):
             message = f"A version must have 1 to {LONGEST_VERSION} visible ASCII characters."
             raise FileRefused(RegistrationProblem.FILE_INVALID, message)
@@ -102,7 +105,7 @@ def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> FileDraf
             RegistrationProblem.CHECKSUM_INVALID,
             "The checksum must be MD5, SHA-1, SHA-256 or SHA-512 in hexadecimal digits.",
         )
-    days = sorted({day for part in file.sortable for day in part.applicable_dates})
+    days = sorted({day for part in file.all_sortable for day in part.applicable_dates})
     given = {
         "file-name": file.name,
         "archive-time": _time(file.archive_time),
@@ -116,7 +119,7 @@ def drafted(file: NewFile, index: int = 0, *, is_known: bool = True) -> FileDraf
         "url": file.url,
         "dataset-version": file.dataset_version,
         "metadata": dict(file.metadata) or None,
-        "calibration-versions": [each.version for each in file.calibrations],
+        "calibration-versions": [each.calibration_version for each in file.calibrations],
         "applicable-dates": [day.isoformat() for day in days],
     }
     parts = _parts(file)
@@ -160,10 +163,11 @@ def _parts(file: NewFile) -> dict[str, Item]:
 
 def _sortable(file: NewFile) -> Iterator[tuple[str, Item]]:
     """An item for each applicable day of each part of the sortable metadata, in order of the days."""
-    listed = sorted(((day, part) for part in file.sortable for day in set(part.applicable_dates)), key=itemgetter(0))
+    found = ((day, part) for part in file.all_sortable for day in set(part.applicable_dates))
+    listed = sorted(found, key=itemgetter(0))
     if listed and file.level is None:
         raise FileRefused(RegistrationProblem.FILE_INVALID, "A file with applicable dates needs a `level`.")
-    counts = [(part.type, part.missing_packet_count) for part in file.sortable]
+    counts = [(part.type, part.missing_packet_count) for part in file.all_sortable]
     items: list[Item] = []
     for day, part in listed:
         if part.type is not None and not _is_identifier(part.type):
@@ -196,8 +200,8 @@ def _calibrations(file: NewFile) -> Iterator[tuple[str, Item]]:
             CALIBRATION + each.calibrates,
             {
                 "archive-time": _time(file.archive_time),
-                "calibration-version": each.version,
-                "calibration-order": place_in_order(each.version, file.name),
+                "calibration-version": each.calibration_version,
+                "calibration-order": place_in_order(each.calibration_version, file.name),
             },
         )
 

@@ -1,58 +1,74 @@
 """What registers a data file: the file, with its sortable and additional metadata and its calibrations. No I/O."""
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
+from graph.core.described import described, value
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@value
 class SortableMetadata:
     """What the data of a file are, and when they apply. Each of its days finds the file."""
 
-    type: str | None = None  # such as `APID11`, or `SPICE#AZ`
-    applicable_dates: Sequence[date]
-    first_packet_time: datetime | None = None
-    last_packet_time: datetime | None = None
-    missing_packet_count: int | None = None
-    filled_gap_count: int | None = None
+    applicable_dates: Sequence[date] = described("Every UTC day that they apply to.")
+    type: str | None = described("The type of the data, such as `APID11`.", default=None)
+    first_packet_time: datetime | None = described("As documented: the time of the first packet.", default=None)
+    last_packet_time: datetime | None = described("As documented: the time of the last packet.", default=None)
+    missing_packet_count: int | None = described("Packets that are missing.", default=None)
+    filled_gap_count: int | None = described("Gaps that were filled.", default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class AdditionalMetadata:
-    """An item of further metadata. Several may have the same identifier."""
+    """An item of a file's further metadata."""
 
-    identifier: str  # such as `PDS`, `APID11` or `APID11#SSC-GAPS`
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    identifier: str = described("Its key, such as `PDS` or `APID11#SSC-GAPS`. Several items may have the same one.")
+    attributes: Mapping[str, Any] = described("Its attributes, an object.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class CalibrationMetadata:
-    """What a calibration file calibrates, and its version."""
+    """What a calibration file calibrates."""
 
-    calibrates: str  # a level or a product, such as `L0`
-    version: str
+    calibrates: str = described("The level or product, such as `L0`.")
+    calibration_version: str = described("The version of the calibration, such as `1.0.0`.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class NewFile:
-    """A data file to be registered. Without a checksum, a file is the same as one with the same metadata."""
+    """A data file. Without a checksum, it is the same as one with the same metadata."""
 
-    name: str
-    namespace: str | None = None  # of OpenLineage: where the file is
-    level: str | None = None  # L0, SPICE, CAL, L1A, L1B, L2 or ANC, or one of another project
-    product: str | None = None
-    archive_time: datetime | None = None
-    ingest_time: datetime | None = None
-    algorithm_version: str | None = None
-    checksum: str | None = None  # hexadecimal digits of MD5, SHA-1, SHA-256 or SHA-512
-    size: int | None = None  # bytes
-    url: str | None = None
+    name: str = described("Its unique name, 1 to 400 characters, at most 1,000 bytes, without control characters.")
+    level: str | None = described("The level, such as `L1A`. A file with applicable dates needs one.", default=None)
+    product: str | None = described("The product.", default=None)
+    archive_time: datetime | None = described("As documented: when it was archived.", default=None)
+    ingest_time: datetime | None = described("As documented: when it was ingested.", default=None)
+    algorithm_version: str | None = described(
+        "The version of the algorithm that made it, such as `1.0.0`.", default=None
+    )
+    checksum: str | None = described(
+        "MD5, SHA-1, SHA-256 or SHA-512 of its content, hexadecimal digits. With another one than that of "
+        "the file's latest revision, it is a new revision.",
+        default=None,
+    )
+    size: int | None = described("Its size, bytes.", default=None)
+    url: str | None = described("Where it is.", default=None)
+    namespace: str | None = described("Where it is, as OpenLineage names that.", default=None)
     dataset_version: str | None = None  # of OpenLineage
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    sortable: Sequence[SortableMetadata] = ()
-    additional: Sequence[AdditionalMetadata] = ()
-    calibrations: Sequence[CalibrationMetadata] = ()
+    applicable_dates: Sequence[date] = described(
+        "Every UTC day that its data apply to, if they have no further sortable metadata.", default=()
+    )
+    metadata: Mapping[str, Any] = described("What else there is to tell of it, an object.", default_factory=dict)
+    sortable: Sequence[SortableMetadata] = described("What its data are.", default=())
+    additional: Sequence[AdditionalMetadata] = described("Further metadata.", default=())
+    calibrations: Sequence[CalibrationMetadata] = described("What it calibrates, if it is a calibration.", default=())
+
+    @property
+    def all_sortable(self) -> Sequence[SortableMetadata]:
+        """The sortable metadata, with days that have no further ones."""
+        further = [SortableMetadata(self.applicable_dates)] if self.applicable_dates else []
+        return [*self.sortable, *further]
 
 
 MOST_ITEMS = 400  # further items of a file

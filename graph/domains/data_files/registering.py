@@ -40,11 +40,8 @@ class Registration:
         self._database = database
         self._clock = clock
 
-    async def register(self, files: Sequence[NewFile | FileRejection]) -> RegistrationReport:
+    async def register(self, files: Sequence[NewFile]) -> RegistrationReport:
         """Register files, each by itself. To register the same files again is safe.
-
-        Args:
-            files: a rejection stands for one that could not be read.
 
         Raises:
             DatabaseUnavailable: Some may be registered. Registering all of them again completes the work.
@@ -101,13 +98,10 @@ def _judged(draft: FileDraft, outcome: RegistrationOutcome) -> RegisteredFile:
     return RegisteredFile(draft.name, draft.index, outcome)
 
 
-async def _drafts(files: Sequence[NewFile | FileRejection], report: RegistrationReport) -> list[FileDraft]:
+async def _drafts(files: Sequence[NewFile], report: RegistrationReport) -> list[FileDraft]:
     """The checked files."""
     drafts = []
     for index, file in enumerate(files):
-        if isinstance(file, FileRejection):
-            report.rejections.append(file)
-            continue
         try:
             drafts.append(drafted(file, index))
         except FileRefused as refused:

@@ -54,5 +54,5 @@ def _product(name: ProductName) -> NewFile:
         sortable=[]
         if is_calibration
         else [SortableMetadata(type=name.product, applicable_dates=name.applicable_dates)],
-        calibrations=[CalibrationMetadata(calibrates=name.product, version=name.version)] if is_calibration else [],
+        calibrations=[CalibrationMetadata(name.product, name.version)] if is_calibration else [],
     )

@@ -49,7 +49,7 @@ def a_file(name: str, *days: int, type: str | None = None, **others: Any) -> New
 
 def a_calibration(name: str, version: str, *calibrates: str, **others: Any) -> NewFile:
     """A version of the calibration of `L0`, or of these products."""
-    of = [CalibrationMetadata(calibrates=each, version=version) for each in calibrates or ("L0",)]
+    of = [CalibrationMetadata(each, version) for each in calibrates or ("L0",)]
     return NewFile(**{"name": name, "level": "CAL", "calibrations": of, **others})
 
 

@@ -4,7 +4,6 @@ Several may write a file at once that has more further items than one transactio
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -20,10 +19,9 @@ from graph.domains.data_files.new_files import MOST_ITEMS, AdditionalMetadata, N
 from graph.domains.data_files.provenance.edges import ITEMS_AT_ONCE
 from graph.domains.data_files.provenance.lineage import LEAST_EDGES, Direction
 from graph.domains.data_files.provenance.recording import MOST_USED
-from graph.domains.data_files.provenance.reports import UsedFile
+from graph.domains.data_files.provenance.reports import RunReport, UsedFile
 from graph.domains.data_files.reading import DAYS_PER_PIECE
 from graph.domains.data_files.registering import Registration
-from graph.domains.data_files.schema.writing import DataFileInput, RecordRunInput
 from graph.domains.data_files.selection import FileSelection, VersionRule
 from graph.store.contract import Database, Put
 from graph.store.ordering import PageRequest
@@ -87,21 +85,18 @@ class Unread(list[AdditionalMetadata]):
 
 
 async def test_a_file_with_too_many_items_is_refused_before_any_is_looked_at(ours: FileStore) -> None:
-    unread: Any = Unread([AdditionalMetadata(identifier="PDS")] * (MOST_ITEMS + 1))
+    unread: Any = Unread([AdditionalMetadata("PDS", {})] * (MOST_ITEMS + 1))
     report = await ours.registration.register([NewFile(name="a.nc", additional=unread)])
     assert [each.code for each in report.rejections] == [RegistrationProblem.TOO_MANY_ITEMS]
-
-    refused = DataFileInput(name="a.nc", additional=unread).file(7)
-    assert refused == replace(report.rejections[0], index=7)
     with pytest.raises(BadUserInput, match="at most 400 items, and this one 401"):
         await ours.run(1, makes=[NewFile(name="a.nc", additional=unread)])
 
 
-async def test_a_run_of_too_many_files_is_refused_before_any_is_looked_at() -> None:
-    files: Any = Unread([AdditionalMetadata(identifier="a.nc")] * (MOST_USED + 1))
+async def test_a_run_of_too_many_files_is_refused_before_any_is_looked_at(ours: FileStore) -> None:
+    files: Any = Unread([AdditionalMetadata("a.nc", {})] * (MOST_USED + 1))
     for told in ({"used": files}, {"generated": files}):
         with pytest.raises(BadUserInput, match="at most 1,000 files"):
-            await RecordRunInput(algorithm="l1b", **told).report()
+            await ours.runs.record(RunReport(algorithm="l1b", **told))
 
 
 class CountedText(str):

@@ -68,15 +68,9 @@ REFUSED: list[tuple[RegistrationProblem, dict[str, Any]]] = [
     (RegistrationProblem.METADATA_INVALID, an_item(**TOO_LARGE)),
     (RegistrationProblem.TOO_MANY_ITEMS, {"additional": items(401)}),
     (RegistrationProblem.METADATA_INVALID, {"additional": items(300, SATELLITE * 100)}),
-    *(
-        (RegistrationProblem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates=of, version="1")]})
-        for of in ("", "#")
-    ),
-    (RegistrationProblem.FILE_INVALID, {"calibrations": [CalibrationMetadata(calibrates="L0", version="1 ")]}),
-    (
-        RegistrationProblem.FILE_INVALID,
-        {"calibrations": [CalibrationMetadata(calibrates="L0", version=v) for v in "12"]},
-    ),
+    *((RegistrationProblem.FILE_INVALID, {"calibrations": [CalibrationMetadata(of, "1")]}) for of in ("", "#")),
+    (RegistrationProblem.FILE_INVALID, {"calibrations": [CalibrationMetadata("L0", "1 ")]}),
+    (RegistrationProblem.FILE_INVALID, {"calibrations": [CalibrationMetadata("L0", v) for v in "12"]}),
 ]
 
 

@@ -16,7 +16,7 @@ from graph.domains.data_files.model import LONGEST_NAME, REPORT_LENGTH, RunState
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.cycles import first_ancestor, late_runs
 from graph.domains.data_files.provenance.edges import Edges
-from graph.domains.data_files.provenance.reports import RunReport, UsedFile, described
+from graph.domains.data_files.provenance.reports import RunReport, UsedFile, run_after
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.stored import RegisteredFiles
 from graph.domains.data_files.writes import FileWrite, is_registered, write_of
@@ -73,7 +73,7 @@ class RunChanges:
             UnknownVersion, AlreadyGenerated, ProvenanceCycle: As `Runs.record`.
         """
         before = expected.run if expected else await database.get(RUN.key_for(run_id))
-        attempt = cls(database, edges, before, described(before, report, run_id, at=at), token_hex(REPORT_LENGTH // 2))
+        attempt = cls(database, edges, before, run_after(before, report, run_id, at=at), token_hex(REPORT_LENGTH // 2))
         drafts = [*drafts, *await drafts_of(attempt._due_outputs(drafts))]
         used = (file.name for file in report.used if not (expected and file.new))
         names = {*used, *(draft.name for draft in drafts)}

@@ -86,7 +86,7 @@ def _calibration(version: str, measured: datetime) -> NewFile:
             product="GAIN",
             archive_time=measured.replace(hour=7),
             size=48_120,
-            calibrations=[CalibrationMetadata(calibrates="GAIN", version=version)],
+            calibrations=[CalibrationMetadata(calibrates="GAIN", calibration_version=version)],
         )
     )
 

@@ -1,10 +1,11 @@
 """Reports of a run, and the state of the run after each report. No I/O."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
+from graph.core.described import described, value
 from graph.domains.data_files.model import RunState
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.times import time_text
@@ -13,39 +14,43 @@ from graph.store.entity import Item
 _ORDER = {state.value: at for at, state in enumerate(RunState)}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class UsedFile:
-    """A file that a run used."""
+    """A revision that a run used."""
 
-    name: str
-    revision: int | None = None  # None for the latest one, as of now
+    name: str = described("The name of a registered file.")
+    revision: int | None = described("The number of the revision; by default the latest one, as of now.", default=None)
     namespace: str | None = None
     dataset_version: str | None = None  # of OpenLineage, in place of the revision
     may_be_unknown: bool = False  # whether it may be used before it is registered
     new: NewFile | None = None  # registers it with the run, if it is unknown
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class RunReport:
-    """A run, or what is told of one so far. Several reports of the same run complete each other."""
+    """A run, or what is known of one so far. Several reports of the same run complete each other."""
 
-    algorithm: str
-    run_id: str | None = None  # a UUID; None for a new run
-    version: str | None = None
+    algorithm: str = described("The name of the algorithm.")
+    version: str | None = described("The version of the algorithm.", default=None)
+    run_id: str | None = described(
+        "A UUID. A run that is recorded again with the same id is completed, never doubled.", default=None
+    )
+    state: RunState = described("How it went.", default=RunState.COMPLETE)
+    started_at: datetime | None = described("When it began.", default=None)
+    ended_at: datetime | None = described("When it ended.", default=None)
+    configuration_hash: str | None = described("The hash of its configuration.", default=None)
+    used: Sequence[UsedFile] = described("What it used, at most 1,000.", default=())
+    generated: Sequence[NewFile] = described(
+        "What it generated. What is not registered as it is, is registered.", default=()
+    )
     namespace: str | None = None
     producer: str | None = None
-    state: RunState = RunState.COMPLETE
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
-    configuration_hash: str | None = None
     facets: Mapping[str, Any] = field(default_factory=dict)
-    used: Sequence[UsedFile] = ()
-    generated: Sequence[NewFile] = ()
     is_own: bool = False  # whether this service carries it out
     outputs: Sequence[str] = ()  # names of files, of each of which it generates a new revision when it completes
 
 
-def described(before: Item | None, report: RunReport, run_id: str, *, at: str) -> Item:
+def run_after(before: Item | None, report: RunReport, run_id: str, *, at: str) -> Item:
     """What is told of a run, apart from its files. Reports that come twice, or in another order, give the same.
 
     Where they contradict each other, the first one counts.
@@ -55,14 +60,14 @@ def described(before: Item | None, report: RunReport, run_id: str, *, at: str) -
         at: the time, as the table has it.
     """
     known: Mapping[str, Any] = before or {"used": [], "generated": [], "outputs": [], "reports": [], "recorded-at": at}
-    told = {
+    given = {
         "algorithm": report.algorithm,
         "version": report.version,
         "namespace": report.namespace,
         "producer": report.producer,
         "configuration-hash": report.configuration_hash,
     }
-    run = {"run-id": run_id, **{name: value for name, value in told.items() if value is not None}, **known}
+    run = {"run-id": run_id, **{name: value for name, value in given.items() if value is not None}, **known}
     state = run["state"] = max(known.get("state", report.state.value), report.state.value, key=_ORDER.__getitem__)
     if report.started_at:
         started_at = time_text(report.started_at)
