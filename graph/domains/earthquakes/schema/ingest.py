@@ -121,22 +121,12 @@ class EventInput:
     lon: auto
     depth: float | None = optional("Depth, km; negative is stored as 0.")
     source: str = strawberry.field(default="USGS", description="The source of the record.")
-    mag_type: auto = optional("How the magnitude was measured.")
-    type: auto = optional("The type of event, such as `earthquake`.")
     status: auto = optional("`automatic`, `reviewed` or `deleted`.")
     updated_at: datetime | None = optional("The source's last change; without it, no stored event is revised.")
     url: auto = optional("The event's page.")
     tsunami: auto = optional("Whether a tsunami message was linked.")
-    felt: auto = optional("Number of felt reports.")
-    alert: auto = optional("PAGER alert level.")
-    sig: auto = optional("Significance, 0 to about 1000.")
-    net: auto = optional("The preferred network.")
-    code: auto = optional("The network's own code of the event.")
     ids: auto = optional("Every id of the event, in any network.")
     types: auto = optional("The types of the source's products.")
-    rms: auto = optional("Residual of the travel times, seconds.")
-    mmi: auto = optional("Greatest modelled intensity, 0 to 12.")
-    title: auto = optional("Magnitude and place.")
     detail: auto = optional("Address of the event's full description.")
 
     @property
