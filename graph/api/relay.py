@@ -6,13 +6,13 @@ with its `identity` and `position`. So a page makes no objects beside its record
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import new_class
 from typing import Annotated, Any, ClassVar, Generic, TypeVar, cast
 
 import strawberry
-from graphql import FieldNode, SelectionNode
+from graphql import FieldNode
 from strawberry.types import Info
 
 from graph.access.callers import Scope
@@ -147,12 +147,9 @@ _ONLY_TOTAL = ("totalCount", "totalCountReason", "__typename")
 
 def selects_only_total(info: Info[Any, Any]) -> bool:
     """Whether only the total of a connection is selected, so that no page need be read."""
-    selected = [selection for node in info._raw_info.field_nodes for selection in _selections(node)]
+    sets = [node.selection_set for node in info._raw_info.field_nodes]
+    selected = [selection for each in sets if each for selection in each.selections]
     return all(isinstance(each, FieldNode) and each.name.value in _ONLY_TOTAL for each in selected)
-
-
-def _selections(node: FieldNode) -> Sequence[SelectionNode]:
-    return node.selection_set.selections if node.selection_set else ()
 
 
 def itself(parent: strawberry.Parent[Any]) -> Any:

@@ -48,11 +48,8 @@ async def _answer(request: Request, services: Services) -> Response:
     with exchange.account(maxsize):
         taken = await intake.take(body, charge, is_gzip=compressed)
     exchange.facts |= {"accepted": taken.received - len(taken.refused), "rejected": len(taken.refused)}
-    return JSONResponse(_summary(taken), _status(taken))
-
-
-def _status(taken: Taken) -> int:
-    return InvalidEvent.status if taken.received and len(taken.refused) == taken.received else 200
+    has_refused_all = taken.received and len(taken.refused) == taken.received
+    return JSONResponse(_summary(taken), InvalidEvent.status if has_refused_all else 200)
 
 
 def _summary(taken: Taken) -> dict[str, object]:

@@ -91,12 +91,8 @@ def completeness(counts: Counts, *, corrected: bool = True) -> Completeness:
     """
     if (events := sum(counts.values())) < LEAST_EVENTS:
         return Completeness(reason=_too_few(events, "are selected"))
-    return Completeness((_mode(counts) + CORRECTION_TENTHS * corrected) / 10)
-
-
-def _mode(counts: Counts) -> int:
-    """The bin with the most events, the lower one of equals."""
-    return min(counts, key=lambda tenths: (-counts[tenths], tenths))
+    mode = min(counts, key=lambda tenths: (-counts[tenths], tenths))  # the lower one of equals
+    return Completeness((mode + CORRECTION_TENTHS * corrected) / 10)
 
 
 def above(counts: Counts, completeness: float) -> dict[int, int]:
