@@ -236,7 +236,7 @@ class RegistrationProblem(DescribedText):
 
 
 @value
-class FileRejection:
+class DataFileRejection:
     """A file that is not registered."""
 
     index: int = described("Its place among the given files, from 0.")
@@ -245,7 +245,7 @@ class FileRejection:
     message: str = described("Why, in words.")
 
 
-class RegistrationOutcome(DescribedText):
+class DataFileOutcome(DescribedText):
     """What became of a file."""
 
     REGISTERED = "REGISTERED", "It is new, or has a new revision."
@@ -258,20 +258,20 @@ class RegisteredFile:
 
     name: str
     index: int = described("Its place among the given files, from 0.")
-    outcome: RegistrationOutcome = described("What became of it.")
+    outcome: DataFileOutcome = described("What became of it.")
 
 
 @value
 class RegistrationReport:
     """What became of the files. Each is judged by itself."""
 
-    rejections: list[FileRejection] = described("The rejected ones, with reasons.", default_factory=list)
+    rejections: list[DataFileRejection] = described("The rejected ones, with reasons.", default_factory=list)
     judged: list[RegisteredFile] = field(default_factory=list)  # the others
 
     @property
     def registered(self) -> int:
         """Number of new files, and new revisions of known ones."""
-        return sum(each.outcome is RegistrationOutcome.REGISTERED for each in self.judged)
+        return sum(each.outcome is DataFileOutcome.REGISTERED for each in self.judged)
 
     @property
     def skipped(self) -> int:
@@ -286,5 +286,5 @@ class RegistrationReport:
     @property
     def files(self) -> list[RegisteredFile]:
         """The others, at most 100: those that were registered, and then those that were skipped."""
-        skipped = RegistrationOutcome.SKIPPED
+        skipped = DataFileOutcome.SKIPPED
         return sorted(self.judged, key=lambda each: (each.outcome is skipped, each.index))[:FILES_LISTED]

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from graph.core.clock import Clock
 from graph.domains.data_files.checking import FileDraft, FileRefused, drafted
 from graph.domains.data_files.model import (
-    FileRejection,
+    DataFileOutcome,
+    DataFileRejection,
     RegisteredFile,
-    RegistrationOutcome,
     RegistrationProblem,
     RegistrationReport,
 )
@@ -30,7 +30,7 @@ from graph.store.rounds import rounds
 from graph.work.account import give_way
 
 MOST_FILES = 1000  # of one call
-REGISTERED, SKIPPED = RegistrationOutcome
+REGISTERED, SKIPPED = DataFileOutcome
 
 
 class Registration:
@@ -89,12 +89,12 @@ class Registration:
                 fitting.append(write)
             else:
                 message = too_large(write, limit)
-                rejection = FileRejection(drafts[name].index, name, RegistrationProblem.TOO_MANY_ITEMS, message)
+                rejection = DataFileRejection(drafts[name].index, name, RegistrationProblem.TOO_MANY_ITEMS, message)
                 report.rejections.append(rejection)
         return fitting
 
 
-def _judged(draft: FileDraft, outcome: RegistrationOutcome) -> RegisteredFile:
+def _judged(draft: FileDraft, outcome: DataFileOutcome) -> RegisteredFile:
     return RegisteredFile(draft.name, draft.index, outcome)
 
 
@@ -105,7 +105,7 @@ async def _drafts(files: Sequence[NewFile], report: RegistrationReport) -> list[
         try:
             drafts.append(drafted(file, index))
         except FileRefused as refused:
-            report.rejections.append(FileRejection(index, file.name, refused.code, str(refused)))
+            report.rejections.append(DataFileRejection(index, file.name, refused.code, str(refused)))
         await give_way()
     return drafts
 

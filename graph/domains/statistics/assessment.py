@@ -25,7 +25,7 @@ Confidence = Annotated[float, "The probability that the interval holds the true 
 
 
 @value
-class EstimateInterval:
+class ConfidenceInterval:
     """The bounds of an estimate."""
 
     low: float = described("Lower bound.")
@@ -63,7 +63,7 @@ async def goodness_of_fit(counts: Counts, least: float) -> GoodnessOfFit:
     )
 
 
-async def bootstrap(counts: Counts, least: float, confidence: float) -> EstimateInterval:
+async def bootstrap(counts: Counts, least: float, confidence: float) -> ConfidenceInterval:
     """The interval of a b-value by resampling the events from a magnitude of completeness on.
 
     Raises:
@@ -77,4 +77,4 @@ async def bootstrap(counts: Counts, least: float, confidence: float) -> Estimate
         if len(estimates) % SAMPLES_AT_ONCE == 0:
             await give_way()
     low, high = percentile_interval(estimates, confidence)
-    return EstimateInterval(low, high, confidence)
+    return ConfidenceInterval(low, high, confidence)

@@ -30,7 +30,7 @@ class BPositive:
 
 
 @value
-class BWindow:
+class BValueWindow:
     """The b-value of some events that follow one another."""
 
     first_at: int = instant("Origin time of the first event.")
@@ -44,7 +44,7 @@ class BWindow:
 class BOverTime:
     """The b-value of one window of events after the other."""
 
-    windows: tuple[BWindow, ...] = described(f"The windows in order of time, at most {MOST_WINDOWS}.", default=())
+    windows: tuple[BValueWindow, ...] = described(f"The windows in order of time, at most {MOST_WINDOWS}.", default=())
     reason: str | None = described("Why there is no window; null if there is one.", default=None)
 
 
@@ -74,7 +74,9 @@ def b_positive(tenths: Sequence[int], least_bins: int) -> BPositive:
     return BPositive(b, shi_bolt(b, differences), number)
 
 
-def b_windows(times: Sequence[int], tenths: Sequence[int], least: float, size: int, step: int) -> Iterator[BWindow]:
+def b_windows(
+    times: Sequence[int], tenths: Sequence[int], least: float, size: int, step: int
+) -> Iterator[BValueWindow]:
     """The b-values of windows of `size` events above the completeness, each `step` events after the one before.
 
     A window whose events are all in one bin is left out.
@@ -96,4 +98,4 @@ def b_windows(times: Sequence[int], tenths: Sequence[int], least: float, size: i
         bins = Counter(tenth for _, tenth in window)
         if len(bins) > 1:
             b = b_value(bins, begin)
-            yield BWindow(window[0][0], window[-1][0], size, b, shi_bolt(b, bins))
+            yield BValueWindow(window[0][0], window[-1][0], size, b, shi_bolt(b, bins))

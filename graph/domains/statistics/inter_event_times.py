@@ -13,7 +13,7 @@ MOST_QUANTILES = 50
 
 
 @value
-class Quantile:
+class TimeQuantile:
     """A quantile of times."""
 
     part: float = described("The part of all times that do not exceed it, 0 … 1.")
@@ -31,7 +31,7 @@ class InterEventTimes:
         "less for regular events. Kagan and Jackson (1991), GJI 104, 117-133.",
         default=None,
     )
-    quantiles: tuple[Quantile, ...] = described(
+    quantiles: tuple[TimeQuantile, ...] = described(
         "The quantiles, by straight lines between times: Hyndman and Fan (1996), Am. Stat. 50, 361-365, definition 7.",
         default=(),
     )
@@ -61,4 +61,4 @@ def inter_event_times(times: Sequence[int], parts: Sequence[float]) -> InterEven
     mean = fmean(gaps)
     # `statistics.pstdev` computes with fractions, which takes thirty times as long.
     varied = sqrt(fsum((gap - mean) ** 2 for gap in gaps) / len(gaps)) / mean if mean else None
-    return InterEventTimes(len(gaps), mean, varied, tuple(Quantile(part, quantile(gaps, part)) for part in parts))
+    return InterEventTimes(len(gaps), mean, varied, tuple(TimeQuantile(part, quantile(gaps, part)) for part in parts))

@@ -5,7 +5,7 @@ from typing import Annotated
 from graph.core.errors import BadUserInput
 from graph.domains.statistics import assessment
 from graph.domains.statistics.assessment import Confidence
-from graph.domains.statistics.b_positive import BOverTime, BWindow, b_windows
+from graph.domains.statistics.b_positive import BOverTime, BValueWindow, b_windows
 from graph.domains.statistics.goodness_of_fit import GoodnessOfFit
 from graph.domains.statistics.great_events import great_events
 from graph.domains.statistics.gutenberg_richter import LEAST_EVENTS, GutenbergRichter
@@ -60,7 +60,7 @@ class MagnitudeRelation:
         judged = await self.verdict()
         return judged.reason if judged else None
 
-    async def bootstrap(self, confidence: Confidence = 0.95) -> assessment.EstimateInterval | None:
+    async def bootstrap(self, confidence: Confidence = 0.95) -> assessment.ConfidenceInterval | None:
         """The interval of the b-value by resampling; None without one.
 
         Raises:
@@ -93,7 +93,7 @@ class MagnitudeRelation:
             return BOverTime(reason=self._no_estimate)
         if isinstance(read, TooManyEvents):
             return BOverTime(reason=read.reason)
-        windows: list[BWindow] = []
+        windows: list[BValueWindow] = []
         for window in b_windows(read.times, read.tenths, self.completeness, events, step or max(events // 2, 1)):
             windows.append(window)
             if len(windows) % WINDOWS_AT_ONCE == 0:

@@ -12,7 +12,7 @@ MOST_MAGNITUDES = 50
 
 
 @value
-class Rate:
+class EventRate:
     """The number of events in a year with at least a magnitude."""
 
     magnitude: float = described("The least magnitude.")
@@ -25,7 +25,7 @@ class Rate:
     high: float = described("Upper bound of the rate, events in a year.")
 
 
-def rates(counts: Counts, years: float, magnitudes: Sequence[float] | None, confidence: float) -> list[Rate]:
+def rates(counts: Counts, years: float, magnitudes: Sequence[float] | None, confidence: float) -> list[EventRate]:
     """The rates of the events of at least some magnitudes, each with an exact Poisson interval.
 
     Args:
@@ -43,10 +43,10 @@ def rates(counts: Counts, years: float, magnitudes: Sequence[float] | None, conf
     return [_rate(counts, least, years, confidence) for least in tenths]
 
 
-def _rate(counts: Counts, least: int, years: float, confidence: float) -> Rate:
+def _rate(counts: Counts, least: int, years: float, confidence: float) -> EventRate:
     events = sum(count for tenths, count in counts.items() if tenths >= least)
     low, high = garwood(events, confidence)
-    return Rate(least / 10, events, events / years, low / years, high / years)
+    return EventRate(least / 10, events, events / years, low / years, high / years)
 
 
 def _tenths(magnitude: float) -> int:

@@ -40,7 +40,7 @@ from graph.domains.statistics.magnitude_relation import MagnitudeRelation
 from graph.domains.statistics.moment import SeismicMoment, seismic_moment
 from graph.domains.statistics.other_types import BY_COARSE_CELL, by_text
 from graph.domains.statistics.population import Population, TooManyEvents
-from graph.domains.statistics.rates import MOST_MAGNITUDES, Rate, rates
+from graph.domains.statistics.rates import MOST_MAGNITUDES, EventRate, rates
 from graph.domains.statistics.series import Series, SeriesInterval, check_length, series_of
 from graph.geography.cells import COARSE_DEGREES
 from graph.store.contract import Database
@@ -130,7 +130,7 @@ class Statistics:
             f"Least magnitudes, on tenths, at most {MOST_MAGNITUDES}; by default each whole one.",
         ] = None,
         confidence: Confidence = 0.95,
-    ) -> list[Rate]:
+    ) -> list[EventRate]:
         """The number of events a year of at least some magnitudes; none without a time range.
 
         Raises:

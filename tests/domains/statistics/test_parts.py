@@ -22,7 +22,7 @@ from graph.domains.statistics.in_space import (
 from graph.domains.statistics.inter_event_times import MOST_QUANTILES, inter_event_times
 from graph.domains.statistics.moment import magnitude_of, moment_of, seismic_moment
 from graph.domains.statistics.poisson import gamma_quantile, garwood, regularised_gamma
-from graph.domains.statistics.rates import MOST_MAGNITUDES, Rate, rates
+from graph.domains.statistics.rates import MOST_MAGNITUDES, EventRate, rates
 
 
 def test_moments_are_the_published_ones() -> None:
@@ -173,7 +173,7 @@ def test_a_rate_is_of_all_events_from_its_magnitude_on() -> None:
     assert found[0].high == pytest.approx(18.390 / 2, abs=5e-4)
     assert [rate.magnitude for rate in rates(counts, 2.0, None, 0.95)] == [2.0, 3.0, 4.0]
     assert [rate.magnitude for rate in rates({-12: 5, 11: 1}, 2.0, None, 0.95)] == [-1.0, 0.0, 1.0]
-    assert rates({}, 2.0, None, 0.95) == list[Rate]()
+    assert rates({}, 2.0, None, 0.95) == list[EventRate]()
 
 
 def test_rates_of_impossible_magnitudes_are_refused() -> None:

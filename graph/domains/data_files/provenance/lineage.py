@@ -26,7 +26,7 @@ class Direction(DescribedText):
     BOTH = "BOTH", "Both ways."
 
 
-class Relation(DescribedText):
+class ProvenanceRelation(DescribedText):
     """What a run has to do with a file, in the words of W3C PROV."""
 
     USED = "USED", "It used the file."
@@ -36,7 +36,7 @@ class Relation(DescribedText):
 class LineageLink(NamedTuple):
     """A run used or generated a version."""
 
-    relation: Relation
+    relation: ProvenanceRelation
     reference: str
     run_id: str
 
@@ -150,8 +150,8 @@ async def _up(reader: Edges, references: Sequence[str]) -> LineageStep:
     """The versions that the runs used which generated these."""
     makers = await reader.makers(references)
     used = await reader.used_by_runs(set(makers.values()))
-    edges = [LineageLink(Relation.GENERATED, reference, run_id) for reference, run_id in makers.items()]
-    edges += [LineageLink(Relation.USED, each, run_id) for run_id, inputs in used.items() for each in inputs]
+    edges = [LineageLink(ProvenanceRelation.GENERATED, reference, run_id) for reference, run_id in makers.items()]
+    edges += [LineageLink(ProvenanceRelation.USED, each, run_id) for run_id, inputs in used.items() for each in inputs]
     return LineageStep(edges, {each: list(used.get(run_id, ())) for each, run_id in makers.items()}, [])
 
 
@@ -161,8 +161,8 @@ async def _down(reader: Edges, references: Sequence[str], most: int, known: Know
     edges: list[LineageLink] = []
     reached: dict[str, list[str]] = {}
     for reference, runs in users.runs.items():
-        edges += [LineageLink(Relation.USED, reference, run.run_id) for run in runs]
-        edges += [LineageLink(Relation.GENERATED, each, run.run_id) for run in runs for each in run.generated]
+        edges += [LineageLink(ProvenanceRelation.USED, reference, run.run_id) for run in runs]
+        edges += [LineageLink(ProvenanceRelation.GENERATED, each, run.run_id) for run in runs for each in run.generated]
         reached[reference] = [each for run in runs for each in run.generated]
     last = users.last
     return LineageStep(edges, reached, [each for each in references if each >= last] if last is not None else [])

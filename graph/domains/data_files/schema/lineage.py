@@ -15,7 +15,7 @@ from graph.domains.data_files.errors import UnknownVersion
 from graph.domains.data_files.provenance import lineage as provenance
 from graph.domains.data_files.provenance import reprocessing
 from graph.domains.data_files.provenance.edges import Edges
-from graph.domains.data_files.provenance.lineage import FURTHEST, MOST_NODES, Direction, Relation
+from graph.domains.data_files.provenance.lineage import FURTHEST, MOST_NODES, Direction, ProvenanceRelation
 from graph.domains.data_files.reading import DataFiles
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.schema.loading import revisions_of, run_of
@@ -49,7 +49,7 @@ class LineageNode:
 
 @record_type(provenance.LineageLink, "An edge between a run and a revision.")
 class LineageEdge:
-    relation: Relation = shows("What the run did.")
+    relation: ProvenanceRelation = shows("What the run did.")
     run_id: strawberry.ID = shows("The run's own id.")
     version: DataFileVersion = shows("The revision.", name="file")
 

@@ -6,7 +6,7 @@ import strawberry
 
 from graph.api.schema import Scalars
 from graph.domains.data_files.model import LONGEST_VERSION, RegistrationProblem
-from graph.domains.data_files.provenance.lineage import Direction, Relation
+from graph.domains.data_files.provenance.lineage import Direction
 from graph.domains.data_files.selection import VersionRule
 
 VersionSelector = NewType("VersionSelector", str)
@@ -37,5 +37,4 @@ SCALARS: Scalars = {
 }
 
 strawberry.enum(Direction, name="LineageDirection")
-strawberry.enum(Relation, name="ProvenanceRelation")
 strawberry.enum(RegistrationProblem, name="DataFileProblem")

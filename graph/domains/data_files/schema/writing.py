@@ -15,7 +15,7 @@ from graph.api.sizes import ListSize
 from graph.api.value_input import value_input
 from graph.core.errors import BadUserInput
 from graph.domains.data_files import model, new_files
-from graph.domains.data_files.model import FileRejection, RegistrationOutcome, RegistrationReport, Run
+from graph.domains.data_files.model import RegistrationReport, Run
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.recording import Runs
 from graph.domains.data_files.provenance.reports import RunReport, UsedFile
@@ -37,9 +37,6 @@ class RegisterFilesInput:
     files: list[NewFile] = shows(f"At most {MOST_FILES:,}.", graphql_type=shown(list[NewFile], InputOf))
 
 
-strawberry.enum(RegistrationOutcome, name="DataFileOutcome")
-
-
 @record_type(model.RegisteredFile)
 class RegisteredFile:
     @field("The file, as its latest revision is.", scope=FILES_READ, cost=2)
@@ -48,7 +45,6 @@ class RegisteredFile:
         return await info.context.loader(load_files, None).load(registered.name)
 
 
-value_type(FileRejection, "DataFileRejection")
 value_type(
     RegistrationReport, "RegisterFilesPayload", computed={"registered": 0, "skipped": 1, "rejected": 2, "files": 3}
 )

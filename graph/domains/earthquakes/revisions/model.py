@@ -15,7 +15,7 @@ REVISIONS = Order("revisions", Whole("revision", least=1), POSSIBLE_ID)
 
 
 @value
-class ValueChange:
+class RevisionChange:
     """A value that differs from the version before."""
 
     field: str = described("The name of the event's field.")
@@ -76,11 +76,13 @@ class EventRevision(Record):
         return None if self.published_at is None else (self.published_at - self.item["eventTsMs"]) / 1000
 
     @cached_property
-    def changes(self) -> list[ValueChange]:
+    def changes(self) -> list[RevisionChange]:
         """The tracked values that differ from the version before; of the first version, none."""
         if self.before is None:
             return []
-        return [ValueChange(name, before, after) for name, (before, after) in changed(self.before, self.item).items()]
+        return [
+            RevisionChange(name, before, after) for name, (before, after) in changed(self.before, self.item).items()
+        ]
 
     @property
     def notice_cursor(self) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import strawberry
 
 from graph.api.fields import shows
-from graph.api.record_type import record_type, value_type
+from graph.api.record_type import record_type
 from graph.api.scalars import millis_floor
 from graph.api.sizes import ListSize
 from graph.api.times import time_field
@@ -55,9 +55,6 @@ class Deletion:
     published_at: datetime | None = time_field("published_ms", "When the source published it.")
 
 
-value_type(records.ValueChange, "RevisionChange")
-
-
 @record_type(records.EventRevision, "One version of an event.", pages="versions of an event")
 class EventRevision:
     number: int = shows("From 1, without gaps.")
@@ -69,7 +66,7 @@ class EventRevision:
     seconds_after_origin: float | None = shows(
         "The time from the earthquake to the publication, seconds; null if it is not known."
     )
-    changes: list[records.ValueChange] = shows(
+    changes: list[records.RevisionChange] = shows(
         "The tracked values that differ from the version before; none of the first version.",
         directives=[ListSize(assumed_size=len(TRACKED))],
     )

@@ -19,8 +19,6 @@ from graph.domains.earthquakes.schema.revisions import AsOfInput
 from graph.domains.earthquakes.scopes import EVENTS_READ
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.statistics import assessment, b_positive, groups, gutenberg_richter, in_space
-from graph.domains.statistics import inter_event_times as gaps
-from graph.domains.statistics import rates as event_rates
 from graph.domains.statistics import series as of_periods
 from graph.domains.statistics.magnitude_relation import MagnitudeRelation
 from graph.domains.statistics.networks import Network
@@ -35,14 +33,10 @@ MOST_NETWORKS = 100
 ASSESSED = 10  # a part that takes some milliseconds; what it computes is charged besides
 
 value_type(of_periods.Series, "CountSeries", counts={"size": of_periods.MOST_PERIODS // 50, "cost": 1})  # only numbers
-value_type(event_rates.Rate, "EventRate")
 value_type(in_space.Depths, "DepthHistogram", bins={"size": in_space.MOST_DEPTH_BINS // 10})
 value_type(groups.EventGroups, groups={"size": groups.MOST_GROUPS})
-value_type(gaps.Quantile, "TimeQuantile")
 value_type(in_space.Grid, cells={"size": in_space.MOST_CELLS // 16})  # as quick as so many ordinary objects
-value_type(assessment.EstimateInterval, "ConfidenceInterval")
 value_type(Network, "SeismicNetwork")
-value_type(b_positive.BWindow, "BValueWindow")
 value_type(b_positive.BOverTime, "BValuesOverTime", windows={"size": b_positive.MOST_WINDOWS})
 
 

@@ -10,7 +10,7 @@ from graph.api.connection_field import connection_field
 from graph.api.context import Context, Info, load_own
 from graph.api.fields import field, optional, shows
 from graph.api.mutations import Deleted, deleted, mutation
-from graph.api.record_type import record_type, value_type
+from graph.api.record_type import record_type
 from graph.core.days import datetime_of
 from graph.core.described import described, value
 from graph.core.errors import BadUserInput, NotThere
@@ -122,9 +122,6 @@ class SentTest:
 
     trigger_event: model.TriggerEvent = described("The event, of the type `endpoint.test`.")
     delivery: model.Delivery = described("Its delivery.")
-
-
-value_type(SentTest, "TestEndpointPayload")
 
 
 class EndpointMutations:

@@ -12,7 +12,7 @@ from graph.api.connection_field import connection_field
 from graph.api.context import Info, load_own
 from graph.api.fields import field, optional, shows, subscription
 from graph.api.mutations import MOST_CHANGED, changed, mutation
-from graph.api.record_type import record_type, value_type
+from graph.api.record_type import record_type
 from graph.api.sizes import ListSize
 from graph.core.errors import BadUserInput
 from graph.core.paging import Page
@@ -106,9 +106,6 @@ class CreateTriggerEventInput:
         f"A text of 1 to {LONGEST_IDEMPOTENCY_KEY} characters, without control characters. To create "
         "the same event again with the same key is safe, for 30 days: it is stored once.",
     )
-
-
-value_type(Created, "CreateTriggerEventPayload")
 
 
 @strawberry.input(description="The events that were processed.")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from graph.core.errors import BadUserInput
 from graph.domains.data_files.errors import AlreadyGenerated, ProvenanceCycle
 from graph.domains.data_files.new_files import NewFile
-from graph.domains.data_files.provenance.lineage import Direction, LineageLink, Relation
+from graph.domains.data_files.provenance.lineage import Direction, LineageLink, ProvenanceRelation
 from graph.domains.data_files.provenance.reports import UsedFile
 from tests.domains.data_files.in_store import FAR, FileStore, checksum, references, run_id, version_of
 
@@ -175,7 +175,7 @@ class Model:
         run, reference = (one, other) if isinstance(one, int) else (other, one)
         assert isinstance(run, int)
         assert isinstance(reference, str)
-        relation = Relation.USED if (reference, run) in self.graph else Relation.GENERATED
+        relation = ProvenanceRelation.USED if (reference, run) in self.graph else ProvenanceRelation.GENERATED
         return LineageLink(relation, reference, run_id(run))
 
     def affected(self, starts: Iterable[str]) -> list[list[str]]:
