@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log, log1p, log10, sqrt
 
-from graph.core.described import described, value
+from graph.core.described import described, optional, value
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN, bin_of
 
@@ -36,12 +36,11 @@ class MagnitudeBin:
 class Completeness:
     """The magnitude from which on the catalogue seems to be complete."""
 
-    magnitude: float | None = described(
+    magnitude: float | None = optional(
         "By maximum curvature, the bin with the most events: Wiemer and Wyss (2000), BSSA 90, 859-869; "
-        "0.2 higher, unless `corrected` is false.",
-        default=None,
+        "0.2 higher, unless `corrected` is false."
     )
-    reason: str | None = described("Why there is no estimate; null if there is one.", default=None)
+    reason: str | None = optional("Why there is no estimate; null if there is one.")
 
     @classmethod
     def given(cls, magnitude: float) -> "Completeness":
