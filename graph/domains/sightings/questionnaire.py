@@ -12,10 +12,11 @@ Sources: Wald et al. (1999), https://doi.org/10.1785/gssrl.70.4.445; the code of
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from math import log
 from typing import Self
 
+from graph.core.described import optional, value
 from graph.core.errors import BadUserInput
 
 THOUSAND = 1000
@@ -43,22 +44,39 @@ QUESTIONS: Mapping[str, Question] = {
 LEAST_FELT = 2.0  # the least intensity where anything was felt
 NOT_FELT = 1.0
 
+
+@value
+class Questionnaire:
+    """What somebody felt, by the questions of USGS's “Did You Feel It?”. Leave out what is not known."""
+
+    felt: float | None = optional("Whether it was felt, 0 … 1.")
+    motion: float | None = optional("How strong the shaking was, 0 … 5.")
+    reaction: float | None = optional("How frightened people were, 0 … 5.")
+    stand: float | None = optional("Whether it was difficult to stand, 0 … 1.")
+    shelf: float | None = optional("How many objects fell from shelves, 0 … 3.")
+    picture: float | None = optional("Whether pictures on walls moved, 0 … 1.")
+    furniture: float | None = optional("Whether furniture moved, 0 … 1.")
+    damage: float | None = optional(
+        "How much the building was damaged, 0 … 3: 0.5 for hairline cracks, 3 for collapse."
+    )
+
+
 Answers = Mapping[str, float]
 """The given answers of one person, by question."""
 
 
-def checked(answers: Mapping[str, float | None]) -> Answers:
-    """The given ones of a person's answers.
+def checked(questionnaire: Questionnaire) -> Answers:
+    """The given answers of a person.
 
     Raises:
         BadUserInput: One is out of its range, or none is given.
     """
-    given = {name: value for name, value in answers.items() if value is not None}
+    given = {name: value for name, value in asdict(questionnaire).items() if value is not None}
     if not given:
         raise BadUserInput("`questionnaire` must have an answer.")
-    for name, value in given.items():
+    for name, answer in given.items():
         greatest = QUESTIONS[name].greatest
-        if not 0 <= value <= greatest:  # NaN is refused, too
+        if not 0 <= answer <= greatest:  # NaN is refused, too
             raise BadUserInput(f"`{name}` must lie between 0 and {greatest}.")
     return given
 

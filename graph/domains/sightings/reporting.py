@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from graph.core.clock import Clock
+from graph.core.described import described, optional, value
 from graph.core.errors import BadUserInput, NotThere
 from graph.core.uuid7 import uuid7
 from graph.domains.earthquakes.catalogue import Catalogue
@@ -22,8 +23,15 @@ from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.felt_reports import FeltReport, count_once, felt_report
 from graph.domains.sightings.iso import iso_of
 from graph.domains.sightings.lifetimes import Lifetimes
-from graph.domains.sightings.model import REPORTED_TEXT, Profile, ReportOutcome, Sighting, SightingChangeKind
-from graph.domains.sightings.questionnaire import Answers
+from graph.domains.sightings.model import (
+    LONGEST_TEXT,
+    REPORTED_TEXT,
+    Profile,
+    ReportOutcome,
+    Sighting,
+    SightingChangeKind,
+)
+from graph.domains.sightings.questionnaire import Answers, Questionnaire
 from graph.domains.sightings.rates import one_more_report
 from graph.domains.sightings.recent_reports import Recent
 from graph.domains.sightings.selection import list_of_event, list_of_user, lists_of_position
@@ -32,17 +40,20 @@ from graph.store.entity import Item
 from graph.store.rounds import until_applied
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value
 class Report:
-    """What a user reports."""
+    """What somebody feels or sees. It has an area, a position, or both."""
 
-    category: str
-    area: str | None = None  # its name or slug
-    lat: float | None = None
-    lon: float | None = None
-    text: str | None = None
-    answers: Answers | None = None  # to the questionnaire; they need a position
-    event_id: str | None = None  # the earthquake that the user names
+    category: str = described("What it is about.")
+    area: str | None = optional("The area's name or slug; by default that of the position.")
+    lat: float | None = optional("Degrees north. It is rounded to a cell of 10 km before it is stored.")
+    lon: float | None = optional("Degrees east, rounded likewise.")
+    text: str | None = optional(f"Plain text of at most {LONGEST_TEXT} characters, without `<` and `>`.")
+    questionnaire: Questionnaire | None = optional(
+        "What was felt. It needs a position, and is counted without the reporter's name."
+    )
+    event_id: str | None = optional("The earthquake that it is about, if known: its global id, or any own id.")
+    answers: Answers | None = None  # those of the questionnaire
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from graph.domains.earthquakes.model import Event
 from graph.domains.sightings.entities import FELT_REPORTS
 from graph.domains.sightings.felt_reports import FeltReport, added, felt_report
 from graph.domains.sightings.grid import KM1, KM1000
-from graph.domains.sightings.questionnaire import Answers, Community, checked, intensity_of
+from graph.domains.sightings.questionnaire import Answers, Community, Questionnaire, checked, intensity_of
 from graph.store.contract import Database
 from graph.store.entity import Key
 from tests.domains.earthquakes.builders import an_event, at, ingest
@@ -186,9 +186,9 @@ def test_answers_are_averaged_before_they_are_weighted() -> None:
 
 
 def test_only_given_answers_are_kept_and_those_out_of_range_are_refused() -> None:
-    assert checked({"felt": 1, "motion": None, "damage": 3}) == {"felt": 1, "damage": 3}
+    assert checked(Questionnaire(felt=1, damage=3)) == {"felt": 1, "damage": 3}
     wrong: list[dict[str, float | None]] = [{}, {"felt": None}, {"felt": 1.1}, {"motion": -0.1}]
     wrong += [{"shelf": 4}, {"damage": nan}]
     for answers in wrong:
         with pytest.raises(BadUserInput):
-            checked(answers)
+            checked(Questionnaire(**answers))
