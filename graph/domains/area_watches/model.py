@@ -35,7 +35,7 @@ def _time_of(moment: int | str) -> datetime:
 
 
 class AreaWatch(Record):
-    """An area and a category whose sightings a user wants to hear of."""
+    """An area whose sightings the caller wants to hear of, as trigger events."""
 
     watch_id = stored("watchId", WATCH_ID, "The watch's own id; a UUID, if this service stored it.")
     user_id = stored("userId", USER_ID)

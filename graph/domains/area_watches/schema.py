@@ -25,7 +25,6 @@ from graph.store.ordering import PageRequest
 
 @record_type(
     model.AreaWatch,
-    "An area whose sightings the caller wants to hear of, as trigger events.",
     load=load_own(AreaWatches, AreaWatches.by_id),
     scope=SIGHTINGS_WRITE,
     key="watch_id",

@@ -104,7 +104,7 @@ def _degrees(most: int, of: str = "") -> Converted[float]:
 
 
 class Sighting(EntityRecord):
-    """What somebody has felt or seen, as long as it has not expired."""
+    """What somebody has felt or seen, until it expires."""
 
     type_name = "Sighting"
 
@@ -246,7 +246,7 @@ class SightingChange(EntityRecord):
 
 
 class Profile(Record):
-    """What a user has reported and confirmed."""
+    """What the caller has reported and confirmed."""
 
     user_id = stored("userId", USER_ID)
     reports = stored("reports", COUNT, "Number of sightings that the caller has reported.")  # and not hidden
@@ -268,7 +268,7 @@ class Profile(Record):
 
 
 class ActiveArea(EntityRecord):
-    """An area with active sightings."""
+    """An area that has active sightings."""
 
     type_name = "Area"
 

@@ -117,7 +117,7 @@ PROGRESS = ("status", "open_deliveries", "failed_deliveries", "retry_count")
 
 
 class TriggerEvent(Record):
-    """Something that a user's programs want to hear of."""
+    """Something that one of the caller's programs wants to hear of."""
 
     cursor: ClassVar[Derived[str]]  # its position, see `entities.INBOX`
     user_id = stored("user_id", USER)
@@ -171,7 +171,7 @@ class TriggerEvent(Record):
 
 
 class Endpoint(Record):
-    """Where a user's webhooks are sent."""
+    """Where the caller's webhooks are sent."""
 
     user_id = stored("user_id", USER)
     endpoint_id = stored("endpoint_id", UUID, "The endpoint's own id, a UUID.")

@@ -34,7 +34,7 @@ OF_REVISION: Mapping[RevisionKind, ChangeKind] = {
 
 
 class Watch(Record):
-    """What a user wants to hear of the catalogue."""
+    """What the caller wants to hear of the catalogue, as trigger events."""
 
     user_id = stored("user_id", USER)
     watch_id = stored("watch_id", WATCH_ID, "The watch's own id, a UUID.")

@@ -23,7 +23,6 @@ from graph.store.ordering import PageRequest
 
 @record_type(
     model.Watch,
-    "What the caller wants to hear of the catalogue, as trigger events.",
     load=load_own(Watches, Watches.by_id),
     scope=TRIGGERS_READ,
     key="watch_id",

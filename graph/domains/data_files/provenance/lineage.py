@@ -57,7 +57,7 @@ class LineageVersion:
 
 @dataclass(slots=True)
 class Lineage:
-    """The lineage of a version."""
+    """What a revision was made from, or what was made from it."""
 
     nodes: list[LineageVersion] = field(default_factory=list)  # by distance; of the same distance, by name and revision
     edges: list[LineageLink] = field(default_factory=list)

@@ -53,7 +53,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class ReprocessingPlan:
-    """What to make again after a version has changed."""
+    """What to make again after a calibration has changed, in order."""
 
     of: Sequence[Version]
     stages: Sequence[Stage]

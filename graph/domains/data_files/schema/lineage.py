@@ -65,7 +65,7 @@ class LineageTruncation:
     )
 
 
-@record_type(provenance.Lineage, "What a revision was made from, or what was made from it.")
+@record_type(provenance.Lineage)
 class Lineage:
     is_complete: bool = shows(
         "Whether nothing was left out within `depth`, and the runs that made files of derived levels "
@@ -133,7 +133,7 @@ class ReprocessingStage:
         return stage.groups
 
 
-@record_type(reprocessing.ReprocessingPlan, "What to make again after a calibration has changed, in order.")
+@record_type(reprocessing.ReprocessingPlan)
 class ReprocessingPlan:
     files: int = shows("The number of files.")
     stages: list[ReprocessingStage] = shows(

@@ -36,7 +36,7 @@ class ServiceLog(relay.Node):
     span_id: str | None
 
 
-@record_type(model.LoggingService, "A service that writes logs.")
+@record_type(model.LoggingService)
 class LoggingService:
     pass
 

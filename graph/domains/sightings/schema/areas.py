@@ -15,7 +15,7 @@ from graph.domains.sightings.selection import SightingSelection
 from graph.store.ordering import PageRequest
 
 
-@record_type(model.ActiveArea, "An area that has active sightings.", pages="areas")
+@record_type(model.ActiveArea, pages="areas")
 class Area:
     @connection_field("Its active sightings, newest first.", model.BY_TIME, cost=10, reads=[])
     @staticmethod

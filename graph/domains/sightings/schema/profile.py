@@ -18,7 +18,7 @@ from graph.domains.sightings.tiers import TrustTier
 from graph.store.ordering import PageRequest
 
 
-@record_type(model.Profile, "What the caller has reported and confirmed.")
+@record_type(model.Profile)
 class Profile:
     tier: TrustTier = shows("How far the caller's next report is trusted.")
 

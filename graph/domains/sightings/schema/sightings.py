@@ -43,7 +43,6 @@ At = Annotated[datetime | None, "The time; by default now."]
 
 @record_type(
     model.Sighting,
-    "What somebody has felt or seen, until it expires.",
     load=load_by(Sightings, Sightings.by_id),
     scope=SIGHTINGS_READ,
     key="sighting_id",

@@ -34,14 +34,13 @@ USUAL_ATTEMPTS = 10  # for the price of a list of them
 strawberry.enum(Failure, name="DeliveryFailure")
 
 
-@record_type(model.Attempt, "One HTTP request of a delivery.")
+@record_type(model.Attempt)
 class DeliveryAttempt:
     failure: Failure | None
 
 
 @record_type(
     model.Delivery,
-    "An event on its way to one endpoint.",
     load=load_own(Deliveries, Deliveries.by_key),
     scope=TRIGGERS_READ,
     pages="deliveries",

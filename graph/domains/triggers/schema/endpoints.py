@@ -47,7 +47,6 @@ class EndpointQueue:
 
 @record_type(
     model.Endpoint,
-    "Where the caller's webhooks are sent.",
     load=load_own(Endpoints, Endpoints.by_id),
     scope=TRIGGERS_READ,
     key="endpoint_id",

@@ -40,7 +40,6 @@ MOST_ACKNOWLEDGED = 1000  # events of one call
 
 @record_type(
     model.TriggerEvent,
-    "Something that one of the caller's programs wants to hear of.",
     load=load_own(Inbox, Inbox.by_key),
     scope=TRIGGERS_READ,
     pages="trigger events",
