@@ -56,7 +56,7 @@ def record_type(
 
     Args:
         record: the class of its objects, a record or another value.
-        description: by default the first line of the record's.
+        description: by default the first paragraph of the record's.
         load: loads the objects of a `relay.Node` by their keys.
         scope: required to read them as nodes.
         key: the attribute by which `load` finds them, if it is one: other graphs know them by it.
@@ -69,7 +69,9 @@ def record_type(
     def decorate(of: type[T]) -> type[T]:
         _show_described(of, record, hidden)
         _complete(of, record)
-        made: Any = strawberry.type(of, description=description or record.__doc__.partition("\n")[0])
+        made: Any = strawberry.type(
+            of, description=description or " ".join(record.__doc__.partition("\n\n")[0].split())
+        )
         shown.types[record] = made
         if feeds is not None:
             note_feeds(made, feeds)

@@ -55,17 +55,22 @@ class Completeness:
         return cls(tenths / 10)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GutenbergRichter:
     """log10 N = a - b M above the completeness, with N events of at least magnitude M. None with a reason."""
 
-    b: float | None = None
-    uncertainty: float | None = None  # of b, one standard deviation
-    a: float | None = None  # of the whole time range
-    a_per_year: float | None = None
-    events: int = 0  # in the estimate
-    completeness: float | None = None
-    reason: str | None = None
+    b: float | None = optional(
+        "b-value by maximum likelihood for bins of 0.1, ln(1 + 0.1 / (mean - completeness)) / (0.1 ln 10), "
+        "with magnitudes cut to tenths: Tinti and Mulargia (1987), BSSA 77, 2125-2134."
+    )
+    uncertainty: float | None = optional(
+        "Standard deviation of b, 2.30 b² times that of the mean: Shi and Bolt (1982), BSSA 72, 1677-1687."
+    )
+    a: float | None = optional("a-value for the whole time range: log10 N where M is 0.")
+    a_per_year: float | None = optional("a-value for a year of 365.25 days: a - log10 of the years of the time range.")
+    events: int = described("The number of events in the estimate.", default=0)
+    completeness: float | None = optional("The magnitude of completeness of the estimate; null if there is none.")
+    no_estimate: str | None = None  # why
 
 
 def distribution(counts: Counts) -> list[MagnitudeBin]:
@@ -111,7 +116,7 @@ def gutenberg_richter(counts: Counts, least: Completeness, *, years: float | Non
     Source: Gutenberg and Richter (1944), Bulletin of the Seismological Society of America 34, 185-188.
     """
     if least.magnitude is None:
-        return GutenbergRichter(reason=least.reason)
+        return GutenbergRichter(no_estimate=least.reason)
     complete = above(counts, least.magnitude)
     events = sum(complete.values())
     none = GutenbergRichter(events=events, completeness=least.magnitude)
@@ -166,7 +171,7 @@ def shi_bolt(b: float, bins: Counts) -> float:
 
 
 def _because(found: GutenbergRichter, reason: str) -> GutenbergRichter:
-    return GutenbergRichter(events=found.events, completeness=found.completeness, reason=reason)
+    return GutenbergRichter(events=found.events, completeness=found.completeness, no_estimate=reason)
 
 
 def _too_few(events: int, what: str) -> str:

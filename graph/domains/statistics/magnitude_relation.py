@@ -1,5 +1,6 @@
 """The Gutenberg-Richter relation of a population, and what tells how far it can be trusted."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from graph.core.errors import BadUserInput
@@ -19,23 +20,17 @@ WINDOWS_AT_ONCE = 20
 MOST_WINDOW_EVENTS = 100_000
 
 
-class MagnitudeRelation:
-    """A Gutenberg-Richter relation, and what tells how far it can be trusted."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MagnitudeRelation(GutenbergRichter):
+    """The relation log10 N = a - b M, N being the number of events with at least magnitude M, estimated from the
+    events at and above the magnitude of completeness."""
 
-    def __init__(self, population: Population, found: GutenbergRichter) -> None:
-        self.b = found.b
-        self.uncertainty = found.uncertainty
-        self.a = found.a
-        self.a_per_year = found.a_per_year
-        self.events = found.events
-        self.completeness = found.completeness
-        self._no_estimate = found.reason
-        self._population = population
+    population: Population
 
     @once
     async def networks(self) -> Mixture:
         """The networks of the events, or of a sample of many."""
-        events = await self._population.sample()
+        events = await self.population.sample()
         return mixture(zip(events.networks, events.tenths, strict=True), self.completeness)
 
     @once
@@ -43,20 +38,20 @@ class MagnitudeRelation:
         """Whether the magnitudes are exponential; None without a b-value."""
         if self.b is None or self.completeness is None:
             return None
-        return await assessment.goodness_of_fit(await self._population.tenths(), self.completeness)
+        return await assessment.goodness_of_fit(await self.population.tenths(), self.completeness)
 
     async def verdict(self) -> Verdict | None:
         """The reliability and the reason; None without a b-value."""
         fit = await self.goodness_of_fit()
         if not fit or self.b is None or self.completeness is None:
             return None
-        great = great_events(await self._population.tenths(), self.completeness, self.b)
+        great = great_events(await self.population.tenths(), self.completeness, self.b)
         return verdict(fit, await self.networks(), great)
 
     async def reason(self) -> str | None:
         """Why there is no b-value, or why it is not to be trusted."""
         if self.b is None:
-            return self._no_estimate
+            return self.no_estimate
         judged = await self.verdict()
         return judged.reason if judged else None
 
@@ -69,7 +64,7 @@ class MagnitudeRelation:
         assessment.check_confidence(confidence)
         if self.b is None or self.completeness is None:
             return None
-        return await assessment.bootstrap(await self._population.tenths(), self.completeness, confidence)
+        return await assessment.bootstrap(await self.population.tenths(), self.completeness, confidence)
 
     async def over_time(
         self,
@@ -88,9 +83,9 @@ class MagnitudeRelation:
             raise BadUserInput(f"`events` must be from {LEAST_EVENTS} to {MOST_WINDOW_EVENTS:,}.")
         if step is not None and step < 1:
             raise BadUserInput("`step` must be at least 1.")
-        read = await self._population.events()
+        read = await self.population.events()
         if self.completeness is None:
-            return BOverTime(reason=self._no_estimate)
+            return BOverTime(reason=self.no_estimate)
         if isinstance(read, TooManyEvents):
             return BOverTime(reason=read.reason)
         windows: list[BValueWindow] = []

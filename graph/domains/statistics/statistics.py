@@ -19,7 +19,6 @@ from graph.domains.statistics.events import Events
 from graph.domains.statistics.groups import MOST_GROUPS, EventGrouping, EventGroups, Groups, NumberSummary, summary_of
 from graph.domains.statistics.gutenberg_richter import (
     Completeness,
-    GutenbergRichter,
     completeness,
     gutenberg_richter,
 )
@@ -72,9 +71,10 @@ class Statistics:
         if await self.population.lacks_greater():
             # The cut would make the slope too steep.
             reason = "It takes all great events, and `maxMagnitude` leaves some out: raise it, or leave it out."
-            return MagnitudeRelation(self.population, GutenbergRichter(completeness=least.magnitude, reason=reason))
+            return MagnitudeRelation(population=self.population, completeness=least.magnitude, no_estimate=reason)
         years = await self.population.years()
-        return MagnitudeRelation(self.population, gutenberg_richter(counts, least, years=years))
+        found = gutenberg_richter(counts, least, years=years)
+        return MagnitudeRelation(**vars(found), population=self.population)
 
     async def completeness(self, *, given: float | None, corrected: bool) -> Completeness:
         """The given magnitude of completeness, or that of maximum curvature.

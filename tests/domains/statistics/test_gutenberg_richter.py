@@ -60,14 +60,14 @@ def test_a_b_value_is_what_its_formula_says_of_each_event(counts: dict[int, int]
     found = gutenberg_richter(counts, least)
 
     if least.magnitude is None:
-        assert (found.b, found.events, found.reason) == (None, 0, least.reason)
+        assert (found.b, found.events, found.no_estimate) == (None, 0, least.reason)
         return
     begin = least.magnitude
     events = [tenths / 10 for tenths, count in counts.items() for _ in range(count) if tenths / 10 >= begin - 0.01]
     assert found.events == len(events)
     if found.b is None:
         assert len(events) < LEAST_EVENTS or len(set(events)) == 1
-        assert found.reason
+        assert found.no_estimate
         return
     b = log1p(0.1 / (fmean(events) - begin)) / (0.1 * log(10))
     assert found.b == pytest.approx(b)
@@ -118,7 +118,7 @@ def test_one_bin_alone_has_no_slope() -> None:
     found = gutenberg_richter({20: 100}, Completeness(2.0))
 
     assert (found.b, found.events) == (None, 100)
-    assert found.reason == "All events above the completeness are in one bin."
+    assert found.no_estimate == "All events above the completeness are in one bin."
 
 
 # Positive differences, and windows of time

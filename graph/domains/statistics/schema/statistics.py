@@ -40,29 +40,8 @@ value_type(Network, "SeismicNetwork")
 value_type(b_positive.BOverTime, "BValuesOverTime", windows={"size": b_positive.MOST_WINDOWS})
 
 
-@record_type(
-    MagnitudeRelation,
-    "The relation log10 N = a - b M, N being the number of events with at least magnitude M, "
-    "estimated from the events at and above the magnitude of completeness.",
-    feeds=[EVENT_SEQUENCE],
-)
+@record_type(MagnitudeRelation, feeds=[EVENT_SEQUENCE])
 class GutenbergRichter:
-    completeness: float | None = strawberry.field(
-        description="The magnitude of completeness of the estimate; null if there is none."
-    )
-    b: float | None = strawberry.field(
-        description="b-value by maximum likelihood for bins of 0.1, ln(1 + 0.1 / (mean - completeness)) / (0.1 ln 10), "
-        "with magnitudes cut to tenths: Tinti and Mulargia (1987), BSSA 77, 2125-2134."
-    )
-    uncertainty: float | None = strawberry.field(
-        description="Standard deviation of b, 2.30 b² times that of the mean: Shi and Bolt (1982), BSSA 72, 1677-1687."
-    )
-    a: float | None = strawberry.field(description="a-value for the whole time range: log10 N where M is 0.")
-    a_per_year: float | None = strawberry.field(
-        description="a-value for a year of 365.25 days: a - log10 of the years of the time range."
-    )
-    events: int = strawberry.field(description="The number of events in the estimate.")
-
     @field(
         "How far b can be trusted: by the tests of the goodness of fit, by the number of great events, and "
         "by whether the events mix networks that are complete from different magnitudes. Null if there is no estimate.",
