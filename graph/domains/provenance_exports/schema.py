@@ -37,7 +37,7 @@ class LineageExports:
         run_ids = {edge.run_id: None for edge in lineage.edges}
         await charge_rows(read=len(run_ids))
         found = await info.context.loader(load_runs, None).load_many([*run_ids])
-        return await prov_json([node.revision for node in lineage.nodes], [run for run in found if run is not None])
+        return await prov_json([node.file for node in lineage.nodes], [run for run in found if run is not None])
 
 
 class RunExports:

@@ -183,7 +183,7 @@ def references(versions: Iterable[Version]) -> list[str]:
 
 def distances(lineage: Lineage) -> dict[str, int]:
     """The nodes of a lineage, with their distances."""
-    return {node.revision.version.reference: node.distance for node in lineage.nodes}
+    return {node.file.version.reference: node.distance for node in lineage.nodes}
 
 
 def stages(plan: ReprocessingPlan) -> list[list[str]]:

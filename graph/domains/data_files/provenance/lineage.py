@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from graph.core.described import DescribedText
+from graph.core.described import DescribedText, described, mutable
 from graph.domains.data_files.model import FileRevision
 from graph.domains.data_files.provenance.edges import Edges, KnownRuns
 from graph.domains.data_files.references import Version
@@ -46,12 +46,12 @@ class LineageLink(NamedTuple):
         return Version.of(self.reference)
 
 
-@dataclass(slots=True)
-class LineageVersion:
-    """A version that belongs to the lineage."""
+@mutable
+class LineageNode:
+    """A revision that belongs to a lineage."""
 
-    revision: FileRevision
-    distance: int  # runs between it and the version that was asked for; 0 for that itself
+    file: FileRevision = described("The revision.")
+    distance: int = described("Runs between it and the file that was asked for; 0 for that itself.")
     is_upstream: bool
 
 
@@ -59,7 +59,7 @@ class LineageVersion:
 class Lineage:
     """What a revision was made from, or what was made from it."""
 
-    nodes: list[LineageVersion] = field(default_factory=list)  # by distance; of the same distance, by name and revision
+    nodes: list[LineageNode] = field(default_factory=list)  # by distance; of the same distance, by name and revision
     edges: list[LineageLink] = field(default_factory=list)
     omitted: int = 0  # versions that are known and left out; there may be more behind them
     frontier: list[str] = field(default_factory=list)  # versions whose own edges were not all followed
@@ -101,15 +101,15 @@ async def lineage_of(reader: Edges, version: Version, direction: Direction, dept
                 distances.setdefault(reference, (distance, upstream))
     revisions = await reader.revisions(distances)
     nodes = [
-        LineageVersion(FileRevision(revisions[reference]), distance, is_upstream)
+        LineageNode(FileRevision(revisions[reference]), distance, is_upstream)
         for reference, (distance, is_upstream) in distances.items()
         if reference in revisions
     ]
-    lineage.nodes = sorted(nodes, key=lambda node: (node.distance, node.revision.version))
+    lineage.nodes = sorted(nodes, key=lambda node: (node.distance, node.file.version))
     lineage.edges = [*edges]
     goes_up = direction is not Direction.DOWNSTREAM
     lineage.lacks_runs = goes_up and any(
-        node.revision.lacks_provenance for node in nodes if node.is_upstream or not node.distance
+        node.file.lacks_provenance for node in nodes if node.is_upstream or not node.distance
     )
     return lineage
 

@@ -32,19 +32,12 @@ class DataFileVersion:
     revision: int = shows("The number of the revision.")
 
 
-@record_type(provenance.LineageVersion, "A revision that belongs to a lineage.")
+@record_type(provenance.LineageNode)
 class LineageNode:
-    distance: int = shows("Runs between it and the file that was asked for; 0 for that itself.")
-
-    @field("The revision.")
-    @staticmethod
-    def file(node: strawberry.Parent[provenance.LineageVersion]) -> model.FileRevision:
-        return node.revision
-
     @field("The run that generated it; null if none is known.", cost=2)
     @staticmethod
-    async def run(node: strawberry.Parent[provenance.LineageVersion], info: Info) -> model.Run | None:
-        return await run_of(info, node.revision.generated_by)
+    async def run(node: strawberry.Parent[provenance.LineageNode], info: Info) -> model.Run | None:
+        return await run_of(info, node.file.generated_by)
 
 
 @record_type(provenance.LineageLink, "An edge between a run and a revision.")
@@ -77,7 +70,7 @@ class Lineage:
 
     @field("The revisions, the nearest first.")
     @staticmethod
-    async def nodes(lineage: strawberry.Parent[provenance.Lineage]) -> list[provenance.LineageVersion]:
+    async def nodes(lineage: strawberry.Parent[provenance.Lineage]) -> list[provenance.LineageNode]:
         return lineage.nodes
 
     @field("What runs used and generated of them.")

@@ -51,7 +51,7 @@ async def test_the_demo_is_stored_once_and_is_complete(engine: str, folder: Path
     ]
     assert [each.calibration_version for each in gains.records] == ["1.1.0", "1.0.0"]
     assert all(lineage.is_complete for lineage in lineages)
-    sources = [{n.revision.name for n in lineage.nodes if not n.revision.generated_by} for lineage in lineages]
+    sources = [{n.file.name for n in lineage.nodes if not n.file.generated_by} for lineage in lineages]
     assert sources == [
         {*RECORDS, *PACKETS, GAINS[0].name},
         {RECORDS[1], PACKETS[1], GAINS[0].name},

@@ -30,7 +30,7 @@ async def check_lineage(ours: FileStore, model: Model, of: str, direction: Direc
     assert set(lineage.edges) == model.edges(of, direction, depth)
     assert lineage.is_complete
     for node in lineage.nodes:
-        assert node.revision.generated_by == model.maker_of(node.revision.version.reference)
+        assert node.file.generated_by == model.maker_of(node.file.version.reference)
 
 
 @given(histories, directions, depths)
