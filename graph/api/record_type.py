@@ -123,13 +123,7 @@ def record_input(record: type[Record], names: Iterable[str], **options: Any) -> 
     return decorate
 
 
-def value_type(
-    of: Any,
-    name: str | None = None,
-    *,
-    computed: Mapping[str, int] | None = None,
-    **single: Options,
-) -> Any:
+def value_type(of: Any, name: str | None = None, *, computed: Iterable[str] = (), **single: Options) -> Any:
     """Make a type of the graph that shows a dataclass, whose docstring describes it. Resolvers return the dataclass.
 
     A dataclass may have several types: a field names the one it shows, see `fields.Options.of`.
@@ -137,13 +131,13 @@ def value_type(
     Args:
         of: parts of it that are not described are not shown. An `instant` is a `DateTime`.
         name: of the type; by default that of the dataclass.
-        computed: properties that are shown, too, and their places among the parts. Their docstrings describe them.
+        computed: properties that are shown behind the parts. Their docstrings describe them.
         single: options of single fields.
     """
     parts = parts_of(of)
-    for part, place in (computed or {}).items():
+    for part in computed:
         compute = getattr(of, part).fget
-        parts.insert(place, Part(part, get_type_hints(compute)["return"], {DESCRIPTION: text_of(compute)}))
+        parts.append(Part(part, get_type_hints(compute)["return"], {DESCRIPTION: text_of(compute)}))
     made = type(name or of.__name__, (), {})
     _show_parts(made, parts, single)
     return record_type(of, text_of(of))(made)

@@ -37,7 +37,7 @@ class Whole:
 
 
 value_type(Part, number={"cost": 2})
-value_type(Whole, "AllParts", parts={"size": 2}, reason={"name": "why"}, computed={"size": 0})
+value_type(Whole, "AllParts", parts={"size": 2}, reason={"name": "why"}, computed=["size"])
 
 
 @strawberry.type
@@ -69,9 +69,6 @@ type Part {
   number: Int! @cost(weight: 2)
 }''' in schema.as_str()
     assert '''type AllParts {
-  """The number of its parts."""
-  size: Int!
-
   """Its parts."""
   parts: [Part!]! @listSize(assumedSize: 2)
 
@@ -83,4 +80,7 @@ type Part {
 
   """What else it has."""
   others: JSON
+
+  """The number of its parts."""
+  size: Int!
 }''' in schema.as_str()

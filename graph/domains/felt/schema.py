@@ -20,10 +20,10 @@ from graph.domains.sightings.scopes import SIGHTINGS_READ
 USUAL_CELLS = 20  # for the price
 
 
-value_type(FeltCell, computed={"outlier": 3, "position": 4})
+value_type(FeltCell, computed=["outlier", "position"])
 value_type(
     felt.FeltIntensity,
-    computed={"cdi": 1, "difference": 3},
+    computed=["cdi", "difference"],
     is_complete={"name": "complete"},
     cells={"size": USUAL_CELLS},
 )

@@ -80,9 +80,9 @@ value_type(
     analytics.PopularFilter,
     starttime={"of": EpochMillis | None},
     endtime={"of": EpochMillis | None},
-    computed={"start_time": 1, "end_time": 3},
+    computed=["start_time", "end_time"],
 )
-value_type(analytics.PopularFilters, computed={"sampled": 3})
+value_type(analytics.PopularFilters, computed=["sampled"])
 
 
 class RequestLogQueries:

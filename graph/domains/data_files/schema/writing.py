@@ -45,9 +45,7 @@ class RegisteredFile:
         return await info.context.loader(load_files, None).load(registered.name)
 
 
-value_type(
-    RegistrationReport, "RegisterFilesPayload", computed={"registered": 0, "skipped": 1, "rejected": 2, "files": 3}
-)
+value_type(RegistrationReport, computed=["registered", "skipped", "rejected", "files"])
 
 
 class DataFileMutations:

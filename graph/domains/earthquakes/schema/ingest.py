@@ -26,7 +26,7 @@ from graph.domains.earthquakes.scopes import EVENTS_READ, EVENTS_WRITE
 from graph.domains.earthquakes.usgs import requests as usgs_requests
 from graph.store.query import Needed
 
-value_type(status.IngestStatus, computed={"newest_event_lag_seconds": 8})
+value_type(status.IngestStatus, computed=["newest_event_lag_seconds"])
 
 
 class IngestQueries:
@@ -71,7 +71,7 @@ def payload_of(mutation: str, **single: Options) -> Any:
         report.IngestReport,
         f"{mutation}Payload",
         upstream_size={"of": ByteCount | None},
-        computed={"events": 7},
+        computed=["events"],
         **single,
     )
 

@@ -22,7 +22,7 @@ PERIODS = 100  # of a volume without a beginning
 strawberry.enum(VolumeBy, name="ServiceLogVolumeBy")
 
 
-value_type(volumes.ServiceLogVolume, log_type={"name": "type"}, computed={"starts_at": 4})
+value_type(volumes.ServiceLogVolume, log_type={"name": "type"}, computed=["starts_at"])
 
 
 class LogVolumeQueries:

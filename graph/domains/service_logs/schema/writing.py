@@ -60,7 +60,7 @@ class WriteServiceLogsInput:
 
 
 value_type(RejectedLog, "ServiceLogRejection")
-value_type(model.WriteReport, "WriteServiceLogsPayload", computed={"rejected": 2, "logs": 4})
+value_type(model.WriteReport, computed=["rejected", "logs"])
 
 
 class ServiceLogMutations:

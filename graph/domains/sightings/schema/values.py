@@ -30,4 +30,4 @@ SCALARS: Scalars = {
     )
 }
 
-value_type(Confidence, computed={"total": 0})
+value_type(Confidence, computed=["total"])
