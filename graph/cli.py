@@ -16,22 +16,8 @@ from graph.access.authentication import shared_secret
 from graph.access.callers import Scope
 from graph.access.options import Duration, Scopes, Subject
 from graph.app import schema_of
-from graph.command_line import (
-    CommandLine,
-    WrongSetting,
-    run,
-    store_option,
-)
-from graph.domain import (
-    ORIGIN,
-    BrokenDomain,
-    Domain,
-    ImproperDomains,
-    chosen,
-    refuse_twice,
-    scopes_of,
-    switched_on,
-)
+from graph.command_line import CommandLine, WrongSetting, run, store_option
+from graph.domain import ORIGIN, BrokenDomain, Domain, ImproperDomains, chosen, refuse_twice, scopes_of, switched_on
 from graph.domains import installed
 from graph.reference import reference
 from graph.serving import server

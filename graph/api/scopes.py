@@ -12,13 +12,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import strawberry
-from graphql import (
-    FieldNode,
-    FragmentDefinitionNode,
-    GraphQLField,
-    GraphQLSchema,
-    OperationDefinitionNode,
-)
+from graphql import FieldNode, FragmentDefinitionNode, GraphQLField, GraphQLSchema, OperationDefinitionNode
 from strawberry.schema_directive import Location
 
 from graph.access.callers import Scope

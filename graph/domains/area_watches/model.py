@@ -6,14 +6,7 @@ from uuid import UUID, uuid5
 from graph.core.days import datetime_of
 from graph.core.times import utc_time
 from graph.core.uuid7 import is_like_uuid7
-from graph.domains.sightings.model import (
-    CATEGORY,
-    LONGEST_ID,
-    LONGEST_NAME,
-    SLUG,
-    USER_ID,
-    Moment,
-)
+from graph.domains.sightings.model import CATEGORY, LONGEST_ID, LONGEST_NAME, SLUG, USER_ID, Moment
 from graph.store.attributes import Text, Whole
 from graph.store.entity import Item
 from graph.store.records import Converted, Record, optional, stored

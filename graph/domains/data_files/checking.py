@@ -12,13 +12,7 @@ from typing import Any
 import orjson
 
 from graph.core.names import is_line
-from graph.domains.data_files.entities import (
-    FILE,
-    FILE_REVISION,
-    MARK_LENGTH,
-    ONLY_NAMED,
-    PART,
-)
+from graph.domains.data_files.entities import FILE, FILE_REVISION, MARK_LENGTH, ONLY_NAMED, PART
 from graph.domains.data_files.model import (
     CALIBRATION,
     LONGEST_IDENTIFIER,

@@ -17,11 +17,7 @@ from graph.domains.statistics.assessment import Confidence
 from graph.domains.statistics.b_positive import BPositive, b_positive
 from graph.domains.statistics.events import Events
 from graph.domains.statistics.groups import MOST_GROUPS, EventGrouping, EventGroups, Groups, NumberSummary, summary_of
-from graph.domains.statistics.gutenberg_richter import (
-    Completeness,
-    completeness,
-    gutenberg_richter,
-)
+from graph.domains.statistics.gutenberg_richter import Completeness, completeness, gutenberg_richter
 from graph.domains.statistics.in_space import (
     GREATEST_DEGREES,
     LEAST_DEGREES,

@@ -8,14 +8,7 @@ from graph.core.errors import BadUserInput, NotThere
 from graph.core.paging import Page
 from graph.domains.triggers.entities import ATTEMPT, DELIVERY, TRIGGER_EVENT, key_of_delivery
 from graph.domains.triggers.inbox import Inbox, progressed
-from graph.domains.triggers.model import (
-    Attempt,
-    Delivery,
-    DeliveryOfEvent,
-    DeliveryState,
-    TriggerEvent,
-    delivery_key,
-)
+from graph.domains.triggers.model import Attempt, Delivery, DeliveryOfEvent, DeliveryState, TriggerEvent, delivery_key
 from graph.domains.triggers.queues import called
 from graph.store.conditions import AllOf, Compare, OneOf, predicate, unchanged
 from graph.store.contract import Action, Database, Put
