@@ -10,39 +10,28 @@ from graph.domains.earthquakes.revisions.model import EventRevision
 from graph.domains.triggers.event_types import EventType
 from graph.domains.triggers.json_schemas import TIME, JsonSchema, object_of, schema_of, value_of
 from graph.domains.watches.model import Watch
+from graph.store.records import Stored
 
 CREATED = "earthquake.created"
 REVISED = "earthquake.revised"
 DELETED = "earthquake.deleted"
 
-_OF_AN_EARTHQUAKE = {
-    "event_id": "USGS event id.",
-    "time": "Origin time.",
-    "mag": "Magnitude.",
-    "mag_type": "How the magnitude was measured.",
-    "place": "Where it was, in words.",
-    "lat": "Degrees north.",
-    "lon": "Degrees east.",
-    "depth": "Depth, km.",
-    "type": "Type of event, such as `earthquake`.",
-    "status": "`automatic` or `reviewed`.",
-    "alert": "PAGER alert level.",
-    "tsunami": "Whether USGS linked it to a tsunami message.",
-    "felt": "Number of felt reports.",
-    "sig": "Significance.",
-    "url": "Its page.",
-}
-"""The attributes of an event that a payload has, and what they are in few words."""
+_OF_AN_EARTHQUAKE = (
+    *("event_id", "time", "mag", "mag_type", "place", "lat", "lon", "depth"),
+    *("type", "status", "alert", "tsunami", "felt", "sig", "url"),
+)
+"""The attributes of an event that a payload has."""
 _KINDS = {str: "string", float: "number", int: "integer", bool: "boolean"}
 
 
 def _schema_of(name: str) -> JsonSchema:
     """The schema of an attribute of an event."""
-    declared, description = getattr(Event, name), _OF_AN_EARTHQUAKE[name]
+    declared = Event.declarations()[name]
     if declared.python_type is datetime:
-        return {**TIME, "description": description}
+        return {**TIME, "description": declared.description}
     kind = _KINDS[declared.python_type]
-    return value_of([kind, "null"] if declared.optional else kind, description)
+    may_lack = isinstance(declared, Stored) and declared.optional
+    return value_of([kind, "null"] if may_lack else kind, declared.description)
 
 
 _CHANGE = object_of(
