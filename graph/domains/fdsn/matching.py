@@ -17,8 +17,8 @@ from graph.store.time_walk import Keep, keep_all
 class Matching(Selection):
     """A selection whose events fulfil more conditions."""
 
-    max_cdi: float | None = at_most("cdi", "", Fdsn("maxcdi", "Greatest intensity of felt reports."))
-    max_mmi: float | None = at_most("mmi", "", Fdsn("maxmmi", "Greatest intensity of ShakeMap."))
+    max_cdi: float | None = at_most("cdi", "Greatest intensity by felt reports, inclusive.", Fdsn("maxcdi"))
+    max_mmi: float | None = at_most("mmi", "Greatest intensity of the ShakeMap, inclusive.", Fdsn("maxmmi"))
     more: Condition | None = None  # that stores test
     keeps: tuple[Keep, ...] = ()  # that only Python can test
 

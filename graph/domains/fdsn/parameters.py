@@ -109,12 +109,12 @@ ANSWER = (
 def _bounds(kind: type[Whole | Real]) -> Iterator[Parameter]:
     """The bounds of a selection's numbers of one kind, those of one attribute side by side."""
     kinds: dict[str, Any] = {each.name: each for each in Event.declared()}
-    bounds = [(each.attribute, each.fdsn) for each in conditions_of(Matching).values() if each.fdsn]
-    attributes = list(dict.fromkeys(attribute for attribute, _ in bounds if isinstance(kinds[attribute], kind)))
-    for attribute, (of, fdsn) in product(attributes, bounds):
+    bounds = [(each.attribute, each.fdsn, each.description) for each in conditions_of(Matching).values() if each.fdsn]
+    attributes = list(dict.fromkeys(attribute for attribute, *_ in bounds if isinstance(kinds[attribute], kind)))
+    for attribute, (of, fdsn, description) in product(attributes, bounds):
         if of == attribute:
             bounded = number(kinds[of].least, kinds[of].greatest) if kind is Real else whole(fdsn.least or 0)
-            yield Parameter(fdsn.name, bounded, fdsn.description)
+            yield Parameter(fdsn.name, bounded, description)
 
 
 EXTENSIONS = (

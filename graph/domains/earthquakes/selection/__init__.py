@@ -80,27 +80,13 @@ class Selection:
     tsunami: bool | None = flag(
         TSUNAMI, "Whether USGS linked it to a tsunami message. An event that does not say is `false`."
     )
-    min_felt: int | None = at_least(
-        FELT, "Least number of felt reports, inclusive.", Fdsn("minfelt", "Least number of felt reports.", 1)
-    )
-    min_sig: int | None = at_least(
-        SIGNIFICANCE, "Least significance, inclusive.", Fdsn("minsig", "Least significance.", 0)
-    )
-    max_sig: int | None = at_most(
-        SIGNIFICANCE, "Greatest significance, inclusive.", Fdsn("maxsig", "Greatest significance.", 0)
-    )
-    min_cdi: float | None = at_least(
-        "cdi", "Least intensity by felt reports, inclusive.", Fdsn("mincdi", "Least intensity of felt reports.")
-    )
-    min_mmi: float | None = at_least(
-        "mmi", "Least intensity of the ShakeMap, inclusive.", Fdsn("minmmi", "Least intensity of ShakeMap.")
-    )
-    min_gap: float | None = at_least(
-        GAP, "Least angle without a station, degrees, inclusive.", Fdsn("mingap", "Least azimuthal gap, degrees.")
-    )
-    max_gap: float | None = at_most(
-        GAP, "Greatest angle without a station, degrees, inclusive.", Fdsn("maxgap", "Greatest azimuthal gap, degrees.")
-    )
+    min_felt: int | None = at_least(FELT, "Least number of felt reports, inclusive.", Fdsn("minfelt", 1))
+    min_sig: int | None = at_least(SIGNIFICANCE, "Least significance, inclusive.", Fdsn("minsig", 0))
+    max_sig: int | None = at_most(SIGNIFICANCE, "Greatest significance, inclusive.", Fdsn("maxsig", 0))
+    min_cdi: float | None = at_least("cdi", "Least intensity by felt reports, inclusive.", Fdsn("mincdi"))
+    min_mmi: float | None = at_least("mmi", "Least intensity of the ShakeMap, inclusive.", Fdsn("minmmi"))
+    min_gap: float | None = at_least(GAP, "Least angle without a station, degrees, inclusive.", Fdsn("mingap"))
+    max_gap: float | None = at_most(GAP, "Greatest angle without a station, degrees, inclusive.", Fdsn("maxgap"))
     place: str | None = part_of_text(
         "place", "A part of the place's name, without regard to case, accents and apostrophes: `pahala`."
     )

@@ -1,6 +1,6 @@
 """The conditions of a filter of events. Each is declared once, as a field of `Selection`:
 
-    max_gap: float | None = at_most(GAP, "Greatest angle without a station, degrees, inclusive.", Fdsn("maxgap", …))
+    max_gap: float | None = at_most(GAP, "Greatest angle without a station, degrees, inclusive.", Fdsn("maxgap"))
 
 A condition says how a store tests an item and which values are refused. If its attribute has a facet, it also says
 which events of a day may match. A field of the graph's filter and a parameter of FDSN's service are derived from it.
@@ -50,7 +50,6 @@ class Fdsn(NamedTuple):
     """The parameter of FDSN's service that has the same meaning as a bound."""
 
     name: str
-    description: str
     least: int | None = None  # of a whole number; a real one has the bounds of the attribute
 
 
@@ -59,7 +58,7 @@ class FilterCondition:
     """One condition, whatever its value is."""
 
     of: TextFacet | NumberFacet | str  # the attribute, by its facet if it has one
-    description: str  # in the graph
+    description: str  # in the graph and of the parameter
     make: Callable[[str, Any], Condition | None]  # attribute and value → what a store tests
     refuse: Callable[[str, Any], None] = lambda name, value: None  # raises `BadUserInput` for an impossible value
     texts: Callable[[Any], Collection[object]] = tuple  # the values of a text that match
