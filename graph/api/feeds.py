@@ -25,7 +25,7 @@ from graphql import (
 from strawberry.types.field import StrawberryField
 
 from graph.api.fast.plain_fields import field_of
-from graph.api.selections import arguments_of, defaults_of, fields_of
+from graph.api.selections import by_variables, fields_of
 from graph.feed.sequence import SequenceEntities
 
 Feeds = frozenset[SequenceEntities]
@@ -62,16 +62,11 @@ def feeds_of(
                 found.append((feeds, node))
             elif field.base_resolver:
                 return _unknown
-    defaults = defaults_of(operation)
+    of_arguments = by_variables(operation, found)
 
     def of_variables(variables: Mapping[str, Any]) -> Feeds | None:
-        given, read = {**defaults, **variables}, set[SequenceEntities]()
-        for feeds_of_arguments, node in found:
-            feeds = feeds_of_arguments(arguments_of(node, given))
-            if feeds is None:
-                return None
-            read |= feeds
-        return frozenset(read)
+        read = set(of_arguments(variables))
+        return None if None in read else frozenset[SequenceEntities]().union(*filter(None, read))
 
     return of_variables
 

@@ -8,7 +8,6 @@ the field's description. The second is for a field whose arguments decide which 
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 import strawberry
@@ -18,7 +17,7 @@ from strawberry.schema_directive import Location
 from graph.access.callers import Scope
 from graph.api.fast.nodes import has_variables
 from graph.api.fast.plain_fields import field_of
-from graph.api.selections import arguments_of, defaults_of, fields_of
+from graph.api.selections import arguments_of, by_variables, fields_of
 from graph.api.sizes import directive_of
 
 Arguments = Mapping[str, Any]
@@ -63,36 +62,15 @@ def required_scopes(
 ) -> RequiredScopes:
     """The scopes that a valid operation needs, for its own fields and those of its fragments."""
     always: set[Scope] = set()
-    by_variables: list[_ByArguments] = []
+    found: list[tuple[ScopesOf, FieldNode]] = []
     for _, definition, node in fields_of(schema, operation, fragments):
         if scope := required_scope(definition):
             always.add(scope)
         field = field_of(definition)
         if field and (scopes_of := field.metadata.get(_SCOPES_OF)):
-            found = _ByArguments(scopes_of, node)
             if any(has_variables(argument) for argument in node.arguments or ()):
-                by_variables.append(found)
+                found.append((scopes_of, node))
             else:
-                always.update(found.scopes({}))
-    fixed = frozenset(always)
-    if not by_variables:
-        return lambda variables: fixed
-    defaults = defaults_of(operation)
-
-    def scopes(variables: Mapping[str, Any]) -> frozenset[Scope]:
-        given = {**defaults, **variables}
-        return fixed.union(*[found.scopes(given) for found in by_variables])
-
-    return scopes
-
-
-@dataclass(frozen=True, slots=True)
-class _ByArguments:
-    """A field of a document whose arguments decide which scopes it needs."""
-
-    scopes_of: ScopesOf
-    node: FieldNode
-
-    def scopes(self, variables: dict[str, Any]) -> set[Scope]:
-        """The scopes that the field needs with these variables."""
-        return set(self.scopes_of(arguments_of(self.node, variables)))
+                always.update(scopes_of(arguments_of(node, {})))
+    fixed, of_arguments = frozenset(always), by_variables(operation, found)
+    return lambda variables: fixed.union(*of_arguments(variables)) if found else fixed

@@ -1,7 +1,7 @@
 """The fields that a document selects, those of its fragments included, their arguments, and its variables' defaults."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from graphql import (
     FieldNode,
@@ -18,6 +18,8 @@ from graphql import (
     get_named_type,
     value_from_ast_untyped,
 )
+
+T = TypeVar("T")
 
 
 def selected_fields(
@@ -63,6 +65,19 @@ def fields_of(
                 yield parent, definition, node
                 if node.selection_set:
                     below.append((get_named_type(definition.type), node.selection_set))
+
+
+def by_variables(
+    operation: OperationDefinitionNode, found: Sequence[tuple[Callable[[Mapping[str, Any]], T], FieldNode]]
+) -> Callable[[Mapping[str, Any]], list[T]]:
+    """Variables of an operation → what these functions make of the arguments of their fields, all of them unchecked."""
+    defaults = defaults_of(operation)
+
+    def made(variables: Mapping[str, Any]) -> list[T]:
+        given = {**defaults, **variables}
+        return [make(arguments_of(node, given)) for make, node in found]
+
+    return made
 
 
 def arguments_of(node: FieldNode, variables: dict[str, Any]) -> dict[str, Any]:
