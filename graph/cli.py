@@ -15,6 +15,7 @@ from graph import __version__
 from graph.access.authentication import shared_secret
 from graph.access.callers import Scope
 from graph.access.options import Duration, Scopes, Subject
+from graph.api.federation import SDL
 from graph.app import schema_of
 from graph.command_line import CommandLine, WrongSetting, run, store_option
 from graph.domain import ORIGIN, BrokenDomain, Domain, ImproperDomains, chosen, refuse_twice, scopes_of, switched_on
@@ -124,7 +125,7 @@ def _serve(domains: Sequence[Domain]) -> click.Command:
 @click.command()
 @click.pass_obj
 def schema(line: CommandLine) -> None:
-    """Print the GraphQL schema.
+    """Print the GraphQL schema; with GRAPH_FEDERATION=true as a subgraph, for composition.
 
     \b
     Example:
@@ -132,7 +133,8 @@ def schema(line: CommandLine) -> None:
     """
     settings = line.settings()
     on = switched_on(line.domains, settings.domains)
-    click.echo(schema_of(on, settings.page_sizes, federation=settings.federation).printed, nl=False)
+    made = schema_of(on, settings.page_sizes, federation=settings.federation)
+    click.echo(made.graphql.extensions.get(SDL, made.printed), nl=False)
 
 
 @click.command("domains")

@@ -184,6 +184,7 @@ def test_every_command_with_a_store_names_what_is_wrong_with_it(words: tuple[str
 
 def test_the_schema_is_printed_as_it_is_checked_in() -> None:
     assert quakegraph("schema").stdout == SCHEMA.read_text()
+    assert quakegraph("schema", settings={"GRAPH_FEDERATION": "true"}).stdout.startswith("extend schema\n  @link(")
 
 
 @pytest.mark.parametrize("settings", [{}, {"GRAPH_STORE": "dynamodb://my-", "GRAPH_TABLE_BILLING": "on-demand"}])

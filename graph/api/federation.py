@@ -29,17 +29,19 @@ from graphql import (
 from strawberry.types import Info
 from strawberry.types.scalar import ScalarDefinition
 
-from graph.access.callers import Scope
 from graph.api import relay
 from graph.api.context import Context
-from graph.api.nodes import MOST_NODES, Named, Node, Nodes, find_nodes, named_by_id, scopes_of
-from graph.api.scopes import requires_scopes_of
-from graph.api.sizes import ListSize
+from graph.api.feeds import reads_feeds
+from graph.api.nodes import MOST_NODES, Named, Node, Nodes, find_nodes, finds_named, named_by_id
+from graph.api.sizes import Cost, ListSize
 from graph.core.errors import BadUserInput
 from graph.core.names import camel_case
 
 SDL = "subgraph"
-"""The key in the extensions of a schema of its text, which composition reads."""
+"""The key in the extensions of a schema of its text as a subgraph, which composition reads."""
+
+SDL_COST = 100
+"""The price of this text, which is as long as thousands of values."""
 
 IMPORTED = ("key", "shareable", "cost", "listSize")
 LEFT_OUT = "requiresScopes"
@@ -66,12 +68,11 @@ def subgraph_queries(nodes: Sequence[Node]) -> type:
     union: Any = Union[tuple(nodes)]  # noqa: UP007 - its members are only known here
     entity: Any = Annotated[union, strawberry.union("_Entity", description="What has a key.")]
 
-    def scopes_of_representations(arguments: Mapping[str, Any]) -> set[Scope]:
-        return scopes_of(by_name, arguments.get("representations"), _named)
-
     @strawberry.type
     class SubgraphQueries:
-        @strawberry.field(name="_service", description="What composition reads.", graphql_type=_Service)
+        @strawberry.field(
+            name="_service", description="What composition reads.", graphql_type=_Service, metadata=reads_feeds(())
+        )
         def subgraph_service(self, info: Info[Context, None]) -> Any:
             return info._raw_info.schema.extensions[SDL]
 
@@ -81,7 +82,7 @@ def subgraph_queries(nodes: Sequence[Node]) -> type:
             "error for each that is no key. Needs the scopes of the entities' types.",
             graphql_type=list[entity | None],
             directives=[ListSize(slicing_arguments=["representations"])],
-            metadata=requires_scopes_of(scopes_of_representations),
+            metadata=finds_named("representations", by_name, _named),
         )
         async def subgraph_entities(
             self,
@@ -99,7 +100,12 @@ def subgraph_queries(nodes: Sequence[Node]) -> type:
 
 @strawberry.type(name="_Service", description="This subgraph.")
 class _Service:
-    sdl: str = strawberry.field(description="Its schema, with its keys.", resolver=relay.itself)
+    sdl: str = strawberry.field(
+        description="Its schema, with its keys, also where introspection is off.",
+        resolver=relay.itself,
+        directives=[Cost(weight=SDL_COST)],
+        metadata=reads_feeds(()),
+    )
 
 
 def _named(nodes: Nodes, given: Any) -> Named:
@@ -110,9 +116,9 @@ def _named(nodes: Nodes, given: Any) -> Named:
     for key in _keys(nodes[type_name]):
         if isinstance(value := given.get(key), str):
             named = named_by_id(nodes, value if key == "id" else relay.global_id(type_name, value))
-            if isinstance(named, tuple) and named[0] != type_name:
-                return BadUserInput(f"`id` names a {named[0]}, and `__typename` a {type_name}.")
-            return named
+            if isinstance(named, tuple) and named[0] == type_name:
+                return named
+            return BadUserInput(f"`{key}` of a representation names no {type_name}.")
     return BadUserInput(f"A representation of {type_name} has one of its keys: {', '.join(_keys(nodes[type_name]))}.")
 
 

@@ -32,22 +32,13 @@ def node_queries(nodes: Iterable[Node]) -> type:
     """The root fields that find nodes of these types."""
     by_name = {relay.type_name_of(node): node.found_by for node in nodes}
 
-    def scopes_of_ids(arguments: Mapping[str, Any]) -> set[Scope]:
-        return scopes_of(by_name, _ids_in(arguments), named_by_id)
-
-    def feeds_of_ids(arguments: Mapping[str, Any]) -> Feeds | None:
-        of_types = {node.feeds for node in _found_by(by_name, _ids_in(arguments), named_by_id)}
-        return None if None in of_types else frozenset().union(*filter(None, of_types))
-
-    of_ids = {**requires_scopes_of(scopes_of_ids), **reads_feeds(feeds_of_ids)}
-
     @strawberry.type
     class NodeQueries:
         @strawberry.field(
             description="The object with this global id; null if it does not exist. "
             "Needs the scope of the object's type.",
             graphql_type=relay.Node | None,
-            metadata=of_ids,
+            metadata=finds_named("id", by_name, named_by_id),
         )
         async def node(
             self,
@@ -64,7 +55,7 @@ def node_queries(nodes: Iterable[Node]) -> type:
             "and with an error for each that is no id. Needs the scopes of the objects' types.",
             graphql_type=list[relay.Node | None],
             directives=[ListSize(slicing_arguments=["ids"])],
-            metadata=of_ids,
+            metadata=finds_named("ids", by_name, named_by_id),
         )
         async def nodes(
             self,
@@ -78,20 +69,26 @@ def node_queries(nodes: Iterable[Node]) -> type:
     return NodeQueries
 
 
-def _ids_in(arguments: Mapping[str, Any]) -> Any:
-    return arguments["ids"] if "ids" in arguments else [arguments.get("id")]
+def finds_named(argument: str, nodes: Nodes, named: Callable[[Nodes, Any], Named]) -> Mapping[str, Any]:
+    """The metadata of a field that finds what an argument names: it has the scopes and the feeds of these types.
 
+    What is no name needs no scope, and is refused by the field.
+    """
 
-def scopes_of(nodes: Nodes, given: Any, named: Callable[[Nodes, Any], Named]) -> set[Scope]:
-    """The scopes that a list of names needs, as a client sent it. What is no name needs none: the field refuses it."""
-    return {node.scope for node in _found_by(nodes, given, named) if node.scope}
+    def found_by(arguments: Mapping[str, Any]) -> list[relay.FoundBy]:
+        given = arguments.get(argument)  # as the client sent it
+        names = given if isinstance(given, list) else [given]  # GraphQL accepts one value as a list of one
+        found = [named(nodes, each) for each in names] if len(names) <= MOST_NODES else []
+        return [nodes[each[0]] for each in found if isinstance(each, tuple)]
 
+    def scopes(arguments: Mapping[str, Any]) -> set[Scope]:
+        return {node.scope for node in found_by(arguments) if node.scope}
 
-def _found_by(nodes: Nodes, given: Any, named: Callable[[Nodes, Any], Named]) -> list[relay.FoundBy]:
-    """How the objects of a list of names are found, as a client sent it."""
-    names = given if isinstance(given, list) else [given]  # GraphQL accepts one value as a list of one
-    found = [named(nodes, each) for each in names] if len(names) <= MOST_NODES else []
-    return [nodes[each[0]] for each in found if isinstance(each, tuple)]
+    def feeds(arguments: Mapping[str, Any]) -> Feeds | None:
+        of_types = {node.feeds for node in found_by(arguments)}
+        return None if None in of_types else frozenset().union(*filter(None, of_types))
+
+    return {**requires_scopes_of(scopes), **reads_feeds(feeds)}
 
 
 async def find_nodes(nodes: Nodes, info: Info[Context, None], wanted: Sequence[Named]) -> list[Any]:

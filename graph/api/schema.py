@@ -137,8 +137,7 @@ def build_schema(
         replace_slow_resolvers(schema.type_map.values())
     printed = f"{made.as_str()}\n"
     if federation:
-        printed = subgraph(printed, nodes)
-        schema.extensions[SDL] = printed
+        schema.extensions[SDL] = subgraph(printed, nodes)
     return Schema(schema, printed)
 
 

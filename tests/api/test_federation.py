@@ -1,5 +1,6 @@
 """The service as a subgraph: what composition reads, and entities by their keys."""
 
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -7,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graphql import parse
+from graphql import build_client_schema, build_schema, get_introspection_query, parse
 
-from graph.api.federation import subgraph
+from graph.api.federation import SDL, subgraph
 from graph.api.relay import global_id, type_name_of
-from graph.api.schema import build_schema
 from graph.app import schema_of
 from graph.domains import DOMAINS
 from graph.domains.earthquakes.scopes import EVENTS_READ
@@ -25,6 +25,7 @@ from tests.service import Service, running, settings
 from tests.store.samples import HeldClock
 
 SUBGRAPH = schema_of(DOMAINS, federation=True)
+COMPOSED = SUBGRAPH.graphql.extensions[SDL]
 NODES = [node for domain in DOMAINS for node in domain.nodes]
 PANAMA, NEWEST = "us6000kxfl", "nc73919986"
 ENTITIES = """query Entities($representations: [_Any!]!) {
@@ -84,6 +85,9 @@ def test_a_broken_representation_loses_only_itself(service: Service) -> None:
     assert answer["data"]["_entities"] == [*(None for _ in BROKEN), {"eventId": PANAMA, "__typename": "Event"}]
     errors = [(each["path"], each["extensions"]["code"]) for each in answer["errors"]]
     assert errors == [(["_entities", at], "BAD_USER_INPUT") for at in range(len(BROKEN))]
+    assert [each["message"] for each in answer["errors"][-3:]] == [
+        f"`{key}` of a representation names no Event." for key in ("eventId", "id", "id")
+    ]
 
 
 def test_a_request_takes_at_most_a_hundred_representations(service: Service) -> None:
@@ -123,6 +127,46 @@ def test_entities_are_priced_as_other_lists_are(service: Service) -> None:
     assert points(100) - points(1) == 99 * (points(2) - points(1)) > 0
 
 
+def test_a_gateway_that_asks_again_by_get_gets_a_304_until_something_is_stored(service: Service) -> None:
+    def status(query: str, tag: str = "") -> tuple[int, str]:
+        answer = service.http.get("/graphql", params={"query": query}, headers={"If-None-Match": tag})
+        return answer.status_code, answer.headers.get("ETag", "")
+
+    one = f'{{ _entities(representations: {{__typename: "Event", eventId: "{PANAMA}"}}) {{ ... on Event {{ mag }} }} }}'
+    sdl, broken = "{ _service { sdl } }", "{ _entities(representations: [1]) { __typename } }"
+    tags = {query: status(query)[1] for query in (one, sdl)}
+
+    assert {query: status(query, tag) for query, tag in tags.items()} == {query: (304, tags[query]) for query in tags}
+    assert status(broken) == (200, "")
+    event = '{eventId: "us0", time: "2023-11-14", mag: 1, lat: 1, lon: 1}'
+    service.ask(f"mutation {{ ingestEvents(input: {{events: [{event}]}}) {{ upserted }} }}")
+    assert {query: status(query, tag)[0] for query, tag in tags.items()} == {one: 200, sdl: 304}
+
+
+def test_the_schema_of_a_subgraph_is_as_dear_as_it_is_long(service: Service) -> None:
+    cost = {"GraphQL-Cost": "report"}
+    answer = service.http.post("/graphql", json={"query": "{ _service { sdl } }"}, headers=cost).json()
+
+    assert answer["extensions"]["cost"]["points"] == 101
+
+
+def test_composition_reads_the_schema_also_where_introspection_is_off(tmp_path: Path, usgs: UsgsServer) -> None:
+    with running(settings(tmp_path / "own.db", usgs, federation=True, introspection=False)) as service:
+        assert service.ask("{ _service { sdl } }") == {"_service": {"sdl": COMPOSED}}
+        assert service.http.get("/schema.graphql").status_code == 404
+        refused = service.http.post("/graphql", json={"query": "{ __schema { queryType { name } } }"})
+    assert refused.json()["errors"][0]["extensions"]["code"] == "GRAPHQL_VALIDATION_FAILED"
+
+
+def test_a_list_of_documents_has_those_of_a_gateway_too(tmp_path: Path, usgs: UsgsServer) -> None:
+    listed = tmp_path / "list.json"
+    listed.write_text(json.dumps({"entities": ENTITIES}))
+    with running(settings(tmp_path / "own.db", usgs, federation=True, allowed_documents=listed)) as service:
+        assert entities(service, an_event(eventId=PANAMA)) == {"data": {"_entities": [None]}}
+        others = service.http.post("/graphql", json={"query": "{ _service { sdl } }"}).json()["errors"]
+    assert [each["extensions"]["code"] for each in others] == ["PERSISTED_QUERY_NOT_IN_LIST"]
+
+
 def test_a_gateways_request_is_recorded(tmp_path: Path, usgs: UsgsServer) -> None:
     with running(settings(tmp_path / "events.db", usgs, federation=True), clock=HeldClock()) as service:
         entities(service, an_event(eventId=PANAMA))
@@ -130,17 +174,23 @@ def test_a_gateways_request_is_recorded(tmp_path: Path, usgs: UsgsServer) -> Non
     assert [(log["route"], log["status"]) for log in logged(tmp_path / "events.db")] == [("/_entities", 200)]
 
 
-def test_composition_reads_the_printed_schema(service: Service) -> None:
-    assert service.ask("{ _service { sdl } }") == {"_service": {"sdl": SUBGRAPH.printed}}
-    assert {each.name.value for each in parse(SUBGRAPH.printed).definitions[1:]}.isdisjoint(  # type: ignore[attr-defined]
+def test_composition_reads_the_printed_schema_and_clients_one_that_is_whole(service: Service) -> None:
+    served = service.http.get("/schema.graphql").text
+    assert served == SUBGRAPH.printed
+    assert (
+        build_client_schema(service.ask(get_introspection_query())).type_map.keys()
+        == build_schema(served).type_map.keys()
+    )
+    assert service.ask("{ _service { sdl } }") == {"_service": {"sdl": COMPOSED}}
+    assert {each.name.value for each in parse(COMPOSED).definitions[1:]}.isdisjoint(  # type: ignore[attr-defined]
         {"_Any", "_Entity", "_Service", "key", "shareable", "cost", "listSize", "requiresScopes"}
     )
-    assert "_service" not in SUBGRAPH.printed
+    assert "_service" not in COMPOSED
     assert str(SUBGRAPH.graphql.query_type.fields["_entities"].type) == "[_Entity]!"  # type: ignore[union-attr]
 
 
 def test_every_object_has_keys_or_may_be_shared() -> None:
-    marks = dict(re.findall(r"^type (\w+)(?: implements \w+(?: & \w+)*)?(.*) \{$", SUBGRAPH.printed, re.MULTILINE))
+    marks = dict(re.findall(r"^type (\w+)(?: implements \w+(?: & \w+)*)?(.*) \{$", COMPOSED, re.MULTILINE))
 
     own = {name: re.findall(r' @key\(fields: "(?!id")(\w+)"\)', found) for name, found in marks.items()}
     keyed = {name for name, found in marks.items() if found.startswith(' @key(fields: "id")')}
@@ -159,16 +209,15 @@ def test_every_object_has_keys_or_may_be_shared() -> None:
 
 def test_composition_gets_the_directives_that_it_takes() -> None:
     assert '@listSize(slicingArguments: ["ids"]' in printed()
-    assert '["ids"]' not in SUBGRAPH.printed
+    assert '["ids"]' not in COMPOSED
     assert 'sizedFields: ["edges", "nodes", "asGeoJson"]' in printed()
-    assert 'asGeoJson"' not in SUBGRAPH.printed
-    assert "requiresScopes" not in SUBGRAPH.printed
-    assert "@cost(weight: 10)" in SUBGRAPH.printed
+    assert 'asGeoJson"' not in COMPOSED
+    assert "requiresScopes" not in COMPOSED
+    assert "@cost(weight: 10)" in COMPOSED
 
 
 def test_a_schema_without_federation_has_nothing_of_it() -> None:
-    assert build_schema(DOMAINS, federation=True).printed == SUBGRAPH.printed
-    assert build_schema(DOMAINS).printed == printed()
+    assert schema_of(DOMAINS).printed == printed()
     assert "_entities" not in printed()
 
 

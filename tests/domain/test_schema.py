@@ -8,6 +8,7 @@ import strawberry
 from graphql import GraphQLObjectType, GraphQLScalarType, parse, validate
 
 from graph.access.callers import Scope
+from graph.api.federation import SDL
 from graph.api.fields import field
 from graph.api.recorded import route_of
 from graph.api.schema import ImproperSchema, build_schema
@@ -37,7 +38,7 @@ def test_a_domain_gives_its_fields_to_the_root_types(field_notes: ModuleType) ->
         "Event": set(),
     }
     assert build_schema(DOMAINS).printed == printed()  # which has none of them
-    subgraph = build_schema(more, federation=True).printed
+    subgraph = build_schema(more, federation=True).graphql.extensions[SDL]
     assert 'type FieldNote implements Node @key(fields: "id") {' in subgraph
 
 
