@@ -15,23 +15,18 @@ def described(description: str, **options: Any) -> Any:
     return field(metadata={DESCRIPTION: description}, **options)
 
 
-def optional(description: str) -> Any:
-    """A described part that is None by default."""
-    return described(description, default=None)
-
-
 def instant(description: str, **options: Any) -> Any:
     """A part of a value that is a time in epoch milliseconds, and a `DateTime` in the graph."""
     return field(metadata={DESCRIPTION: description, INSTANT: True}, **options)
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(described, optional, instant))
+@dataclass_transform(frozen_default=True, field_specifiers=(described, instant))
 def value(of: type[T]) -> type[T]:
     """Make a class a frozen dataclass, whose docstring describes it."""
     return dataclass(frozen=True, slots=True)(of)
 
 
-@dataclass_transform(field_specifiers=(described, optional, instant))
+@dataclass_transform(field_specifiers=(described, instant))
 def mutable(of: type[T]) -> type[T]:
     """Make a class a dataclass whose parts may change, as those of a report that counts."""
     return dataclass(slots=True)(of)
