@@ -26,7 +26,7 @@ from graph.domains.data_files.counts import CounterChanges
 from graph.domains.data_files.entities import ENTITIES, FILE_REVISION, RUN, USED
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.provenance.recording import Runs
-from graph.domains.data_files.provenance.reports import RunReport, described
+from graph.domains.data_files.provenance.reports import RunReport, run_after
 from graph.domains.data_files.references import Version
 from graph.domains.data_files.registering import Registration
 from graph.domains.data_files.times import time_text
@@ -96,7 +96,7 @@ def _of_file(file: NewFile, counts: CounterChanges, used: frozenset[str], run_id
 def _of_run(run: RunReport, counts: CounterChanges, used: frozenset[str]) -> Iterator[Put]:
     assert run.run_id is not None
     assert run.ended_at is not None
-    item = described(None, run, run.run_id, at=time_text(run.ended_at))
+    item = run_after(None, run, run.run_id, at=time_text(run.ended_at))
     item |= {
         "used": [Version(file.name, 1).reference for file in run.used],
         "generated": [Version(file.name, 1).reference for file in run.generated],

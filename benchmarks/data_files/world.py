@@ -90,7 +90,9 @@ class CalibrationFile(NamedTuple):
             archive_time=START + timedelta(days=self.number * HOLDS_DAYS),
             checksum=_checksum(self.name),
             size=1_000_000,
-            calibrations=[CalibrationMetadata(calibrates=f"{self.level}-{self.kind}", version=self.version)],
+            calibrations=[
+                CalibrationMetadata(calibrates=f"{self.level}-{self.kind}", calibration_version=self.version)
+            ],
         )
 
 

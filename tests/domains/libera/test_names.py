@@ -72,7 +72,7 @@ def test_the_id_of_a_run_is_the_number_of_its_ulid() -> None:
 
 def test_names_tell_versions_of_calibrations_and_products_of_packets() -> None:
     file = described(ProductName.parse(PRODUCT.replace("L1B_RAD-4CH", "CAL_GAIN")))
-    assert [(each.calibrates, each.version) for each in file.calibrations] == [("GAIN", "1.2.3RC1")]
+    assert [(each.calibrates, each.calibration_version) for each in file.calibrations] == [("GAIN", "1.2.3RC1")]
     assert not file.sortable
 
     for apid, number, product in (

@@ -42,7 +42,7 @@ class ReportingMutations:
     async def report_sighting(self, info: Info, input: Report) -> model.ReportOutcome:
         report = replace(
             input,
-            answers=input.questionnaire and checked(input.questionnaire),
+            answers=None if input.questionnaire is None else checked(input.questionnaire),
             event_id=input.event_id and relay.key_of(Event, input.event_id, "eventId"),
         )
         return await info.context.service(Reporting).report(info.context.user, report)
