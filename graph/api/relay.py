@@ -82,7 +82,7 @@ def key_of(node: "type[Node]", given: str, argument: str = "id") -> str:
         return given
     wanted = type_name_of(node)
     if type_name != wanted:
-        raise BadUserInput(f"`{argument}` names a {type_name}: pass the id of a {wanted}.")
+        raise BadUserInput(f"`{argument}` is an id of the type {type_name}: pass one of the type {wanted}.")
     return key
 
 

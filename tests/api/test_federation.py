@@ -178,7 +178,7 @@ def test_composition_reads_the_printed_schema_and_clients_one_that_is_whole(serv
     served = service.http.get("/schema.graphql").text
     assert served == SUBGRAPH.printed
     assert (
-        build_client_schema(cast(IntrospectionQuery, service.ask(get_introspection_query()))).type_map.keys()
+        build_client_schema(cast("IntrospectionQuery", service.ask(get_introspection_query()))).type_map.keys()
         == build_schema(served).type_map.keys()
     )
     assert service.ask("{ _service { sdl } }") == {"_service": {"sdl": COMPOSED}}

@@ -74,7 +74,7 @@ def test_a_malformed_node_id_is_refused(week: Service) -> None:
 
 def test_an_argument_takes_the_global_id_and_the_own_id_alike() -> None:
     assert key_of(Event, PANAMA) == key_of(Event, "us6000kxfl") == "us6000kxfl"
-    with pytest.raises(BadUserInput, match="`runId` names a Event: pass the id of a Run"):
+    with pytest.raises(BadUserInput, match="`runId` is an id of the type Event: pass one of the type Run"):
         key_of(Run, PANAMA, "runId")
 
 

@@ -1,6 +1,6 @@
 """Documents of any field of the schema, with a harmless value for each argument that it requires."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graphql import (
@@ -45,7 +45,7 @@ def document(parent: str, name: str, given: Mapping[str, Any] | None = None) -> 
     """An operation that selects a field, and the leaves of its value.
 
     Args:
-        given: values of the field's argument `input`, beside those that are required.
+        given: arguments of the field, beside those that are required.
     """
     field = schema.type_map[parent].fields[name]  # type: ignore[attr-defined]
     text = f"{name}{_arguments(field, given or {})}{leaves(field.type)}"
@@ -82,10 +82,17 @@ def value_of(of: Any) -> Any:
     return VALUES[of.name]
 
 
+def value_with(of: Any, path: Sequence[str], value: Any) -> Any:
+    """A value of an input type that has another value where the path leads. One value is a list of one."""
+    if not path:
+        return value
+    named: Any = get_named_type(of)
+    return {**value_of(named), path[0]: value_with(named.fields[path[0]].type, path[1:], value)}
+
+
 def _arguments(field: GraphQLField, given: Mapping[str, Any]) -> str:
     values = {name: value_of(each.type) for name, each in field.args.items() if is_required_argument(each)}
-    if given:
-        values["input"] = {**values["input"], **given}
+    values |= given
     return f"({', '.join(f'{name}: {literal(value)}' for name, value in values.items())})" if values else ""
 
 

@@ -12,7 +12,7 @@ from graph.api.scopes import required_scope
 from graph.domains import DOMAINS
 from tests.bearers import SCOPES, bearer
 from tests.contracts.connections import CASES, NODES, List, ids_of
-from tests.contracts.documents import document, fields
+from tests.contracts.documents import document, fields, value_with
 from tests.contracts.filled import ANNA, BEN, MANY, Filled
 from tests.schemas import schema
 
@@ -101,7 +101,9 @@ def test_a_mutation_does_nothing_to_what_another_user_owns(on_sqlite: Filled) ->
                 annas = on_sqlite.owned.get(path) or on_sqlite.owned[each]
                 nobodys = [global_id("TriggerEvent", "x")] if isinstance(annas, list) else EXISTS_NOT
                 theirs, nothing = (
-                    on_sqlite.answer(document("Mutation", name, {each: value}), user_id=BEN)
+                    on_sqlite.answer(
+                        document("Mutation", name, {"input": value_with(given, [each], value)}), user_id=BEN
+                    )
                     for value in (annas, nobodys)
                 )
                 assert repr(theirs).replace(repr(annas), "") == repr(nothing).replace(repr(nobodys), ""), path

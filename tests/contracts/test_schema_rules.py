@@ -19,6 +19,9 @@ from graphql import (
     is_non_null_type,
 )
 
+from graph.api.relay import type_name_of
+from graph.core.names import camel_case
+from graph.domains import DOMAINS
 from tests.schemas import schema
 
 EVENTS = ("Event", "EventVersion", "SeismicEvent")
@@ -166,6 +169,14 @@ def test_an_id_is_an_id() -> None:
     }
 
     assert others == NO_NODES
+
+
+def test_an_own_id_has_the_noun_of_its_type() -> None:
+    nodes = [node for domain in DOMAINS for node in domain.nodes]
+    keys = {f"{type_name_of(node)}.{camel_case(key)}" for node in nodes if (key := node.found_by.key)}
+
+    assert {each for each in keys if not each.endswith("Id")} == {"DataFile.name"}
+    assert str(fields_of("Query")["dataFile"].args["name"].type) == "String!"  # a file is named, as documented
 
 
 NO_NODES = {

@@ -46,7 +46,7 @@ class EventProblem(DescribedText):
     """Why an event is rejected."""
 
     ID_MISSING = "ID_MISSING", "It has no id."
-    ID_INVALID = "ID_INVALID", "Its id is no text, too long, or has control characters."
+    ID_INVALID = "ID_INVALID", "Its id is no text, too long, of another type, or has control characters."
     TIME_INVALID = "TIME_INVALID", "Its origin time is missing, given twice, or no whole number of milliseconds."
     TIME_OUT_OF_RANGE = "TIME_OUT_OF_RANGE", "Its origin time is before the year 1, or more than 30 days ahead."
     MAGNITUDE_MISSING = "MAGNITUDE_MISSING", "It has no magnitude yet."
@@ -201,7 +201,7 @@ def _checked_id(value: Any) -> str:
         return str(value)
     if value is None or value == "":
         raise RejectedFeature(EventRejection(None, EventProblem.ID_MISSING, "The event has no id."))
-    message = f"The id must be text of at most {LONGEST_ID} characters, without control characters."
+    message = f"An event's id is text of at most {LONGEST_ID} characters, without control characters."
     raise RejectedFeature(EventRejection(None, EventProblem.ID_INVALID, message))
 
 

@@ -184,7 +184,7 @@ def test_an_invalid_required_attribute_is_named_in_the_rejection() -> None:
             assert refusal(**{attribute: value}) == EventRejection("us7000abcd", EventProblem(code), message)
     for missing in (None, ""):
         assert refusal(event_id=missing) == EventRejection(None, EventProblem.ID_MISSING, "The event has no id.")
-    message = "The id must be text of at most 64 characters, without control characters."
+    message = "An event's id is text of at most 64 characters, without control characters."
     for event_id in ODD_IDS:
         assert refusal(event_id=event_id) == EventRejection(None, EventProblem.ID_INVALID, message)
 

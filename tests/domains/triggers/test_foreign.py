@@ -207,14 +207,15 @@ def test_foreign_events_are_filtered_by_type_status_and_time(service: Service) -
 
 
 def test_foreign_events_are_acknowledged_and_the_documents_queries_see_it(service: Service, table: Any) -> None:
-    ids = [node["id"] for node in nodes(service, types=["user.created"])]
-    missing = global_id("TriggerEvent", "2025-11-11T10:00:00Z#evt-999")
+    one, other = nodes(service, types=["user.created"])
+    ids = [one["id"], f"{other['timestamp']}#{other['eventId']}"]
+    missing = [global_id("TriggerEvent", "2025-11-11T10:00:00Z#evt-999"), one["eventId"]]
 
     for acknowledged in (2, 0):
-        assert service.ask(ACKNOWLEDGE, {"ids": [*ids, missing]})["acknowledgeTriggerEvents"] == {
+        assert service.ask(ACKNOWLEDGE, {"ids": [*ids, *missing]})["acknowledgeTriggerEvents"] == {
             "acknowledged": acknowledged,
             "alreadyAcknowledged": 2 - acknowledged,
-            "missing": [missing],
+            "missing": missing,
         }
 
     assert found(service, statuses=["DELIVERED"]) == ["evt-123", "evt-122"]

@@ -33,7 +33,8 @@ class RunReport:
     algorithm: str = described("The name of the algorithm.")
     version: str | None = described("The version of the algorithm.", default=None)
     run_id: str | None = described(
-        "A UUID. A run that is recorded again with the same id is completed, never doubled.", default=None
+        "A UUID, or the run's global id. A run that is recorded again with the same id is completed, never doubled.",
+        default=None,
     )
     state: RunState = described("How it went.", default=RunState.COMPLETE)
     started_at: datetime | None = described("When it began.", default=None)

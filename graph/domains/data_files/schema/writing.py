@@ -67,5 +67,5 @@ class DataFileMutations:
         cost=10,
     )
     async def record_run(self, info: Info, input: RunReport) -> Run:
-        run_id = input.run_id and relay.key_of(runs.Run, input.run_id, "runId").lower()
+        run_id = None if input.run_id is None else relay.key_of(runs.Run, input.run_id, "runId").lower()
         return await info.context.service(Runs).record(replace(input, run_id=run_id))

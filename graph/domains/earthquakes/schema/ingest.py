@@ -15,6 +15,7 @@ from graph.api.record_type import record_input, record_type, value_type
 from graph.api.scalars import ByteCount, EpochMillis, millis_ceil, millis_floor, millis_of
 from graph.api.selected import selected_attributes
 from graph.api.sizes import ListSize
+from graph.core.errors import BadUserInput
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest import report, status
@@ -108,7 +109,9 @@ class IngestRecentInput:
     description="An event of a caller, which must follow the catalogue's rules.",
 )
 class EventInput:
-    event_id: strawberry.ID = strawberry.field(description="Event id, 1 to 64 characters, without control characters.")
+    event_id: strawberry.ID = strawberry.field(
+        description="Event id, 1 to 64 characters, without control characters, or the event's global id."
+    )
     event_ts_ms: EpochMillis | None = optional(
         "As documented: origin time, epoch milliseconds. An event needs either this or `time`."
     )
@@ -130,13 +133,20 @@ class EventInput:
     detail: auto = optional("Address of the event's full description.")
 
     @property
+    def own_id(self) -> str | bool:
+        """The event's own id; no text for the id of another type, which the catalogue's rules reject."""
+        try:
+            return relay.key_of(Event, self.event_id)
+        except BadUserInput:
+            return False
+
+    @property
     def values(self) -> Mapping[str, Any]:
         """The values as JSON has them."""
         times = {"time": self.time, "updated": self.updated_at}
-        event_id = relay.key_of(Event, self.event_id, "eventId")
         return {
             **vars(self),
-            "event_id": event_id,
+            "event_id": self.own_id,
             **{name: millis_of(time) for name, time in times.items() if time is not None},
         }
 

@@ -29,7 +29,7 @@ class ServiceLogInput:
     level: ServiceLogLevel = shows("Its level.", default=ServiceLogLevel.INFO)
     logged_at: datetime | None = optional("When it happened, exact to the microsecond; by default now.")
     log_id: strawberry.ID | None = optional(
-        "A UUID. A log that is sent again with the same id and time is skipped. By default, the id is "
+        "A UUID, no global id. A log that is sent again with the same id and time is skipped. By default, the id is "
         "derived from service, time and message, and the log's ordinal among equal ones of the call.",
     )
     metadata: JSON | None = optional("Additional context: an object with at most 128 names, at most 65,536 bytes.")

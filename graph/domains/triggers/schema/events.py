@@ -109,7 +109,10 @@ class CreateTriggerEventInput:
 
 @strawberry.input(description="The events that were processed.")
 class AcknowledgeTriggerEventsInput:
-    ids: list[strawberry.ID] = shows(f"Their global ids, at most {MOST_ACKNOWLEDGED:,}.")
+    ids: list[strawberry.ID] = shows(
+        f"Their global ids, or their keys as documented, `timestamp#eventId`; at most {MOST_ACKNOWLEDGED:,}. "
+        "An `eventId` alone finds none, since the table has no index of them."
+    )
 
 
 @strawberry.type(description="What became of the events.")

@@ -125,7 +125,7 @@ async def test_a_wrong_token_and_a_rejected_event_say_why_nothing_is_stored(open
     await store(opened, "demo2", 5, "Ridgecrest", token="wrong")  # noqa: S106 - it is none
     await expect(alert).to_have_text("Your token was not accepted: it cannot be read.")
     await store(opened, 65 * "x", 5, "Ridgecrest")
-    await expect(alert).to_have_text("The id must be text of at most 64 characters, without control characters.")
+    await expect(alert).to_have_text("An event's id is text of at most 64 characters, without control characters.")
     await expect(opened.get_by_text("Ridgecrest")).to_have_count(0)
 
 

@@ -46,6 +46,7 @@ def test_a_run_is_found_and_completed_by_its_own_id_and_its_global_one(tmp_path:
                 found = service.ask(query, {"id": run_id})["run"]
                 assert found == {"id": node_id, "runId": RUN_ID, "state": state}
         assert service.codes(query, {"id": global_id("DataFile", RUN_ID)}) == ["BAD_USER_INPUT"]
+        assert service.codes(RECORD, {"run": {"algorithm": "decode", "runId": ""}}) == ["BAD_USER_INPUT"]
 
 
 # Filters

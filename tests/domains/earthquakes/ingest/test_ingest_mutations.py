@@ -187,6 +187,16 @@ def test_an_event_with_both_times_or_none_rejects_itself_alone_but_a_deletion_ne
     assert service.ask('{ event(eventId: "us3") { reviewStatus } }') == {"event": {"reviewStatus": "DELETED"}}
 
 
+def test_an_event_with_an_id_of_another_type_rejects_itself_alone(service: Service) -> None:
+    events = [{**EVENT, "eventId": global_id("Run", "us2")}, EVENT]
+
+    message = "An event's id is text of at most 64 characters, without control characters."
+    assert service.ask(REJECTED, {"input": {"events": events}})["ingestEvents"] == {
+        "upserted": 1,
+        "rejections": [{"index": 0, "eventId": None, "code": "ID_INVALID", "message": message}],
+    }
+
+
 LISTED = """mutation ($events: [EventInput!]!) { ingestEvents(input: {events: $events}) {
   events { index eventId outcome event { eventId mag } } } }"""
 

@@ -57,4 +57,5 @@ def test_sightings_are_found_by_global_and_own_ids_of_several_earthquakes(tmp_pa
         assert named() == set()
         assert refusal(service, NAMING, {"ids": ["us0"] * 21}) == "`eventIds` takes at most 20 events."
         other = global_id("Sighting", "us0")
-        assert refusal(service, NAMING, {"ids": [other]}) == "`eventIds` names a Sighting: pass the id of a Event."
+        message = "`eventIds` is an id of the type Sighting: pass one of the type Event."
+        assert refusal(service, NAMING, {"ids": [other]}) == message
