@@ -14,6 +14,7 @@ limit of its own, which grows too.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
 
 from graphql import (
@@ -84,10 +85,13 @@ class Pricing:
         self.schema = schema
         self.page_sizes = page_sizes
         self.introspection = sizes_of_introspection(schema)
+
+    @cached_property
+    def _introspection_limit(self) -> int:
         operation, *fragments = parse(WHOLE_SCHEMA).definitions
         assert isinstance(operation, OperationDefinitionNode)  # noqa: S101 — graphql-core's own document
         named = {each.name.value: each for each in fragments if isinstance(each, FragmentDefinitionNode)}
-        self._introspection_limit = ceil(MARGIN * self.price(operation, named)({}))
+        return ceil(MARGIN * self.price(operation, named)({}))
 
     def price(
         self, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
