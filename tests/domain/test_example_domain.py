@@ -51,6 +51,9 @@ def settings(store: str, **others: Any) -> CoreSettings:
     return settings_of(installed())(store=store, **others)
 
 
+on_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+
+
 @pytest.fixture
 def service(store: str, clock: HeldClock) -> Iterator[Service]:
     with running(settings(store), domains=installed(), clock=clock) as service:
@@ -89,6 +92,7 @@ def test_notes_come_in_order_of_time_and_of_rating(service: Service, clock: Held
     assert texts(service, BEST, area="Ridgecrest") == ["elsewhere"]
 
 
+@on_sqlite
 def test_a_note_is_written_with_the_scope_and_by_the_rules_of_its_entity_and_is_a_node(service: Service) -> None:
     for given in ({"rating": 10.5}, {"rating": -1}, {"text": "a" * 2001}, {"text": ""}, {"area": "a" * 65}):
         note = {"area": "Napa", "rating": 5, "text": "a", **given}
@@ -135,6 +139,7 @@ async def test_a_subscriber_gets_what_is_written_and_what_was_missed(store: str)
 # Beside the graph
 
 
+@on_sqlite
 def test_a_domain_has_a_metric_a_route_for_those_with_its_scope_and_an_example(service: Service) -> None:
     assert scraped(service.url).value("quakegraph_field_notes_total") == 0
     write(service, "a", area="San José")
@@ -159,6 +164,7 @@ def command(*arguments: str, **variables: str) -> Result:
     return CliRunner().invoke(cli.build(), arguments, env={**SETTINGS, **variables})
 
 
+@on_sqlite
 def test_a_command_counts_and_obeys_the_environment(store: str) -> None:
     with running(settings(store), domains=installed()) as service:
         for text in ("a", "b", "c"):
@@ -169,6 +175,7 @@ def test_a_command_counts_and_obeys_the_environment(store: str) -> None:
     assert (wrong.exit_code, wrong.stderr) == (2, "Error: GRAPH_FIELD_NOTE_COUNT: Input should be greater than 0\n")
 
 
+@on_sqlite
 def test_a_domain_that_is_off_adds_nothing(store: str) -> None:
     """A command says as much of one that is on."""
     off = {"GRAPH_DOMAINS": "-field_notes"}

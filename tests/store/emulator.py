@@ -166,15 +166,15 @@ def administered_dynamodb(_administered: str) -> Iterator[str]:
         yield _administered
 
 
-@pytest.fixture
-def new_dynamodb(_dynamodb: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The endpoint of an empty emulator for a test that makes an index, which AWS's configuration names during it.
+@pytest.fixture(scope="module")
+def new_dynamodb(_dynamodb: str) -> Iterator[str]:
+    """The endpoint of an empty emulator for tests that make an index, which AWS's configuration names during a module.
 
     DynamoDB Local has ten threads for its own work. Each table whose items expire keeps one of them for most of the
-    time, so that in an emulator with several such tables a new index may wait for minutes.
+    time, so that in an emulator with more than a few such tables a new index may wait for minutes.
     """
-    with _emulator_of_this_process() as url:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+    with _emulator_of_this_process() as url, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("AWS_ENDPOINT_URL", url)
         yield url
 
 

@@ -13,9 +13,8 @@ from graph.core.services import Services
 from graph.domains.area_watches import DOMAIN as AREA_WATCHES
 from graph.domains.area_watches.entities import AREA_WATCH, AREA_WATCHER
 from graph.domains.sightings.changes import SightingChanges
-from graph.domains.sightings.entities import ADOPTION, BLIP
 from graph.domains.triggers.sending.resolver import Resolver
-from graph.feed.adopter import Adopter, AdoptionMetrics
+from graph.feed.adopter import LOOK_EVERY_S, Adopter, AdoptionMetrics
 from graph.observability.metrics import Metrics
 from graph.work.tasks import BackgroundTasks
 from tests.bearers import bearer
@@ -159,7 +158,14 @@ async def test_a_watch_that_cannot_be_adopted_is_passed_over_with_a_warning(
         return await forward(request)
 
     foreign.put(a_watch(), a_watch(watch_id="w2"))
-    metrics, adoptions = Metrics(), AREA_WATCHES.adoptions
+    metrics, adoptions, looked = Metrics(), AREA_WATCHES.adoptions, asyncio.Semaphore(0)
+
+    async def pause(seconds: float) -> None:
+        """A pause that takes no time between attempts, and does not end after the stream or the whole table."""
+        if seconds == LOOK_EVERY_S:
+            looked.release()
+            await asyncio.Event().wait()
+
     async with proxying(dynamodb_endpoint) as proxy:
         proxy.rule = refuse_first
         monkeypatch.setenv("AWS_ENDPOINT_URL", proxy.url)
@@ -167,10 +173,10 @@ async def test_a_watch_that_cannot_be_adopted_is_passed_over_with_a_warning(
             others, services = lookout.database.other_writers, Services([lookout.watches])
             assert others
             measured = AdoptionMetrics(metrics, adoptions)
-            adopter = Adopter(adoptions, services, lookout.database, others, foreign.clock, measured, sleep=at_once)
+            adopter = Adopter(adoptions, services, lookout.database, others, foreign.clock, measured, sleep=pause)
             tasks.start("adopting", adopter.adopt_forever)
-            while not (await lookout.database.get(ADOPTION.key_for(BLIP.name)) or {}).get("scanDue"):
-                pass
+            for _ in range(2):
+                await looked.acquire()
             watches = await lookout.watches.of_user(USER)
     assert [(watch.watch_id, watch.since) for watch in watches] == [("w1", -1), ("w2", 0)]
     logged = [record for record in caplog.records if record.msg == "An item of another program cannot be adopted"]
@@ -184,8 +190,3 @@ async def test_a_watch_that_cannot_be_adopted_is_passed_over_with_a_warning(
     ]
     counted = {"entity": "AREA_WATCH", "outcome": "FAILED"}
     assert metrics.registry.get_sample_value("quakegraph_adopted_items_total", counted) == 1
-
-
-async def at_once(seconds: float) -> None:
-    """A pause that takes no time."""
-    await asyncio.sleep(0)

@@ -135,7 +135,12 @@ async def test_of_two_writes_at_once_both_happen_and_the_area_lasts_as_long_as_i
 
 ANSWERS = {"felt": 1.0, "motion": 3.0}
 
-either_way = pytest.mark.parametrize("way", ["refused", "answer lost"])  # of `Cut`
+either_way = pytest.mark.parametrize(
+    ("engine", "way"),
+    [("sqlite", "refused"), ("sqlite", "answer lost"), ("dynamodb", "answer lost")],
+    indirect=["engine"],
+)
+"""The ways of `Cut`, and once more on the slow engine."""
 
 
 async def broken_off(

@@ -25,6 +25,7 @@ from graph.domains.statistics.gutenberg_richter import (
 from graph.domains.statistics.networks import Mixture, Network, mixture, network_of
 from graph.domains.statistics.reliability import Reliability, Verdict, verdict
 from graph.domains.statistics.resampling import binomial, exponential
+from tests.effort import rounds
 
 
 def geometric(events: int, beta_bin: float, begin: int, seed: int) -> Counter[int]:
@@ -48,10 +49,12 @@ def test_the_distance_is_the_known_one() -> None:
         assert ks_distance(sample_above(sample, 1.0), b * log(10) * BIN) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.repeated
 async def test_one_exponential_sample_in_ten_is_below_a_p_value_of_a_tenth() -> None:
-    p_values = [(await assessment.goodness_of_fit(geometric(200, 0.23, 10, seed), 1.0)).p_value for seed in range(60)]
+    samples = [geometric(200, 0.23, 10, seed) for seed in range(rounds(60, at_least=25))]
+    p_values = [(await assessment.goodness_of_fit(sample, 1.0)).p_value for sample in samples]
 
-    assert 1 <= sum(p < 0.1 for p in p_values) <= 13
+    assert 1 <= sum(p < 0.1 for p in p_values) <= len(samples) / 5
     assert fmean(p_values) == pytest.approx(0.5, abs=0.12)
 
 
@@ -118,11 +121,13 @@ async def test_the_tests_tell_mixed_slopes_from_missing_events(seed: int) -> Non
     assert (incomplete.scatter_p_value < 0.05, incomplete.is_stable) == (False, False)
 
 
+@pytest.mark.repeated
 async def test_most_exponential_samples_are_good_and_most_others_are_not() -> None:
     """The table of the documents has more samples."""
-    assert await good([(geometric(500, 0.23, 10, seed), 1.0) for seed in range(30)]) >= 25
-    assert await good([slopes(500, seed) for seed in range(30)]) <= 10
-    assert await good([fading(500, seed) for seed in range(30)]) <= 11
+    seeds = range(rounds(30, at_least=10))
+    assert await good([(geometric(500, 0.23, 10, seed), 1.0) for seed in seeds]) >= len(seeds) * 0.8
+    assert await good([slopes(500, seed) for seed in seeds]) <= len(seeds) * 0.4
+    assert await good([fading(500, seed) for seed in seeds]) <= len(seeds) * 0.4
 
 
 def test_scatter_in_numbers() -> None:

@@ -35,7 +35,7 @@ from tests.held_time import HeldTime
 from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database
 
-KILLS = rounds(10)  # of each of the two ingests
+KILLS = rounds(10, at_least=2)  # of each of the two ingests
 COPIES = rounds(4, at_least=2)  # of the real week, each half a year before the one before
 HALF_A_YEAR_MS = 183 * 86_400_000
 MORE_BYTES = 1024 * 1024  # for an ingest that is to be killed before it has taken them
