@@ -23,11 +23,12 @@ from tests.bearers import bearer
 from tests.contracts.connections import NODES
 from tests.contracts.filled import ACCEPT, INGEST, RUN_ID, Filled, event, filled
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
+from tests.effort import THOROUGH
 from tests.schemas import schema
 
 pytestmark = [pytest.mark.judged, pytest.mark.needs("npm", "Node 20")]
 
-LONGEST = 4  # fields that lead to objects, one below the other; a connection and its nodes are one
+LONGEST = 4 if THOROUGH else 3  # fields that lead to objects, one below the other; a connection and its nodes are one
 NOTICES = 40  # of the sixty versions that follow the first event
 GIVEN = {
     "Query.event": 'eventId: "ev0"',

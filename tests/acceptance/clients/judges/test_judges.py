@@ -31,16 +31,6 @@ pytestmark = pytest.mark.judged
 of_npm = pytest.mark.needs("npm", "Node 20")
 
 
-@pytest.fixture(params=["schema.graphql", "service"])
-def schema_source(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a tool reads the schema: the file, or the address of a running service."""
-    if request.param == "service":
-        week: Service = request.getfixturevalue("week")
-        return f"{week.url}/graphql"
-    shutil.copy(ROOT / "schema.graphql", tmp_path)
-    return "schema.graphql"
-
-
 @of_npm
 def test_graphql_eslint_finds_only_what_its_configuration_excepts(project: Path) -> None:
     shutil.copy(ROOT / "schema.graphql", project)
@@ -68,11 +58,11 @@ def test_relay_compiles_each_operation_and_a_list_of_each_connection(project: Pa
 
 
 @of_npm
-def test_graphql_codegen_makes_types_of_each_operation_that_a_strict_compiler_takes(
-    project: Path, schema_source: str
-) -> None:
+def test_graphql_codegen_makes_types_of_each_operation_that_a_strict_compiler_takes(project: Path) -> None:
+    """It reads the file here, and a service for the documents."""
+    shutil.copy(ROOT / "schema.graphql", project)
     (configuration,) = blocks(JAVASCRIPT, "GraphQL Code Generator", "yaml")
-    configuration = configuration.replace("http://127.0.0.1:8000/graphql", schema_source)
+    configuration = configuration.replace("http://127.0.0.1:8000/graphql", "schema.graphql")
     configuration = re.sub("documents: .*", "documents: src/*.graphql", configuration)
     _, output = configuration.split("generates:\n")
     whole = output.replace("src/gql/:", "src/schema.ts:").replace("preset: client", "plugins: [typescript]")
@@ -84,14 +74,13 @@ def test_graphql_codegen_makes_types_of_each_operation_that_a_strict_compiler_ta
 
 
 def test_ariadne_codegen_makes_a_client_of_each_operation(
-    tmp_path: Path, python_tools: dict[str, str], schema_source: str
+    tmp_path: Path, python_tools: dict[str, str], week: Service
 ) -> None:
+    """It asks a service here, and reads the file for the documents."""
     (configuration,) = blocks(PYTHON, "ariadne-codegen", "toml")
-    if schema_source.startswith("http"):
-        configuration = configuration.replace(
-            'schema_path = "schema.graphql"', f'remote_schema_url = "{schema_source}"'
-        )
-    configuration = configuration.replace("async_client = false", "")  # for subscriptions
+    configuration = configuration.replace(
+        'schema_path = "schema.graphql"', f'remote_schema_url = "{week.url}/graphql"'
+    ).replace("async_client = false", "")  # for subscriptions
     (tmp_path / "pyproject.toml").write_text(configuration)
     (tmp_path / "queries.graphql").write_text("\n".join(text for _, text in operations()))
 
