@@ -9,7 +9,15 @@ import httpx
 import orjson
 import pytest
 
-from graph.api.documents.persisted import KEPT_BYTES, LEAST_BYTES, LONGEST_KEPT, AutomaticDocuments
+from graph.api.documents.persisted import (
+    KEPT_BYTES,
+    LEAST_BYTES,
+    LONGEST_KEPT,
+    AutomaticDocuments,
+    UnusableList,
+    persisted,
+)
+from tests.api.documents.test_documents import documents
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer
 from tests.forking import ended
 from tests.service import Service, running, settings
@@ -157,7 +165,10 @@ def test_a_list_that_cannot_be_served_ends_the_start_with_a_line(tmp_path: Path)
     for text, says in UNSERVABLE:
         if text is not None:
             file.write_text(text)
-        status, said = ended("serve", "--port", "0", folder=tmp_path, settings={"GRAPH_ALLOWED_DOCUMENTS": str(file)})
+        with pytest.raises(UnusableList) as refused:
+            persisted(file, documents())
+        assert says in str(refused.value)
+    status, said = ended("serve", "--port", "0", folder=tmp_path, settings={"GRAPH_ALLOWED_DOCUMENTS": str(file)})
 
-        assert (status, said.startswith("Error: "), said.count("\n")) == (1, True, 1)
-        assert says in said
+    assert (status, said.startswith("Error: "), said.count("\n")) == (1, True, 1)
+    assert says in said

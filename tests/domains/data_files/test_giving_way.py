@@ -5,6 +5,7 @@ Several may write a file at once that has more further items than one transactio
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import date, timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -195,8 +196,11 @@ def content(number: int, of: int) -> NewFile:
 ORDERS = [[0, 1], [1, 0], [0, 0, 1, 1], *([0] * calls + [1] * 20 for calls in range(1, 4))]
 
 
-@pytest.mark.parametrize("before", [False, True], ids=["new", "named"])
-@pytest.mark.parametrize("sizes", [(20, 20), (20, 30), (20, 2)], ids=["as many", "more", "fewer"])
+@pytest.mark.parametrize(
+    ("engine", "sizes", "before"),
+    [*product(["sqlite"], [(20, 20), (20, 30), (20, 2)], [False, True]), ("dynamodb", (20, 30), True)],
+    indirect=["engine"],
+)
 async def test_of_different_contents_that_are_registered_at_once_a_file_has_one(
     engine: str, sizes: tuple[int, int], before: bool
 ) -> None:

@@ -10,7 +10,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,7 +30,7 @@ from tests.domains.data_files.in_store import (
 )
 from tests.domains.data_files.whole import assert_whole, counters
 from tests.domains.earthquakes.strategies import A_FEW
-from tests.domains.watches.cuts import ACTIONS, Cut, cut_off
+from tests.domains.watches.cuts import ACTIONS, Cut, cut_off, either_way
 from tests.effort import rounds
 from tests.store.engines import new_store
 
@@ -187,7 +186,7 @@ def files(number: int) -> list[NewFile]:
     ]
 
 
-@pytest.mark.parametrize("way", ["refused", "answer lost"])
+@either_way
 async def test_a_registration_that_breaks_off_at_any_call_leaves_no_file_half_registered(engine: str, way: str) -> None:
     async with data_files(engine) as ours:
         database = Cut(ours.database, way)

@@ -18,7 +18,7 @@ from graph.store.entity import Entity
 from tests.domains.entities import everything_in
 from tests.domains.sightings.counted import check_all, check_counts
 from tests.domains.sightings.in_store import ANNA, BEN, CARA, SightingStore, sightings, sightings_of
-from tests.domains.watches.cuts import Cut, Meanwhile, cut_off
+from tests.domains.watches.cuts import Cut, Meanwhile, cut_off, either_way
 
 
 async def test_who_has_hidden_what_and_why_is_stored_for_good_and_logged(
@@ -134,13 +134,6 @@ async def test_of_two_writes_at_once_both_happen_and_the_area_lasts_as_long_as_i
 
 
 ANSWERS = {"felt": 1.0, "motion": 3.0}
-
-either_way = pytest.mark.parametrize(
-    ("engine", "way"),
-    [("sqlite", "refused"), ("sqlite", "answer lost"), ("dynamodb", "answer lost")],
-    indirect=["engine"],
-)
-"""The ways of `Cut`, and once more on the slow engine."""
 
 
 async def broken_off(

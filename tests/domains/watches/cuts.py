@@ -6,6 +6,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
+import pytest
+
 from graph.core.errors import DatabaseUnavailable
 from graph.store.contract import Database, Put, Update
 from graph.store.entity import Item, Key
@@ -15,6 +17,13 @@ from tests.domains.earthquakes.watched_database import WatchedDatabase
 T = TypeVar("T")
 
 ACTIONS = 24  # of a transaction, so that a few events take several
+
+either_way = pytest.mark.parametrize(
+    ("engine", "way"),
+    [("sqlite", "refused"), ("sqlite", "answer lost"), ("dynamodb", "answer lost")],
+    indirect=["engine"],
+)
+"""Both ways of `Cut` on the quick engine, and one on the other."""
 
 
 class Intercepted(WatchedDatabase):

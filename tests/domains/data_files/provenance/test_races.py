@@ -100,7 +100,7 @@ TURNS = [[0] * 50, [0, 1], *([of] * calls + [1 - of] * 50 for calls in range(1, 
 async def test_of_two_runs_that_close_a_cycle_only_together_one_is_recorded(
     engine: str, before: list[RunReport]
 ) -> None:
-    step = 1 if THOROUGH else 3
+    step = 1 if THOROUGH else 5
     every = [(None, TURNS[::step]), (5, TURNS[1 :: 3 * step]), (2, TURNS[2 :: 3 * step])]
     if engine == "dynamodb":
         every = [(None, TURNS[1:2])]

@@ -210,7 +210,7 @@ async def test_a_run_that_breaks_off_at_any_call_is_whole_or_not_there_and_can_b
 
 @pytest.mark.parametrize("way", ["killed", "answer lost"])
 async def test_it_is_so_on_dynamodb(dynamodb_endpoint: str, way: str) -> None:
-    await breaks_off("dynamodb", way, SIZES["with many outputs" if THOROUGH else "small"], 1, 1)
+    await breaks_off("dynamodb", way, SIZES["with many outputs" if THOROUGH else "small"], 1, 1 if THOROUGH else 3)
 
 
 async def breaks_off(engine: str, way: str, size: tuple[int, int], first: int, step: int) -> None:

@@ -40,7 +40,7 @@ from tests.domains.earthquakes.ingest.ingests import (
 from tests.domains.earthquakes.strategies import A_FEW
 from tests.domains.earthquakes.usgs.usgs_server import UsgsServer, collection, week_features
 from tests.domains.entities import connections
-from tests.domains.watches.cuts import Cut, Noted
+from tests.domains.watches.cuts import Cut, Noted, either_way
 
 
 async def test_an_event_is_stored_as_the_documented_item(any_station: Station) -> None:
@@ -268,7 +268,7 @@ def many_days(*, updated: int) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("way", Cut.WAYS[:2], ids=["refused", "lost"])
+@either_way
 async def test_an_ingest_that_breaks_off_leaves_nothing_uncounted_and_is_finished_by_the_next(
     any_station: Station, way: str
 ) -> None:
