@@ -18,13 +18,13 @@ def test_a_link_within_the_project_leads_to_a_file_and_a_heading() -> None:
             assert not anchor or anchor in Document(target).anchors, (one.name, link)
 
 
-def test_a_file_that_is_named_exists_and_no_line_is_wider_than_a_screen() -> None:
+def test_a_file_that_is_named_exists_and_no_line_is_wider_than_a_screen_or_left_by_a_merge() -> None:
     for one in DOCUMENTS:
         for span in one.spans:
             if re.fullmatch(r"(?:\.ci|benchmarks|docs|graph|scripts|tests)/[\w./*-]*", span):
                 assert list(ROOT.glob(span)), (one.name, span)
         prose = [line for line in one.prose.splitlines() if not re.match(r" *(\||<|!\[)", line)]
-        assert [line for line in prose if len(line) > 130] == [], one.name
+        assert [line for line in prose if len(line) > 130 or re.match("={7}|>{7}", line)] == [], one.name
 
 
 def test_the_readme_is_short_and_leads_to_the_index_which_lists_every_document() -> None:
