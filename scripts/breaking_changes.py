@@ -1,9 +1,11 @@
 """Compares `schema.graphql` with the schema of the last release. `docs/upgrading.md` must name each breaking change.
 
 A change is named by its schema coordinate in backticks: `Event.recordedTime`, `Query.event(asOf:)`, `ByteCount`. A name
-such as `Query.*` is for fields of which nothing changes but that they may be null.
+such as `Query.*` is for fields of which nothing changes but that they may be null. Another default value breaks
+clients, too.
 
-`python -m scripts.breaking_changes --release` makes the present schema the released one.
+`python -m scripts.breaking_changes --release` makes the present schema the released one. Its first line is the heading
+of the page's newest section: from there on, the page names changes of the past.
 """
 
 import re
@@ -13,14 +15,14 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from graphql import build_schema
-from graphql.utilities import find_breaking_changes
+from graphql.utilities import find_breaking_changes, find_dangerous_changes
 
 ROOT = Path(__file__).parents[1]
 PRESENT = ROOT / "schema.graphql"
 RELEASED = ROOT / "scripts/released.graphql"
 PAGE = ROOT / "docs/upgrading.md"
 
-_COORDINATE = re.compile(r"@\w+(?:\(\w+:\))?|\w+\.\w+(?:\(\w+:\))?")
+_COORDINATE = re.compile(r"@\w+(?:\(\w+:\))?|\w+\.\w+(?:\(\w+:\))?|(?<=from union type )\w+")
 _DESCRIPTION = re.compile(r'\n? *"""[^"]*(?:"{1,2}[^"]+)*"""')
 _EMPTY_LINE = re.compile(r"\n\n+(?=  )")
 _NULLABLE = re.compile(r"changed type from (\S+)! to \1\.$")
@@ -28,8 +30,10 @@ _NULLABLE = re.compile(r"changed type from (\S+)! to \1\.$")
 
 def unnamed(released: str, present: str, page: str) -> Iterator[str]:
     """The breaking changes from one schema to another that a page does not name."""
-    named = set(re.findall(r"`([^`\n]+)`", page))
-    for change in find_breaking_changes(build_schema(released), build_schema(present)):
+    named = set(re.findall(r"`([^`\n]+)`", page.partition(released.partition("\n")[0])[0]))
+    schemas = build_schema(released), build_schema(present)
+    defaults = [change for change in find_dangerous_changes(*schemas) if "DEFAULT_VALUE" in change.type.name]
+    for change in [*find_breaking_changes(*schemas), *defaults]:
         text = change.description
         found = _COORDINATE.search(text)
         coordinate = found[0] if found else text.removeprefix("Standard scalar ").split()[0]
@@ -41,7 +45,8 @@ def unnamed(released: str, present: str, page: str) -> Iterator[str]:
 def main() -> int:
     """Print the breaking changes that have no name in the page. Returns 1 if there are any."""
     if sys.argv[1:] == ["--release"]:
-        RELEASED.write_text(_EMPTY_LINE.sub("\n", _DESCRIPTION.sub("", PRESENT.read_text())))
+        heading = next(line for line in PAGE.read_text().splitlines() if line.startswith("## "))
+        RELEASED.write_text(heading + "\n" + _EMPTY_LINE.sub("\n", _DESCRIPTION.sub("", PRESENT.read_text())))
         return 0
     changes = list(unnamed(RELEASED.read_text(), PRESENT.read_text(), PAGE.read_text()))
     for change in changes:

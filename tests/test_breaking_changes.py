@@ -4,11 +4,14 @@ import pytest
 
 from scripts.breaking_changes import unnamed
 
-RELEASED = """
+RELEASED = """## To 1.0
 directive @weight(of: Int) on FIELD_DEFINITION
 enum Kind { ONE TWO }
-input Choice { kind: Kind }
-type Query { one(id: String!): Int!  two(choice: Choice): Int!  three: Int }
+input Choice { kind: Kind = ONE }
+type One { one: Int }
+type Two { two: Int }
+union Either = One | Two
+type Query { one(id: String!): Int!  two(choice: Choice): Int!  three: Int  more(first: Int! = 5): Either }
 """
 
 
@@ -21,9 +24,13 @@ type Query { one(id: String!): Int!  two(choice: Choice): Int!  three: Int }
         (("(choice: Choice)", ""), "Query.two(choice:)"),
         (("three", "three(all: Boolean!)"), "Query.three(all:)"),
         ((" TWO", ""), "Kind.TWO"),
-        (("kind: Kind", "kind: Kind  other: Int!"), "Choice.other"),
+        (("= ONE", "= TWO"), "Choice.kind"),
+        (("kind: Kind", "other: Int!  kind: Kind"), "Choice.other"),
         (("enum Kind { ONE TWO }", "scalar Kind"), "Kind"),
         (("@weight", "@price"), "@weight"),
+        ((" = 5", " = 6"), "Query.more(first:)"),
+        ((" = 5", ""), "Query.more(first:)"),
+        (("One | ", ""), "Either"),
     ],
 )
 def test_a_breaking_change_needs_its_coordinate_in_the_page(change: tuple[str, str], coordinate: str) -> None:
@@ -31,6 +38,7 @@ def test_a_breaking_change_needs_its_coordinate_in_the_page(change: tuple[str, s
 
     assert [each.partition(": ")[0] for each in unnamed(RELEASED, present, "`Query.*` changed")] == [f"`{coordinate}`"]
     assert list(unnamed(RELEASED, present, f"- `{coordinate}` has changed.")) == []
+    assert len(list(unnamed(RELEASED, present, f"## To 1.0\n- `{coordinate}` has changed."))) == 1
 
 
 def test_a_pattern_names_fields_that_may_be_null_now_and_no_other_change() -> None:
