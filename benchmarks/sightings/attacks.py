@@ -132,7 +132,7 @@ def _odd() -> Iterator[Callable[["Attack"], Awaitable[None]]]:
         [
             *(lambda a, given=given: _post(a, REPORT, given) for given in variables),
             *(lambda a, given=given: a.post_variables(page, {"filter": given}) for given in filters),
-            lambda a: a.post_variables("query ($id: ID!) { sighting(id: $id) { id } }", {"id": "x" * 1_000_000}),
+            lambda a: a.post_variables("query ($a: ID!) { sighting(sightingId: $a) { id } }", {"a": "x" * 1_000_000}),
         ]
     )
 

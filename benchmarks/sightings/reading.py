@@ -18,7 +18,7 @@ PAGES = f"""query ($filter: SightingFilter!, $first: Int!) {{
   sightings(first: $first, filter: $filter) {{ nodes {{ {FIELDS} }} pageInfo {{ hasNextPage endCursor }} }}
 }}"""
 PLAIN_PAGES = PAGES.replace(FIELDS, PLAIN_FIELDS)
-ONE = f"query ($id: ID!) {{ sighting(id: $id) {{ {FIELDS} }} }}"
+ONE = f"query ($id: ID!) {{ sighting(sightingId: $id) {{ {FIELDS} }} }}"
 COUNTS = "query ($window: Int!) { trending(windowSeconds: $window) { category count startsAt } }"
 RANKINGS = f"""query ($window: Int!, $first: Int!) {{
   trending(windowSeconds: $window) {{ category count sightings(first: $first) {{ nodes {{ {FIELDS} }} }} }}

@@ -12,7 +12,7 @@ REPORT = """mutation ($input: ReportSightingInput!) {
   reportSighting(input: $input) { created confirmed sighting { sightingId confirmations } }
 }"""
 CONFIRM = """mutation ($id: ID!) {
-  confirmSighting(input: {id: $id}) { confirmed sighting { confirmations expiresAt } }
+  confirmSighting(input: {sightingId: $id}) { confirmed sighting { confirmations expiresAt } }
 }"""
 
 

@@ -4,7 +4,7 @@ In the schema, `Notice[FieldNote]` is named `FieldNoteNotice`. The kind of each 
 subclass has kinds of its own, and the node as it is now.
 """
 
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import strawberry
 
@@ -14,6 +14,7 @@ from graph.feed.broadcast import SubscriberMessage
 
 NodeType = TypeVar("NodeType")
 Message = strawberry.Parent[SubscriberMessage[Any]]
+After = Annotated[str | None, "A cursor of a notice or an edge: begin after its record."]
 
 
 class NoticeKind(DescribedText):

@@ -32,7 +32,7 @@ NodeType = TypeVar("NodeType")
 
 First = Annotated[int | None, "The number of nodes after `after`, or from the beginning."]
 After = Annotated[str | None, "A cursor: the page begins after it."]
-Last = Annotated[int | None, "How many nodes, up to the last, or up to `before`."]
+Last = Annotated[int | None, "The number of nodes before `before`, or up to the end."]
 Before = Annotated[str | None, "A cursor: the page ends before it."]
 
 PAGE_SIZE = ListSize(slicing_arguments=["first", "last"], sized_fields=["edges", "nodes"])
@@ -70,7 +70,7 @@ def parse_global_id(node_id: str) -> tuple[str, str]:
     return found["type"], found["key"]
 
 
-def key_of(node: "type[Node]", given: str, argument: str = "id") -> str:
+def key_of(node: "type[Node]", given: str, argument: str) -> str:
     """The key of a node that an argument names, by its global id or by its own id.
 
     Raises:

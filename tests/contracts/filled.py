@@ -143,7 +143,7 @@ def _fill(filled: Filled, clock: HeldClock, usgs: UsgsServer) -> None:
     for number in range(MANY):
         watch = ask(CREATE_WATCH, one={"name": f"{number}", "filter": {"minMagnitude": 9.5}})["watch"]
         area = ask(WATCH_AREA, one={"area": f"Area {number}"})["areaWatch"]
-    filled.owned |= {"endpointId": endpoints[0], "acknowledgeTriggerEvents.ids": [created["triggerEvent"]["id"]]}
+    filled.owned |= {"endpointId": endpoints[0], "acknowledgeTriggerEvents.eventIds": [created["triggerEvent"]["id"]]}
     filled.owned |= {"createWatch.endpointId": endpoints[0], "replayDeliveries.endpointId": endpoints[0]}
     filled.owned |= {"deleteWatch.watchId": watch["watchId"], "deleteAreaWatch.watchId": area["watchId"]}
 

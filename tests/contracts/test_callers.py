@@ -22,7 +22,7 @@ SHARED = {
 }
 """What everybody with the scope sees. All other connections and nodes are what a user owns."""
 
-NAMES_OF_SHARED = {"confirmSighting.id", "hideSighting.id", "reportSighting.eventId", "recordRun.runId"}
+NAMES_OF_SHARED = {"confirmSighting.sightingId", "hideSighting.sightingId", "reportSighting.eventId", "recordRun.runId"}
 """Fields of mutations' inputs with the id of something that is shared."""
 
 EXISTS_NOT = "01930c5f-7a3e-7cc4-98a5-3f0d6d1c2b7e"

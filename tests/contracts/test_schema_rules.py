@@ -169,6 +169,8 @@ def test_an_id_is_an_id() -> None:
     }
 
     assert others == NO_NODES
+    of_any_type = {at for at, name, each in members() if name in ("id", "ids") and not isinstance(each, GraphQLField)}
+    assert of_any_type - NO_NODES == {"Query.node(id:)", "Query.nodes(ids:)"}
 
 
 def test_an_own_id_has_the_noun_of_its_type() -> None:

@@ -117,7 +117,7 @@ async def test_serving_needs_what_its_policy_allows(
             states = "states: [DELIVERED]"
             service.ask(f"mutation {{ replayDeliveries(input: {{{endpoint}, {states}}}) {{ replayed }} }}")
             (first, _) = service.ask("{ triggerEvents { nodes { id } } }")["triggerEvents"]["nodes"]
-            ids = f'ids: ["{first["id"]}"]'
+            ids = f'eventIds: ["{first["id"]}"]'
             service.ask(f"mutation {{ acknowledgeTriggerEvents(input: {{{ids}}}) {{ acknowledged }} }}")
             service.ask(f"mutation {{ deleteEndpoint(input: {{{endpoint}}}) {{ deletedId }} }}")
 

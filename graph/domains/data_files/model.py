@@ -64,7 +64,7 @@ class FileMetadata(Record):
     url = optional("url", Text(longest=LONGEST_TEXT), "Where it is.")
     dataset_version = optional("dataset-version", Text(longest=LONGEST_NAME))  # in OpenLineage
     metadata: Stored[Mapping[str, Any] | None] = optional(
-        "metadata", JsonDocument(largest=LARGEST_METADATA), "What else its registration told of it."
+        "metadata", JsonDocument(largest=LARGEST_METADATA), "What else is known of it."
     )
     applicable_dates = stored(
         "applicable-dates",
@@ -210,7 +210,7 @@ class Run(EntityRecord):
     facets: Stored[Mapping[str, Any] | None] = optional(
         "facets",
         JsonDocument(largest=LARGEST_METADATA // 2),
-        "What else was told of it: facets of OpenLineage, or the name of its manifest.",
+        "What else is known of it: facets of OpenLineage, or the name of its manifest.",
     )
     used = stored("used", VERSIONS)
     generated = stored("generated", VERSIONS)

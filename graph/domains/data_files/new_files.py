@@ -59,7 +59,7 @@ class NewFile:
     applicable_dates: Sequence[date] = described(
         "Every UTC day that its data apply to, if they have no further sortable metadata.", default=()
     )
-    metadata: Mapping[str, Any] = described("What else there is to tell of it, an object.", default_factory=dict)
+    metadata: Mapping[str, Any] = described("What else is known of it, an object.", default_factory=dict)
     sortable: Sequence[SortableMetadata] = described("What its data are.", default=())
     additional: Sequence[AdditionalMetadata] = described("Further metadata.", default=())
     calibrations: Sequence[CalibrationMetadata] = described("What it calibrates, if it is a calibration.", default=())

@@ -22,7 +22,7 @@ class ExportOfEvents:
     @field(
         "The address, relative to the service's root, that exports the events of all pages in one answer. "
         "Null for lists by magnitude, as of a time of `published` or of the first versions, which "
-        "exports do not have. A caller with a token sends it there too.",
+        "exports do not have. A caller with a token sends the token there, too.",
         reads=[],
         before="bucketsScanned",
     )

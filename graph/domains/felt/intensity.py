@@ -28,7 +28,7 @@ class FeltIntensity:
     usgs_cdi: float | None = described("That of USGS's reports, as of the ingest.")
     is_complete: bool = described("Whether all reports were read. If not, the others would have come later.")
     cells: Sequence[FeltCell] = described(
-        "The cells that people reported from: 10 km wide, and 1 km where surely three people reported."
+        "The cells that people reported from: 10 km wide, and 1 km where at least three people reported."
     )
 
     @property

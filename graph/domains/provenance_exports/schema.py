@@ -42,7 +42,7 @@ class LineageExports:
 
 class RunExports:
     @field(
-        "The events of OpenLineage that tell of the run: its start, and its end if it has ended.",
+        "The events of OpenLineage that describe the run: its start, and its end if it has ended.",
         of=list[JSON],
         cost=READING,
         size=MOST_EVENTS,

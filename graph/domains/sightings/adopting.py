@@ -73,7 +73,7 @@ class Adopting:
             return key
         documented = possible_key(SIGHTING, *parts)
         if documented is None or await self.database.get(documented) is None:
-            raise NotThere("id", "active sighting")
+            raise NotThere("sightingId", "active sighting")
         await self._sighting(documented)
         return parts[-1]
 

@@ -66,11 +66,11 @@ class Confirming:
         """
         sighting_id = await self.adopting.own_id(key)
         if possible_key(SIGHTING_BY_ID, sighting_id) is None:
-            raise NotThere("id", "active sighting")
+            raise NotThere("sightingId", "active sighting")
         entry = _Entry(user_id, sighting_id, felt)
         await self._writer_of(sighting_id).write(entry)
         if entry.sighting is None:
-            raise NotThere("id", "active sighting")
+            raise NotThere("sightingId", "active sighting")
         return ReportOutcome(entry.sighting, confirmed=entry.confirmed)
 
     def _writer_of(self, sighting_id: str) -> WrittenTogether[_Entry]:

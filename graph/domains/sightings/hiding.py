@@ -40,7 +40,7 @@ async def hide(reporting: Reporting, moderator_id: str, key: str, reason: str) -
 async def _hide(reporting: Reporting, moderator_id: str, sighting_id: str, reason: str) -> str | None:
     key = possible_key(SIGHTING_BY_ID, sighting_id)
     if key is None or (before := await reporting.database.get(key)) is None:
-        raise NotThere("id", "active sighting")
+        raise NotThere("sightingId", "active sighting")
     now = reporting.clock() // 1000
     hiding = {"sightingId": sighting_id, "userId": moderator_id, "reason": reason, "hiddenAt": iso_of(now)}
     after = reporting.lifetimes.ranked({**before, "expiresAt": now})

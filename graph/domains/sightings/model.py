@@ -116,7 +116,7 @@ class Sighting(EntityRecord):
     category = stored("category", replace(CATEGORY, absent=IN_INDEX), "What it is about.")
     text = optional("text", Text(longest=LONGEST_FOREIGN_TEXT), "What the reporter says, plain text.")
     reported_at = stored("reportedAt", Converted(ISO_TIME, utc_time, written), "When it was reported.")
-    expires_at = stored("expiresAt", EXPIRY, "When it expires. Confirmations put that off.")
+    expires_at = stored("expiresAt", EXPIRY, "When it expires. Confirmations postpone it.")
     cell = optional("cell", Text(longest=32))  # of 10 km; absent without a position
     lat = optional("lat", _degrees(90, ", of the middle of the cell"))
     lon = optional("lon", _degrees(180, ", of the middle of the cell"))

@@ -37,9 +37,9 @@ API_VERSION = "v1"  # in the metadata of an event
 class EndpointState(DescribedText):
     """Whether deliveries are sent to an endpoint."""
 
-    ENABLED = "enabled", "They are."
-    PAUSED = "paused", "They wait until its user resumes it."
-    DISABLED = "disabled", "The service has stopped them, and makes no further ones until its user resumes it."
+    ENABLED = "enabled", "They are sent."
+    PAUSED = "paused", "They wait until the endpoint is resumed."
+    DISABLED = "disabled", "The service has stopped them, and makes no further ones until the endpoint is resumed."
 
 
 class EndpointDisabledReason(DescribedText):

@@ -99,7 +99,7 @@ def test_the_operations_of_the_page_have_the_answers_that_are_shown(town: Town) 
     profile = town.do(ANN, "profile {")["profile"]
     assert (profile["tier"], profile["reports"], profile["confirmationsReceived"]) == ("BRONZE", 1, 2)
 
-    hidden = town.ask(EVE, f'{{ sighting(id: "{AN_ID}") {{ id }} }}')["sighting"]["id"]
+    hidden = town.ask(EVE, f'{{ sighting(sightingId: "{AN_ID}") {{ id }} }}')["sighting"]["id"]
     assert town.do(EVE, "hideSighting") == {"hideSighting": {"deletedId": hidden}}
     assert town.ask(EVE, PAGE.shown("graphql", "later: freshness")) == {"sighting": None}
 

@@ -93,14 +93,14 @@ REPORT = """mutation ($input: ReportSightingInput!) {
 }"""
 PATHS = """query ($id: ID!) {
   node(id: $id) { id }
-  sighting(id: $id) { id }
+  sighting(sightingId: $id) { id }
   sightings { nodes { id } }
   trending { count sightings { nodes { id } } }
   areas { nodes { slug sightings { nodes { id } } } }
   profile { sightings { nodes { id } } }
 }"""
-CONFIRM = "mutation ($id: ID!) { confirmSighting(input: {id: $id}) { confirmed } }"
-HIDE = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { deletedId } }'
+CONFIRM = "mutation ($id: ID!) { confirmSighting(input: {sightingId: $id}) { confirmed } }"
+HIDE = 'mutation ($id: ID!) { hideSighting(input: {sightingId: $id, reason: "spam"}) { deletedId } }'
 CHANGES = """subscription ($after: String) {
   sightings(after: $after) { kind nodeId node { text } matches }
 }"""

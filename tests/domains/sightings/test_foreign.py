@@ -18,13 +18,13 @@ BESIDE = """{ sightings(filter: {areas: ["downtown"]}) { nodes {
   text position { lat } confirmations own eventId freshness reporterTier
   confidence { total lifetime confirmations trust lifetimeSeconds }
 } } }"""
-ONE = "query ($id: ID!) { sighting(id: $id) { sightingId } node(id: $id) { id } }"
-CONFIRM = """mutation ($id: ID!) { confirmSighting(input: {id: $id}) {
+ONE = "query ($id: ID!) { sighting(sightingId: $id) { sightingId } node(id: $id) { id } }"
+CONFIRM = """mutation ($id: ID!) { confirmSighting(input: {sightingId: $id}) {
   confirmed sighting { sightingId confirmations expiresAt area } } }"""
 REPORT = """mutation { reportSighting(input: {category: FIRE, lat: 1.001, lon: 2.001}) {
   sighting { sightingId } } }"""
 TRENDING = "{ trending { category count sightings { nodes { sightingId } } } }"
-HIDE = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { deletedId } }'
+HIDE = 'mutation ($id: ID!) { hideSighting(input: {sightingId: $id, reason: "spam"}) { deletedId } }'
 PROFILE = "{ profile { tier reports streakDays sightings { nodes { sightingId own } } } }"
 CHANGES = """subscription ($after: String) {
   sightings(after: $after) { kind node { sightingId area category } cursor }
@@ -127,7 +127,7 @@ async def test_an_adopted_sighting_counts_and_is_found_everywhere(foreign: Forei
             "downtown": ("Downtown", [{"sightingId": "abc123"}]),
             "morgan-hill": ("Morgan  Hill", [{"sightingId": "def456"}]),
         }
-        assert service.ask('{ sighting(id: "abc123") { area } }') == {"sighting": {"area": "downtown"}}
+        assert service.ask('{ sighting(sightingId: "abc123") { area } }') == {"sighting": {"area": "downtown"}}
         assert ids(service, '(filter: {areas: ["morgan-hill"]})') == ["def456"]
         headers = bearer(subject="u_abc123")
         answer = service.http.post("/graphql", json={"query": PROFILE}, headers=headers).json()
@@ -175,7 +175,7 @@ async def test_a_sighting_that_is_confirmed_here_is_adopted_first(foreign: Forei
             "expiresAt": "2026-06-25T15:10:00.000Z",
             "area": "downtown",
         }
-        assert service.ask('{ sighting(id: "abc123") { confirmations } }') == {"sighting": {"confirmations": 3}}
+        assert service.ask('{ sighting(sightingId: "abc123") { confirmations } }') == {"sighting": {"confirmations": 3}}
         hidden = service.ask(HIDE, {"id": node["id"]})
         assert hidden == {"hideSighting": {"deletedId": node["id"]}}
         assert listed(service, '(filter: {areas: ["Downtown"]})') == []

@@ -33,7 +33,7 @@ INBOX = f"""query ($filter: TriggerEventFilter, $first: Int, $after: String) {{
 }}"""
 ONE = f"query ($id: ID!) {{ node(id: $id) {{ ... on TriggerEvent {{ {NODE} }} }} }}"
 ACKNOWLEDGE = """mutation ($ids: [ID!]!) {
-  acknowledgeTriggerEvents(input: {ids: $ids}) { acknowledged alreadyAcknowledged missing }
+  acknowledgeTriggerEvents(input: {eventIds: $ids}) { acknowledged alreadyAcknowledged missing }
 }"""
 CREATE = """mutation { createTriggerEvent(input: {type: "user.created", payload: {email: "user@example.com"}}) {
   triggerEvent { id eventId timestamp }

@@ -52,7 +52,7 @@ class IngestStatus:
         default=None,
     )
     changes_failures: int = described(
-        "Such questions that failed since the last success; 0 while they succeed.", default=0
+        "Requests for changes that failed since the last success; 0 while they succeed.", default=0
     )
     newest_event: int | None = None  # its origin time, epoch milliseconds
 

@@ -98,7 +98,8 @@ def _with_conditions(of: type[T]) -> type[T]:
 
 
 @strawberry.input(
-    description=f"The selected events: those that fulfil all given conditions, one of `or`, and not `not`. {LIMITS}"
+    description="The selected events: those that fulfil all given conditions, at least one filter of `or`, and not "
+    f"that of `not`. {LIMITS}"
 )
 @_with_conditions
 class EventFilter(TimesAndMagnitudes):
@@ -110,8 +111,8 @@ class EventFilter(TimesAndMagnitudes):
         "The corners of an area, 3 to 100, in order around it. Its edges are straight on a map of "
         "longitude and latitude, and belong to it. It may cross the dateline, but not surround a pole.",
     )
-    or_: list["EventFilter"] | None = optional("One of these filters, too, at least one of them.", name="or")
-    not_: Optional["EventFilter"] = optional("Not this filter.", name="not")
+    or_: list["EventFilter"] | None = optional("Other filters: an event must pass one of them, too.", name="or")
+    not_: Optional["EventFilter"] = optional("Another filter: an event must not pass it.", name="not")
 
     @property
     def selection(self) -> Selection:

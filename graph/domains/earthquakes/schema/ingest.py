@@ -173,7 +173,7 @@ class IngestMutations:
         return await info.context.service(Ingest).recent(input.recent_events if input else usgs_requests.RecentEvents())
 
     @mutation(
-        "Store events: new ones, and new versions of stored ones, which `updatedAt` tells. "
+        "Store events: new ones, and new versions of stored ones, which have a later `updatedAt`. "
         "The status `deleted` deletes one.",
         scope=EVENTS_WRITE,
         of=payload_of("IngestEvents"),

@@ -6,7 +6,7 @@ import strawberry
 
 from graph.api.context import Info
 from graph.api.fields import field, subscription
-from graph.api.notices import Notice
+from graph.api.notices import After, Notice
 from graph.domains.earthquakes import model
 from graph.domains.earthquakes.revisions import model as versions
 from graph.domains.earthquakes.revisions.live import EventBroadcast
@@ -55,10 +55,7 @@ class EventSubscriptions:
         self,
         info: Info,
         filter: Annotated[EventFilter | None, "Which events; by default all."] = None,
-        after: Annotated[
-            str | None,
-            "A cursor from a notice or an edge: begin after this event.",
-        ] = None,
+        after: After = None,
         kinds: Annotated[list[RevisionKind] | None, "Which versions; by default all."] = None,
     ) -> Any:
         selection = filter.selection if filter else Selection()

@@ -73,7 +73,7 @@ class ServiceLogSubscriptions:
         self,
         info: Info,
         filter: Annotated[ServiceLogFilter | None, "Which logs; by default all."] = None,
-        after: relay.After = None,
+        after: notices.After = None,
     ) -> Any:
         broadcast = info.context.service(ServiceLogBroadcast)
         return await broadcast.logs(selection_of(filter), after, info.context.charge_replay)

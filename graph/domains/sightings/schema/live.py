@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 import strawberry
 
-from graph.api import relay
 from graph.api.context import Info
 from graph.api.fields import field, subscription
 from graph.api.notices import Notice
@@ -41,7 +40,7 @@ class SightingSubscriptions:
         self,
         info: Info,
         filter: Annotated[SightingFilter | None, "Which sightings; by default all."] = None,
-        after: relay.After = None,
+        after: Annotated[str | None, "A cursor of a notice: begin after its change."] = None,
     ) -> Any:
         selection = await selection_of(info.context, filter)
         return await info.context.service(SightingBroadcast).changes(selection, after, info.context.charge_replay)

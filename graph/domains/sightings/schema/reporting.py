@@ -26,12 +26,12 @@ value_input(Report, "ReportSightingInput", category=SightingCategory)
 
 @strawberry.input(description="The sighting that the caller has seen, too.")
 class ConfirmSightingInput:
-    id: strawberry.ID = shows("Its global id, or its own id.")
+    sighting_id: strawberry.ID = shows("Its global id, or its own id.")
 
 
 @strawberry.input(description="The sighting that has to go, and why.")
 class HideSightingInput:
-    id: strawberry.ID = shows("Its global id, or its own id.")
+    sighting_id: strawberry.ID = shows("Its global id, or its own id.")
     reason: str = shows(f"Why, at most {LONGEST_REASON} characters. It is stored and logged.")
 
 
@@ -49,9 +49,10 @@ class ReportingMutations:
 
     @mutation("Confirm a sighting, which makes it last longer and count more.", scope=SIGHTINGS_WRITE, cost=10)
     async def confirm_sighting(self, info: Info, input: ConfirmSightingInput) -> model.ReportOutcome:
-        return await info.context.service(Confirming).confirm(info.context.user, relay.key_of(Sighting, input.id))
+        key = relay.key_of(Sighting, input.sighting_id, "sightingId")
+        return await info.context.service(Confirming).confirm(info.context.user, key)
 
     @mutation("Hide a sighting for good.", scope=SIGHTINGS_MODERATE, cost=10)
     async def hide_sighting(self, info: Info, input: HideSightingInput) -> Deleted:
-        key = relay.key_of(Sighting, input.id)
+        key = relay.key_of(Sighting, input.sighting_id, "sightingId")
         return deleted(Sighting, await hide(info.context.service(Reporting), info.context.user, key, input.reason))

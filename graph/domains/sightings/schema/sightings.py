@@ -156,10 +156,10 @@ class SightingQueries:
     async def sighting(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, "Its global id, or its own id."],
+        sighting_id: Annotated[strawberry.ID, "Its global id, or its own id."],
     ) -> model.Sighting | None:
         found = await info.context.service(Sightings).by_id(
-            [relay.key_of(Sighting, id)], selected_attributes(info, model.Sighting)
+            [relay.key_of(Sighting, sighting_id, "sightingId")], selected_attributes(info, model.Sighting)
         )
         return next(iter(found.values()), None)
 

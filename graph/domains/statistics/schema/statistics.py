@@ -197,9 +197,9 @@ class CatalogueStatistics:
 
 class StatisticsQueries:
     @field(
-        "Statistics of the catalogue: of earthquakes alone, unless the filter names `types`. By time and "
-        "magnitudes on tenths, events are counted by the summaries of each day and year, and by themselves otherwise; "
-        "then, and for what needs the events themselves, their number is limited.",
+        "Statistics of the catalogue: of earthquakes alone, unless the filter names `types`. Summaries of days and "
+        "years count what a filter by time and magnitudes on tenths selects. For other filters, and for what needs the "
+        "events themselves, the events are read, so their number is limited.",
         scope=EVENTS_READ,
         cost=10,
         feeds=[EVENT_SEQUENCE],

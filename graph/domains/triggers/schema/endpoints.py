@@ -105,7 +105,7 @@ class UpdateEndpointInput(EndpointInput):
 @strawberry.input(description="The endpoint whose secret is replaced.")
 class RotateEndpointSecretInput(EndpointInput):
     overlap_seconds: float = shows(
-        f"How long the secret before signs too, 0 … {MOST_OVERLAP_SECONDS:,}.", default=86_400.0
+        f"For how many seconds the old secret signs, too, 0 … {MOST_OVERLAP_SECONDS:,}.", default=86_400.0
     )
 
 

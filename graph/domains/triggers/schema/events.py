@@ -109,7 +109,7 @@ class CreateTriggerEventInput:
 
 @strawberry.input(description="The events that were processed.")
 class AcknowledgeTriggerEventsInput:
-    ids: list[strawberry.ID] = shows(
+    event_ids: list[strawberry.ID] = shows(
         f"Their global ids, or their keys as documented, `timestamp#eventId`; at most {MOST_ACKNOWLEDGED:,}. "
         "An `eventId` alone finds none, since the table has no index of them."
     )
@@ -155,14 +155,14 @@ class TriggerEventMutations:
     @mutation(
         "Acknowledge events, which makes them delivered. To do it again is harmless.",
         scope=TRIGGERS_WRITE,
-        size=ListSize(slicing_arguments=["input.ids"], sized_fields=["missing", "triggerEvents"]),
+        size=ListSize(slicing_arguments=["input.eventIds"], sized_fields=["missing", "triggerEvents"]),
     )
     async def acknowledge_trigger_events(
         self, info: Info, input: AcknowledgeTriggerEventsInput
     ) -> AcknowledgeTriggerEventsPayload:
-        if len(input.ids) > MOST_ACKNOWLEDGED:
-            raise BadUserInput(f"`ids` takes at most {MOST_ACKNOWLEDGED:,} ids.")
-        keys = {each: relay.key_of(TriggerEvent, each, "ids") for each in input.ids}
+        if len(input.event_ids) > MOST_ACKNOWLEDGED:
+            raise BadUserInput(f"`eventIds` takes at most {MOST_ACKNOWLEDGED:,} ids.")
+        keys = {each: relay.key_of(TriggerEvent, each, "eventIds") for each in input.event_ids}
         found = await info.context.service(Inbox).acknowledge(info.context.user, dict.fromkeys(keys.values()))
         return AcknowledgeTriggerEventsPayload(
             acknowledged=len(found) - sum(found.values()),
@@ -183,7 +183,7 @@ class TriggerEventSubscriptions:
         self,
         info: Info,
         filter: Annotated[TriggerEventFilter | None, "Which events; by default all."] = None,
-        after: relay.After = None,
+        after: notices.After = None,
     ) -> Any:
         broadcast = info.context.service(TriggerEventBroadcast)
         return await broadcast.events(info.context.user, selection_of(filter), after, info.context.charge_replay)

@@ -122,7 +122,7 @@ ${SIGHTING}`;
 
 /** Confirms a sighting. */
 export const CONFIRM = `mutation Confirm($id: ID!) {
-  confirmSighting(input: { id: $id }) { sighting { ...Sighted } confirmed }
+  confirmSighting(input: { sightingId: $id }) { sighting { ...Sighted } confirmed }
 }
 ${SIGHTING}`;
 

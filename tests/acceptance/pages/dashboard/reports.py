@@ -46,11 +46,11 @@ class People:
 
     def confirm(self, who: str, sighting_id: str) -> None:
         """Confirm a sighting."""
-        self.ask(who, "mutation ($id: ID!) { confirmSighting(input: {id: $id}) { confirmed } }", id=sighting_id)
+        self.ask(who, "mutation ($id: ID!) { confirmSighting(input: {sightingId: $id}) { confirmed } }", id=sighting_id)
 
     def hide(self, sighting_id: str) -> None:
         """Hide a sighting, as a moderator."""
-        mutation = 'mutation ($id: ID!) { hideSighting(input: {id: $id, reason: "spam"}) { deletedId } }'
+        mutation = 'mutation ($id: ID!) { hideSighting(input: {sightingId: $id, reason: "spam"}) { deletedId } }'
         self.ask("moderator", mutation, id=sighting_id)
 
 

@@ -245,7 +245,7 @@ async def test_a_confirmation_that_fails_is_told(page: Page, opened: Opener) -> 
     await page.get_by_role("button", name="I see it, too").click()
 
     await expect(page.locator("#sighting-problems p")).to_have_text(
-        "There is no active sighting with the id that `id` names."
+        "There is no active sighting with the id that `sightingId` names."
     )
     await expect(page.locator("#sighting-outcome")).to_be_empty()
 

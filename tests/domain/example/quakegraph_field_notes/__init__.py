@@ -171,7 +171,7 @@ class FieldNoteMutations:
 
 class FieldNoteSubscriptions:
     @subscription("Each field note that is written from now on, or behind another one.", notices.Notice[FieldNote])
-    async def field_notes(self, info: Info, after: relay.After = None) -> Any:
+    async def field_notes(self, info: Info, after: notices.After = None) -> Any:
         return await info.context.service(NoteBroadcast).subscribe(lambda note: True, after, info.context.charge_replay)
 
 

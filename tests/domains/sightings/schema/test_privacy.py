@@ -121,8 +121,8 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
 
 
 INGEST = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
-CONFIRM = f"mutation($id: ID!) {{ confirmSighting(input: {{id: $id}}) {PAYLOAD} }}"
-HIDE = 'mutation($id: ID!) { hideSighting(input: {id: $id, reason: "It is spam."}) { deletedId } }'
+CONFIRM = f"mutation($id: ID!) {{ confirmSighting(input: {{sightingId: $id}}) {PAYLOAD} }}"
+HIDE = 'mutation($id: ID!) { hideSighting(input: {sightingId: $id, reason: "It is spam."}) { deletedId } }'
 
 
 def _listen(town: Town, subscribed: Event) -> None:

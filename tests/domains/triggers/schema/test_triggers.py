@@ -27,7 +27,9 @@ INBOX = """query ($filter: TriggerEventFilter, $first: Int, $after: String) {
   }
 }"""
 ACKNOWLEDGE = """mutation ($ids: [ID!]!) {
-  acknowledgeTriggerEvents(input: {ids: $ids}) { acknowledged alreadyAcknowledged missing triggerEvents { id status } }
+  acknowledgeTriggerEvents(input: {eventIds: $ids}) {
+    acknowledged alreadyAcknowledged missing triggerEvents { id status }
+  }
 }"""
 CREATE_ENDPOINT = """mutation ($input: CreateEndpointInput!) { createEndpoint(input: $input) {
   secret endpoint { id endpointId url types description ordered state reason queue { sequence waiting failures } }
@@ -339,7 +341,7 @@ def test_the_inbox_and_its_deliveries_are_counted_by_type_status_and_state(servi
     endpoint_id = create_endpoint(service)["endpoint"]["endpointId"]
     created = [create(service, type=f"order.{n % 3}")["triggerEvent"]["id"] for n in range(240)]
     service.ask(
-        "mutation ($ids: [ID!]!) { acknowledgeTriggerEvents(input: {ids: $ids}) { acknowledged } }",
+        "mutation ($ids: [ID!]!) { acknowledgeTriggerEvents(input: {eventIds: $ids}) { acknowledged } }",
         {"ids": created[:6]},
     )
 
