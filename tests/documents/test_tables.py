@@ -2,8 +2,10 @@
 
 import re
 import tomllib
+from collections import defaultdict
 from typing import Any
 
+from graph.api.scopes import required_scope
 from graph.app import OWN_PATHS
 from graph.cli import main
 from graph.core import errors
@@ -13,6 +15,7 @@ from graph.domains import DOMAINS
 from graph.domains.earthquakes.schema.filters import CONDITIONS
 from graph.pages import graphiql
 from graph.reference import CONFIGURATION, configuration_row, markdown, setting_rows
+from tests.contracts.documents import fields
 from tests.documents.markdown import DOCUMENTS, ROOT, document
 from tests.observability.scraping import scraped
 from tests.service import Service
@@ -99,10 +102,18 @@ def test_the_table_of_metrics_is_the_metrics(service: Service) -> None:
     assert {row[0].strip("`"): set(re.findall(r"\w+", row[1])) for row in OPERATIONS.rows("Metrics")} == metrics
 
 
-def test_the_table_of_scopes_is_the_scopes_and_the_picture_of_the_layers_the_import_contract() -> None:
-    scopes = re.findall(r'@requiresScopes\(scopes: \[\["(\S+)"\]\]\)', (ROOT / "schema.graphql").read_text())
-    assert OPERATIONS.names("Tokens") == sorted(set(scopes))
+def test_the_table_of_scopes_names_the_fields_that_need_each() -> None:
+    needed: defaultdict[str, set[str]] = defaultdict(set)
+    for type_name, name, field in fields():
+        if scope := required_scope(field):
+            needed[scope].add(name if type_name in ("Query", "Mutation", "Subscription") else f"{type_name}.{name}")
 
+    assert OPERATIONS.names("Tokens") == sorted(needed)
+    shown = {row[0].strip("`"): set(re.findall(r"`([\w.]+)`", row[1])) for row in OPERATIONS.rows("Tokens")}
+    assert {scope: names - shown[scope] for scope, names in needed.items() if names - shown[scope]} == {}
+
+
+def test_the_picture_of_the_layers_is_the_import_contract() -> None:
     contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
     layers = [name.strip("_ ") for layer in contract["layers"] for name in layer.split("|")]
     drawn = re.findall(r'\b(\w+)\["', document("docs/architecture.md").section("The layers"))

@@ -141,7 +141,7 @@ def _listen(town: Town, subscribed: Event) -> None:
 def _document(name: str, field: GraphQLField) -> str:
     given = ARGUMENTS.get(name, "")
     if name == "sighting":
-        given = "id: $id"
+        given = "sightingId: $id"
     if "first" in field.args:
         given = f"{given} first: 10"
     missing = [each for each, argument in field.args.items() if is_required_argument(argument) and each not in given]
