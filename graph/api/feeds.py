@@ -35,12 +35,9 @@ FeedsOf = Callable[[Mapping[str, Any]], Feeds | None]
 _FEEDS = "feeds"
 
 
-def reads_feeds(feeds: Iterable[SequenceEntities] | FeedsOf) -> Mapping[str, FeedsOf]:
+def reads_feeds(feeds: Iterable[SequenceEntities] | FeedsOf) -> Mapping[str, Feeds | FeedsOf]:
     """The metadata of a field that reads no other feeds, or whose arguments decide which ones it reads."""
-    if callable(feeds):
-        return {_FEEDS: feeds}
-    fixed = frozenset(feeds)
-    return {_FEEDS: lambda arguments: fixed}
+    return {_FEEDS: feeds if callable(feeds) else frozenset(feeds)}
 
 
 def note_feeds(of: Any, feeds: Iterable[SequenceEntities]) -> None:
@@ -55,18 +52,22 @@ def feeds_of(
     schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Mapping[str, FragmentDefinitionNode]
 ) -> FeedsOf:
     """The feeds that a valid operation reads, for its own fields and those of its fragments."""
-    found: list[tuple[FeedsOf, FieldNode]] = []
+    always = set[SequenceEntities]()
+    by_arguments: list[tuple[FeedsOf, FieldNode]] = []
     for parent, definition, node in fields_of(schema, operation, fragments):
         for field in _resolved(schema, parent, definition, node):
-            if feeds := field.metadata.get(_FEEDS):
-                found.append((feeds, node))
+            feeds: Feeds | FeedsOf | None = field.metadata.get(_FEEDS)
+            if callable(feeds):
+                by_arguments.append((feeds, node))
+            elif feeds is not None:
+                always |= feeds
             elif field.base_resolver:
-                return _unknown
-    of_arguments = by_variables(operation, found)
+                return lambda variables: None
+    of_arguments = by_variables(operation, by_arguments)
 
     def of_variables(variables: Mapping[str, Any]) -> Feeds | None:
         read = set(of_arguments(variables))
-        return None if None in read else frozenset[SequenceEntities]().union(*filter(None, read))
+        return None if None in read else frozenset(always).union(*filter(None, read))
 
     return of_variables
 
@@ -84,7 +85,3 @@ def _resolved(
     else:
         candidates = [definition]
     yield from filter(None, map(field_of, candidates))
-
-
-def _unknown(variables: Mapping[str, Any]) -> None:
-    """Of an operation with a field that declares nothing."""

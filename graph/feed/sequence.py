@@ -11,7 +11,7 @@ store is restored, or begun anew under the same name.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from secrets import token_hex
@@ -99,14 +99,6 @@ class SequenceEntities:
     def new_state(self) -> Update:
         """The action of a transaction without a number that changes what readers of the records see."""
         return Update(self.latest.key_for(), set={"state": token_hex(STATE_BYTES)})
-
-
-async def states_of(database: Database, sequences: Collection[SequenceEntities]) -> list[Item]:
-    """The latest number and the state of each sequence, in the order of their tables and names."""
-    latest = sorted((each.latest for each in sequences), key=lambda entity: (entity.table.name, entity.name))
-    keys = [entity.key_for() for entity in latest]
-    found = await database.get_many(keys) if keys else {}
-    return [found.get(key, {}) for key in keys]
 
 
 @dataclass(frozen=True, slots=True)

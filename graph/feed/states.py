@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from graph.feed.sequence import SequenceEntities, states_of
+from graph.feed.sequence import SequenceEntities
 from graph.store.contract import Database
 from graph.store.entity import Item
 
@@ -21,8 +21,9 @@ class FeedStates:
         self._database = database
         self._knows = sole_writer or database.other_writers is None
 
-    async def of(self, sequences: Collection[SequenceEntities]) -> list[Item] | None:
+    async def of(self, sequences: Collection[SequenceEntities]) -> list[Item | None] | None:
         """The states of these feeds in the order of their names; None if a state may stay the same during a change."""
         if sequences and not self._knows:
             return None
-        return await states_of(self._database, sequences)
+        latest = sorted((each.latest for each in sequences), key=lambda entity: (entity.table.name, entity.name))
+        return [await self._database.get(entity.key_for()) for entity in latest]
