@@ -19,8 +19,9 @@ USUAL_HEADERS = (
     *("Traceparent", "Tracestate", "Baggage"),  # of the W3C's trace context, which OpenTelemetry sends
     "Sentry-Trace",  # of Sentry, beside `baggage`
     *("X-Requested-With", "Cache-Control", "Last-Event-Id"),  # of libraries that fetch, or replace `EventSource`
+    "If-None-Match",  # of those that keep answers themselves
 )
-"""What programs of browsers add to requests. None of it changes an answer."""
+"""What programs of browsers add to requests. None of it changes what is answered."""
 
 MOST_LOGGED = 100  # origins and headers, since anybody can name any
 LONGEST_LOGGED = 200  # characters
@@ -83,7 +84,7 @@ class _Cors(CORSMiddleware):
             allow_origin_regex=LOOPBACK.pattern if LOOPBACK_ORIGINS in origins else None,
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", *PREFLIGHTED, *USUAL_HEADERS, *headers],
-            expose_headers=["Retry-After", "X-As-Of", "X-Request-Id"],
+            expose_headers=["ETag", "Retry-After", "X-As-Of", "X-Request-Id"],
         )
         self._refused = Refused()
 

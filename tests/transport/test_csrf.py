@@ -88,13 +88,14 @@ def test_cors_and_websockets_are_open_only_to_the_named_origins(
             ):
                 assert answer.headers.get("Access-Control-Allow-Origin") == (origin if is_allowed else None), origin
                 assert "Access-Control-Allow-Credentials" not in answer.headers
+            assert ("ETag" in answer.headers.get("Access-Control-Expose-Headers", "").split(", ")) is is_allowed
             assert allows(origins, origin) is is_allowed  # which decides for WebSockets
 
 
 PROGRAMS = (
     *("apollographql-client-name", "apollographql-client-version", "apollo-require-preflight", "traceparent"),
     *("tracestate", "baggage", "sentry-trace", "x-requested-with", "cache-control", "last-event-id"),
-    *("x-apollo-operation-id", "x-tenant"),
+    *("x-apollo-operation-id", "if-none-match", "x-tenant"),
 )
 """Headers that clients and their libraries send, and one of the setting."""
 
