@@ -153,10 +153,12 @@ class _Replay:
         return writes
 
     async def _transact(self, actions: Sequence[Action], kept: "_KeptPayload", line: Mapping[str, Any]) -> None:
-        """Store a transaction; in several, if it comes from a store that takes more actions at once."""
-        most = self._database.transaction_limit
+        """Store a transaction; in several with a new state each, if its store took more actions at once."""
+        most, state = self._database.transaction_limit - 1, EVENT_SEQUENCE.new_state()
         for first in range(0, len(actions), most):
-            if await self._database.transact(actions[first : first + most]):
+            some = actions[first : first + most]
+            has_state = any(each.key == state.key for each in some)
+            if await self._database.transact(some if has_state else [*some, state]):
                 raise kept.contradiction(line)
 
 

@@ -22,6 +22,7 @@ from graph.observability.metrics import Metrics
 from graph.store.contract import Database
 from tests.domains.earthquakes.ingest.ingests import NOW, no_pause, plain_http, unlogged_ingest
 from tests.domains.entities import ENTITIES, documented
+from tests.domains.watches.cuts import Noted
 from tests.processes import TIMEOUT_S
 from tests.store.engines import empty_database
 
@@ -90,9 +91,11 @@ def with_floats(item: dict[str, Any]) -> dict[str, Any]:
 
 @asynccontextmanager
 async def rebuilt(engine: str, folder: Path) -> AsyncIterator[tuple[Database, Rebuilt]]:
-    """A database that is rebuilt from a folder."""
+    """A database that is rebuilt from a folder, with a new state in each transaction."""
     async with empty_database(engine, ENTITIES) as database:
-        yield database, await rebuild(database, folder, lambda progress: None)
+        noted, state = Noted(database), entities.EVENT_SEQUENCE.new_state().key
+        yield database, await rebuild(noted, folder, lambda progress: None)
+    assert all(state in [each.key for each in actions] for method, actions in noted.noted if method == "transact")
 
 
 async def assert_it_rebuilds(keeper: Keeper, engine: str = "sqlite") -> None:
