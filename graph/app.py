@@ -169,7 +169,7 @@ def create_app(
             Route("/healthz", lambda request: JSONResponse({"status": "ok"})),  # this process runs
             Route("/readyz", partial(_readyz, on)),
             Route("/metrics", Scrape(metrics).answer),
-            *(schema_routes(_served_schema(settings, domains).printed) if settings.introspection else ()),
+            *(schema_routes(_served_schema(settings, on).printed) if settings.introspection else ()),
             *routes_of(on, settings, OWN_PATHS),
             Route("/", lambda request: RedirectResponse(GRAPH_PATH)),  # unless a domain has a page there
         ],
@@ -198,14 +198,14 @@ def build_entrance(settings: Settings, domains: Sequence[Domain] = ()) -> Entran
     Raises:
         UnusableList: The list of documents cannot be used.
     """
-    schema = _served_schema(settings, domains)
+    served = switched_on(domains or installed(), settings.domains)
+    schema = _served_schema(settings, served)
     documents = Documents(schema.graphql, settings)
-    validators = Validators(schema.printed, settings)
+    validators = Validators(schema.printed, settings, (domain.origin for domain in served))
     return Entrance(documents, persisted(settings.allowed_documents, documents), validators)
 
 
-def _served_schema(settings: Settings, domains: Sequence[Domain]) -> Schema:
-    served = switched_on(domains or installed(), settings.domains)
+def _served_schema(settings: Settings, served: Sequence[Domain]) -> Schema:
     return schema_of(served, settings.page_sizes, compiled=settings.compiled, federation=settings.federation)
 
 

@@ -136,6 +136,8 @@ class GraphQLEndpoint:
         own = {name.lower().encode(): value.encode() for name, value in headers.items()}
         if exchange.tag and "errors" not in body:
             own = _tagged(exchange, head)
+            if head.headers.get("if-none-match") == "*":  # any answer, but only one that there is
+                return 304, list(own.items()), b""
         answer_headers = {**ANSWER_HEADERS[media or JSON], b"content-length": b"%d" % len(written), **own}
         return status, list(answer_headers.items()), written
 

@@ -91,7 +91,7 @@ class Entrance:
                     if charged := exchange.admit(paid):
                         await charged
                 exchange.tag = await self._validators.tag(exchange, conditions, text, operation, variables)
-                is_known = exchange.tag in conditions.known
+                is_known = conditions.names(exchange.tag)
             if is_known:
                 answer.points = paid
             elif points > paid and (charged := exchange.admit(points - paid)):

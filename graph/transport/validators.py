@@ -1,6 +1,6 @@
 """The tags of answers to GET. An answer whose tag the client has is not computed again: it is a 304.
 
-    schema, settings, document, parameters, media type, caller, states of the feeds that the fields read → tag
+    versions, schema, settings, document, parameters, media type, caller, states of the feeds that the fields read → tag
 
 Two equal tags mean equal answers. The states are read before anything is executed: what is written meanwhile makes an
 answer newer than its tag, so that the next request computes it again. No state is kept in the process, which others may
@@ -12,14 +12,13 @@ other programs write the tables.
 Source: RFC 9110, sections 8.8.3 and 13.1.2.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Self
 
 import orjson
 
-from graph import __version__
 from graph.api.documents.prepared import Operation
 from graph.settings import Settings
 from graph.transport.exchange import Exchange
@@ -34,21 +33,30 @@ class Conditions:
 
     query_string: bytes
     media: str
-    known: frozenset[str]  # the tags of answers that the client has, for the weak comparison
+    known: str  # the tags of answers that the client has
 
     @classmethod
     def of(cls, head: Head, media: str) -> Self:
         """Read them."""
-        listed = map(str.strip, head.headers.get("if-none-match", "").split(","))
-        return cls(head.query_string, media, frozenset(each.removeprefix("W/") for each in listed if each))
+        return cls(head.query_string, media, head.headers.get("if-none-match", ""))
+
+    def names(self, tag: str | None) -> bool:
+        """Whether the client has the answer with this tag, by the weak comparison."""
+        return tag is not None and tag in self.known  # no tag has another one within, since it begins with a quote
 
 
 class Validators:
     """Makes the tags of a service's answers."""
 
-    def __init__(self, schema: str, settings: Settings) -> None:
-        """Take what is the same for all answers: the printed schema, and the settings without their secrets."""
-        self._base = sha256(f"{__version__}\n{schema}\n{settings.model_dump_json(exclude=ITS_OWN)}".encode())
+    def __init__(self, schema: str, settings: Settings, origins: Iterable[str]) -> None:
+        """Take what is the same for all answers.
+
+        Args:
+            schema: the printed one.
+            settings: the dump of which has no secrets.
+            origins: distributions and their versions, which compute the answers.
+        """
+        self._base = sha256("\n".join([*origins, schema, settings.model_dump_json(exclude=ITS_OWN)]).encode())
 
     async def tag(
         self,

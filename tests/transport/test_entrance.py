@@ -41,7 +41,7 @@ class SlowDocuments:
 async def test_an_iteration_of_the_loop_prepares_one_new_document_at_most() -> None:
     documents = SlowDocuments()
     pace = Pace(burst_s=0.001, resting_iterations=1, clock=lambda: documents.now, used=lambda: documents.now)
-    entrance = Entrance(cast("Documents", documents), AutomaticDocuments(), Validators("", Settings()))
+    entrance = Entrance(cast("Documents", documents), AutomaticDocuments(), Validators("", Settings(), ()))
     process = a_process(work=Work(pace=pace))
 
     async def admitted(number: int) -> None:
