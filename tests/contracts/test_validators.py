@@ -132,7 +132,7 @@ def test_no_answer_that_would_differ_is_a_304(engine: str, tmp_path: Path) -> No
             def wait(self) -> None:
                 clock.now += DAY_MS // 2
 
-        few = effort(max_examples=rounds(24, at_least=2), stateful_step_count=40, deadline=None)
+        few = effort(max_examples=rounds(24), stateful_step_count=40, deadline=None)
         run_state_machine_as_test(Interleaved, settings=few)
         for document in documents:
             Interleaved().ask(document)
