@@ -14,7 +14,7 @@ import uvicorn
 
 LOOK_EVERY_S = 0.01
 
-uvicorn.server.asyncio = SimpleNamespace(  # type: ignore[attr-defined]
+uvicorn.server.asyncio = SimpleNamespace(  # type: ignore[assignment,attr-defined]
     **vars(asyncio) | {"sleep": lambda seconds: asyncio.sleep(min(seconds, LOOK_EVERY_S))}
 )
 

@@ -136,7 +136,7 @@ class EventInput:
     def own_id(self) -> str | bool:
         """The event's own id; no text for the id of another type, which the catalogue's rules reject."""
         try:
-            return relay.key_of(Event, self.event_id)
+            return relay.key_of(Event, self.event_id, "eventId")
         except BadUserInput:
             return False
 
