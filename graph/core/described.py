@@ -15,6 +15,11 @@ def described(description: str, **options: Any) -> Any:
     return field(metadata={DESCRIPTION: description}, **options)
 
 
+def optional(description: str) -> Any:
+    """A described part that is None by default. To a type checker, the call is a default like any other value."""
+    return described(description, default=None)
+
+
 def instant(description: str, **options: Any) -> Any:
     """A part of a value that is a time in epoch milliseconds, and a `DateTime` in the graph."""
     return field(metadata={DESCRIPTION: description, INSTANT: True}, **options)

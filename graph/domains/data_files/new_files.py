@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from datetime import date, datetime
 from typing import Any
 
-from graph.core.described import described, value
+from graph.core.described import described, optional, value
 
 
 @value
@@ -12,11 +12,11 @@ class SortableMetadata:
     """What the data of a file are, and when they apply. Each of its days finds the file."""
 
     applicable_dates: Sequence[date] = described("Every UTC day that they apply to.")
-    type: str | None = described("The type of the data, such as `APID11`.", default=None)
-    first_packet_time: datetime | None = described("As documented: the time of the first packet.", default=None)
-    last_packet_time: datetime | None = described("As documented: the time of the last packet.", default=None)
-    missing_packet_count: int | None = described("Packets that are missing.", default=None)
-    filled_gap_count: int | None = described("Gaps that were filled.", default=None)
+    type: str | None = optional("The type of the data, such as `APID11`.")
+    first_packet_time: datetime | None = optional("As documented: the time of the first packet.")
+    last_packet_time: datetime | None = optional("As documented: the time of the last packet.")
+    missing_packet_count: int | None = optional("Packets that are missing.")
+    filled_gap_count: int | None = optional("Gaps that were filled.")
 
 
 @value
@@ -40,21 +40,18 @@ class NewFile:
     """A data file. Without a checksum, it is the same as one with the same metadata."""
 
     name: str = described("Its unique name, 1 to 400 characters, at most 1,000 bytes, without control characters.")
-    level: str | None = described("The level, such as `L1A`. A file with applicable dates needs one.", default=None)
-    product: str | None = described("The product.", default=None)
-    archive_time: datetime | None = described("As documented: when it was archived.", default=None)
-    ingest_time: datetime | None = described("As documented: when it was ingested.", default=None)
-    algorithm_version: str | None = described(
-        "The version of the algorithm that made it, such as `1.0.0`.", default=None
-    )
-    checksum: str | None = described(
+    level: str | None = optional("The level, such as `L1A`. A file with applicable dates needs one.")
+    product: str | None = optional("The product.")
+    archive_time: datetime | None = optional("As documented: when it was archived.")
+    ingest_time: datetime | None = optional("As documented: when it was ingested.")
+    algorithm_version: str | None = optional("The version of the algorithm that made it, such as `1.0.0`.")
+    checksum: str | None = optional(
         "MD5, SHA-1, SHA-256 or SHA-512 of its content, hexadecimal digits. With another one than that of "
-        "the file's latest revision, it is a new revision.",
-        default=None,
+        "the file's latest revision, it is a new revision."
     )
-    size: int | None = described("Its size, bytes.", default=None)
-    url: str | None = described("Where it is.", default=None)
-    namespace: str | None = described("Where it is, as OpenLineage names that.", default=None)
+    size: int | None = optional("Its size, bytes.")
+    url: str | None = optional("Where it is.")
+    namespace: str | None = optional("Where it is, as OpenLineage names that.")
     dataset_version: str | None = None  # of OpenLineage
     applicable_dates: Sequence[date] = described(
         "Every UTC day that its data apply to, if they have no further sortable metadata.", default=()

@@ -13,7 +13,7 @@ from datetime import datetime
 from operator import itemgetter
 
 from graph.core.days import datetime_of_seconds
-from graph.core.described import Described, DescribedText, described, value
+from graph.core.described import Described, DescribedText, described, optional, value
 from graph.core.errors import BadUserInput
 from graph.domains.service_logs.entities import LOG_VOLUME
 from graph.domains.service_logs.model import DAY_S, LEVELS, ServiceLogLevel, ServiceLogType
@@ -61,9 +61,9 @@ class ServiceLogVolume:
 
     start_s: int  # epoch seconds
     count: int = described("The number of logs, 1 or more.")
-    level: ServiceLogLevel | None = described("Their level; null unless counted by it.", default=None)
-    log_type: ServiceLogType | None = described("Their type; null unless counted by it.", default=None)
-    service: str | None = described("Their service; null unless counted by it.", default=None)
+    level: ServiceLogLevel | None = optional("Their level; null unless counted by it.")
+    log_type: ServiceLogType | None = optional("Their type; null unless counted by it.")
+    service: str | None = optional("Their service; null unless counted by it.")
 
     @property
     def starts_at(self) -> datetime:

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from math import log
 from typing import Self
 
-from graph.core.described import described, value
+from graph.core.described import optional, value
 from graph.core.errors import BadUserInput
 
 THOUSAND = 1000
@@ -49,15 +49,15 @@ NOT_FELT = 1.0
 class Questionnaire:
     """What somebody felt, by the questions of USGS's “Did You Feel It?”. Leave out what is not known."""
 
-    felt: float | None = described("Whether it was felt, 0 … 1.", default=None)
-    motion: float | None = described("How strong the shaking was, 0 … 5.", default=None)
-    reaction: float | None = described("How frightened people were, 0 … 5.", default=None)
-    stand: float | None = described("Whether it was difficult to stand, 0 … 1.", default=None)
-    shelf: float | None = described("How many objects fell from shelves, 0 … 3.", default=None)
-    picture: float | None = described("Whether pictures on walls moved, 0 … 1.", default=None)
-    furniture: float | None = described("Whether furniture moved, 0 … 1.", default=None)
-    damage: float | None = described(
-        "How much the building was damaged, 0 … 3: 0.5 for hairline cracks, 3 for collapse.", default=None
+    felt: float | None = optional("Whether it was felt, 0 … 1.")
+    motion: float | None = optional("How strong the shaking was, 0 … 5.")
+    reaction: float | None = optional("How frightened people were, 0 … 5.")
+    stand: float | None = optional("Whether it was difficult to stand, 0 … 1.")
+    shelf: float | None = optional("How many objects fell from shelves, 0 … 3.")
+    picture: float | None = optional("Whether pictures on walls moved, 0 … 1.")
+    furniture: float | None = optional("Whether furniture moved, 0 … 1.")
+    damage: float | None = optional(
+        "How much the building was damaged, 0 … 3: 0.5 for hairline cracks, 3 for collapse."
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from graph.core.clock import Clock
-from graph.core.described import described, value
+from graph.core.described import described, optional, value
 from graph.core.errors import BadUserInput, NotThere
 from graph.core.uuid7 import uuid7
 from graph.domains.earthquakes.catalogue import Catalogue
@@ -45,16 +45,14 @@ class Report:
     """What somebody feels or sees. It has an area, a position, or both."""
 
     category: str = described("What it is about.")
-    area: str | None = described("The area's name or slug; by default that of the position.", default=None)
-    lat: float | None = described("Degrees north. It is rounded to a cell of 10 km before it is stored.", default=None)
-    lon: float | None = described("Degrees east, rounded likewise.", default=None)
-    text: str | None = described(f"Plain text of at most {LONGEST_TEXT} characters, without `<` and `>`.", default=None)
-    questionnaire: Questionnaire | None = described(
-        "What was felt. It needs a position, and is counted without the reporter's name.", default=None
+    area: str | None = optional("The area's name or slug; by default that of the position.")
+    lat: float | None = optional("Degrees north. It is rounded to a cell of 10 km before it is stored.")
+    lon: float | None = optional("Degrees east, rounded likewise.")
+    text: str | None = optional(f"Plain text of at most {LONGEST_TEXT} characters, without `<` and `>`.")
+    questionnaire: Questionnaire | None = optional(
+        "What was felt. It needs a position, and is counted without the reporter's name."
     )
-    event_id: str | None = described(
-        "The earthquake that it is about, if known: its global id, or any own id.", default=None
-    )
+    event_id: str | None = optional("The earthquake that it is about, if known: its global id, or any own id.")
     answers: Answers | None = None  # those of the questionnaire
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from graph.core.described import described, instant, value
+from graph.core.described import described, instant, optional, value
 from graph.core.errors import BadUserInput
 from graph.domains.statistics.gutenberg_richter import LEAST_EVENTS, b_value, shi_bolt
 
@@ -19,14 +19,14 @@ class BPositive:
     van der Elst (2021), JGR Solid Earth 126, e2020JB021027.
     """
 
-    b: float | None = described(
-        "b-value by maximum likelihood for bins of 0.1: Tinti and Mulargia (1987), BSSA 77, 2125-2134.", default=None
+    b: float | None = optional(
+        "b-value by maximum likelihood for bins of 0.1: Tinti and Mulargia (1987), BSSA 77, 2125-2134."
     )
-    uncertainty: float | None = described(
-        "Standard deviation of b, from the differences: Shi and Bolt (1982), BSSA 72, 1677-1687.", default=None
+    uncertainty: float | None = optional(
+        "Standard deviation of b, from the differences: Shi and Bolt (1982), BSSA 72, 1677-1687."
     )
     differences: int = described("The number of differences in the estimate.", default=0)
-    reason: str | None = described("Why there is no estimate; null if there is one.", default=None)
+    reason: str | None = optional("Why there is no estimate; null if there is one.")
 
 
 @value
@@ -45,7 +45,7 @@ class BOverTime:
     """The b-value of one window of events after the other."""
 
     windows: tuple[BValueWindow, ...] = described(f"The windows in order of time, at most {MOST_WINDOWS}.", default=())
-    reason: str | None = described("Why there is no window; null if there is one.", default=None)
+    reason: str | None = optional("Why there is no window; null if there is one.")
 
 
 def b_positive(tenths: Sequence[int], least_bins: int) -> BPositive:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 
-from graph.core.described import DescribedText, described, value
+from graph.core.described import DescribedText, described, optional, value
 from graph.core.errors import BadUserInput
 
 MOST_GROUPS = 1_000
@@ -40,7 +40,7 @@ class EventGroups:
     groups: tuple[EventGroup, ...] = described("The groups, the most events first.", default=())
     number: int = described("The number of all groups.", default=0)
     unknown: int = described("Events without the text.", default=0)
-    reason: str | None = described("Why there are no groups; null if there are.", default=None)
+    reason: str | None = optional("Why there are no groups; null if there are.")
 
 
 @value
@@ -48,10 +48,10 @@ class NumberSummary:
     """The extent of a number."""
 
     known: int = described("The number of events that have it.", default=0)
-    least: float | None = described("The least; null if no event has it.", default=None)
-    greatest: float | None = described("The greatest; null if no event has it.", default=None)
-    mean: float | None = described("The mean; null if no event has it.", default=None)
-    reason: str | None = described("Why it is not known; null if it is.", default=None)
+    least: float | None = optional("The least; null if no event has it.")
+    greatest: float | None = optional("The greatest; null if no event has it.")
+    mean: float | None = optional("The mean; null if no event has it.")
+    reason: str | None = optional("Why it is not known; null if it is.")
 
 
 class Groups:

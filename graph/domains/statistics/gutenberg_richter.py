@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log, log1p, log10, sqrt
 
-from graph.core.described import described, value
+from graph.core.described import described, optional, value
 from graph.core.errors import BadUserInput
 from graph.domains.earthquakes.magnitudes import GREATEST_BIN, LEAST_BIN, bin_of
 
@@ -36,12 +36,11 @@ class MagnitudeBin:
 class Completeness:
     """The magnitude from which on the catalogue seems to be complete."""
 
-    magnitude: float | None = described(
+    magnitude: float | None = optional(
         "By maximum curvature, the bin with the most events: Wiemer and Wyss (2000), BSSA 90, 859-869; "
-        "0.2 higher, unless `corrected` is false.",
-        default=None,
+        "0.2 higher, unless `corrected` is false."
     )
-    reason: str | None = described("Why there is no estimate; null if there is one.", default=None)
+    reason: str | None = optional("Why there is no estimate; null if there is one.")
 
     @classmethod
     def given(cls, magnitude: float) -> "Completeness":
@@ -60,23 +59,17 @@ class Completeness:
 class GutenbergRichter:
     """log10 N = a - b M above the completeness, with N events of at least magnitude M. None with a reason."""
 
-    b: float | None = described(
+    b: float | None = optional(
         "b-value by maximum likelihood for bins of 0.1, ln(1 + 0.1 / (mean - completeness)) / (0.1 ln 10), "
-        "with magnitudes cut to tenths: Tinti and Mulargia (1987), BSSA 77, 2125-2134.",
-        default=None,
+        "with magnitudes cut to tenths: Tinti and Mulargia (1987), BSSA 77, 2125-2134."
     )
-    uncertainty: float | None = described(
-        "Standard deviation of b, 2.30 b² times that of the mean: Shi and Bolt (1982), BSSA 72, 1677-1687.",
-        default=None,
+    uncertainty: float | None = optional(
+        "Standard deviation of b, 2.30 b² times that of the mean: Shi and Bolt (1982), BSSA 72, 1677-1687."
     )
-    a: float | None = described("a-value for the whole time range: log10 N where M is 0.", default=None)
-    a_per_year: float | None = described(
-        "a-value for a year of 365.25 days: a - log10 of the years of the time range.", default=None
-    )
+    a: float | None = optional("a-value for the whole time range: log10 N where M is 0.")
+    a_per_year: float | None = optional("a-value for a year of 365.25 days: a - log10 of the years of the time range.")
     events: int = described("The number of events in the estimate.", default=0)
-    completeness: float | None = described(
-        "The magnitude of completeness of the estimate; null if there is none.", default=None
-    )
+    completeness: float | None = optional("The magnitude of completeness of the estimate; null if there is none.")
     no_estimate: str | None = None  # why
 
 

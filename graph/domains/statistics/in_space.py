@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from math import inf, isnan
 
 from graph.core.decimal_bins import DecimalBins
-from graph.core.described import described, value
+from graph.core.described import described, optional, value
 from graph.core.errors import BadUserInput
 from graph.geography.cells import COARSE_COLUMNS, COARSE_DEGREES
 
@@ -30,7 +30,7 @@ class Depths:
         "The bins from the surface to the deepest event, zeros included.", default=()
     )
     unknown: int = described("Events without a depth.", default=0)
-    reason: str | None = described("Why there is no histogram; null if there is one.", default=None)
+    reason: str | None = optional("Why there is no histogram; null if there is one.")
 
 
 @value
@@ -51,7 +51,7 @@ class Grid:
     cells: tuple[GridCell, ...] = described(
         "The cells with events, from south to north and from west to east.", default=()
     )
-    reason: str | None = described("Why there are no counts; null if there are.", default=None)
+    reason: str | None = optional("Why there are no counts; null if there are.")
 
 
 class TooManyCells(Exception):

@@ -5,7 +5,7 @@ from itertools import pairwise
 from math import fsum, sqrt
 from statistics import fmean
 
-from graph.core.described import described, value
+from graph.core.described import described, optional, value
 from graph.core.errors import BadUserInput
 from graph.domains.statistics.resampling import quantile
 
@@ -25,17 +25,16 @@ class InterEventTimes:
     """The times between one event and the next."""
 
     number: int = described("The number of times, one less than of events.", default=0)
-    mean_seconds: float | None = described("Their mean, seconds.", default=None)
-    coefficient_of_variation: float | None = described(
+    mean_seconds: float | None = optional("Their mean, seconds.")
+    coefficient_of_variation: float | None = optional(
         "Standard deviation over mean: 1 for independent events, more for clusters such as aftershocks, "
-        "less for regular events. Kagan and Jackson (1991), GJI 104, 117-133.",
-        default=None,
+        "less for regular events. Kagan and Jackson (1991), GJI 104, 117-133."
     )
     quantiles: tuple[TimeQuantile, ...] = described(
         "The quantiles, by straight lines between times: Hyndman and Fan (1996), Am. Stat. 50, 361-365, definition 7.",
         default=(),
     )
-    reason: str | None = described("Why there are none; null if there are.", default=None)
+    reason: str | None = optional("Why there are none; null if there are.")
 
 
 def inter_event_times(times: Sequence[int], parts: Sequence[float]) -> InterEventTimes:

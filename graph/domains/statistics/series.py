@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import date
 
 from graph.core.days import DAY_MS, EPOCH, HOUR_MS, date_of
-from graph.core.described import DescribedText, described, instant, value
+from graph.core.described import DescribedText, described, instant, optional, value
 from graph.core.errors import BadUserInput
 
 MOST_PERIODS = 40_000  # a little more than the days of a century
@@ -30,7 +30,7 @@ class Series:
     counts: tuple[int, ...] = described(
         "The events of each period, zeros included. The time range may cut the first and the last period.", default=()
     )
-    reason: str | None = described("Why there are no counts by hour; null if there are.", default=None)
+    reason: str | None = optional("Why there are no counts by hour; null if there are.")
 
 
 def series_of(counted: Mapping[str, int], interval: SeriesInterval, *, first: str | None, last: str | None) -> Series:

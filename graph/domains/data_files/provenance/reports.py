@@ -5,7 +5,7 @@ from dataclasses import field
 from datetime import datetime
 from typing import Any
 
-from graph.core.described import described, value
+from graph.core.described import described, optional, value
 from graph.domains.data_files.model import RunState
 from graph.domains.data_files.new_files import NewFile
 from graph.domains.data_files.times import time_text
@@ -19,7 +19,7 @@ class UsedFile:
     """A revision that a run used."""
 
     name: str = described("The name of a registered file.")
-    revision: int | None = described("The number of the revision; by default the latest one, as of now.", default=None)
+    revision: int | None = optional("The number of the revision; by default the latest one, as of now.")
     namespace: str | None = None
     dataset_version: str | None = None  # of OpenLineage, in place of the revision
     may_be_unknown: bool = False  # whether it may be used before it is registered
@@ -31,15 +31,14 @@ class RunReport:
     """A run, or what is known of one so far. Several reports of the same run complete each other."""
 
     algorithm: str = described("The name of the algorithm.")
-    version: str | None = described("The version of the algorithm.", default=None)
-    run_id: str | None = described(
-        "A UUID, or the run's global id. A run that is recorded again with the same id is completed, never doubled.",
-        default=None,
+    version: str | None = optional("The version of the algorithm.")
+    run_id: str | None = optional(
+        "A UUID, or the run's global id. A run that is recorded again with the same id is completed, never doubled."
     )
     state: RunState = described("How it went.", default=RunState.COMPLETE)
-    started_at: datetime | None = described("When it began.", default=None)
-    ended_at: datetime | None = described("When it ended.", default=None)
-    configuration_hash: str | None = described("The hash of its configuration.", default=None)
+    started_at: datetime | None = optional("When it began.")
+    ended_at: datetime | None = optional("When it ended.")
+    configuration_hash: str | None = optional("The hash of its configuration.")
     used: Sequence[UsedFile] = described("What it used, at most 1,000.", default=())
     generated: Sequence[NewFile] = described(
         "What it generated. What is not registered as it is, is registered.", default=()

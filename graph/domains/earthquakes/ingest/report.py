@@ -5,7 +5,7 @@ from dataclasses import field
 from itertools import islice
 from uuid import uuid4
 
-from graph.core.described import described, mutable, value
+from graph.core.described import described, mutable, optional, value
 from graph.domains.earthquakes.ingest.write import Outcome
 from graph.domains.earthquakes.rules import EventRejection
 
@@ -41,8 +41,8 @@ class IngestReport:
         "Whether more events matched a time range or `updatedSince` than USGS sent, because of `limit`.", default=False
     )
     retries: int = described("Attempts on USGS after the first.", default=0)
-    upstream_size: int | None = described("Bytes of USGS's answer; null if nothing was fetched.", default=None)
-    upstream_hash: str | None = described("SHA-256 of USGS's answer, hexadecimal.", default=None)  # None of several
+    upstream_size: int | None = optional("Bytes of USGS's answer; null if nothing was fetched.")
+    upstream_hash: str | None = optional("SHA-256 of USGS's answer, hexadecimal.")  # None of several
     latency_ms: int = described("How long it took, milliseconds.", default=0)
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from graph.core.clock import Clock
-from graph.core.described import described, instant, value
+from graph.core.described import described, instant, optional, value
 from graph.core.paging import Paging
 from graph.domains.earthquakes.catalogue import Catalogue
 from graph.domains.earthquakes.ingest.changes import ChangesState, changes_lease
@@ -34,10 +34,9 @@ class IngestStatus:
     last_success_at: int | None = instant(
         "When a poll last succeeded, with new events or without; null for never.", default=None
     )
-    last_error: str | None = described(
+    last_error: str | None = optional(
         "Stable code of the last poll that failed, such as `UPSTREAM_UNAVAILABLE`; null for none. "
-        "It is kept after later successes.",
-        default=None,
+        "It is kept after later successes."
     )
     last_error_at: int | None = instant("When that poll failed; null for never.", default=None)
     failures: int = described("Polls that failed since the last success; 0 while they succeed.", default=0)
