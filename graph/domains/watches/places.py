@@ -4,9 +4,10 @@ A selection waits in few places, and each event that it admits comes by at one o
 `any_of`.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Literal
 
+from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.selection import Selection
 from graph.geography.cells import Cells, cell_of, coarse_of
 from graph.store.entity import Item
@@ -18,10 +19,11 @@ coarse cells. With more, it waits in coarse cells instead, or for events of the 
 Place = tuple[Literal["id"], str] | tuple[Literal["cell", "coarse cell"], int] | tuple[Literal["earth"]]
 
 
-def places_of_event(item: Item) -> tuple[Place, ...]:
+def places_of_event(item: Item) -> Sequence[Place]:
     """The places that an event comes by."""
     cell = cell_of(item["lat"], item["lon"])
-    return ("id", item["eventId"]), ("cell", cell), ("coarse cell", coarse_of(cell)), ("earth",)
+    ids: list[Place] = [("id", each) for each in Event(item).aliases]
+    return [*ids, ("cell", cell), ("coarse cell", coarse_of(cell)), ("earth",)]
 
 
 def places_of(selection: Selection) -> Collection[Place]:

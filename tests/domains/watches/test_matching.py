@@ -152,6 +152,8 @@ async def test_only_what_waits_where_an_event_is_and_below_its_magnitude_is_test
         index.put(f"of{number}", Interest(Selection(event_ids=(f"us{number}",)), ALL, since=0))
         index.put(f"strong{number}", Interest(Selection(magnitudes=MagnitudeRange(5 + number / 1e6)), ALL, since=0))
 
+    alias = an_event("ci1", ids=["ci1", "us17"])
+    assert await index.wanting(EventRevision(alias.item), 1) == ["of17"]
     item = ReadItem(an_event("us17", mag=4.9, lat=0.5, lon=0.5).item)
 
     assert await index.wanting(EventRevision(item), 1) == [f"near{somewhere.index((0, 0))}", "of17"]

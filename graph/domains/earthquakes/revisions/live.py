@@ -9,10 +9,11 @@ from graph.domains.earthquakes.model import BY_TIME, is_listed
 from graph.domains.earthquakes.revisions.changes import change_key
 from graph.domains.earthquakes.revisions.history import History
 from graph.domains.earthquakes.revisions.model import REVISIONS, EventRevision
-from graph.domains.earthquakes.revisions.versions import RevisionKind
+from graph.domains.earthquakes.revisions.versions import GONE, RevisionKind
 from graph.domains.earthquakes.selection import Selection
 from graph.feed.broadcast import Broadcast, Charge, FeedRecords, SubscriberMessage, free_of_charge
 from graph.feed.sequence import ChangeSequence
+from graph.feed.subscriber import Test
 from graph.store.contract import Database
 from graph.store.entity import Item
 
@@ -47,14 +48,16 @@ class EventBroadcast(Broadcast[EventRevision]):
         Args:
             kinds: of the versions.
         """
-        admits = selection.admits
+        admits, once_admitted = selection.admits, selection.lasting.admits
 
-        def passes(item: Item | None) -> bool:
+        def passes(item: Item | None, admits: Test[Item] = admits) -> bool:
             return item is not None and is_listed(item) and admits(item)
 
         def wants(version: EventRevision) -> bool:
-            # A subscriber must hear that an event is no longer one of those that it selected.
-            return version.kind in kinds and (passes(version.item) or passes(version.before))
+            # A subscriber must hear that an event is no longer one of those that it selected. What has left the
+            # catalogue may have been one before its untracked values were updated.
+            was = once_admitted if version.kind in GONE else admits
+            return version.kind in kinds and (passes(version.item) or passes(version.before, was))
 
         return await self.subscribe(wants, after, charge, matches=lambda version: passes(version.latest))
 

@@ -56,7 +56,10 @@ class EventSubscriptions:
         info: Info,
         filter: Annotated[EventFilter | None, "Which events; by default all."] = None,
         after: After = None,
-        kinds: Annotated[list[RevisionKind] | None, "Which versions; by default all."] = None,
+        kinds: Annotated[
+            list[RevisionKind] | None,
+            "Which versions; by default all. Without `REVISED`, an event may leave the filter unnoticed.",
+        ] = None,
     ) -> Any:
         selection = filter.selection if filter else Selection()
         chosen = tuple(RevisionKind) if kinds is None else tuple(kinds)

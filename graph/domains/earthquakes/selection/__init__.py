@@ -1,8 +1,8 @@
 """A selection of events: a filter's values, and their meaning for items."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Self
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from graph.core.days import DAY_MS, FIRST_MS, LAST_MS
 from graph.core.errors import BadUserInput
@@ -33,6 +33,7 @@ from graph.domains.earthquakes.selection.conditions import (
     at_most,
     check_order,
     check_possible,
+    conditions_of,
     flag,
     given_in,
     part_of_text,
@@ -57,6 +58,8 @@ from graph.store.time_walk import Keep, keep_all
 
 MOST_DAYS_AROUND = 3_653  # ten years
 VALUES_AS_ONE = 10  # of a list, that count as one condition
+NAMED_BY = frozenset({"eventId", "preferredId", "ids", "names"})  # attributes with the ids of an event
+UNTRACKED = frozenset({"felt", "sig", "cdi", "mmi", "gap"})  # are updated in place: see `revisions.versions`
 SIZE_AS_ONE = 8  # conditions in selections of a selection that take as long to test as a usual filter
 
 
@@ -209,7 +212,7 @@ class Selection:
     @property
     def condition(self) -> Condition | None:
         """The part of the filter, beside time, that a store can test."""
-        given = given_in(self)
+        given = [each for each in given_in(self) if each[0].of != "eventId" or self._is_located]
         bounds = [each.test(value) for each, value in given if each.operator]
         others = [each.test(value) for each, value in given if not each.operator]
         return all_of(
@@ -267,6 +270,9 @@ class Selection:
             if excluded_id is not None
             else []
         )
+        if self.event_ids is not None and not self._is_located:
+            wanted = frozenset(self.event_ids)
+            keeps.append(Keep(lambda item: not wanted.isdisjoint(Event(item).aliases), NAMED_BY))
         keeps += [Keep(holds, frozenset(("lat", "lon"))) for area in self.areas if (holds := area.holds) is not None]
         if not all(each.is_testable for each in self.any_of):
             some = [each.test for each in self.any_of]
@@ -281,7 +287,21 @@ class Selection:
     def is_testable(self) -> bool:
         """Whether stores can test the whole filter."""
         own = self.excluded_id is None and all(isinstance(area, Box) for area in self.areas)
-        return own and all(each.is_testable for each in self.nested)
+        return own and (self.event_ids is None or self._is_located) and all(each.is_testable for each in self.nested)
+
+    @property
+    def _is_located(self) -> bool:
+        """Whether its ids are those of events. If not, it takes an event itself to know whether one is an alias."""
+        return self.days is not None
+
+    @property
+    def lasting(self) -> "Selection":
+        """The selection by values that change in a new version alone: it has each event that this one ever had."""
+        passing: dict[str, Any] = {
+            name: None for name, each in conditions_of(Selection).items() if each.attribute in UNTRACKED
+        }
+        none_of = self.none_of if self.none_of and self.none_of == self.none_of.lasting else None
+        return replace(self, any_of=tuple([each.lasting for each in self.any_of]), none_of=none_of, **passing)
 
 
 def _at_least(attribute: str, value: float | None) -> Condition | None:

@@ -144,3 +144,35 @@ async def test_who_selects_hears_that_an_event_is_no_longer_selected(
         (event_id, kind, now[event_id]) for event_id, kind, _ in expected[1:]
     ]
     assert [each.record.present.revision for each in replayed if each.record and each.record.number == 1] == [2, 1, 2]
+
+
+async def test_a_deletion_reaches_who_was_sent_the_event_before_an_untracked_value_changed(
+    database: Database, broadcast: EventBroadcast
+) -> None:
+    source = Source(database)
+    some_of = Selection(min_felt=10, none_of=Selection(max_sig=100))
+    async with aclosing(await broadcast.events(Selection(any_of=(some_of,)))) as notices:
+        await source.say(a_record("us1", felt=20, sig=200))
+        created = await some(notices, 1)
+        await source.say(a_record("us1", felt=5, sig=50, updated=2))
+        await source.say(a_record("us1", felt=5, sig=50, mag=4.6, updated=3))
+        await source.say({"event_id": "us1", "status": "deleted", "updated": 4})
+        deleted = await some(notices, 1)
+    assert [(each.matches, *told([each])) for each in created + deleted] == [
+        (True, ("us1", CREATED, 4.5)),
+        (False, ("us1", DELETED, 4.6)),
+    ]
+
+
+async def test_a_filter_of_ids_admits_an_event_by_each_of_its_aliases(
+    database: Database, broadcast: EventBroadcast
+) -> None:
+    source = Source(database)
+    by_alias = Selection(event_ids=("nc1",))
+    async with (
+        aclosing(await broadcast.events(by_alias)) as notices,
+        aclosing(await broadcast.events(Selection(none_of=by_alias))) as others,
+    ):
+        await source.say(a_record("us2"), a_record("us1", ids=["us1", "nc1"]))
+        found = told(await some(notices, 1)), told(await some(others, 1))
+    assert found == ([("us1", CREATED, 4.5)], [("us2", CREATED, 4.5)])
