@@ -17,7 +17,7 @@ from graph.core.names import camel_case
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.schema.events import Event
 from graph.domains.earthquakes.selection import Selection
-from graph.domains.earthquakes.selection.conditions import check_order, conditions_of, ranges_of
+from graph.domains.earthquakes.selection.conditions import check_order, check_texts, conditions_of, ranges_of
 from graph.geography.areas import Box, Circle
 from graph.geography.polygon import Polygon
 
@@ -154,6 +154,7 @@ class EventFilter(TimesAndMagnitudes):
 def _texts(name: str, values: list[Any]) -> tuple[str, ...]:
     """The values of a list as an event has them."""
     if name == "event_ids":
+        check_texts("eventIds", values)
         return tuple(relay.key_of(Event, each, "eventIds") for each in values)
     return tuple(each.value if isinstance(each, DescribedText) else each for each in values)
 

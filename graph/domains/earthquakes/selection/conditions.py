@@ -103,7 +103,13 @@ def any_text(of: TextFacet, description: str, known: type[DescribedText] | None 
 
 def any_key(of: str, description: str) -> Any:
     """A field of a selection: texts, one of which the attribute is."""
-    return _field(FilterCondition(of, description, OneOf, check_texts))
+
+    def make(attribute: str, values: Sequence[str]) -> Condition:
+        # They are also what the named events turned out to be, and so more than a client may name.
+        some = [OneOf(attribute, tuple(values[at : at + MOST_TEXTS])) for at in range(0, len(values) or 1, MOST_TEXTS)]
+        return AnyOf(tuple(some)) if len(some) > 1 else some[0]
+
+    return _field(FilterCondition(of, description, make))
 
 
 def part_of_text(of: str, description: str) -> Any:

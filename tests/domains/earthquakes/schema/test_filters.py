@@ -119,6 +119,13 @@ def test_ids_find_events_by_any_alias_each_once_also_what_a_merged_one_turned_ou
         assert found(service, eventIds=[event_id]) == ["ci9"], event_id
     assert found(service, eventIds=["us1", "us2", "us4", "ci9"]) == ["ci9"]
 
+    ids = [f"ci{number}" for number in range(100, 151)]
+    store(service, *[event(each) for each in ids])
+    merged = [f"nc{each}" for each in ids]
+    store(service, *[event(each, eventTsMs=0) for each in merged])
+    store(service, *[event(each, updated=3, ids=[each, f"nc{each}"]) for each in ids])
+    assert service.ask(EVENTS, {"filter": {"eventIds": merged}})["events"]["totalCount"] == len(ids)
+
 
 def test_ids_find_an_event_on_the_day_that_it_had(service: Service) -> None:
     store(service, event("us1"), event("us2"))
