@@ -21,8 +21,8 @@ from graph.store.between import Between, ItemsFound, Place
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Bounds, Partition, Query, narrowed
-from graph.store.rows import filtered, joined, picked, values_of
-from graph.store.time_walk import ITEMS_PER_PIECE, READ_AT_LEAST, Keep, reading_for
+from graph.store.rows import joined, picked, values_of
+from graph.store.time_walk import ITEMS_PER_PIECE, READ_AT_LEAST, Keep, passing, reading_for
 from graph.work.account import charge_rows, give_way
 
 AT_LEAST = 8  # items of a group at a time
@@ -120,7 +120,7 @@ class MergedPartitions:
         stream.at_once = min(stream.at_once * GROWTH, MOST_AT_ONCE)
         stream.more = page.last_key is not None
         stream.last = page.items[-1] if page.items else stream.last
-        items = filtered(page.items, self._keep.holds) if self._keep else page.items
+        items = await passing(page.items, self._keep.holds) if self._keep else page.items
         if within.after is None and within.before is None:
             return items
         places = values_of(items, self._names)

@@ -18,7 +18,7 @@ from graph.store.between import WHOLE, Between, ItemsFound, Place, Reader, page_
 from graph.store.contract import Database
 from graph.store.entity import Item
 from graph.store.query import Bounds, Partition, Query, narrowed
-from graph.store.rows import filtered, joined
+from graph.store.rows import joined, picked
 from graph.work.account import charge_rows, give_way
 
 T = TypeVar("T")
@@ -157,7 +157,7 @@ class Walk:
                     )
                     if self._keep and self._keep.learn:
                         await self._keep.learn(page.items)
-                    items = joined(items, filtered(page.items, admitted) if admitted else page.items)
+                    items = joined(items, await passing(page.items, admitted) if admitted else page.items)
                     partitions += page.partitions
                     behind = page.last_key
                     batch = batch[batch.index(self._partition(behind)) if behind else len(some) :]
@@ -219,6 +219,17 @@ class Walk:
 
     def _partition(self, place: Position) -> Partition:
         return self._entity.partition_of(self._index, place)
+
+
+async def passing(items: Sequence[Item], holds: Callable[[Item], bool]) -> Sequence[Item]:
+    """The items that pass a test, which may take a while: an area may have many corners."""
+    at: list[int] = []
+    for number, item in enumerate(items):
+        if number % ITEMS_PER_PIECE == 0:
+            await give_way()
+        if holds(item):
+            at.append(number)
+    return picked(items, at)
 
 
 def reading_for(query: Query, keep: Keep) -> Query:

@@ -152,7 +152,8 @@ class Selection:
     @property
     def size(self) -> int:
         """The number of conditions in it. An area counts as three, a list once for each ten values."""
-        lists = sum([(len(value) - 1) // VALUES_AS_ONE for _, value in given_in(self) if isinstance(value, tuple)])
+        values = [value for _, value in given_in(self)] + ([self.polygon.points] if self.polygon else [])
+        lists = sum([(len(value) - 1) // VALUES_AS_ONE for value in values if isinstance(value, tuple)])
         bounds = self.start_ms, self.end_ms, self.magnitudes.minimum, self.magnitudes.maximum
         own = len(given_in(self)) + lists + 3 * len(self.areas) + sum([each is not None for each in bounds])
         return own + sum([max(each.size, 1) for each in self.nested])

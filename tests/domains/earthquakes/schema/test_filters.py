@@ -56,6 +56,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"or": [{"minSig": 1}] * 41}, TOO_LARGE),
     ({"not": {"eventIds": ["us1"] * 401}}, "`eventIds` takes at most 100 values."),
     ({"or": [{"circle": {"lat": 1, "lon": 2, "radiusKm": 3}}] * 13, "not": {"minSig": 1, "maxSig": 2}}, TOO_LARGE),
+    ({"or": [{"polygon": TRIANGLE * 33}] * 4}, TOO_LARGE),
     (nested(6), TOO_LARGE),
     ({"or": [{"or": [{}] * 900}] * 20}, TOO_LARGE),
     ({"maxGap": 1e200}, "`maxGap` is outside of all possible values: choose a realistic one."),
