@@ -20,7 +20,7 @@ from graph.domains.sightings.expiring import expire_confirmations
 from graph.domains.sightings.felt_reports import FeltReport, count_once
 from graph.domains.sightings.iso import iso_of, seconds_of
 from graph.domains.sightings.lifetimes import Lifetimes
-from graph.domains.sightings.model import ReportOutcome, Sighting, SightingChangeKind
+from graph.domains.sightings.model import ConfirmationOutcome, Sighting, SightingChangeKind
 from graph.store.client_input import possible_key
 from graph.store.conditions import unchanged
 from graph.store.contract import Database, Put
@@ -54,7 +54,7 @@ class Confirming:
     clock: Clock
     _writers: WeakValueDictionary[str, WrittenTogether[_Entry]] = field(default_factory=WeakValueDictionary, init=False)
 
-    async def confirm(self, user_id: str, key: str, felt: FeltReport | None = None) -> ReportOutcome:
+    async def confirm(self, user_id: str, key: str, felt: FeltReport | None = None) -> ConfirmationOutcome:
         """Confirm a sighting. Nothing changes if the user has confirmed or reported it.
 
         Args:
@@ -71,7 +71,7 @@ class Confirming:
         await self._writer_of(sighting_id).write(entry)
         if entry.sighting is None:
             raise NotThere("sightingId", "active sighting")
-        return ReportOutcome(entry.sighting, confirmed=entry.confirmed)
+        return ConfirmationOutcome(entry.sighting, confirmed=entry.confirmed)
 
     def _writer_of(self, sighting_id: str) -> WrittenTogether[_Entry]:
         """What writes the confirmations of a sighting, as long as somebody waits for one. There is one for each."""

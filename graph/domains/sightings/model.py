@@ -198,17 +198,23 @@ def documented_key(key: str) -> tuple[str, ...] | None:
 
 
 @value
-class ReportOutcome:
+class ConfirmationOutcome:
     """The sighting as it is now."""
 
     sighting: Sighting = described("The sighting.")
+    confirmed: bool = described(
+        "Whether this call has confirmed it. Users confirm a sighting once, and never their own.", default=False
+    )
+
+
+@value
+class ReportOutcome(ConfirmationOutcome):
+    """The sighting as it is now."""
+
     created: bool = described(
         "Whether this call has made it. A report repeats a sighting of the last ten minutes that has the "
         "same category, area and rounded position, and the report's text and earthquake, if it has any.",
         default=False,
-    )
-    confirmed: bool = described(
-        "Whether this call has confirmed it. Users confirm a sighting once, and never their own.", default=False
     )
 
 

@@ -133,9 +133,10 @@ class Reporting:
     async def _repeated(self, user_id: str, sighting: Sighting, felt: FeltReport | None) -> ReportOutcome | None:
         """Confirm the sighting that a report repeats. None if it has expired just now."""
         try:
-            return await self.confirming.confirm(user_id, sighting.sighting_id, felt)
+            outcome = await self.confirming.confirm(user_id, sighting.sighting_id, felt)
         except NotThere:
             return None
+        return ReportOutcome(outcome.sighting, confirmed=outcome.confirmed)
 
     async def _create(
         self,

@@ -38,7 +38,7 @@ class EventGroups:
     """Events by a text."""
 
     groups: tuple[EventGroup, ...] = described("The groups, the most events first.", default=())
-    number: int = described("The number of all groups.", default=0)
+    total_count: int = described("The number of all groups.", default=0)
     unknown: int = described("Events without the text.", default=0)
     reason: str | None = optional("Why there are no groups; null if there are.")
 

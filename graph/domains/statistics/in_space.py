@@ -40,7 +40,9 @@ class GridCell:
     lat: float = described("Southern edge, degrees north.")
     lon: float = described("Western edge, degrees east.")
     count: int = described("Events of this cell, southern and western edge included.")
-    greatest: float | None = described("The greatest magnitude; null where the cells are counted from summaries.")
+    greatest_magnitude: float | None = described(
+        "The greatest magnitude; null where the cells are counted from summaries."
+    )
 
 
 @value
@@ -164,7 +166,7 @@ def grid_of_coarse_cells(degrees: int, counts: Mapping[int, int]) -> Grid:
     return Grid(
         degrees,
         tuple(
-            GridCell(row * degrees - 90, column * degrees - 180, count, greatest=None)
+            GridCell(row * degrees - 90, column * degrees - 180, count, greatest_magnitude=None)
             for (row, column), count in sorted(cells.items())
         ),
     )

@@ -91,7 +91,7 @@ def test_every_event_is_in_the_cell_that_holds_it(events: list[tuple[float, floa
     for lat, lon, magnitude in events:
         corner = min(edge(lat, degrees, -90), northernmost), edge(-180.0 if lon == 180 else lon, degrees, -180)
         expected.setdefault(corner, []).append(magnitude)
-    assert [((cell.lat, cell.lon), cell.count, cell.greatest) for cell in counts.grid().cells] == [
+    assert [((cell.lat, cell.lon), cell.count, cell.greatest_magnitude) for cell in counts.grid().cells] == [
         (corner, len(inside), max(inside)) for corner, inside in sorted(expected.items())
     ]
 

@@ -255,7 +255,7 @@ async def test_cells_of_too_many_events_are_counted_from_summaries(
             statistics = await statistics_of(database, most_events=0).of(selection)
             counted = await statistics.grid(degrees)
 
-            assert [replace(cell, greatest=None) for cell in read.cells] == list(counted.cells)
+            assert [replace(cell, greatest_magnitude=None) for cell in read.cells] == list(counted.cells)
             assert counted.reason is None
 
 

@@ -48,7 +48,7 @@ class ReportingMutations:
         return await info.context.service(Reporting).report(info.context.user, report)
 
     @mutation("Confirm a sighting, which makes it last longer and count more.", scope=SIGHTINGS_WRITE, cost=10)
-    async def confirm_sighting(self, info: Info, input: ConfirmSightingInput) -> model.ReportOutcome:
+    async def confirm_sighting(self, info: Info, input: ConfirmSightingInput) -> model.ConfirmationOutcome:
         key = relay.key_of(Sighting, input.sighting_id, "sightingId")
         return await info.context.service(Confirming).confirm(info.context.user, key)
 

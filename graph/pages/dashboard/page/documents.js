@@ -67,7 +67,7 @@ export const TOTAL = `query Total($filter: EventFilter) {
 export const VIEW = `query View($filter: EventFilter, $degrees: Float!) {
   events(filter: $filter, first: 1) { totalCount }
   catalogueStatistics(filter: $filter) {
-    grid(degreesPerCell: $degrees) { cells { lat lon count greatest } reason }
+    grid(degreesPerCell: $degrees) { cells { lat lon count greatest: greatestMagnitude } reason }
   }
 }`;
 

@@ -95,7 +95,7 @@ query Population($filter: EventFilter) {
     seismicMoment { newtonMetres magnitude events binned }
     depths(binKm: 50) { bins { depth count } unknown reason }
     interEventTimes(quantiles: [0.5]) { number meanSeconds coefficientOfVariation quantiles { part seconds } reason }
-    grid(degreesPerCell: 10) { degreesPerCell cells { lat lon count greatest } reason }
+    grid(degreesPerCell: 10) { degreesPerCell cells { lat lon count greatestMagnitude } reason }
   }
 }
 """
@@ -136,7 +136,9 @@ def test_every_filter_of_events_selects_the_population(week: Service, filter: di
     assert sum(each["events"] for each in found["gutenbergRichter"]["networks"]) == count
     if count <= 1000:
         assert found["rates"][0]["events"] == sum(node["mag"] >= 2 for node in listed["nodes"])
-        assert max(cell["greatest"] for cell in found["grid"]["cells"]) == max(node["mag"] for node in listed["nodes"])
+        assert max(cell["greatestMagnitude"] for cell in found["grid"]["cells"]) == max(
+            node["mag"] for node in listed["nodes"]
+        )
 
 
 def test_the_mixture_of_the_weeks_networks_is_not_to_be_trusted_and_one_region_is(week: Service) -> None:
