@@ -50,7 +50,7 @@ async def test_a_week_with_its_revisions_is_rebuilt_item_by_item_on_the_other_en
     engine: str, dynamodb_endpoint: str, usgs: UsgsServer, tmp_path: Path
 ) -> None:
     usgs.forget()
-    features = week_features()[::30]
+    features = week_features()[::20]
     async with a_keeper(engine, tmp_path, usgs.url) as keeper:
         usgs.hold(features)
         first = await keeper.ingest.recent(WEEK)
