@@ -16,7 +16,7 @@ from graph.domains.sightings.confirming import Confirming
 from graph.domains.sightings.hiding import hide
 from graph.domains.sightings.lifetimes import Lifetimes
 from graph.domains.sightings.live import SightingBroadcast
-from graph.domains.sightings.model import Profile, ReportOutcome, Sighting
+from graph.domains.sightings.model import ConfirmationOutcome, Profile, ReportOutcome, Sighting
 from graph.domains.sightings.profiles import profile_of
 from graph.domains.sightings.reading import Sightings
 from graph.domains.sightings.reporting import Report, Reporting
@@ -62,7 +62,7 @@ class SightingStore:
         assert reported.created
         return reported.sighting
 
-    async def confirm(self, user_id: str, sighting: Sighting) -> ReportOutcome:
+    async def confirm(self, user_id: str, sighting: Sighting) -> ConfirmationOutcome:
         """Confirm a sighting."""
         return await self.confirming.confirm(user_id, sighting.sighting_id)
 

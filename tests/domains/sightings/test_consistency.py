@@ -202,7 +202,7 @@ class World:
             assert sighting not in self.model.active
         else:
             assert sighting in self.model.active
-            assert (outcome.created, outcome.confirmed) == (False, self.model.confirm(user, sighting))
+            assert outcome.confirmed == self.model.confirm(user, sighting)
             assert _shown(outcome.sighting) == (len(sighting.confirmers), sighting.expires_at)
 
     async def hide(self, which: int) -> None:

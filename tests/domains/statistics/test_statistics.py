@@ -318,12 +318,12 @@ async def test_events_are_grouped_by_a_text_the_most_first(engine: str) -> None:
         by_magnitude_type = await statistics.groups(EventGrouping.MAGNITUDE_TYPE)
         assert (by_magnitude_type.groups, by_magnitude_type.unknown) == ((EventGroup("mb lg", 2, 5.0),), 1)
         by_place = await statistics.groups(EventGrouping.PLACE, 1)
-        assert (by_place.groups, by_place.number, by_place.unknown) == ((EventGroup("Chile", 2, 5.0),), 2, 0)
+        assert (by_place.groups, by_place.total_count, by_place.unknown) == ((EventGroup("Chile", 2, 5.0),), 2, 0)
         others = await statistics_of(database).of(Selection(none_of=Selection(types=("earthquake",))))
         assert (await others.groups(EventGrouping.TYPE)).groups == (EventGroup("quarry blast", 1, 6.0),)
         few = await statistics_of(database, most_events=2).of(Selection())
         counted = await few.groups(EventGrouping.MAGNITUDE_TYPE)
-        assert (counted.groups, counted.number, counted.unknown) == ((EventGroup("mb lg", 2, None),), 1, 1)
+        assert (counted.groups, counted.total_count, counted.unknown) == ((EventGroup("mb lg", 2, None),), 1, 1)
         assert (await few.groups(EventGrouping.PLACE)).reason == (
             "It takes the events themselves, of which at most 2 are read: "
             "narrow the time range, the magnitudes or the area."
