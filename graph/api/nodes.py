@@ -38,7 +38,7 @@ def node_queries(nodes: Iterable[Node]) -> type:
             description="The object with this global id; null if it does not exist. "
             "Needs the scope of the object's type.",
             graphql_type=relay.Node | None,
-            metadata=finds_named("id", by_name, named_by_id),
+            metadata=finds_named("id", by_name, named_by_id, is_list=False),
         )
         async def node(
             self,
@@ -69,7 +69,9 @@ def node_queries(nodes: Iterable[Node]) -> type:
     return NodeQueries
 
 
-def finds_named(argument: str, nodes: Nodes, named: Callable[[Nodes, Any], Named]) -> Mapping[str, Any]:
+def finds_named(
+    argument: str, nodes: Nodes, named: Callable[[Nodes, Any], Named], *, is_list: bool = True
+) -> Mapping[str, Any]:
     """The metadata of a field that finds what an argument names: it has the scopes and the feeds of these types.
 
     What is no name needs no scope, and is refused by the field.
@@ -77,7 +79,7 @@ def finds_named(argument: str, nodes: Nodes, named: Callable[[Nodes, Any], Named
 
     def found_by(arguments: Mapping[str, Any]) -> list[relay.FoundBy]:
         given = arguments.get(argument)  # as the client sent it
-        names = given if isinstance(given, list) else [given]  # GraphQL accepts one value as a list of one
+        names = given if is_list and isinstance(given, list) else [given]  # one value is as good as a list of one
         found = [named(nodes, each) for each in names] if len(names) <= MOST_NODES else []
         return [nodes[each[0]] for each in found if isinstance(each, tuple)]
 

@@ -53,6 +53,7 @@ WITH_POSITIONS = {
 DEPTH = 5
 
 PAYLOAD = selection(schema.type_map["ReportSightingPayload"], DEPTH)
+CONFIRMED = selection(schema.type_map["ConfirmSightingPayload"], DEPTH)
 REPORT = """mutation($lat: Float!, $lon: Float!, $category: SightingCategory!) { reportSighting(input: {
   category: $category, lat: $lat, lon: $lon, text: "It shook.", eventId: "ci1", area: "Wells",
   questionnaire: {felt: 1, motion: 3, reaction: 2}}) PAYLOAD }""".replace("PAYLOAD", PAYLOAD)
@@ -121,7 +122,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
 
 
 INGEST = "mutation($events: [EventInput!]!) { ingestEvents(input: {events: $events}) { upserted } }"
-CONFIRM = f"mutation($id: ID!) {{ confirmSighting(input: {{sightingId: $id}}) {PAYLOAD} }}"
+CONFIRM = f"mutation($id: ID!) {{ confirmSighting(input: {{sightingId: $id}}) {CONFIRMED} }}"
 HIDE = 'mutation($id: ID!) { hideSighting(input: {sightingId: $id, reason: "It is spam."}) { deletedId } }'
 
 
