@@ -229,3 +229,13 @@ def test_an_amount_of_bytes_is_a_byte_count() -> None:
     sizes = {at for at, name, _ in members() if re.fullmatch(r"size|\w+Size|\w*[bB]ytes", name) and name != "pageSize"}
 
     assert sizes == of_type("ByteCount").keys()
+
+
+def test_what_is_deprecated_says_from_which_date_it_may_be_gone() -> None:
+    enums = [(name, of) for name, of in schema.type_map.items() if isinstance(of, GraphQLEnumType)]
+    reasons = {
+        **{at: each.deprecation_reason for at, _, each in members()},
+        **{f"{name}.{each}": value.deprecation_reason for name, of in enums for each, value in of.values.items()},
+    }
+
+    assert {at for at, reason in reasons.items() if reason and not re.search(r"\d{4}-\d{2}-\d{2}", reason)} == set()

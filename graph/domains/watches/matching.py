@@ -9,16 +9,18 @@ compiled. Putting or discarding one takes 0.1 ms, or up to 4 ms if its area is v
 """
 
 from bisect import bisect_right, insort
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import inf
 from operator import attrgetter
 
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.revisions.model import EventRevision
+from graph.domains.earthquakes.revisions.versions import GONE
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.watches.model import OF_REVISION, ChangeKind
 from graph.domains.watches.places import Place, places_of, places_of_event
+from graph.feed.subscriber import Test
 from graph.store.entity import Item
 from graph.work.account import give_way
 
@@ -83,12 +85,12 @@ class WatchIndex:
         """
         found, kind = set[str](), OF_REVISION[version.kind]
         for item in filter(None, (version.item, version.before)):
-            mag = item["mag"]
+            mag, is_past = item["mag"], version.kind in GONE
             for some in self._candidates(item):
                 found.update(
                     watch_id
                     for waiting in some
-                    if mag <= waiting.greatest and (waiting.admits or waiting.compiled())(item)
+                    if mag <= waiting.greatest and waiting.compiled()[is_past](item)
                     for watch_id, interest in waiting.watches.items()
                     if interest.since < number and kind in interest.kinds
                 )
@@ -107,20 +109,22 @@ class WatchIndex:
 class _Waiting:
     """A selection, with the watches that have it."""
 
-    __slots__ = ("admits", "greatest", "least", "selection", "watches")
+    __slots__ = ("_admits", "greatest", "least", "selection", "watches")
 
     def __init__(self, selection: Selection) -> None:
         minimum, maximum = selection.magnitudes.minimum, selection.magnitudes.maximum
         self.selection = selection
         self.least = -inf if minimum is None else minimum
         self.greatest = inf if maximum is None else maximum
-        self.admits: Callable[[Item], bool] | None = None  # tests an item, but for its magnitude
+        self._admits: tuple[Test[Item], Test[Item]] | None = None
         self.watches: dict[str, Interest] = {}
 
-    def compiled(self) -> Callable[[Item], bool]:
-        """Make `admits`."""
-        self.admits = replace(self.selection, magnitudes=MagnitudeRange()).admits
-        return self.admits
+    def compiled(self) -> tuple[Test[Item], Test[Item]]:
+        """What tests an item, but for its magnitude, and one that has left the catalogue: see `Selection.lasting`."""
+        if self._admits is None:
+            own = replace(self.selection, magnitudes=MagnitudeRange())
+            self._admits = own.admits, own.admits if own.lasting == own else own.lasting.admits
+        return self._admits
 
 
 _LEAST = attrgetter("least")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from graph.domains.earthquakes.magnitudes import MagnitudeRange
 from graph.domains.earthquakes.model import Event
 from graph.domains.earthquakes.revisions.model import EventRevision
-from graph.domains.earthquakes.revisions.versions import RevisionKind
+from graph.domains.earthquakes.revisions.versions import GONE, RevisionKind
 from graph.domains.earthquakes.schema.filter_json import selection_of_json
 from graph.domains.earthquakes.selection import Selection
 from graph.domains.watches import known as knowing
@@ -70,7 +70,8 @@ def wants(interest: Interest, version: EventRevision, number: int) -> bool:
     """By the definition, and by other formulas than the service's."""
     known = [Event(item) for item in (version.item, version.before) if item]
     later = number > interest.since and OF_REVISION[version.kind] in interest.kinds
-    return later and any(selects(interest.selection, event) for event in known)
+    selection = interest.selection.lasting if version.kind in GONE else interest.selection
+    return later and any(selects(selection, event) for event in known)
 
 
 def wanting(watches: Mapping[str, Interest], version: EventRevision, number: int) -> list[str]:
@@ -94,6 +95,13 @@ async def test_the_index_finds_the_watches_that_a_loop_over_all_finds(
         assert len(index) == len(watches)
         for version in told:
             assert await index.wanting(version, number) == wanting(watches, version, number)
+
+
+async def test_a_deletion_reaches_a_watch_of_the_event_before_an_untracked_value_changed() -> None:
+    index, event = WatchIndex(), an_event("us1", felt=5)
+    index.put("felt", Interest(Selection(min_felt=10), ALL, since=0))
+    assert await index.wanting(version_of(event, RevisionKind.REVISED, event), 1) == []
+    assert await index.wanting(version_of(event, RevisionKind.DELETED, event), 1) == ["felt"]
 
 
 async def test_a_discarded_watch_is_tested_no_more_and_its_equals_stay() -> None:
