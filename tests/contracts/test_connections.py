@@ -95,10 +95,10 @@ def test_only_a_cursor_of_the_same_connection_is_accepted(key: str, on_sqlite: F
     of = List.of(CASES[key], on_sqlite)
     own = of.cursors[1]
     foreign = [List.of(each, on_sqlite).cursors[0] for each in CASES.values() if of.case.refuses(each)]
-    wrong = ["", own[: len(own) // 2], own[1:], f"{own}=", f"{own}A", own.swapcase(), "\x00", "é"]
+    wrong: list[Any] = ["", own[: len(own) // 2], own[1:], f"{own}=", f"{own}A", own.swapcase(), "\x00", "é", *foreign]
 
-    for argument, size, cursors in (("after", "first", [*wrong, *foreign]), ("before", "last", [*wrong, foreign[0]])):
-        for cursor in cursors:
+    for argument, size in (("after", "first"), ("before", "last")):
+        for cursor in wrong:
             assert of.codes(**{argument: cursor, size: 2}) == ["INVALID_CURSOR"], (argument, cursor)
 
 

@@ -121,13 +121,11 @@ async def test_the_tests_tell_mixed_slopes_from_missing_events(seed: int) -> Non
     assert (incomplete.scatter_p_value < 0.05, incomplete.is_stable) == (False, False)
 
 
-@pytest.mark.repeated
 async def test_most_exponential_samples_are_good_and_most_others_are_not() -> None:
     """The table of the documents has more samples."""
-    seeds = range(rounds(30, at_least=10))
-    assert await good([(geometric(500, 0.23, 10, seed), 1.0) for seed in seeds]) >= len(seeds) * 0.8
-    assert await good([slopes(500, seed) for seed in seeds]) <= len(seeds) * 0.4
-    assert await good([fading(500, seed) for seed in seeds]) <= len(seeds) * 0.4
+    assert await good([(geometric(500, 0.23, 10, seed), 1.0) for seed in range(30)]) >= 25
+    assert await good([slopes(500, seed) for seed in range(30)]) <= 10
+    assert await good([fading(500, seed) for seed in range(30)]) <= 11
 
 
 def test_scatter_in_numbers() -> None:
